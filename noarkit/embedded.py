@@ -222,7 +222,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 def _serve_for_parent(arguments: list[str]) -> int:
     """The child: serves until its parent lets go of the pipe, and says so on its output in one line of JSON."""
-    from noarkit.server.run import Address, Ready, serve
+    from noarkit.server.run import Address, ServingInfo, serve
 
     if _WITH_PARENT in arguments and sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
@@ -234,12 +234,12 @@ def _serve_for_parent(arguments: list[str]) -> int:
             pass
         stop_event.set()
 
-    def ready(readiness: Ready) -> None:
-        _report({"url": readiness.url, "token_url": readiness.token_url, "clients": str(readiness.clients)})
+    def ready(serving: ServingInfo) -> None:
+        _report({"url": serving.url, "token_url": serving.token_url, "clients": str(serving.clients)})
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
     try:
-        serve(Path(arguments[0]), Address(port=0), ready=ready, stopping=stop_event)
+        serve(Path(arguments[0]), Address(port=0), ready=ready, stop_event=stop_event)
     except NoarkitError as fault:
         return _report_fault(fault)
     except (OSError, sqlite3.Error) as error:

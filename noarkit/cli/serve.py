@@ -36,13 +36,13 @@ def serve_command(
     i_am_testing: bool,
 ) -> None:
     """Serves the archive of a folder."""
-    from noarkit.server.run import Address, Ready, serve
+    from noarkit.server.run import Address, ServingInfo, serve
 
     if faults is not None and not i_am_testing:
         raise UsageFault(what="not-testing", where="--faults", do="--i-am-testing")
     face = session.face
 
-    def tell(ready: Ready) -> None:
+    def tell(ready: ServingInfo) -> None:
         line = session.texts.say("serve.address", url=ready.url)
         face.result("serving", line, url=ready.url, token_url=ready.token_url, clients=str(ready.clients))
         face.tell("serve.token", url=ready.token_url)

@@ -83,26 +83,26 @@ def _tell_second(session: Session, found: Report, opinion: Opinion | None) -> No
         session.face.tell("validate.nobody")
         return
     theirs, ours = disagreement(found, opinion)
-    agree = opinion.asked and agrees(found, opinion)
-    key = "unasked" if not opinion.asked else "agrees" if agree else "differs"
+    agree = opinion.was_asked and agrees(found, opinion)
+    key = "unasked" if not opinion.was_asked else "agrees" if agree else "differs"
     if agree and opinion.valid != found.valid:
         key = "errs"
     verdict = told.say("validate.theirs-valid" if opinion.valid else "validate.theirs-not-valid")
     lines = [told.say(f"validate.second.{key}", tool=opinion.tool, verdict=verdict)]
     lines += [told.say("validate.theirs-alone", rules=", ".join(theirs))] if theirs else []
     lines += [told.say("validate.ours-alone", rules=", ".join(ours))] if ours else []
-    lines += [told.say("validate.known", why=", ".join(opinion.known))] if opinion.known else []
+    lines += [told.say("validate.known", why=", ".join(opinion.known_reasons))] if opinion.known_reasons else []
     if not agree:
         lines += [f"  {plain(message)}" for message in opinion.messages[:10]]
     session.face.result(
         "second_opinion",
         "\n".join(lines),
         tool=opinion.tool,
-        asked=opinion.asked,
+        asked=opinion.was_asked,
         valid=opinion.valid,
         agrees=agree,
         theirs_alone=list(theirs),
         ours_alone=list(ours),
-        known=list(opinion.known),
+        known=list(opinion.known_reasons),
         messages=list(opinion.messages),
     )

@@ -107,7 +107,7 @@ def _count(count: Count, texts_: Texts) -> dict[str, object]:
         "cites": list(count.rule.cites),
         "title": texts_.text("rules", code, "title"),
         "total": count.total,
-        "rest": count.rest,
+        "rest": count.remaining,
         "rows": rows,
         "chart": chart,
         "labelled": labelled if chart and len(labelled) > 1 else [],

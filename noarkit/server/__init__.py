@@ -1,10 +1,10 @@
 """The embedded archive: a version-1 Noark 5 archive service on SQLite and a content-addressed file store.
 
-It is our counterpart, so it must be able to disagree with the client: it shares only `model`, `safe` and the base
+The client is tested against it, so it must be able to disagree: it shares only `model`, `safe` and the base
 (`errors events words config secrets`) with the rest of noarkit.
 
     asgi        limits, errors in both formats, routing; the only part that speaks HTTP
-    wire        Call, Answer, Refusal, Route: what every area is made of
+    calling     Call and Route         wire   Caller, Answer, Refusal, Rights
     service     one running archive: settings, database, files, clock, rights
     schema      metamodel → tables, columns, links (who stores which link)
     database    one writer, many readers
@@ -13,5 +13,5 @@ It is our counterpart, so it must be able to disagree with the client: it shares
     transaction/  save link unlink delete, all or nothing, rules at the end
     query/      the query language: parse, compile to SQL, page
     areas       uploads downloads code_lists business_metadata access fulltext logs bulk
-    trouble     the test-only fault script
+    fault_script  the test-only script of faults
 """

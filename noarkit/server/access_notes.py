@@ -1,4 +1,4 @@
-"""Which reads the access log tells of: the setting `access_log` decides, queries note them."""
+"""Writes reads to the access log, as far as the setting `access_log` asks for it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ ACCESS_LOG_TYPES = (
 
 
 def note_reads(service: Service, caller: Caller, page: Mapping[str, object]) -> None:
-    """Notes what a page of a query showed, as far as the setting `access_log` asks for it."""
-    results, wanted = page["results"], service.settings.access_log
-    if wanted == "off" or not isinstance(results, list):
+    """Notes the objects of a query's answer in the access log: none, a single one, or all, by the setting."""
+    results, mode = page["results"], service.settings.access_log
+    if mode == "off" or not isinstance(results, list):
         return
-    if wanted == "single" and (len(results) != 1 or page["hasMore"]):
+    if mode == "single" and (len(results) != 1 or page["hasMore"]):
         return
     now_ms = service.now_ms()
-    service.read_log.accessed(
+    service.read_log.note_reads(
         [
-            Access(now_ms, caller.name, caller.account, told["type"], told["fields"]["uuid"], int(told["version"]))
-            for told in results
-            if told["type"] in ACCESS_LOG_TYPES
+            Access(
+                now_ms, caller.name, caller.account, result["type"], result["fields"]["uuid"], int(result["version"])
+            )
+            for result in results
+            if result["type"] in ACCESS_LOG_TYPES
         ]
     )

@@ -1,6 +1,6 @@
-"""The areas that the archive is made of, and the archive opened with all of them.
+"""Lists the areas of the archive service and opens an archive folder with all of them.
 
-`open_service` makes the tables of every area in a new folder, or opens the folder as it was left.
+`open_service` creates the tables of every area in a new folder, or opens an existing one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from noarkit.server.settings import Settings, read_settings
 
 
 class Area(Protocol):
-    """What the service asks of an area."""
+    """The interface of an area: its tables and its routes."""
 
     def statements(self) -> Iterable[str]:
         """The statements that make the area's tables in a new archive."""
@@ -70,7 +70,7 @@ AREAS: tuple[Area, ...] = (
 
 
 def open_service(data_dir: Path, settings: Settings | None = None, now_s: Callable[[], float] = time.time) -> Service:
-    """Opens the archive in `data_dir`, making it first where it is new. Raises ConfigFault where it is no archive."""
+    """Opens the archive in `data_dir` and creates it first if it is new. Raises ConfigFault where it is no archive."""
     data_dir.mkdir(parents=True, exist_ok=True)
     settings = settings or read_settings(data_dir)
     clients = open_clients(data_dir)
@@ -78,11 +78,11 @@ def open_service(data_dir: Path, settings: Settings | None = None, now_s: Callab
     db = Database(path)
     version = _schema_version(db)
     if version is None:
-        db.make(_all_statements())
+        db.create_tables(_all_statements())
     elif version != schema.SCHEMA_VERSION:
         db.close()
         raise ConfigFault(where=str(path), why=f"made by another version of the archive service (tables {version})")
-    db.make(documents_tables())
+    db.create_tables(documents_tables())
     files = Files(data_dir, db, ttl_s=settings.upload_ttl_s, now_s=now_s)
     identity = Identity(db, clients, settings, lambda: int(now_s() * 1000))
     return Service(
@@ -96,9 +96,9 @@ def all_routes() -> list[Route]:
 
 
 def _schema_version(db: Database) -> int | None:
-    with db.reading() as reader:
-        made = reader.execute("SELECT 1 FROM sqlite_master WHERE name = 'archive_schema'").fetchone()
-        return None if made is None else int(reader.execute("SELECT version FROM archive_schema").fetchone()[0])
+    with db.snapshot() as reader:
+        table_row = reader.execute("SELECT 1 FROM sqlite_master WHERE name = 'archive_schema'").fetchone()
+        return None if table_row is None else int(reader.execute("SELECT version FROM archive_schema").fetchone()[0])
 
 
 def _all_statements() -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""The HTTP face of one archive: who calls, what is asked, and an answer for everything that may come.
+"""The ASGI application of one archive: authentication, routing, and an answer to every request.
 
 Areas are plain functions and run in threads, so that no call holds up another; uploads and downloads stream on the
-event loop. Whatever is wrong with a request gets its 4xx; what nobody foresaw gets a 500 with an id and one line in the
-log that names the id, the call and the place in the code, never what the request held.
+event loop. A faulty request gets a 4xx; an unforeseen fault gets a 500 with an id and one line in the log that names
+the id, the call and the place in the code, never the content of the request.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from noarkit.server.calling import Call, Route
 from noarkit.server.deadline import Deadline
 from noarkit.server.exchange import BodyLimits, Disconnected, Exchange, Receive, Scope, Send
 from noarkit.server.json_bodies import read_object
-from noarkit.server.routing import Found, NotFound, RouteTable
+from noarkit.server.routing import NoRoute, RouteMatch, RouteTable
 from noarkit.server.service import Service
 from noarkit.server.turns import SharedThreads
 from noarkit.server.wire import Answer, Caller, Refusal
@@ -37,19 +37,19 @@ _THREADS_EACH = 8
 # Bodies over this size count as large; an account has room for so many at a time.
 _LARGE_BYTES = 256 * 1024
 _LARGE_EACH = 4
-# Whose calls those are that ask for a token.
-_NOBODY = ""
+# The account that token requests count under: their caller is not known yet.
+_NO_ACCOUNT = ""
 _FORM_LIMIT_BYTES = 64 * 1024
 _TOKEN_PATHS = ("idp/oauth2/token", "oauth2/token")
 _USERINFO_PATHS = ("idp/oauth2/userinfo", "oauth2/userinfo")
 _CHALLENGE = {b"www-authenticate": b"Bearer"}
 
 
-class Doors(Protocol):
-    """Who comes in: tokens are given out and recognised here."""
+class Authenticator(Protocol):
+    """Issues tokens and recognises callers by them."""
 
     def caller(self, token: str) -> Caller | None:
-        """Who bears the token; None where it is unknown or has expired."""
+        """The caller that a token was issued to; None where it is unknown or has expired."""
         ...
 
     def token(self, form: Mapping[str, str], basic: tuple[str, str] | None) -> Answer:
@@ -66,23 +66,27 @@ Streaming = Callable[[Exchange, Caller, Mapping[str, str]], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What a route leads to: one of an area's handler, a stream, or a call of the token service."""
+    """The target of a route: an area's handler, a streaming call, or a call of the token service."""
 
     route: Route | None = None
     stream: Streaming | None = None
-    open_door: Callable[[Exchange], Awaitable[None]] | None = None
+    token_call: Callable[[Exchange], Awaitable[None]] | None = None
 
 
 class ArchiveApp:
     """The ASGI application of one archive; close() ends its threads."""
 
     def __init__(
-        self, service: Service, doors: Doors, routes: list[Route], streams: Mapping[tuple[str, str], Streaming]
+        self,
+        service: Service,
+        authenticator: Authenticator,
+        routes: list[Route],
+        streams: Mapping[tuple[str, str], Streaming],
     ) -> None:
         self._service = service
-        self._doors = doors
+        self._authenticator = authenticator
         self._threads = SharedThreads("archive-call", _THREADS, _THREADS_EACH)
-        self._rooms: dict[str, asyncio.Semaphore] = {}
+        self._large_body_slots: dict[str, asyncio.Semaphore] = {}
         self._limit_s = service.settings.call_limit_s
         self._limits = BodyLimits(service.settings.max_json_bytes, service.settings.body_idle_timeout_s)
         self._routes: RouteTable[_Target] = RouteTable()
@@ -98,35 +102,35 @@ class ArchiveApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await _live(receive, send)
+            await _serve_lifespan(receive, send)
         elif scope["type"] == "http":
             await self._serve(Exchange(scope, receive, send))
 
     async def _serve(self, exchange: Exchange) -> None:
         raw_path: bytes = exchange.scope.get("raw_path") or b"/"
-        found = self._routes.find(exchange.method, raw_path)
-        if isinstance(found, NotFound):
-            await _say_not_found(exchange, found)
+        route_match = self._routes.find(exchange.method, raw_path)
+        if isinstance(route_match, NoRoute):
+            await _answer_not_found(exchange, route_match)
             return
         try:
-            await self._dispatch(exchange, found)
+            await self._dispatch(exchange, route_match)
         except Refusal as refusal:
             await exchange.refuse(refusal, headers=_CHALLENGE if refusal.status == 401 else None)
         except Disconnected:
-            LOGGER.debug("%s: the client left before its request was whole", found.name)
+            LOGGER.debug("%s: the client left before its request was whole", route_match.name)
         except Exception as fault:  # noqa: BLE001  # the last door: whatever it is, the client gets an answer
-            await self._say_unforeseen(exchange, found.name, fault)
+            await self._answer_unforeseen(exchange, route_match.name, fault)
 
-    async def _dispatch(self, exchange: Exchange, found: Found[_Target]) -> None:
-        target = found.target
-        if target.open_door is not None:
-            await target.open_door(exchange)
+    async def _dispatch(self, exchange: Exchange, route_match: RouteMatch[_Target]) -> None:
+        target = route_match.target
+        if target.token_call is not None:
+            await target.token_call(exchange)
             return
         caller = self._caller(exchange)
         if target.stream is not None:
             await target.stream(exchange, caller, _query(exchange))
         elif target.route is not None:
-            await self._call(exchange, target.route, found.parts, caller)
+            await self._call(exchange, target.route, route_match.parts, caller)
 
     async def _call(self, exchange: Exchange, route: Route, parts: Mapping[str, str], caller: Caller) -> None:
         if not route.has_body:
@@ -136,9 +140,9 @@ class ArchiveApp:
         if exchange.declares_at_most(_LARGE_BYTES):
             await self._work(exchange, route, parts, caller, await exchange.body(self._limits))
             return
-        # a large body is not taken in before there is room for it, nor let go before it is answered
-        room = self._rooms.setdefault(caller.account, asyncio.Semaphore(_LARGE_EACH))
-        async with room:
+        # a large body is read only when there is room for it in memory, and the room is held until it is answered
+        slot = self._large_body_slots.setdefault(caller.account, asyncio.Semaphore(_LARGE_EACH))
+        async with slot:
             await self._work(exchange, route, parts, caller, await exchange.body(self._limits))
 
     async def _work(
@@ -147,7 +151,7 @@ class ArchiveApp:
         settings = self._service.settings
 
         def work() -> Answer:
-            if exchange.abandoned:
+            if exchange.is_abandoned:
                 raise Disconnected
             body: object = None
             if route.has_body:
@@ -159,28 +163,31 @@ class ArchiveApp:
 
     def _caller(self, exchange: Exchange) -> Caller:
         token = _bearer(exchange.header(b"authorization"))
-        caller = self._doors.caller(token) if token else None
+        caller = self._authenticator.caller(token) if token else None
         if caller is None:
             raise Refusal(401, "the bearer token is missing, unknown or has expired")
         return caller
 
     async def _in_thread(self, account: str, work: Callable[[], Answer]) -> Answer:
-        """Does the work of a call for an account when its turn comes; waiting and work together have one deadline, so
-        that a client that has waited for longer knows that nothing of its call can still be committed."""
+        """Runs a call in a thread when the account's turn comes.
+
+        Waiting and work together have one deadline. A client that has waited for longer therefore knows that nothing
+        of its call can still be committed.
+        """
         deadline = Deadline(self._limit_s, account)
 
         def limited() -> Answer:
             with self._service.db.clock.within(deadline):
                 return work()
 
-        return await self._threads.run(account, limited, deadline.left_s)
+        return await self._threads.run(account, limited, deadline.remaining_s)
 
     def _add_token_service(self) -> None:
         for path in _TOKEN_PATHS:
-            self._routes.add("POST", path, _Target(open_door=self._token), at_root=True)
+            self._routes.add("POST", path, _Target(token_call=self._token), at_root=True)
         for path in _USERINFO_PATHS:
             for method in ("GET", "POST"):
-                self._routes.add(method, path, _Target(open_door=self._userinfo), at_root=True)
+                self._routes.add(method, path, _Target(token_call=self._userinfo), at_root=True)
 
     async def _token(self, exchange: Exchange) -> None:
         if exchange.media_type() not in ("application/x-www-form-urlencoded", ""):
@@ -188,26 +195,26 @@ class ArchiveApp:
         content = await exchange.body(BodyLimits(_FORM_LIMIT_BYTES, self._limits.idle_s))
         form = _form(content)
         basic = _basic(exchange.header(b"authorization"))
-        answer = await self._in_thread(_NOBODY, lambda: self._doors.token(form, basic))
+        answer = await self._in_thread(_NO_ACCOUNT, lambda: self._authenticator.token(form, basic))
         challenge = {b"www-authenticate": b"Basic"} if answer.status == 401 else {}
         uncached = {b"cache-control": b"no-store", b"pragma": b"no-cache"}
         await exchange.send(answer.status, _json(answer), b"application/json", headers=challenge | uncached)
 
     async def _userinfo(self, exchange: Exchange) -> None:
         caller = self._caller(exchange)
-        await exchange.answer(await self._in_thread(caller.account, lambda: self._doors.userinfo(caller)))
+        await exchange.answer(await self._in_thread(caller.account, lambda: self._authenticator.userinfo(caller)))
 
-    async def _say_unforeseen(self, exchange: Exchange, name: str, fault: Exception) -> None:
-        refusal = _translated(fault)
-        if exchange.answered:
-            LOGGER.error("%s: broke off its answer: %s", name, _where(fault))
+    async def _answer_unforeseen(self, exchange: Exchange, name: str, fault: Exception) -> None:
+        refusal = _refusal_for(fault)
+        if exchange.has_answered:
+            LOGGER.error("%s: broke off its answer: %s", name, _describe_location(fault))
             raise fault
         error_id = await exchange.refuse(refusal)
         if refusal.status >= 500:
-            LOGGER.error("%s %s: %s: %s", error_id, name, refusal.status, _where(fault))
+            LOGGER.error("%s %s: %s: %s", error_id, name, refusal.status, _describe_location(fault))
 
 
-async def _live(receive: Receive, send: Send) -> None:
+async def _serve_lifespan(receive: Receive, send: Send) -> None:
     while True:
         message = await receive()
         await send({"type": message["type"] + ".complete"})
@@ -215,17 +222,17 @@ async def _live(receive: Receive, send: Send) -> None:
             return
 
 
-async def _say_not_found(exchange: Exchange, found: NotFound) -> None:
-    if found.allowed:
-        allow = ", ".join(found.allowed)
+async def _answer_not_found(exchange: Exchange, no_route: NoRoute) -> None:
+    if no_route.allowed:
+        allow = ", ".join(no_route.allowed)
         refusal = Refusal(405, f"this address takes {allow}")
         await exchange.refuse(refusal, headers={b"allow": allow.encode()})
     else:
         await exchange.refuse(Refusal(404, "no such call"))
 
 
-def _translated(fault: Exception) -> Refusal:
-    """What the client is told about a fault that no area foresaw."""
+def _refusal_for(fault: Exception) -> Refusal:
+    """The refusal for a fault that no area handled."""
     if isinstance(fault, OverflowError):
         return Refusal(400, "a number is out of range")
     full = isinstance(fault, OSError) and fault.errno in (errno.ENOSPC, errno.EDQUOT)
@@ -236,7 +243,7 @@ def _translated(fault: Exception) -> Refusal:
     return Refusal(500, "unforeseen fault in the archive service")
 
 
-def _where(fault: Exception) -> str:
+def _describe_location(fault: Exception) -> str:
     frames = traceback.extract_tb(fault.__traceback__)
     places = " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames[-4:]))
     return f"{type(fault).__name__} at {places}"

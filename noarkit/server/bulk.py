@@ -1,8 +1,8 @@
-"""Bulk close, open and delete: accepted at once, done later, in the order they came, across restarts.
+"""Bulk close, open and delete: queued at once, done later in order, and resumed after a restart.
 
-What can be known at once is answered at once: unknown types, absent objects, missing rights, stale versions. The rest
-stands in the queue `bulk_job`, in the archive's database, until a worker has done it; it acts for the account that
-asked, with the rights that the account has by then. How a job ended stays in its row, and in the service's log.
+Unknown types, absent objects, missing rights and stale versions are refused at once. Everything else waits in the table
+`bulk_job` until a worker does it, for the account that asked and with the rights that the account has by then. The
+outcome of a job stays in its row, and goes to the service's log.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ _ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What a caller asked for. `version` is the newest the caller knows, None where it does not say."""
+class BulkRequest:
+    """A bulk request. `version` is the newest version that the caller knows, None where the request names none."""
 
     kind: Kind
     type: str
@@ -68,16 +68,16 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A wish in the queue."""
+    """A bulk request in the queue."""
 
     number: int
     account: str
     attempts: int
-    wish: Wish
+    request: BulkRequest
 
 
 def statements() -> Iterator[str]:
-    """The queue; a job that is done stays for the record."""
+    """The table of the queue; finished jobs stay in it for the record."""
     yield (
         "CREATE TABLE bulk_job (number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, type TEXT NOT NULL,"
         " object_id INTEGER NOT NULL, account TEXT NOT NULL, version INTEGER, with_precedents INTEGER NOT NULL,"
@@ -96,13 +96,13 @@ def routes() -> list[Route]:
 
 
 def run_next(service: Service) -> bool:
-    """Does the oldest job that waits; False where none does."""
-    job = _next(service)
+    """Runs the oldest waiting job; False where there is none, or where it must be tried again later."""
+    job = _next_job(service)
     if job is None:
         return False
     outcome = "done"
     try:
-        if not _do(service, job):
+        if not _run_job(service, job):
             return False
     except Refusal as refusal:
         if refusal.status == 503:
@@ -110,43 +110,47 @@ def run_next(service: Service) -> bool:
         outcome = f"{refusal.status}: {refusal.description}"
     except sqlite3.Error as fault:
         if job.attempts + 1 < _ATTEMPTS:
-            _tried(service, job)
+            _count_attempt(service, job)
             return True
         outcome = type(fault).__name__
     except Exception as fault:  # noqa: BLE001  # a job that cannot be done must not stop those behind it
         outcome = type(fault).__name__
-    _end(service, job, outcome)
-    LOGGER.info("bulk %s %d: %s", job.wish.kind, job.number, outcome.partition(":")[0])
+    _record_outcome(service, job, outcome)
+    LOGGER.info("bulk %s %d: %s", job.request.kind, job.number, outcome.partition(":")[0])
     return True
 
 
 def _accept(call: Call, kind: Kind) -> Answer:
-    wish = _read(call.body, kind)
+    request = _read_request(call.body, kind)
     service = call.service
-    with service.db.writing() as db:
-        _check(call, db, wish)
+    with service.db.transaction() as db:
+        _check(call, db, request)
         db.execute(
             "INSERT INTO bulk_job (kind, type, object_id, version, with_precedents, account, attempts, asked_ms)"
             " VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
-            (*astuple(wish), call.caller.account, service.now_ms()),
+            (*astuple(request), call.caller.account, service.now_ms()),
         )
     service.wake_bulk()
     return Answer(202)
 
 
-def _read(body: object, kind: Kind) -> Wish:
-    given = body if isinstance(body, dict) else {}
-    known = _DELETABLE if kind == "delete" else _FINISHABLE
-    named, version = given.get("type"), given.get("version")
-    if not isinstance(named, str) or named not in known:
-        raise Refusal(400, f"type must be one of {', '.join(known)}")
+def _read_request(body: object, kind: Kind) -> BulkRequest:
+    members = body if isinstance(body, dict) else {}
+    allowed_types = _DELETABLE if kind == "delete" else _FINISHABLE
+    type_name, version = members.get("type"), members.get("version")
+    if not isinstance(type_name, str) or type_name not in allowed_types:
+        raise Refusal(400, f"type must be one of {', '.join(allowed_types)}")
     if kind != "delete":
-        return Wish(kind, known[named], _number(given.get("id"), "id"), None, with_precedents=False)
-    with_precedents = given.get("deleteObjectsLinkedToPrecedents", False)
+        return BulkRequest(
+            kind, allowed_types[type_name], _number(members.get("id"), "id"), None, with_precedents=False
+        )
+    with_precedents = members.get("deleteObjectsLinkedToPrecedents", False)
     if with_precedents not in (True, False, "true", "false", None):
         raise Refusal(400, "deleteObjectsLinkedToPrecedents must be true or false")
     newest = None if version is None else _number(version, "version")
-    return Wish(kind, known[named], _number(given.get("id"), "id"), newest, with_precedents in (True, "true"))
+    return BulkRequest(
+        kind, allowed_types[type_name], _number(members.get("id"), "id"), newest, with_precedents in (True, "true")
+    )
 
 
 def _number(value: object, member: str) -> int:
@@ -157,28 +161,28 @@ def _number(value: object, member: str) -> int:
     raise Refusal(400, f"{member} must be a number in digits")
 
 
-def _check(call: Call, db: sqlite3.Connection, wish: Wish) -> None:
+def _check(call: Call, db: sqlite3.Connection, request: BulkRequest) -> None:
     model, rights = metamodel(), call.caller.rights
-    family = model.family(wish.type)
+    family = model.family(request.type)
     table = table_name(family)
-    row = db.execute(f"SELECT type, version FROM {table} WHERE id = ?", (wish.object_id,)).fetchone()  # noqa: S608  # a name of the model
-    if row is None or not model.is_a(row[0], wish.type) or not rights.may_read(db, family, wish.object_id):
-        raise Refusal(404, f"there is no {wish.type} {wish.object_id}")
-    _check_rights(db, rights, wish)
-    if wish.version is not None and call.service.settings.honours_versions and wish.version < row[1]:
-        raise Refusal(409, f"version: {wish.type} {wish.object_id} has version {row[1]}")
+    row = db.execute(f"SELECT type, version FROM {table} WHERE id = ?", (request.object_id,)).fetchone()  # noqa: S608  # a name of the model
+    if row is None or not model.is_a(row[0], request.type) or not rights.may_read(db, family, request.object_id):
+        raise Refusal(404, f"there is no {request.type} {request.object_id}")
+    _check_rights(db, rights, request)
+    if request.version is not None and call.service.settings.honours_versions and request.version < row[1]:
+        raise Refusal(409, f"version: {request.type} {request.object_id} has version {row[1]}")
 
 
-def _check_rights(db: sqlite3.Connection, rights: Rights, wish: Wish) -> None:
-    permission = _PERMISSION[wish.kind]
-    if not rights.may_change(db, permission, metamodel().family(wish.type), wish.object_id):
-        raise Refusal(403, f"the permission {permission} is missing for {wish.type} {wish.object_id}")
-    if wish.kind == "open" and "Edit finalized" not in rights.service:
+def _check_rights(db: sqlite3.Connection, rights: Rights, request: BulkRequest) -> None:
+    permission = _PERMISSION[request.kind]
+    if not rights.may_change(db, permission, metamodel().family(request.type), request.object_id):
+        raise Refusal(403, f"the permission {permission} is missing for {request.type} {request.object_id}")
+    if request.kind == "open" and "Edit finalized" not in rights.service:
         raise Refusal(403, 'the service permission "Edit finalized" is missing')
 
 
-def _next(service: Service) -> Job | None:
-    with service.db.reading() as db:
+def _next_job(service: Service) -> Job | None:
+    with service.db.snapshot() as db:
         row = db.execute(
             "SELECT number, account, attempts, kind, type, object_id, version, with_precedents FROM bulk_job"
             " WHERE outcome IS NULL ORDER BY number LIMIT 1"
@@ -186,41 +190,41 @@ def _next(service: Service) -> Job | None:
     if row is None:
         return None
     number, account, attempts, kind, type_name, object_id, version, with_precedents = row
-    return Job(number, account, attempts, Wish(kind, type_name, object_id, version, bool(with_precedents)))
+    return Job(number, account, attempts, BulkRequest(kind, type_name, object_id, version, bool(with_precedents)))
 
 
-def _do(service: Service, job: Job) -> bool:
-    """Does a job step by step; False where the service stops before its end, so that the job begins anew later."""
-    caller = service.identity.acting(job.account)
+def _run_job(service: Service, job: Job) -> bool:
+    """Runs a job step by step; False where the service stops before its end, so that the job starts again later."""
+    caller = service.identity.background_caller(job.account)
     if caller is None:
         raise Refusal(403, f"the account {job.account} is gone")
-    with service.db.reading() as db:
-        table = table_name(metamodel().family(job.wish.type))
+    with service.db.snapshot() as db:
+        table = table_name(metamodel().family(job.request.type))
         sql = f"SELECT 1 FROM {table} WHERE id = ?"  # noqa: S608  # a name of the model
-        if db.execute(sql, (job.wish.object_id,)).fetchone() is not None:
-            _check_rights(db, caller.rights, job.wish)
-    for _ in _steps(service, job.wish, Actor(caller.name, caller.account, service.now_ms())):
-        if service.stopping:
+        if db.execute(sql, (job.request.object_id,)).fetchone() is not None:
+            _check_rights(db, caller.rights, job.request)
+    for _ in _steps(service, job.request, Actor(caller.name, caller.account, service.now_ms())):
+        if service.is_stopping:
             return False
     return True
 
 
-def _steps(service: Service, wish: Wish, actor: Actor) -> Iterator[int]:
-    root = (metamodel().family(wish.type), wish.object_id)
-    if wish.kind == "close":
+def _steps(service: Service, request: BulkRequest, actor: Actor) -> Iterator[int]:
+    root = (metamodel().family(request.type), request.object_id)
+    if request.kind == "close":
         return trees.close_tree(service.db, root, actor)
-    if wish.kind == "open":
+    if request.kind == "open":
         return trees.open_tree(service.db, root, actor)
-    keep = not wish.with_precedents
+    keep = not request.with_precedents
     return trees.delete_tree(service.db, root, actor, service.files, keep_precedents=keep)
 
 
-def _tried(service: Service, job: Job) -> None:
-    with service.db.writing() as db:
+def _count_attempt(service: Service, job: Job) -> None:
+    with service.db.transaction() as db:
         db.execute("UPDATE bulk_job SET attempts = attempts + 1 WHERE number = ?", (job.number,))
 
 
-def _end(service: Service, job: Job, outcome: str) -> None:
-    with service.db.writing() as db:
-        ended = (service.now_ms(), outcome, job.number)
-        db.execute("UPDATE bulk_job SET ended_ms = ?, outcome = ? WHERE number = ?", ended)
+def _record_outcome(service: Service, job: Job, outcome: str) -> None:
+    with service.db.transaction() as db:
+        values = (service.now_ms(), outcome, job.number)
+        db.execute("UPDATE bulk_job SET ended_ms = ?, outcome = ? WHERE number = ?", values)

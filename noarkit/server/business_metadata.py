@@ -1,6 +1,6 @@
-"""The registry of business-specific metadata: groups of fields that an archive adds to what Noark knows.
+"""The registry of business-specific metadata: groups of fields that an archive adds to those of Noark.
 
-Groups and fields are known by ids of lower-case letters, digits and dashes; no two fields of an archive share one.
+The ids of groups and fields are lower-case letters, digits and dashes; a field id is unique in the whole archive.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KINDS = ("string", "long", "double", "timestamp", "encrypted", "uri", "boolean")
 _ID = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 _LARGEST_LONG = 2**63
 
-Told = dict[str, object]
+JsonObject = dict[str, object]
 
 
 def statements() -> Iterator[str]:
@@ -53,13 +53,13 @@ def _read(call: Call) -> Answer:
     for name, value in (("groupId", group), ("fieldId", field)):
         if value is not None:
             _check_id(name, value)
-    with call.service.db.reading() as db:
+    with call.service.db.snapshot() as db:
         readable = call.caller.rights.may_below(db, "Read", METADATA_REGISTER, 0)
-        told = list(_groups(db, group, field)) if readable else []
-    return Answer(body={"results": told})
+        groups = list(_groups(db, group, field)) if readable else []
+    return Answer(body={"results": groups})
 
 
-def _groups(db: sqlite3.Connection, group: str | None, field: str | None) -> Iterator[Told]:
+def _groups(db: sqlite3.Connection, group: str | None, field: str | None) -> Iterator[JsonObject]:
     """The groups, each with its fields; with `field`, only the group that has it, with that field alone."""
     rows = db.execute(
         "SELECT group_id, name, description FROM bsm_group WHERE ?1 IS NULL OR group_id = ?1 ORDER BY rowid", (group,)
@@ -71,30 +71,30 @@ def _groups(db: sqlite3.Connection, group: str | None, field: str | None) -> Ite
             (group_id, field),
         ).fetchall()
         if fields or field is None:
-            yield {**_told_group(group_id, name, description), "fields": [_told_field(*each) for each in fields]}
+            yield {**_group_payload(group_id, name, description), "fields": [_field_payload(*row) for row in fields]}
 
 
 def _put_group(call: Call) -> Answer:
     group = _check_id("groupId", call.path["group"])
     body = call.body if isinstance(call.body, dict) else {}
     name, description = _name(body, "groupName"), _description(body, "groupDescription")
-    with call.service.db.writing() as db:
-        _needs(call, db, "Update" if _has_group(db, group) else "Create")
+    with call.service.db.transaction() as db:
+        _require_permission(call, db, "Update" if _has_group(db, group) else "Create")
         db.execute(
             "INSERT INTO bsm_group (group_id, name, description) VALUES (?, ?, ?)"
             " ON CONFLICT (group_id) DO UPDATE SET name = excluded.name, description = excluded.description",
             (group, name, description),
         )
-    return Answer(body=_told_group(group, name, description))
+    return Answer(body=_group_payload(group, name, description))
 
 
 def _delete_group(call: Call) -> Answer:
     group = _check_id("groupId", call.path["group"])
-    with call.service.db.writing() as db:
-        _needs(call, db, "Delete")
+    with call.service.db.transaction() as db:
+        _require_permission(call, db, "Delete")
         if not _has_group(db, group):
             raise _no_group(group)
-        _needs_unused(db, f'$."{group}"', f"group {group}")
+        _require_unused(db, f'$."{group}"', f"group {group}")
         db.execute("DELETE FROM bsm_field WHERE group_id = ?", (group,))
         db.execute("DELETE FROM bsm_group WHERE group_id = ?", (group,))
     return Answer(204)
@@ -108,28 +108,28 @@ def _put_field(call: Call) -> Answer:
     if not isinstance(kind, str) or kind not in KINDS:
         raise Refusal(400, f"fieldType must be one of {', '.join(KINDS)}")
     values = _fixed_values(body, kind)
-    with call.service.db.writing() as db:
+    with call.service.db.transaction() as db:
         if not _has_group(db, group):
-            _needs(call, db, "Create")
+            _require_permission(call, db, "Create")
             raise _no_group(group)
-        _needs(call, db, "Update" if _has_field(db, group, field, kind) else "Create")
+        _require_permission(call, db, "Update" if _has_field(db, group, field, kind) else "Create")
         db.execute(
             "INSERT INTO bsm_field (group_id, field_id, name, description, kind, fixed_values)"
             " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (group_id, field_id) DO UPDATE SET name = excluded.name,"
             " description = excluded.description, fixed_values = excluded.fixed_values",
             (group, field, name, description, kind, values),
         )
-    return Answer(body=_told_field(field, name, description, kind, values))
+    return Answer(body=_field_payload(field, name, description, kind, values))
 
 
 def _delete_field(call: Call) -> Answer:
     group, field = _check_id("groupId", call.path["group"]), _check_id("fieldId", call.path["field"])
-    with call.service.db.writing() as db:
-        _needs(call, db, "Delete")
+    with call.service.db.transaction() as db:
+        _require_permission(call, db, "Delete")
         sql = "SELECT 1 FROM bsm_field WHERE group_id = ? AND field_id = ?"
         if db.execute(sql, (group, field)).fetchone() is None:
             raise Refusal(404, f"there is no field {field} in group {group}")
-        _needs_unused(db, f'$."{group}"."{field}"', f"field {field} of group {group}")
+        _require_unused(db, f'$."{group}"."{field}"', f"field {field} of group {group}")
         db.execute("DELETE FROM bsm_field WHERE group_id = ? AND field_id = ?", (group, field))
     return Answer(204)
 
@@ -142,7 +142,7 @@ def _check_id(name: str, value: str) -> str:
     return value
 
 
-def _needs(call: Call, db: sqlite3.Connection, permission: str) -> None:
+def _require_permission(call: Call, db: sqlite3.Connection, permission: str) -> None:
     if not call.caller.rights.may_below(db, permission, METADATA_REGISTER, 0):
         raise Refusal(403, f"this needs {permission} on the registry of business-specific metadata")
 
@@ -156,7 +156,7 @@ def _no_group(group: str) -> Refusal:
 
 
 def _has_field(db: sqlite3.Connection, group: str, field: str, kind: str) -> bool:
-    """True where the group has the field already; refuses what would make it another field."""
+    """True where the group has the field already; refuses a change of its group or its type."""
     row = db.execute("SELECT group_id, kind FROM bsm_field WHERE field_id = ?", (field,)).fetchone()
     if row is None:
         return False
@@ -167,20 +167,22 @@ def _has_field(db: sqlite3.Connection, group: str, field: str, kind: str) -> boo
     return True
 
 
-def _needs_unused(db: sqlite3.Connection, path: str, what: str) -> None:
-    for table in _bearing_tables():
+def _require_unused(db: sqlite3.Connection, path: str, label: str) -> None:
+    for table in _tables_with_metadata():
         sql = (
             f'SELECT 1 FROM {table} WHERE "{METADATA}" IS NOT NULL'  # noqa: S608  # names of the metamodel
             f' AND json_extract("{METADATA}", ?) IS NOT NULL LIMIT 1'
         )
         if db.execute(sql, (path,)).fetchone():
-            raise Refusal(409, f"{what} is in use")
+            raise Refusal(409, f"{label} is in use")
 
 
 @cache
-def _bearing_tables() -> tuple[str, ...]:
+def _tables_with_metadata() -> tuple[str, ...]:
     types = metamodel().types.values()
-    return tuple(dict.fromkeys(table_name(each.family) for each in types if METADATA in each.fields))
+    return tuple(
+        dict.fromkeys(table_name(object_type.family) for object_type in types if METADATA in object_type.fields)
+    )
 
 
 def _name(body: Mapping[str, object], name: str) -> str:
@@ -199,14 +201,14 @@ def _description(body: Mapping[str, object], name: str) -> str | None:
 
 def _fixed_values(body: Mapping[str, object], kind: str) -> str | None:
     """The values that are allowed, as JSON; None where the field is open."""
-    given = body.get("fieldValues")
-    if given is None:
+    values = body.get("fieldValues")
+    if values is None:
         return None
     if kind == "encrypted":
         raise Refusal(400, "fieldValues cannot be given for a field of type encrypted")
-    if not isinstance(given, list) or not all(_IS_VALUE[kind](value) for value in given):
+    if not isinstance(values, list) or not all(_IS_VALUE[kind](value) for value in values):
         raise Refusal(400, f"fieldValues must be a list of values of type {kind}")
-    return json.dumps(list(dict.fromkeys(given)), ensure_ascii=False)
+    return json.dumps(list(dict.fromkeys(values)), ensure_ascii=False)
 
 
 def _is_long(value: object) -> bool:
@@ -238,15 +240,15 @@ _IS_VALUE: Mapping[str, Callable[[object], bool]] = {
 }
 
 
-def _told_group(group: str, name: str, description: str | None) -> Told:
-    told: Told = {"groupId": group, "groupName": name}
-    return told if description is None else {**told, "groupDescription": description}
+def _group_payload(group: str, name: str, description: str | None) -> JsonObject:
+    payload: JsonObject = {"groupId": group, "groupName": name}
+    return payload if description is None else {**payload, "groupDescription": description}
 
 
-def _told_field(field: str, name: str, description: str | None, kind: str, values: str | None) -> Told:
-    told: Told = {"fieldId": field, "fieldName": name, "fieldType": kind}
+def _field_payload(field: str, name: str, description: str | None, kind: str, values: str | None) -> JsonObject:
+    payload: JsonObject = {"fieldId": field, "fieldName": name, "fieldType": kind}
     if description is not None:
-        told["fieldDescription"] = description
+        payload["fieldDescription"] = description
     if values is not None:
-        told["fieldValues"] = json.loads(values)
-    return told
+        payload["fieldValues"] = json.loads(values)
+    return payload

@@ -1,4 +1,4 @@
-"""What every area of the archive is made of: a Call comes in, an Answer goes out.
+"""Calls and routes: the interface between the HTTP application and the areas.
 
 Areas know nothing of HTTP servers. Each exports `routes() -> list[Route]`; `asgi` serves them under every base path.
 """

@@ -1,4 +1,4 @@
-"""The whole change log at once, for extracts: page by page along it, instead of tree by tree.
+"""Exports the whole change log page by page, for extracts; the ordinary call gives it object by object.
 
 A call of our own, as the wire format has none: `POST logs/change-log/export` with `{"after", "limit", "revisionTypes",
 "notByUserIds"}`, each optional, answers `{"results": [entry, ...], "hasMore"}` with the entries that the change log
@@ -31,7 +31,7 @@ def routes() -> list[Route]:
 
 
 def export_entries(call: Call) -> Answer:
-    """`{"results", "hasMore"}`: a stretch of the log."""
+    """Answers one page of the change log as `{"results", "hasMore"}`."""
     logs.check_permission(call)
     if not call.caller.rights.reads_everything:
         raise Refusal(403, "the whole change log is for those who may read everything.")
@@ -39,28 +39,28 @@ def export_entries(call: Call) -> Answer:
     after, limit = number_member(members, "after", 0), number_member(members, "limit", MAX_LIMIT)
     if not 1 <= limit <= MAX_LIMIT:
         raise Refusal(400, f"limit must be between 1 and {MAX_LIMIT}.")
-    where, values = ["revision_id > ?"], [after]
-    kinds, others = _texts(members, "revisionTypes"), _texts(members, "notByUserIds")
-    listed = [orjson.dumps(kinds).decode(), orjson.dumps(others).decode()]
+    conditions, values = ["revision_id > ?"], [after]
+    kinds, excluded_users = _texts(members, "revisionTypes"), _texts(members, "notByUserIds")
+    lists_json = [orjson.dumps(kinds).decode(), orjson.dumps(excluded_users).decode()]
     if kinds:
-        where.append("revision_type IN (SELECT value FROM json_each(?))")
-    if others:
-        where.append("modified_by_user_id NOT IN (SELECT value FROM json_each(?))")
-    told = [text for text, given in zip(listed, (kinds, others), strict=True) if given]
-    with call.service.db.reading() as db:
+        conditions.append("revision_type IN (SELECT value FROM json_each(?))")
+    if excluded_users:
+        conditions.append("modified_by_user_id NOT IN (SELECT value FROM json_each(?))")
+    list_values = [text for text, items in zip(lists_json, (kinds, excluded_users), strict=True) if items]
+    with call.service.db.snapshot() as db:
         rows = db.execute(
-            f"SELECT * FROM change_log WHERE {' AND '.join(where)} ORDER BY revision_id LIMIT ?",  # noqa: S608  # our own words
-            (*values, *told, limit + 1),
+            f"SELECT * FROM change_log WHERE {' AND '.join(conditions)} ORDER BY revision_id LIMIT ?",  # noqa: S608  # our own words
+            (*values, *list_values, limit + 1),
         )
         names = [column[0] for column in rows.description]
-        found = [logs.told_change(dict(zip(names, row, strict=True))) for row in rows.fetchall()]
-    return Answer(body={"results": found[:limit], "hasMore": len(found) > limit})
+        entries = [logs.change_payload(dict(zip(names, row, strict=True))) for row in rows.fetchall()]
+    return Answer(body={"results": entries[:limit], "hasMore": len(entries) > limit})
 
 
 def _texts(members: Mapping[str, object], name: str) -> list[str]:
-    held = members.get(name)
-    if held is None:
+    value = members.get(name)
+    if value is None:
         return []
-    if not isinstance(held, list) or not all(isinstance(one, str) for one in held):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise Refusal(400, f"{name} must be a list of strings.")
-    return held
+    return value

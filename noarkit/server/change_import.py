@@ -1,11 +1,11 @@
-"""History that came from elsewhere: change-log entries of objects that the archive holds.
+"""Imports change-log entries from another archive for objects that this archive holds.
 
 A call of our own, as the wire format has none: `POST logs/change-log/import` with `{"entries": [entry, ...]}`, at most
 1,000 at a time, answers `{"imported": n}`. An entry has the members that the change log gives out: `id` or `systemId`
 of the object, `revisionType` (CREATE, UPDATE, LINK, UNLINK or MOVE), `modifiedDate`, `modifiedBy`, and where they apply
 `modifiedByUserId`, `modifiedField` (with UPDATE, LINK and UNLINK), `modifiedFieldType`, `newValue`, `oldValue`,
 `removedValue`, `previousParent`, `currentParent` (objects). It asks for the service permission "Write changelog"; all
-entries are taken, or none. One that stands in the log already is passed over, so that the same call may be sent again.
+entries are imported, or none. An entry that is already in the log is skipped, so that the same call may be sent again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_ENTRIES = 1000
 
 _KINDS = ("CREATE", "UPDATE", "LINK", "UNLINK", "MOVE")
 _WITH_FIELD = ("UPDATE", "LINK", "UNLINK")
-_SAME = (
+_FIND_SAME = (
     "SELECT 1 FROM change_log WHERE object_id = ? AND revision_type = ? AND modified_ms = ? AND modified_by = ?"
     " AND modified_field IS ? AND new_value IS ? AND old_value IS ? AND removed_value IS ? LIMIT 1"
 )
@@ -51,46 +51,46 @@ def import_entries(call: Call) -> Answer:
     if not isinstance(entries, list) or len(entries) > MAX_ENTRIES:
         raise Refusal(400, f"entries must be a list of at most {MAX_ENTRIES} objects.")
     rows: list[log.Entry] = []
-    with call.service.db.writing() as db:
-        for at, given in enumerate(entries):
+    with call.service.db.transaction() as db:
+        for index, entry in enumerate(entries):
             try:
-                row = _row(call, db, object_member(given, "the entry"))
+                row = _row(call, db, object_member(entry, "the entry"))
             except Refusal as refusal:
-                raise Refusal(refusal.status, f"entries[{at}]: {refusal.description}") from None
+                raise Refusal(refusal.status, f"entries[{index}]: {refusal.description}") from None
             if row is not None:
                 rows.append(row)
         log.write_entries(db, rows)
     return Answer(body={"imported": len(rows)})
 
 
-def _row(call: Call, db: sqlite3.Connection, given: Mapping[str, object]) -> log.Entry | None:
-    named = text_member(given, "id" if given.get("id") is not None else "systemId", None)
-    found = logs.find_present(db, call.caller.rights, named)
-    kind = text_member(given, "revisionType", None)
+def _row(call: Call, db: sqlite3.Connection, entry: Mapping[str, object]) -> log.Entry | None:
+    object_key = text_member(entry, "id" if entry.get("id") is not None else "systemId", None)
+    subject = logs.find_existing(db, call.caller.rights, object_key)
+    kind = text_member(entry, "revisionType", None)
     if kind not in _KINDS:
         raise Refusal(400, f"revisionType must be one of {', '.join(_KINDS)}.")
-    field = text_member(given, "modifiedField", None if kind in _WITH_FIELD else "") or None
+    field = text_member(entry, "modifiedField", None if kind in _WITH_FIELD else "") or None
     try:
-        moment = timestamp(given.get("modifiedDate"))
+        modified_ms = timestamp(entry.get("modifiedDate"))
     except BadValue as fault:
         raise Refusal(400, f"modifiedDate {fault}.") from None
     change = log.Change(
         kind,
         field=field,
-        field_type=text_member(given, "modifiedFieldType", "") or None,
-        new=_value(given, "newValue"),
-        old=_value(given, "oldValue"),
-        removed=_value(given, "removedValue"),
-        previous_parent=_value(given, "previousParent"),
-        current_parent=_value(given, "currentParent"),
+        field_type=text_member(entry, "modifiedFieldType", "") or None,
+        new=_value(entry, "newValue"),
+        old=_value(entry, "oldValue"),
+        removed=_value(entry, "removedValue"),
+        previous_parent=_value(entry, "previousParent"),
+        current_parent=_value(entry, "currentParent"),
     )
-    name = text_member(given, "modifiedBy", None)
-    actor = log.Actor(name, text_member(given, "modifiedByUserId", name), moment)
-    told = (found.object_id, kind, moment, name, field, change.new, change.old, change.removed)
-    return None if db.execute(_SAME, told).fetchone() else log.entry(actor, found, change)
+    name = text_member(entry, "modifiedBy", None)
+    actor = log.Actor(name, text_member(entry, "modifiedByUserId", name), modified_ms)
+    same_values = (subject.object_id, kind, modified_ms, name, field, change.new, change.old, change.removed)
+    return None if db.execute(_FIND_SAME, same_values).fetchone() else log.entry(actor, subject, change)
 
 
-def _value(given: Mapping[str, object], name: str) -> str | None:
-    if given.get(name) is None:
+def _value(entry: Mapping[str, object], name: str) -> str | None:
+    if entry.get(name) is None:
         return None
-    return orjson.dumps(object_member(given[name], name)).decode()
+    return orjson.dumps(object_member(entry[name], name)).decode()

@@ -1,6 +1,6 @@
-"""`clients.toml`: who may call the archive.
+"""Reads `clients.toml`: the clients and users that may call the archive, with their secrets and groups.
 
-It is readable by its owner alone, complete before anyone looks, and read again when it changes.
+The file is readable by its owner alone, written atomically, and read again when it changes.
 
 `[clients.NAME]` has `secret` and `groups` (matched with the claims of access groups) and may have `name` and `email`;
 `[users.NAME]` the same with `password`, for people who come through a client.
@@ -46,50 +46,50 @@ class Account:
     secret: str = field(repr=False)
 
     def mark(self) -> str:
-        """Changes with the secret, so that tokens given out before the change can be told from later ones."""
+        """A short hash of id and secret; tokens carry it, so that they become invalid when the secret changes."""
         return hashlib.sha256(f"{self.kind}\0{self.id}\0{self.secret}".encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """All accounts of the file, by id; a client and a user never share one. `marks` are worked out once."""
+    """All accounts of the file by id, which clients and users share; `marks` holds the mark of each, computed once."""
 
     accounts: Mapping[str, Account]
     marks: Mapping[str, str]
 
 
 class ClientsFile:
-    """The file as it stands now; reading it again costs one look at its time stamp."""
+    """The current content of the file, cached by its time stamps, size and inode."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._seen: tuple[int, int, int, int] | None = None
+        self._file_stamp: tuple[int, int, int, int] | None = None
         self._accounts = Accounts({}, {})
 
     @property
     def path(self) -> Path:
-        """Where the file lies."""
+        """The path of the file."""
         return self._path
 
     def current(self) -> Accounts:
         """The accounts as the file has them now. A file that cannot be used raises `ConfigFault` or `SecretFault`."""
-        seen = self._look()
-        if seen != self._seen:
+        stamp = self._read_stamp()
+        if stamp != self._file_stamp:
             with self._lock:
-                if seen != self._seen:
+                if stamp != self._file_stamp:
                     accounts = _read(self._path)
-                    self._accounts, self._seen = accounts, seen
+                    self._accounts, self._file_stamp = accounts, stamp
         return self._accounts
 
-    def _look(self) -> tuple[int, int, int, int]:
+    def _read_stamp(self) -> tuple[int, int, int, int]:
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except OSError as fault:
             raise ConfigFault(where=str(self._path), why="cannot be read") from fault
-        if os.name == "posix" and stat.S_IMODE(found.st_mode) & 0o077:
+        if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o077:
             raise SecretFault(where=str(self._path), why="others than its owner may read it (chmod 600)")
-        return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+        return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def open_clients(data_dir: Path) -> ClientsFile:
@@ -130,35 +130,35 @@ def _read(path: Path) -> Accounts:
 
 
 def _read_account(path: Path, kind: Kind, account_id: str, table: object) -> Account:
-    where = f"{path} [{kind}.{account_id}]"
+    location = f"{path} [{kind}.{account_id}]"
     if not isinstance(table, dict):
-        raise ConfigFault(where=where, why="must be a table")
+        raise ConfigFault(where=location, why="must be a table")
     secret_member = _SECRET_MEMBER[kind]
     for name in table:
         if name not in _MEMBERS and name != secret_member:
-            raise ConfigFault(where=where, why=f"unknown member {name}")
+            raise ConfigFault(where=location, why=f"unknown member {name}")
     groups = table.get("groups", [])
     if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
-        raise ConfigFault(where=where, why="groups must be a list of texts")
+        raise ConfigFault(where=location, why="groups must be a list of texts")
     return Account(
         kind=kind,
         id=account_id,
-        name=_text(where, table, "name", account_id),
-        email=_text(where, table, "email", ""),
+        name=_text(location, table, "name", account_id),
+        email=_text(location, table, "email", ""),
         groups=frozenset(groups),
-        secret=_secret(where, table, secret_member),
+        secret=_secret(location, table, secret_member),
     )
 
 
-def _text(where: str, table: Mapping[str, object], name: str, default: str) -> str:
+def _text(location: str, table: Mapping[str, object], name: str, default: str) -> str:
     value = table.get(name, default)
     if not isinstance(value, str):
-        raise ConfigFault(where=where, why=f"{name} must be a text")
+        raise ConfigFault(where=location, why=f"{name} must be a text")
     return value
 
 
-def _secret(where: str, table: Mapping[str, object], name: str) -> str:
+def _secret(location: str, table: Mapping[str, object], name: str) -> str:
     value = table.get(name)
     if not isinstance(value, str) or not value:
-        raise SecretFault(where=where, why=f"{name} must be a text that is not empty")
+        raise SecretFault(where=location, why=f"{name} must be a text that is not empty")
     return value

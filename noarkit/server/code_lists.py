@@ -1,6 +1,6 @@
-"""The code lists: what stands in them at first, and the three calls that read and change them.
+"""The code lists: their initial values, and the three calls that read and change them.
 
-A list is known by its name (equal to the name of the fields that use it); which lists exist is the model's to say.
+A list has the name of the fields that use it; the metamodel decides which lists exist.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def routes() -> list[Route]:
     """The three calls for code lists."""
     return [
         Route("GET", "code-lists", _read),
-        Route("PUT", "code-lists/{list}/{code}", _put, has_body=True),
+        Route("PUT", "code-lists/{list}/{code}", _put_value, has_body=True),
         Route("DELETE", "code-lists/{list}/{code}", _delete),
     ]
 
@@ -49,40 +49,40 @@ def _read(call: Call) -> Answer:
     type_name, field_name = call.query.get("type"), call.query.get("field")
     if type_name is not None and not model.concrete(type_name):
         raise Refusal(400, f"there is no type {type_name}")
-    wanted = model.types if type_name is None else model.concrete(type_name)
-    with call.service.db.reading() as db:
+    type_names = model.types if type_name is None else model.concrete(type_name)
+    with call.service.db.snapshot() as db:
         values = _all_values(db) if call.caller.rights.may_below(db, "Read", LIST_REGISTER, 0) else {}
     screening = call.service.settings.default_screening
-    return Answer(body={"results": list(_entries(wanted, field_name, values, screening))})
+    return Answer(body={"results": list(_entries(type_names, field_name, values, screening))})
 
 
 def _entries(
-    wanted: Mapping[str, object] | tuple[str, ...],
+    type_names: Mapping[str, object] | tuple[str, ...],
     field_name: str | None,
     values: Mapping[str, list[Value]],
     screening: str,
 ) -> Iterator[dict[str, object]]:
     """One entry for each field that uses a list, also where the list is empty."""
-    for type_name in wanted:
+    for type_name in type_names:
         for field in metamodel().types[type_name].fields.values():
             if field.code_list is None or field_name not in (None, field.name):
                 continue
-            listed = values.get(field.code_list, [])
-            entry: dict[str, object] = {"type": type_name, "field": field.name, "values": listed}
+            list_values = values.get(field.code_list, [])
+            entry: dict[str, object] = {"type": type_name, "field": field.name, "values": list_values}
             default = screening if field.code_list == "skjerming" else field.default
-            chosen = next((value for value in listed if value["code"] == default), None)
-            yield entry if chosen is None else {**entry, "defaultValue": chosen}
+            default_value = next((value for value in list_values if value["code"] == default), None)
+            yield entry if default_value is None else {**entry, "defaultValue": default_value}
 
 
 def _all_values(db: sqlite3.Connection) -> dict[str, list[Value]]:
-    found: dict[str, list[Value]] = {}
+    values_by_list: dict[str, list[Value]] = {}
     for name, *row in db.execute("SELECT list, code, name, description, authority FROM code_value ORDER BY rowid"):
-        found.setdefault(name, []).append(_told(*row))
-    return found
+        values_by_list.setdefault(name, []).append(_value_payload(*row))
+    return values_by_list
 
 
-def _put(call: Call) -> Answer:
-    code_list, code = _asked(call)
+def _put_value(call: Call) -> Answer:
+    code_list, code = _read_address(call)
     body = call.body if isinstance(call.body, dict) else {}
     if body.get("code", code) != code:
         raise Refusal(400, "code must be that of the address")
@@ -93,7 +93,7 @@ def _put(call: Call) -> Answer:
     if authority is not None and not code_list.has_authority:
         raise Refusal(400, f"the values of {code_list.name} have no authority")
     description = _text(body, "description")
-    with call.service.db.writing() as db:
+    with call.service.db.transaction() as db:
         _needs_free_name(db, code_list.name, code, name)
         db.execute(
             "INSERT INTO code_value (list, code, name, description, authority) VALUES (?, ?, ?, ?, ?)"
@@ -101,12 +101,12 @@ def _put(call: Call) -> Answer:
             " authority = excluded.authority",
             (code_list.name, code, name, description, authority),
         )
-    return Answer(body=_told(code, name, description, authority))
+    return Answer(body=_value_payload(code, name, description, authority))
 
 
 def _delete(call: Call) -> Answer:
-    code_list, code = _asked(call)
-    with call.service.db.writing() as db:
+    code_list, code = _read_address(call)
+    with call.service.db.transaction() as db:
         if not _is_value(db, code_list.name, code):
             raise Refusal(404, f"{code_list.name} has no value {code}")
         for type_name, field_name in code_list.used_by:
@@ -117,7 +117,7 @@ def _delete(call: Call) -> Answer:
     return Answer(204)
 
 
-def _asked(call: Call) -> tuple[CodeList, str]:
+def _read_address(call: Call) -> tuple[CodeList, str]:
     """The list and the code of the address, once the caller may edit them."""
     if EDIT_PERMISSION not in call.caller.rights.service:
         raise Refusal(403, f"this needs the service permission {EDIT_PERMISSION}")
@@ -157,7 +157,7 @@ def _is_used(db: sqlite3.Connection, type_name: str, field_name: str, code: str)
     return db.execute(sql, (type_name, code)).fetchone() is not None
 
 
-def _told(code: str, name: str, description: str | None, authority: str | None) -> Value:
+def _value_payload(code: str, name: str, description: str | None, authority: str | None) -> Value:
     optional = {"description": description, "authority": authority}
     return {"code": code, "name": name} | {key: text for key, text in optional.items() if text is not None}
 

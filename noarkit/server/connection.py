@@ -1,7 +1,7 @@
-"""A connection of the archive: a strict one, held to limits that uvicorn leaves open.
+"""The HTTP connection class of the archive, with limits on request heads that uvicorn does not set.
 
-A head that grows beyond its limit, or does not come to its end, closes the connection. The transport is handed on in
-the scope for the fault script, which breaks connections on purpose.
+A connection is closed when its request head is too large or is not finished in time. The transport is put into the
+scope for the fault script, which breaks connections on purpose.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class HeadTooLarge(RefusedHead):
 
 
 class ArchiveConnection(StrictConnection):
-    """One connection; `idle_s` is how long it may stay without a request, and a head without its end."""
+    """One connection; `idle_s` limits how long it may be idle, and how long a request head may take."""
 
     idle_s: ClassVar[float] = 75.0
 
@@ -33,7 +33,7 @@ class ArchiveConnection(StrictConnection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stops waiting."""
-        self._head_came()
+        self._stop_head_timer()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
@@ -56,7 +56,7 @@ class ArchiveConnection(StrictConnection):
 
     def on_headers_complete(self) -> None:
         """The head has come."""
-        self._head_came()
+        self._stop_head_timer()
         super().on_headers_complete()
 
     def _count(self, size_bytes: int) -> None:
@@ -67,7 +67,7 @@ class ArchiveConnection(StrictConnection):
     def _await_head(self) -> None:
         self._head_timer = self.loop.call_later(self.idle_s, self.transport.close)
 
-    def _head_came(self) -> None:
+    def _stop_head_timer(self) -> None:
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None

@@ -1,8 +1,8 @@
-"""One SQLite database: one writer at a time, readers beside it, nothing half written.
+"""The connections of one SQLite database: one writer at a time, and readers that see consistent snapshots.
 
-`writing()` is the only way to change anything: it holds the lock, begins, and commits or rolls back as a whole.
-`reading()` sees one snapshot from its first statement to its end. Both end when the clock says that a call's time is
-over, and nothing of it is committed afterwards.
+`transaction()` is the only way to change anything: it takes the lock, begins, and commits or rolls back as a whole.
+`snapshot()` sees one state from its first statement to its end. Both are interrupted when the call's time is over, and
+nothing of the call is committed afterwards.
 """
 
 from __future__ import annotations
@@ -40,38 +40,38 @@ class Database:
         self._synchronous = synchronous
         self._lock = TurnLock()
         self._local = threading.local()
-        self._opened: list[sqlite3.Connection] = []
-        self._opened_lock = threading.Lock()
-        self._writer = self._open()
+        self._connections: list[sqlite3.Connection] = []
+        self._connections_lock = threading.Lock()
+        self._writer = self._connect()
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """The one writer, inside a transaction that commits when the block ends well.
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The single writer connection, in a transaction that commits when the block ends without an exception.
 
-        Whoever waits for it gets it in turn, account by account; 503 refuses whom the time runs out on meanwhile.
+        Waiting accounts take turns; a call whose time runs out while it waits is refused with 503.
         """
         deadline = self.clock.deadline
-        account, patience_s = ("", None) if deadline is None else (deadline.account, deadline.left_s)
-        if not self._lock.acquire(account, patience_s):
+        account, timeout_s = ("", None) if deadline is None else (deadline.account, deadline.remaining_s)
+        if not self._lock.acquire(account, timeout_s):
             raise Refusal(503, "the archive is busy")
         try:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
                 self.clock.check()
-                self._end(self._writer, "COMMIT")
+                self._end_transaction(self._writer, "COMMIT")
             except BaseException:
-                self._end(self._writer, "ROLLBACK")
+                self._end_transaction(self._writer, "ROLLBACK")
                 raise
         finally:
             self._lock.release()
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """This thread's reader, in one snapshot; blocks may nest and then share it."""
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """This thread's reader connection, in one snapshot; nested blocks share it."""
         reader: sqlite3.Connection | None = getattr(self._local, "reader", None)
         if reader is None:
-            reader = self._local.reader = self._open()
+            reader = self._local.reader = self._connect()
         if reader.in_transaction:
             yield reader
             return
@@ -80,33 +80,36 @@ class Database:
             yield reader
         finally:
             # SQLite has rolled back by itself where a write to a temporary table was cut off
-            self._end(reader, "ROLLBACK")
+            self._end_transaction(reader, "ROLLBACK")
 
-    def make(self, statements: Iterable[str]) -> None:
+    def create_tables(self, statements: Iterable[str]) -> None:
         """Runs statements that make tables, in one transaction."""
-        with self.writing() as db:
+        with self.transaction() as db:
             for statement in statements:
                 db.execute(statement)
 
     def close(self) -> None:
         """Ends every connection; the folder may then be opened by another process."""
-        with self._opened_lock:
-            for connection in self._opened:
+        with self._connections_lock:
+            for connection in self._connections:
                 connection.close()
-            self._opened.clear()
+            self._connections.clear()
             if self._checkpointer is not None:
                 self._checkpointer.close()
                 self._checkpointer = None
 
     def checkpoint(self) -> None:
-        """Brings what was written into the database's own file; for one that `checkpoint_pages` leaves to others."""
-        with self._opened_lock:
+        """Moves the write-ahead log into the database file; for databases that never checkpoint by themselves."""
+        with self._connections_lock:
             if self._checkpointer is None:
                 self._checkpointer = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
             self._checkpointer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def _end(self, connection: sqlite3.Connection, word: str) -> None:
-        """Commits or rolls back; that is never cut off, and SQLite may have rolled back by itself."""
+    def _end_transaction(self, connection: sqlite3.Connection, word: str) -> None:
+        """Commits or rolls back, and is never interrupted while doing so.
+
+        SQLite rolls back by itself after some faults; a commit of such a transaction must fail, not pass silently.
+        """
         self._local.ending = True
         try:
             if connection.in_transaction:
@@ -116,11 +119,11 @@ class Database:
         finally:
             self._local.ending = False
 
-    def _look(self) -> int:
-        """Asked by SQLite while a statement of this thread runs; 1 ends it."""
+    def _check_clock(self) -> int:
+        """SQLite's progress handler: 1 interrupts the running statement because its call's time is over."""
         return int(self.clock.is_over() and not getattr(self._local, "ending", False))
 
-    def _open(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self._path, isolation_level=None, check_same_thread=False, timeout=30.0, cached_statements=512
         )
@@ -128,9 +131,9 @@ class Database:
             connection.execute(pragma)
         connection.execute(f"PRAGMA synchronous = {self._synchronous}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {self._checkpoint_pages:d}")
-        connection.set_progress_handler(self._look, _STEPS_BETWEEN_LOOKS)
-        with self._opened_lock:
-            self._opened.append(connection)
+        connection.set_progress_handler(self._check_clock, _STEPS_BETWEEN_LOOKS)
+        with self._connections_lock:
+            self._connections.append(connection)
         return connection
 
 

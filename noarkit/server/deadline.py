@@ -1,4 +1,4 @@
-"""How long one call may take, looked at from inside SQLite while a statement runs, and before each commit."""
+"""The deadline of a call, checked from inside SQLite while a statement runs, and before each commit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from noarkit.server.wire import Refusal
 
 
 class Deadline:
-    """The moment at which a call must be done, and for whom it works: accounts take turns at writing."""
+    """When a call must be finished, and the account it works for, because accounts take turns at writing."""
 
     __slots__ = ("_ends_s", "_limit_s", "_now_s", "account")
 
@@ -23,17 +23,17 @@ class Deadline:
         self.account = account
 
     @property
-    def passed(self) -> bool:
+    def is_past(self) -> bool:
         """True once the time is over."""
         return self._now_s() > self._ends_s
 
     @property
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         """How much time is left; never less than 0."""
         return max(0.0, self._ends_s - self._now_s())
 
     def refusal(self) -> Refusal:
-        """What a call is told that was ended; nothing of it was kept."""
+        """The refusal of a call that took too long; nothing of it was kept."""
         return Refusal(400, f"The call takes longer than {self._limit_s:g} s; ask for less at once.")
 
 
@@ -45,22 +45,22 @@ class CallClock:
 
     def __init__(self) -> None:
         self._local = threading.local()
-        self._stopping = False
+        self._is_stopping = False
 
     @property
     def deadline(self) -> Deadline | None:
-        """That of this thread's call."""
+        """The deadline of the call that this thread works for."""
         deadline: Deadline | None = getattr(self._local, "deadline", None)
         return deadline
 
     @contextmanager
     def within(self, deadline: Deadline) -> Iterator[None]:
-        """Ends what this thread asks of a database when the time is over: the call is then refused, and undone."""
+        """Interrupts this thread's database statements when the time is over; the call is then refused and undone."""
         self._local.deadline = deadline
         try:
             yield
         except sqlite3.OperationalError as fault:
-            if self.is_over() and _is_ended(fault):
+            if self.is_over() and _is_interruption(fault):
                 self.check()
             raise
         finally:
@@ -69,21 +69,21 @@ class CallClock:
     def is_over(self) -> bool:
         """True where this thread works for a call whose time is over, or that must end with the archive."""
         deadline = self.deadline
-        return deadline is not None and (self._stopping or deadline.passed)
+        return deadline is not None and (self._is_stopping or deadline.is_past)
 
     def check(self) -> None:
         """Refuses where the call's time is over; for long work between statements."""
         deadline = self.deadline
-        if deadline is not None and self._stopping:
+        if deadline is not None and self._is_stopping:
             raise Refusal(503, "the archive is stopping")
-        if deadline is not None and deadline.passed:
+        if deadline is not None and deadline.is_past:
             raise deadline.refusal()
 
     def stop(self) -> None:
         """Ends all calls at work: none of them commits any more."""
-        self._stopping = True
+        self._is_stopping = True
 
 
-def _is_ended(fault: sqlite3.OperationalError) -> bool:
-    """True for what SQLite says of a statement that was cut off, by its clock or by a function of ours."""
+def _is_interruption(fault: sqlite3.OperationalError) -> bool:
+    """True for the error of a statement that was interrupted, by the progress handler or inside a function of ours."""
     return fault.sqlite_errorname == "SQLITE_INTERRUPT" or "user-defined function" in str(fault)

@@ -1,8 +1,9 @@
-"""The words of a document: plain text, HTML, mail, PDF, and the files of office programs. Runs as a limited process.
+"""Extracts the text of documents (plain text, HTML, mail, PDF, office files) in a process with limited resources.
 
-`python -m noarkit.server.document_text` reads questions in JSON, one a line (`{"path", "name", "media_type"}`), and
-answers each with a line (`{"text"}` or `{"why"}`). It limits its own memory and may write no file; whoever started it
-ends it where an answer takes too long. A document that cannot be read has no words, whatever is the matter with it.
+`python -m noarkit.server.document_text` reads one JSON request a line (`{"path", "name", "media_type"}`) and answers
+each with one line (`{"text"}` or `{"why"}`). It runs as a child process because parsers of untrusted documents may
+loop, crash or eat memory: it limits its own memory and may not write files, and its parent kills it when an answer
+takes too long. A document that cannot be parsed has no text.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ MOST_CHARACTERS = 1_000_000
 MOST_BYTES = 64 * 1024 * 1024
 _MOST_MEMORY_BYTES = 1024 * 1024 * 1024
 _MOST_PARTS = 2_000
-_UNPACKED = xml.XmlLimits(max_bytes=MOST_BYTES)
+_XML_LIMITS = xml.XmlLimits(max_bytes=MOST_BYTES)
 # Which parts of an office file hold words, and after which elements a word ends.
 _OFFICE_PARTS = re.compile(
     r"word/(document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml|xl/(sharedStrings|worksheets/sheet\d+)\.xml"
@@ -34,7 +35,7 @@ _OFFICE_PARTS = re.compile(
 _ENDS = frozenset({"p", "h", "br", "tab", "tr", "tc", "t", "si", "c", "cell", "table-cell", "table-row", "s"})
 # Elements of a spreadsheet whose text is a number, a formula or the place of a shared string.
 _NO_WORDS = frozenset({"v", "f"})
-_UNSEEN = frozenset({"script", "style", "head", "template"})
+_INVISIBLE = frozenset({"script", "style", "head", "template"})
 
 
 class Unreadable(Exception):
@@ -42,31 +43,31 @@ class Unreadable(Exception):
 
 
 def text_of(path: Path, name: str, media_type: str) -> str:
-    """The words of a document, at most a million characters. Raises `Unreadable`."""
+    """The text of a document, at most a million characters. Raises `Unreadable`."""
     if path.stat().st_size > MOST_BYTES:
         raise Unreadable("too-large")
     with path.open("rb") as file:
-        begin = file.read(1024)
-    reader = _reader(begin, name.lower(), media_type.lower())
-    found, length = [], 0
+        head = file.read(1024)
+    reader = _reader(head, name.lower(), media_type.lower())
+    pieces, length = [], 0
     for piece in reader(path):
-        found.append(piece)
+        pieces.append(piece)
         length += len(piece)
         if length >= MOST_CHARACTERS:
             break
-    return "".join(found)[:MOST_CHARACTERS].replace("\x00", " ")
+    return "".join(pieces)[:MOST_CHARACTERS].replace("\x00", " ")
 
 
 def is_plain(name: str, media_type: str) -> bool:
-    """True for text that needs no more than to be decoded."""
+    """True for plain text, which only has to be decoded."""
     is_other = media_type in ("text/html", "text/calendar") or name.lower().endswith((".html", ".htm"))
     return media_type.startswith("text/") and not is_other
 
 
-def _reader(begin: bytes, name: str, media_type: str) -> Callable[[Path], Iterator[str]]:
-    if begin.lstrip()[:5] == b"%PDF-":
+def _reader(head: bytes, name: str, media_type: str) -> Callable[[Path], Iterator[str]]:
+    if head.lstrip()[:5] == b"%PDF-":
         return _pdf
-    if begin[:4] == b"PK\x03\x04":
+    if head[:4] == b"PK\x03\x04":
         return _office
     if media_type == "message/rfc822" or name.endswith(".eml"):
         return _mail
@@ -78,56 +79,56 @@ def _reader(begin: bytes, name: str, media_type: str) -> Callable[[Path], Iterat
 
 
 def plain(path: Path) -> Iterator[str]:
-    """The text of a plain file, whatever way it is encoded."""
+    """The text of a plain text file, by its byte order mark, else as UTF-8, else as Windows-1252."""
     with path.open("rb") as file:
-        yield _decoded(file.read(MOST_CHARACTERS * 4))
+        yield _decode(file.read(MOST_CHARACTERS * 4))
 
 
-def _decoded(content: bytes) -> str:
-    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if content.startswith(mark):
+def _decode(content: bytes) -> str:
+    for byte_order_mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if content.startswith(byte_order_mark):
             return content.decode(encoding, "replace")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as fault:
-        cut = fault.start >= len(content) - 4  # in the middle of a character, where reading stopped
-        return content.decode("utf-8", "ignore") if cut else content.decode("cp1252", "replace")
+        is_cut = fault.start >= len(content) - 4  # in the middle of a character, where reading stopped
+        return content.decode("utf-8", "ignore") if is_cut else content.decode("cp1252", "replace")
 
 
 class _Words(html.parser.HTMLParser):
-    """Gathers what a reader of a page would see."""
+    """Collects the visible text of an HTML page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.found: list[str] = []
-        self._unseen = 0
+        self.pieces: list[str] = []
+        self._invisible_depth = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begins an element."""
-        self._unseen += tag in _UNSEEN
-        self.found.append(" ")
+        self._invisible_depth += tag in _INVISIBLE
+        self.pieces.append(" ")
 
     def handle_endtag(self, tag: str) -> None:
         """Ends one."""
-        self._unseen -= tag in _UNSEEN and self._unseen > 0
-        self.found.append(" ")
+        self._invisible_depth -= tag in _INVISIBLE and self._invisible_depth > 0
+        self.pieces.append(" ")
 
     def handle_data(self, data: str) -> None:
         """Some text."""
-        if not self._unseen:
-            self.found.append(data)
+        if not self._invisible_depth:
+            self.pieces.append(data)
 
 
 def _html(path: Path) -> Iterator[str]:
     for piece in plain(path):
-        yield _seen(piece)
+        yield _visible_text(piece)
 
 
-def _seen(page: str) -> str:
+def _visible_text(page: str) -> str:
     words = _Words()
     words.feed(page)
     words.close()
-    return "".join(words.found)
+    return "".join(words.pieces)
 
 
 def _mail(path: Path) -> Iterator[str]:
@@ -136,19 +137,19 @@ def _mail(path: Path) -> Iterator[str]:
         yield f"{message.get(name, '')}\n"
     for part in list(message.walk())[:_MOST_PARTS]:
         if part.get_content_type() in ("text/plain", "text/html"):
-            content = _decoded_part(part)
-            yield (_seen(content) if part.get_content_type() == "text/html" else content) + "\n"
+            content = _decode_part(part)
+            yield (_visible_text(content) if part.get_content_type() == "text/html" else content) + "\n"
         elif part.get_filename():
             yield f"{part.get_filename()}\n"
 
 
-def _decoded_part(part: EmailMessage) -> str:
+def _decode_part(part: EmailMessage) -> str:
     payload = part.get_payload(decode=True)
     content = payload if isinstance(payload, bytes) else b""
     try:
         return content.decode(part.get_content_charset("utf-8"), "replace")
     except LookupError:
-        return _decoded(content)
+        return _decode(content)
 
 
 def _pdf(path: Path) -> Iterator[str]:
@@ -160,51 +161,51 @@ def _pdf(path: Path) -> Iterator[str]:
 
 
 class _OfficeWords:
-    """Gathers the text of one part of an office file."""
+    """Collects the text of one XML part of an office file."""
 
     def __init__(self) -> None:
-        self.found: list[str] = []
-        self._open: list[str] = []
+        self.pieces: list[str] = []
+        self._open_elements: list[str] = []
 
     @property
     def depth(self) -> int:
         """How many elements are open."""
-        return len(self._open)
+        return len(self._open_elements)
 
     def place(self, line: Callable[[], int], /) -> None:
         """Lines are of no interest."""
 
     def start(self, name: str, attributes: dict[str, str], /) -> None:
         """An element begins."""
-        self._open.append(name.rpartition("}")[2])
+        self._open_elements.append(name.rpartition("}")[2])
 
     def end(self, name: str, /) -> None:
         """It ends, and often a word with it."""
-        if self._open.pop() in _ENDS:
-            self.found.append("\n" if name.endswith("}p") else "" if name.endswith("}t") else " ")
+        if self._open_elements.pop() in _ENDS:
+            self.pieces.append("\n" if name.endswith("}p") else "" if name.endswith("}t") else " ")
 
     def data(self, text: str, /) -> None:
         """Some text."""
-        if self._open[-1] not in _NO_WORDS:
-            self.found.append(text)
+        if self._open_elements[-1] not in _NO_WORDS:
+            self.pieces.append(text)
 
 
 def _office(path: Path) -> Iterator[str]:
-    with zipfile.ZipFile(path) as packed:
-        parts = sorted(name for name in packed.namelist() if _OFFICE_PARTS.fullmatch(name))
+    with zipfile.ZipFile(path) as archive:
+        parts = sorted(name for name in archive.namelist() if _OFFICE_PARTS.fullmatch(name))
         if not parts:
             raise Unreadable("kind")
         for part in parts[:_MOST_PARTS]:
             words = _OfficeWords()
-            with packed.open(part) as file:
-                for _ in xml.read(file, words, limits=_UNPACKED):  # type: ignore[arg-type]  # a stream of bytes
-                    yield "".join(words.found)
-                    words.found.clear()
+            with archive.open(part) as file:
+                for _ in xml.read(file, words, limits=_XML_LIMITS):  # type: ignore[arg-type]  # a stream of bytes
+                    yield "".join(words.pieces)
+                    words.pieces.clear()
             yield "\n"
 
 
-def _limit() -> None:
-    """Bounds what this process may use; where the system has no such bounds, time alone is bounded, from outside."""
+def _limit_resources() -> None:
+    """Limits the memory and the file size of this process; elsewhere the parent's time-out is the only limit."""
     try:
         import resource
     except ImportError:
@@ -217,8 +218,8 @@ def _limit() -> None:
 
 def _answer(question: str) -> dict[str, str]:
     try:
-        asked = json.loads(question)
-        return {"text": text_of(Path(asked["path"]), str(asked["name"]), str(asked["media_type"]))}
+        request = json.loads(question)
+        return {"text": text_of(Path(request["path"]), str(request["name"]), str(request["media_type"]))}
     except Unreadable as fault:
         return {"why": str(fault)}
     except Exception as fault:  # noqa: BLE001  # a document may break its reader in any way; it then has no words
@@ -230,7 +231,7 @@ def main() -> None:
     import logging
 
     logging.disable(logging.CRITICAL)
-    _limit()
+    _limit_resources()
     for question in sys.stdin:
         sys.stdout.write(json.dumps(_answer(question)) + "\n")
         sys.stdout.flush()

@@ -1,7 +1,7 @@
-"""GET download: the bytes behind a file id, and light PDFs.
+"""GET download: streams a file by its id, and POST light-pdf/set.
 
-A file that a document version refers to has that version's access rules, and each download of it is noted; an upload
-that nothing refers to yet is its uploader's alone. What may not be read looks absent.
+A file that a document version refers to has that version's access rules, and each download of it is logged; an upload
+that nothing refers to yet can be read by its uploader only. A file that may not be read is answered with 404.
 
 A call of our own, as the wire format has none: `POST light-pdf/set` with `{"dokumentversjonId": str,
 "referanseDokumentfil"?: str}` gives a version the light PDF that was uploaded before, or takes it away where no file is
@@ -54,42 +54,42 @@ class DownloadCall:
         account = caller.account
         facts, file, first = await self._threads.run(account, lambda: self._open(caller, query), self._limit_s)
         with file:
-            await exchange.begin(200, _headers(facts))
-            sent = len(first)
-            await exchange.piece(first, more=sent < facts.size_bytes, idle_s=self._idle_s)
-            while sent < facts.size_bytes:
+            await exchange.begin_answer(200, _headers(facts))
+            sent_bytes = len(first)
+            await exchange.send_piece(first, more=sent_bytes < facts.size_bytes, idle_s=self._idle_s)
+            while sent_bytes < facts.size_bytes:
                 block = await self._threads.run(account, lambda: file.read(_BLOCK_BYTES), self._idle_s)
                 if not block:
                     raise OSError("a stored file is shorter than it was")
-                sent += len(block)
-                await exchange.piece(block, more=sent < facts.size_bytes, idle_s=self._idle_s)
+                sent_bytes += len(block)
+                await exchange.send_piece(block, more=sent_bytes < facts.size_bytes, idle_s=self._idle_s)
 
     def _open(self, caller: Caller, query: Mapping[str, str]) -> tuple[FileFacts, BinaryIO, bytes]:
         with self._service.db.clock.within(Deadline(self._limit_s, caller.account)):
-            facts = find(self._service, caller, query.get("id", ""), query.get("type", "original"))
+            facts = find_download(self._service, caller, query.get("id", ""), query.get("type", "original"))
         file: BinaryIO = self._service.files.store.path(facts.sha256).open("rb")
         return facts, file, file.read(_BLOCK_BYTES)
 
 
-def find(service: Service, caller: Caller, file_id: str, kind: str) -> FileFacts:
-    """The file that a caller may have by this id, noted in the download log. Refuses with 400 and 404."""
+def find_download(service: Service, caller: Caller, file_id: str, kind: str) -> FileFacts:
+    """Finds a file that the caller may read, and notes it in the download log. Refuses with 400 and 404."""
     if kind not in ("original", "lightpdf"):
         raise Refusal(400, "type must be original or lightpdf")
     number = int(file_id) if file_id.isascii() and file_id.isdigit() and len(file_id) < 19 else -1
     if number < 0:
         raise Refusal(400 if not file_id else 404, "id must be the id of a file" if not file_id else "no such file")
-    with service.db.reading() as db:
-        stored = service.files.stored(db, number)
+    with service.db.snapshot() as db:
+        stored = service.files.find_stored(db, number)
         if stored is not None:
             uuid = _readable_version(db, caller, number)
-            facts = stored if kind == "original" else service.files.light_pdf(db, number)
+            facts = stored if kind == "original" else service.files.find_light_pdf(db, number)
             if uuid is not None and facts is not None:
-                service.read_log.downloaded(Download(service.now_ms(), caller.name, caller.account, uuid))
+                service.read_log.note_download(Download(service.now_ms(), caller.name, caller.account, uuid))
                 return facts
             raise Refusal(404, "no such file")
-        gone = service.files.released(db, number)
-    facts = service.files.uploaded(number, caller.account)
-    if facts is None or gone or kind != "original":
+        is_released = service.files.is_released(db, number)
+    facts = service.files.find_own_upload(number, caller.account)
+    if facts is None or is_released or kind != "original":
         raise Refusal(404, "no such file")
     return facts
 
@@ -105,7 +105,7 @@ def set_light_pdf(call: Call) -> Answer:
     if light_id is not None and not isinstance(light_id, str):
         raise Refusal(400, "referanseDokumentfil must be the id of an uploaded file")
     service, rights = call.service, call.caller.rights
-    with service.db.writing() as db:
+    with service.db.transaction() as db:
         number = int(version_id) if version_id.isascii() and version_id.isdigit() and len(version_id) < 19 else -1
         row = db.execute("SELECT referanseDokumentfil FROM o_dokumentversjon WHERE id = ?", (number,)).fetchone()
         if row is None or not rights.may_read(db, _VERSION, number):
@@ -114,7 +114,7 @@ def set_light_pdf(call: Call) -> Answer:
             raise Refusal(403, "the permission Update is missing")
         light = service.files.claim(db, light_id, call.caller.account) if light_id else None
         service.files.set_light_pdf(db, int(row[0]), light)
-        service.files.made_durable([light] if light else [])
+        service.files.make_durable([light] if light else [])
     return Answer()
 
 
@@ -127,7 +127,9 @@ def _readable_version(db: sqlite3.Connection, caller: Caller, number: int) -> st
 
 
 def _headers(facts: FileFacts) -> list[tuple[bytes, bytes]]:
-    plain = "".join(sign if " " <= sign < "\x7f" and sign not in '"\\%' else "_" for sign in facts.name)
+    plain = "".join(
+        character if " " <= character < "\x7f" and character not in '"\\%' else "_" for character in facts.name
+    )
     disposition = f"attachment; filename=\"{plain}\"; filename*=utf-8''{quote(facts.name, safe='')}"
     return [
         (b"content-type", _safe_type(facts.media_type)),
@@ -138,5 +140,5 @@ def _headers(facts: FileFacts) -> list[tuple[bytes, bytes]]:
 
 
 def _safe_type(media_type: str) -> bytes:
-    known = media_type.isascii() and media_type.isprintable()
-    return media_type.encode("ascii") if known else b"application/octet-stream"
+    is_printable = media_type.isascii() and media_type.isprintable()
+    return media_type.encode("ascii") if is_printable else b"application/octet-stream"

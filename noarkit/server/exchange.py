@@ -1,7 +1,7 @@
-"""One HTTP exchange: its headers, its body within limits, and its one answer in the form the client asked for.
+"""One HTTP exchange: request headers, the body within limits, and the answer in the client's error format.
 
-A body that stops coming is given up, a body over the limit is never held, and what the client still sends after an
-early answer is read away for a while, so that the answer reaches it.
+A body that stalls is refused, a body over the limit is never held in memory, and the rest of a request that is answered
+early is drained for a while: a client that is still sending would otherwise get a reset instead of the answer.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _DRAIN_S = 5.0
 
 
 class Disconnected(Exception):
-    """The client went away before its request was whole; nobody waits for an answer."""
+    """The client disconnected before its request was complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """How much of a body is taken (0 = no limit) and how long its next piece may be away."""
+    """The largest body that is accepted (0 = no limit), and how long to wait for its next piece."""
 
     max_bytes: int
     idle_s: float
@@ -54,10 +54,10 @@ class Exchange:
     __slots__ = (
         "_answered",
         "_body_ended",
-        "_came_bytes",
-        "_given_up",
         "_receive",
+        "_received_bytes",
         "_send",
+        "_stopped_waiting",
         "_waited_s",
         "headers",
         "method",
@@ -71,18 +71,18 @@ class Exchange:
         self._receive = receive
         self._send = send
         self._body_ended = False
-        self._given_up = False
+        self._stopped_waiting = False
         self._answered = False
-        self._came_bytes = 0
+        self._received_bytes = 0
         self._waited_s = 0.0
 
     @property
-    def answered(self) -> bool:
+    def has_answered(self) -> bool:
         """True once an answer has begun."""
         return self._answered
 
     @property
-    def abandoned(self) -> bool:
+    def is_abandoned(self) -> bool:
         """True once the client has gone, so that nobody waits for an answer."""
         transport = self.scope.get("extensions", {}).get(TRANSPORT)
         return transport is not None and bool(transport.is_closing())
@@ -114,17 +114,17 @@ class Exchange:
             if name[:2] == b"x-" and _ERROR_FORMAT.match(name)
         )
 
-    async def pieces(self, limits: BodyLimits) -> bytes:
+    async def next_piece(self, limits: BodyLimits) -> bytes:
         """The next piece of the body, empty at its end. Refuses with 408 what stops coming, or only drips."""
         if self._body_ended:
             return b""
-        allowed_s = limits.idle_s + self._came_bytes / _SLOWEST_BYTES_PER_S - self._waited_s
+        allowed_s = limits.idle_s + self._received_bytes / _SLOWEST_BYTES_PER_S - self._waited_s
         began_s = time.monotonic()
         try:
             async with asyncio.timeout(max(0.0, min(limits.idle_s, allowed_s))):
                 message = await self._receive()
         except TimeoutError:
-            self._given_up = True
+            self._stopped_waiting = True
             raise Refusal(408, "the body of the request was not finished in time") from None
         self._waited_s += time.monotonic() - began_s
         if message["type"] == "http.disconnect":
@@ -132,13 +132,13 @@ class Exchange:
         if not message.get("more_body", False):
             self._body_ended = True
         piece: bytes = message.get("body", b"")
-        self._came_bytes += len(piece)
+        self._received_bytes += len(piece)
         if self._body_ended:
             self._check_length()
         return piece
 
     def refuse_encoded(self) -> None:
-        """Refuses with 415 a body that is compressed: its bytes would be taken for what they stand for."""
+        """Refuses a compressed body with 415: its bytes would be stored as if they were the content."""
         encoding = (self.header(b"content-encoding") or b"identity").strip().lower()
         if encoding != b"identity":
             raise Refusal(415, f"the content encoding {encoding.decode('latin-1')} is not supported")
@@ -146,9 +146,9 @@ class Exchange:
     def _check_length(self) -> None:
         """Refuses a body that is not as long as its head says, whoever lost the rest."""
         declared = self.header(b"content-length")
-        if declared is not None and self.header(b"transfer-encoding") is None and int(declared) != self._came_bytes:
-            said = declared.decode("latin-1")
-            raise Refusal(400, f"the body has {self._came_bytes} bytes, and Content-Length says {said}")
+        if declared is not None and self.header(b"transfer-encoding") is None and int(declared) != self._received_bytes:
+            declared_text = declared.decode("latin-1")
+            raise Refusal(400, f"the body has {self._received_bytes} bytes, and Content-Length says {declared_text}")
 
     @property
     def body_ended(self) -> bool:
@@ -160,13 +160,13 @@ class Exchange:
         declared = self.header(b"content-length")
         if declared and declared.isdigit() and 0 < limits.max_bytes < int(declared):
             raise _too_large(limits)
-        first = await self.pieces(limits)
+        first = await self.next_piece(limits)
         if self._body_ended:
             return _within(first, limits)
         pieces = [first]
         while not self._body_ended:
-            pieces.append(await self.pieces(limits))
-            if 0 < limits.max_bytes < self._came_bytes:
+            pieces.append(await self.next_piece(limits))
+            if 0 < limits.max_bytes < self._received_bytes:
                 raise _too_large(limits)
         return b"".join(pieces)
 
@@ -181,11 +181,11 @@ class Exchange:
         await self.send(answer.status, content, _JSON)
 
     async def refuse(self, refusal: Refusal, *, headers: Mapping[bytes, bytes] | None = None) -> str:
-        """Sends why not, in the format the client chose; returns the id of this occurrence."""
+        """Sends a refusal in the error format that the client chose; returns the id of this error."""
         error_id = str(uuid.uuid4())
         if self.wants_json_errors():
-            told = {"errorId": error_id, "description": refusal.description, "status": refusal.status}
-            await self.send(refusal.status, orjson.dumps(told), _JSON, headers=headers)
+            payload = {"errorId": error_id, "description": refusal.description, "status": refusal.status}
+            await self.send(refusal.status, orjson.dumps(payload), _JSON, headers=headers)
         else:
             content = refusal.description.encode("utf-8", "replace")
             await self.send(refusal.status, content, _TEXT, headers=headers)
@@ -196,23 +196,23 @@ class Exchange:
     ) -> None:
         """Sends one whole answer, after the rest of the request was read away."""
         extra = list((headers or {}).items())
-        if not self._body_ended and not await self._drained():
+        if not self._body_ended and not await self._drain():
             extra.append((b"connection", b"close"))
-        listed = [(b"content-length", str(len(content)).encode())] if status != 204 else []
+        header_list = [(b"content-length", str(len(content)).encode())] if status != 204 else []
         if content:
-            listed.append((b"content-type", media_type))
+            header_list.append((b"content-type", media_type))
         self._answered = True
-        await self._send({"type": "http.response.start", "status": status, "headers": listed + extra})
+        await self._send({"type": "http.response.start", "status": status, "headers": header_list + extra})
         await self._send({"type": "http.response.body", "body": content, "more_body": False})
 
-    async def begin(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+    async def begin_answer(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
         """Begins an answer whose body follows in pieces."""
-        if not self._body_ended and not await self._drained():
+        if not self._body_ended and not await self._drain():
             headers = [*headers, (b"connection", b"close")]
         self._answered = True
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
-    async def piece(self, content: bytes, *, more: bool, idle_s: float) -> None:
+    async def send_piece(self, content: bytes, *, more: bool, idle_s: float) -> None:
         """Sends a piece of the answer's body; the last has `more=False`. A client that stops taking is let go."""
         try:
             async with asyncio.timeout(idle_s):
@@ -223,16 +223,16 @@ class Exchange:
                 transport.abort()
             raise Disconnected from None
 
-    async def _drained(self) -> bool:
-        """Reads away what still comes, for a while; True where the request ended and the connection can go on."""
+    async def _drain(self) -> bool:
+        """Reads and discards the rest of the request, for a while; True where it ended and the connection can stay."""
         if not self._may_have_body():
             return True
-        if self._given_up or self.header(b"expect"):
+        if self._stopped_waiting or self.header(b"expect"):
             return False
         ends, length = time.monotonic() + _DRAIN_S, 0
         while not self._body_ended and length < _DRAIN_BYTES and time.monotonic() < ends:
             try:
-                length += len(await self.pieces(BodyLimits(0, 1.0)))
+                length += len(await self.next_piece(BodyLimits(0, 1.0)))
             except (Refusal, Disconnected):
                 return False
         return self._body_ended

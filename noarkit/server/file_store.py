@@ -1,8 +1,8 @@
-"""The bytes of the archive: files named by their SHA-256, under DIR/files/ab/.
+"""The content-addressed file store: files named by their SHA-256, under DIR/files/ab/.
 
-A file appears whole: written under a temporary name and renamed. What is there already is compared, byte for byte, and
-kept, so that a file made durable once is never replaced. Nothing is durable before `make_durable` (or
-`Incoming.place`, for large files) has returned.
+A file is written under a temporary name and renamed. An existing file of that name is compared byte for byte and kept,
+so that a durable file is never replaced. Nothing is durable before `make_durable` (or `IncomingFile.place`, for large
+files) has returned.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Digest(Protocol):
     def hexdigest(self) -> str: ...
 
 
-class Incoming:
+class IncomingFile:
     """A large file on its way in: write() its blocks in order, then close() and place(), or give_up()."""
 
     def __init__(self, store: FileStore, path: Path) -> None:
@@ -46,8 +46,8 @@ class Incoming:
                 view = view[self._file.write(view) :]
             self.size_bytes += len(block)
 
-    def press(self) -> None:
-        """Lets what was written go to the disk meanwhile, so that close() has less to wait for; meant for a thread."""
+    def flush(self) -> None:
+        """Flushes the blocks written so far, so that close() has less to flush; meant for a thread."""
         os.fsync(self._file.fileno())
 
     def close(self) -> str:
@@ -62,7 +62,7 @@ class Incoming:
         self._store.place(str(self._path), sha256)
         self._store.make_durable([sha256])
 
-    def give_up(self) -> None:
+    def discard(self) -> None:
         """Forgets what came, unless it was placed."""
         self._file.close()
         self._path.unlink(missing_ok=True)
@@ -76,12 +76,12 @@ class FileStore:
         self._numbers = itertools.count(1)
         incoming = root / "incoming"
         incoming.mkdir(parents=True, exist_ok=True)
-        for left in incoming.iterdir():
-            left.unlink()
+        for leftover in incoming.iterdir():
+            leftover.unlink()
         self._incoming = str(incoming)
 
     def path(self, sha256: str) -> Path:
-        """Where a content lies, or would."""
+        """The path of a content, whether it exists or not."""
         return Path(f"{self._root}/{sha256[:2]}/{sha256}")
 
     def write(self, content: bytes) -> str:
@@ -90,21 +90,21 @@ class FileStore:
         # bare names and descriptors: this is the one place where the cost of Path and file objects can be felt
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            written = os.write(descriptor, content)
-            while written < len(content):
-                written += os.write(descriptor, content[written:])
+            written_bytes = os.write(descriptor, content)
+            while written_bytes < len(content):
+                written_bytes += os.write(descriptor, content[written_bytes:])
         finally:
             os.close(descriptor)
         return path
 
-    def begin(self) -> Incoming:
+    def begin(self) -> IncomingFile:
         """A large file begins to come in."""
-        return Incoming(self, Path(self._temporary()))
+        return IncomingFile(self, Path(self._temporary()))
 
     def place(self, temporary: str, sha256: str) -> None:
         """Renames a whole temporary file to its name, unless the same content stands there already."""
         name = f"{self._root}/{sha256[:2]}/{sha256}"
-        if os.access(name, os.F_OK) and _same(Path(name), Path(temporary)):
+        if os.access(name, os.F_OK) and _have_same_content(Path(name), Path(temporary)):
             Path(temporary).unlink()
             return
         try:
@@ -143,10 +143,10 @@ class FileStore:
         return f"{self._incoming}/{next(self._numbers)}"
 
 
-def _same(one: Path, other: Path) -> bool:
-    if one.stat().st_size != other.stat().st_size:
+def _have_same_content(path: Path, other_path: Path) -> bool:
+    if path.stat().st_size != other_path.stat().st_size:
         return False
-    with one.open("rb") as first, other.open("rb") as second:
+    with path.open("rb") as first, other_path.open("rb") as second:
         while block := first.read(_BLOCK_BYTES):
             if block != second.read(_BLOCK_BYTES):
                 return False

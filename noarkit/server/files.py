@@ -1,11 +1,10 @@
-"""Who uploaded what, which of it the archive refers to, and what may go.
+"""Uploads and stored files: who uploaded what, which files document versions refer to, and which can be removed.
 
-Uploads stand in `uploads.db`, private to their uploader and gone after a while. What a committed document version
-refers to stands in `stored_file` in the archive's own database, in the same transaction as the version: that, and
-nothing else, is the truth about what must be kept. A content goes when neither an upload nor a stored file has its
-SHA-256.
+Uploads are rows of `uploads.db`, private to their uploader, and expire. Files that a committed document version refers
+to are rows of `stored_file` in the archive's own database, written in the same transaction as the version: this table
+alone decides what must be kept. A content is removed when neither an upload nor a stored file has its SHA-256.
 
-A transaction that links files calls `claim` for each, `made_durable` just before it commits, and `release` for the
+A transaction that links files calls `claim` for each, `make_durable` just before it commits, and `release` for the
 files of the versions that it deletes; nothing needs to be undone where it rolls back.
 """
 
@@ -23,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 
 from noarkit.server.database import Database, allocate
-from noarkit.server.file_store import FileStore, Incoming
+from noarkit.server.file_store import FileStore, IncomingFile
 from noarkit.server.wire import Refusal
 
 # How long a transaction may take from its claim to its commit, at the most.
@@ -51,7 +50,7 @@ _UPLOAD_TABLE = (
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What is known of a file; `durable` where it needs no flush any more."""
+    """The properties of a file; `durable` is True once it needs no flush any more."""
 
     file_id: int
     sha256: str
@@ -63,8 +62,8 @@ class FileFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
-    """What an upload said about itself."""
+class UploadInfo:
+    """The file name, media type and account of an upload."""
 
     name: str
     media_type: str
@@ -87,17 +86,18 @@ class Files:
 
     def __init__(self, data_dir: Path, archive: Database, *, ttl_s: float, now_s: Callable[[], float]) -> None:
         self.store = FileStore(data_dir / "files")
-        # small uploads are written down on the event loop: there, nobody may wait for a disk
+        # small uploads are recorded on the event loop, which must not wait for a disk
         self._uploads = Database(data_dir / "uploads.db", archive.clock, synchronous="NORMAL", checkpoint_pages=0)
-        self._uploads.make((_UPLOAD_TABLE,))
+        self._uploads.create_tables((_UPLOAD_TABLE,))
         self._archive = archive
         self._ttl_s = ttl_s
         self._now_s = now_s
         self._ids: list[range] = []
         self._ids_lock = threading.Lock()
-        # held while an upload's row is written, and while a content is removed
-        self._presence = threading.Lock()
-        self._arrived: set[str] = set()
+        # held while an upload's row is written and while a content is removed, so that a sweep cannot remove a content
+        # between the moment its new row is committed and the moment the sweep learns of that row
+        self._presence_lock = threading.Lock()
+        self._arrived_during_sweep: set[str] = set()
         self._sweeping = False
 
     def close(self) -> None:
@@ -106,44 +106,44 @@ class Files:
 
     # -- arriving
 
-    def ids_left(self) -> int:
+    def remaining_ids(self) -> int:
         """How many file ids can be given out without the archive's database."""
         with self._ids_lock:
             return sum(map(len, self._ids))
 
-    def more_ids(self) -> None:
+    def reserve_ids(self) -> None:
         """Takes a block of file ids from the archive's database; they are never given twice, not even after a crash."""
-        with self._archive.writing() as db:
+        with self._archive.transaction() as db:
             first = allocate(db, "file", _IDS_AT_ONCE)
         with self._ids_lock:
             self._ids.append(range(first, first + _IDS_AT_ONCE))
 
-    def keep(self, content: bytes, arrival: Arrival) -> int:
-        """Keeps a small upload; returns its file id. Quick enough for the event loop while `ids_left()` is not 0."""
+    def keep(self, content: bytes, upload_info: UploadInfo) -> int:
+        """Keeps a small upload; returns its file id. Quick enough for the event loop while `remaining_ids()` > 0."""
         sha256 = hashlib.sha256(content).hexdigest()
         temporary = self.store.write(content)
-        file_id = self._record(sha256, len(content), arrival, durable=False)
+        file_id = self._record(sha256, len(content), upload_info, durable=False)
         self.store.place(temporary, sha256)
         return file_id
 
-    def finish(self, incoming: Incoming, arrival: Arrival) -> int:
+    def finish(self, incoming: IncomingFile, upload_info: UploadInfo) -> int:
         """Keeps a large upload whose blocks have all been written; returns its file id."""
         sha256 = incoming.close()
-        file_id = self._record(sha256, incoming.size_bytes, arrival, durable=True)
+        file_id = self._record(sha256, incoming.size_bytes, upload_info, durable=True)
         incoming.place()
         return file_id
 
-    def _record(self, sha256: str, size_bytes: int, arrival: Arrival, *, durable: bool) -> int:
+    def _record(self, sha256: str, size_bytes: int, upload_info: UploadInfo, *, durable: bool) -> int:
         # the row comes before the name: from then on no sweep removes the content
         file_id = self._next_id()
-        about = (arrival.name, arrival.media_type, arrival.account)
-        with self._presence, self._uploads.writing() as db:
+        info_columns = (upload_info.name, upload_info.media_type, upload_info.account)
+        with self._presence_lock, self._uploads.transaction() as db:
             db.execute(
                 "INSERT INTO upload VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (file_id, sha256, size_bytes, *about, self._now_s(), durable),
+                (file_id, sha256, size_bytes, *info_columns, self._now_s(), durable),
             )
             if self._sweeping:
-                self._arrived.add(sha256)
+                self._arrived_during_sweep.add(sha256)
         return file_id
 
     def _next_id(self) -> int:
@@ -153,33 +153,33 @@ class Files:
                     block = self._ids[0]
                     self._ids[:1] = [block[1:]] if len(block) > 1 else []
                     return block[0]
-            self.more_ids()
+            self.reserve_ids()
 
     # -- being referred to
 
     def claim(self, db: sqlite3.Connection, file_id: str, account: str) -> FileFacts:
         """Makes an upload a file of the archive, in the writer's transaction `db`.
 
-        Refuses with 400 where the id is unknown, its upload has gone, or it is another account's: which, nobody learns.
+        Refuses with 400 where the id is unknown, its upload has gone, or it is another account's, without saying which.
         The uploader may refer to one file from several versions.
         """
         number = int(file_id) if file_id.isascii() and file_id.isdigit() and len(file_id) < 19 else -1
-        stored = self.stored(db, number)
-        facts = stored or self.upload(number)
-        if facts is None or facts.account != account or self.released(db, number):
+        stored = self.find_stored(db, number)
+        facts = stored or self.find_upload(number)
+        if facts is None or facts.account != account or self.is_released(db, number):
             raise Refusal(400, f"referanseDokumentfil: this account has uploaded no file {file_id}")
         if stored is None:
             facts_row = (number, facts.sha256, facts.size_bytes, facts.name, facts.media_type, account)
             db.execute("INSERT INTO stored_file VALUES (?, ?, ?, ?, ?, ?)", facts_row)
         return facts
 
-    def made_durable(self, claims: Collection[FileFacts]) -> None:
+    def make_durable(self, claims: Collection[FileFacts]) -> None:
         """Returns when the claimed files would survive a loss of power; called just before the commit."""
-        waiting = {facts.sha256 for facts in claims if not facts.durable}
-        if not waiting:
+        unflushed = {facts.sha256 for facts in claims if not facts.durable}
+        if not unflushed:
             return
         try:
-            self.store.make_durable(waiting)
+            self.store.make_durable(unflushed)
         except FileNotFoundError as fault:
             raise Refusal(400, "referanseDokumentfil: an uploaded file has gone; upload it again") from fault
 
@@ -187,13 +187,13 @@ class Files:
         """Lets go of files whose versions are gone, in the writer's transaction; those still referred to stay."""
         for file_id in file_ids:
             number = int(file_id)
-            used = db.execute(
+            version_row = db.execute(
                 "SELECT 1 FROM o_dokumentversjon WHERE referanseDokumentfil = ? LIMIT 1", (file_id,)
             ).fetchone()
-            if used is None:
+            if version_row is None:
                 light = db.execute("DELETE FROM light_pdf WHERE file_id = ? RETURNING light_file_id", (number,))
-                for gone in (number, *(row[0] for row in light.fetchall())):
-                    self._release(db, gone)
+                for released_id in (number, *(row[0] for row in light.fetchall())):
+                    self._release(db, released_id)
 
     def set_light_pdf(self, db: sqlite3.Connection, file_id: int, light: FileFacts | None) -> None:
         """Gives a stored file its light PDF (claimed before), or takes it away."""
@@ -212,18 +212,18 @@ class Files:
     # -- being read
 
     @staticmethod
-    def stored(db: sqlite3.Connection, file_id: int) -> FileFacts | None:
+    def find_stored(db: sqlite3.Connection, file_id: int) -> FileFacts | None:
         """A file that the archive refers to."""
         row = db.execute("SELECT * FROM stored_file WHERE file_id = ?", (file_id,)).fetchone()
         return None if row is None else FileFacts(*row)
 
     @staticmethod
-    def released(db: sqlite3.Connection, file_id: int) -> bool:
+    def is_released(db: sqlite3.Connection, file_id: int) -> bool:
         """True for a file that the archive referred to and let go: gone, though a sweep may still have to come."""
         return db.execute("SELECT 1 FROM released_file WHERE file_id = ?", (file_id,)).fetchone() is not None
 
     @staticmethod
-    def light_pdf(db: sqlite3.Connection, file_id: int) -> FileFacts | None:
+    def find_light_pdf(db: sqlite3.Connection, file_id: int) -> FileFacts | None:
         """The light PDF of a file that the archive refers to."""
         row = db.execute(
             "SELECT stored_file.* FROM light_pdf JOIN stored_file ON stored_file.file_id = light_pdf.light_file_id"
@@ -232,14 +232,14 @@ class Files:
         ).fetchone()
         return None if row is None else FileFacts(*row)
 
-    def uploaded(self, file_id: int, account: str) -> FileFacts | None:
+    def find_own_upload(self, file_id: int, account: str) -> FileFacts | None:
         """An upload of that account that is still there."""
-        facts = self.upload(file_id)
+        facts = self.find_upload(file_id)
         return facts if facts is not None and facts.account == account else None
 
-    def upload(self, file_id: int) -> FileFacts | None:
+    def find_upload(self, file_id: int) -> FileFacts | None:
         """Anyone's upload that is still there."""
-        with self._uploads.reading() as db:
+        with self._uploads.snapshot() as db:
             row = db.execute("SELECT * FROM upload WHERE file_id = ?", (file_id,)).fetchone()
         if row is None or row[6] + self._ttl_s < self._now_s():
             return None
@@ -259,7 +259,7 @@ class Files:
         self._sweep_released()
 
     def sweep_strays(self) -> None:
-        """Removes contents that no row knows: what a loss of power left between a file's name and its row."""
+        """Removes contents without a row, which a loss of power can leave between a file's rename and its row."""
         oldest_s = self._now_s() - self._ttl_s - _CLAIM_S
         old = (path.name for path in self.store.contents() if path.stat().st_mtime < oldest_s)
         while batch := list(islice(old, _SWEPT_AT_ONCE)):
@@ -269,62 +269,62 @@ class Files:
         # a claim made at the last moment has until then to commit
         before_s = self._now_s() - self._ttl_s - _CLAIM_S
         while True:
-            with self._uploads.reading() as db:
+            with self._uploads.snapshot() as db:
                 rows = db.execute(
                     "SELECT file_id, sha256, uploaded_s FROM upload ORDER BY file_id LIMIT ?", (_SWEPT_AT_ONCE,)
                 ).fetchall()
-            gone = [(number, sha256) for number, sha256, uploaded_s in rows if uploaded_s < before_s]
-            self._forget(gone)
-            if len(gone) < _SWEPT_AT_ONCE:
+            expired = [(number, sha256) for number, sha256, uploaded_s in rows if uploaded_s < before_s]
+            self._remove_uploads(expired)
+            if len(expired) < _SWEPT_AT_ONCE:
                 return
 
     def _sweep_released(self) -> None:
-        with self._archive.reading() as db:
-            gone = db.execute("SELECT file_id, sha256 FROM released_file LIMIT ?", (_SWEPT_AT_ONCE,)).fetchall()
-        if gone:
-            self._forget(gone)
-            with self._archive.writing() as db:
-                db.executemany("DELETE FROM released_file WHERE file_id = ?", [(number,) for number, _ in gone])
+        with self._archive.snapshot() as db:
+            released = db.execute("SELECT file_id, sha256 FROM released_file LIMIT ?", (_SWEPT_AT_ONCE,)).fetchall()
+        if released:
+            self._remove_uploads(released)
+            with self._archive.transaction() as db:
+                db.executemany("DELETE FROM released_file WHERE file_id = ?", [(number,) for number, _ in released])
 
-    def _forget(self, gone: Collection[tuple[int, str]]) -> None:
-        if gone:
-            with self._uploads.writing() as db:
-                db.executemany("DELETE FROM upload WHERE file_id = ?", [(number,) for number, _ in gone])
-            self._remove_unwanted({sha256 for _, sha256 in gone})
+    def _remove_uploads(self, uploads: Collection[tuple[int, str]]) -> None:
+        if uploads:
+            with self._uploads.transaction() as db:
+                db.executemany("DELETE FROM upload WHERE file_id = ?", [(number,) for number, _ in uploads])
+            self._remove_unwanted({sha256 for _, sha256 in uploads})
 
     def _remove_unwanted(self, contents: Collection[str]) -> None:
-        """Removes those contents that neither an upload nor a stored file has, nor an upload that comes meanwhile."""
-        with self._presence:
+        """Removes the contents that no upload and no stored file has, nor an upload that arrives during the sweep."""
+        with self._presence_lock:
             self._sweeping = True
-        for sha256 in set(contents) - self._wanted(contents):
-            with self._presence:
-                if sha256 not in self._arrived:
+        for sha256 in set(contents) - self._find_referenced(contents):
+            with self._presence_lock:
+                if sha256 not in self._arrived_during_sweep:
                     self.store.remove(sha256)
-        with self._presence:
+        with self._presence_lock:
             self._sweeping = False
-            self._arrived.clear()
+            self._arrived_during_sweep.clear()
 
-    def _wanted(self, contents: Collection[str]) -> set[str]:
-        listed = json.dumps(list(contents))
-        among = "sha256 IN (SELECT value FROM json_each(?))"
-        wanted: set[str] = set()
+    def _find_referenced(self, contents: Collection[str]) -> set[str]:
+        contents_json = json.dumps(list(contents))
+        condition = "sha256 IN (SELECT value FROM json_each(?))"
+        referenced: set[str] = set()
         for database, table in ((self._uploads, "upload"), (self._archive, "stored_file")):
-            with database.reading() as db:
-                sql = f"SELECT sha256 FROM {table} WHERE {among}"  # noqa: S608  # our own words
-                wanted.update(row[0] for row in db.execute(sql, (listed,)))
-        return wanted
+            with database.snapshot() as db:
+                sql = f"SELECT sha256 FROM {table} WHERE {condition}"  # noqa: S608  # our own words
+                referenced.update(row[0] for row in db.execute(sql, (contents_json,)))
+        return referenced
 
 
 @cache
 def _media_types() -> mimetypes.MimeTypes:
-    known = mimetypes.MimeTypes()
+    registry = mimetypes.MimeTypes()
     for media_type, ending in _MORE_MEDIA_TYPES:
-        known.add_type(media_type, ending)
-    return known
+        registry.add_type(media_type, ending)
+    return registry
 
 
-def _media_type(named: str, name: str) -> str:
-    """What the upload called itself, else what its name says: the cheap answer, and the same on every machine."""
-    if named not in ("", _OCTETS):
-        return named
+def _media_type(declared: str, name: str) -> str:
+    """The declared media type of an upload, else the one of its file name's ending; the same on every machine."""
+    if declared not in ("", _OCTETS):
+        return declared
     return _media_types().guess_type(name)[0] or _OCTETS

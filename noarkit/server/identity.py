@@ -1,6 +1,6 @@
-"""Tokens: given out for a client's secret, kept as hashes, and recognised for every call.
+"""Tokens: issued for a client's secret, stored as hashes, and checked for every call.
 
-A token is worth what its account is worth now: it dies with its time, with the account's secret, and with the account.
+A token becomes invalid when it expires, when the account's secret changes, and when the account is removed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Token:
 
 
 class Identity:
-    """Knows the accounts of one archive and what they may; the HTTP face asks it who calls."""
+    """The accounts of one archive and their rights; issues tokens and finds the caller of a token."""
 
     def __init__(self, db: Database, clients: ClientsFile, settings: Settings, now_ms: Callable[[], int]) -> None:
         self._db = db
@@ -61,29 +61,29 @@ class Identity:
         self._generation = 0
 
     def rights_changed(self) -> None:
-        """To be said after each commit that changes groups or modifiers: the next call sees it."""
+        """Forgets cached rights; to be called after each commit that changes groups or modifiers."""
         self._generation += 1
 
     def caller(self, token: str) -> Caller | None:
-        """Who bears the token; None where it is unknown or has expired."""
+        """The caller that a token was issued to; None where it is unknown or has expired."""
         if len(token) != _TOKEN_LENGTH:
             return None
-        key = _hashed(token)
-        known = self._tokens.get(key) or self._look_up(key)
-        if known is None:
+        key = _hash(token)
+        stored_token = self._tokens.get(key) or self._look_up(key)
+        if stored_token is None:
             return None
         accounts = self._accounts()
-        if known.expires_ms <= self._now_ms() or accounts.marks.get(known.account) != known.mark:
+        if stored_token.expires_ms <= self._now_ms() or accounts.marks.get(stored_token.account) != stored_token.mark:
             self._tokens.pop(key, None)
             return None
-        return self._calling(accounts.accounts[known.account])
+        return self._caller_of(accounts.accounts[stored_token.account])
 
-    def acting(self, account_id: str) -> Caller | None:
-        """An account for whom the archive goes on working after its call was answered; None where it is gone."""
+    def background_caller(self, account_id: str) -> Caller | None:
+        """The caller for background work of an account whose call was answered already; None where it is gone."""
         account = self._accounts().accounts.get(account_id)
-        return None if account is None else self._calling(account)
+        return None if account is None else self._caller_of(account)
 
-    def _calling(self, account: Account) -> Caller:
+    def _caller_of(self, account: Account) -> Caller:
         return Caller(account.id, account.name, AccountRights(self._grants_of(account)))
 
     def token(self, form: Mapping[str, str], basic: tuple[str, str] | None) -> Answer:
@@ -94,17 +94,17 @@ class Identity:
             return fault.answer
 
     def userinfo(self, caller: Caller) -> Answer:
-        """What the token service tells about a caller; the groups stand under the claim that settings name."""
+        """The user info of a caller; the groups are under the claims that the settings name."""
         account = self._accounts().accounts.get(caller.account)
         if account is None:
             raise Refusal(401, "the account is gone")
-        told: dict[str, object] = {
+        payload: dict[str, object] = {
             "sub": account.id,
             "preferred_username": account.id,
             "name": account.name,
             **{claim: sorted(account.groups) for claim in self._settings.group_claims()},
         }
-        return Answer(body=told | ({"email": account.email} if account.email else {}))
+        return Answer(body=payload | ({"email": account.email} if account.email else {}))
 
     def _grant(self, form: Mapping[str, str], basic: tuple[str, str] | None) -> Answer:
         grant = form.get("grant_type", "")
@@ -116,45 +116,51 @@ class Identity:
         accounts = self._accounts()
         client = _client(accounts, form, basic)
         if grant == "client_credentials":
-            return self._give(accounts, client)
+            return self._issue_token(accounts, client)
         if grant == "password":
             user = _user(accounts, form.get("username", ""), form.get("password", ""))
-            return self._give(accounts, user, refresh_token=_new_token() if self._settings.refresh_tokens else "")
+            return self._issue_token(
+                accounts, user, refresh_token=_new_token() if self._settings.refresh_tokens else ""
+            )
         return self._renew(accounts, form.get("refresh_token", ""))
 
     def _renew(self, accounts: Accounts, refresh_token: str) -> Answer:
-        with self._db.reading() as db:
-            known = _stored(db, _hashed(refresh_token), "refresh")
-        if known is None or known.expires_ms <= self._now_ms() or accounts.marks.get(known.account) != known.mark:
+        with self._db.snapshot() as db:
+            stored_token = _find_token(db, _hash(refresh_token), "refresh")
+        if (
+            stored_token is None
+            or stored_token.expires_ms <= self._now_ms()
+            or accounts.marks.get(stored_token.account) != stored_token.mark
+        ):
             raise OAuthFault(400, "invalid_grant", "the refresh token is unknown or has expired")
-        return self._give(accounts, accounts.accounts[known.account], refresh_token=refresh_token)
+        return self._issue_token(accounts, accounts.accounts[stored_token.account], refresh_token=refresh_token)
 
-    def _give(self, accounts: Accounts, account: Account, refresh_token: str = "") -> Answer:
+    def _issue_token(self, accounts: Accounts, account: Account, refresh_token: str = "") -> Answer:
         now_ms, lifetime_s = self._now_ms(), self._settings.token_ttl_s
         access_token, mark = _new_token(), accounts.marks[account.id]
-        with self._db.writing() as db:
+        with self._db.transaction() as db:
             db.execute("DELETE FROM token WHERE expires_ms <= ?", (now_ms,))
-            _store(db, access_token, "access", _Token(account.id, mark, now_ms + lifetime_s * 1000))
+            _store_token(db, access_token, "access", _Token(account.id, mark, now_ms + lifetime_s * 1000))
             if refresh_token:
-                _store(db, refresh_token, "refresh", _Token(account.id, mark, now_ms + REFRESH_TTL_S * 1000))
-        told = {"access_token": access_token, "token_type": "Bearer", "expires_in": lifetime_s, "scope": "openid"}
-        return Answer(body=told | ({"refresh_token": refresh_token} if refresh_token else {}))
+                _store_token(db, refresh_token, "refresh", _Token(account.id, mark, now_ms + REFRESH_TTL_S * 1000))
+        payload = {"access_token": access_token, "token_type": "Bearer", "expires_in": lifetime_s, "scope": "openid"}
+        return Answer(body=payload | ({"refresh_token": refresh_token} if refresh_token else {}))
 
     def _look_up(self, key: str) -> _Token | None:
-        with self._db.reading() as db:
-            found = _stored(db, key, "access")
-        if found is not None:
+        with self._db.snapshot() as db:
+            stored_token = _find_token(db, key, "access")
+        if stored_token is not None:
             if len(self._tokens) >= _LARGEST_CACHE:
                 self._tokens.clear()
-            self._tokens[key] = found
-        return found
+            self._tokens[key] = stored_token
+        return stored_token
 
     def _grants_of(self, account: Account) -> Grants:
         generation = self._generation  # taken before the database is read: what changes meanwhile is read again
-        known = self._grants.get(account.id)
-        if known is not None and known[0] == generation and known[1] == account.groups:
-            return known[2]
-        with self._db.reading() as db:
+        cached = self._grants.get(account.id)
+        if cached is not None and cached[0] == generation and cached[1] == account.groups:
+            return cached[2]
+        with self._db.snapshot() as db:
             grants = load_grants(db, account.groups)
         self._grants[account.id] = generation, account.groups, grants
         return grants
@@ -167,42 +173,42 @@ class Identity:
 
 
 def _client(accounts: Accounts, form: Mapping[str, str], basic: tuple[str, str] | None) -> Account:
-    named, secret = basic or (form.get("client_id", ""), form.get("client_secret", ""))
-    if not named:
+    client_id, secret = basic or (form.get("client_id", ""), form.get("client_secret", ""))
+    if not client_id:
         raise OAuthFault(400, "invalid_request", "client_id and client_secret are missing")
-    if form.get("client_id", named) != named:
+    if form.get("client_id", client_id) != client_id:
         raise OAuthFault(400, "invalid_request", "client_id differs from that of the Authorization header")
-    client = accounts.accounts.get(named)
+    client = accounts.accounts.get(client_id)
     if not _is_secret_of(client, secret) or client is None or client.kind != "clients":
         raise OAuthFault(401, "invalid_client", "client_id or client_secret is wrong")
     return client
 
 
-def _user(accounts: Accounts, named: str, password: str) -> Account:
-    user = accounts.accounts.get(named)
+def _user(accounts: Accounts, username: str, password: str) -> Account:
+    user = accounts.accounts.get(username)
     if not _is_secret_of(user, password) or user is None or user.kind != "users":
         raise OAuthFault(400, "invalid_grant", "username or password is wrong")
     return user
 
 
-def _is_secret_of(account: Account | None, given: str) -> bool:
-    """Takes as long for an account that does not exist."""
+def _is_secret_of(account: Account | None, secret: str) -> bool:
+    """Compares a secret in constant time, also for an account that does not exist."""
     expected = "" if account is None else account.secret
-    same = hmac.compare_digest(_hashed(expected), _hashed(given))
-    return same and account is not None
+    is_equal = hmac.compare_digest(_hash(expected), _hash(secret))
+    return is_equal and account is not None
 
 
-def _stored(db: sqlite3.Connection, key: str, kind: str) -> _Token | None:
+def _find_token(db: sqlite3.Connection, key: str, kind: str) -> _Token | None:
     sql = "SELECT account, mark, expires_ms FROM token WHERE hash = ? AND kind = ?"
     row = db.execute(sql, (key, kind)).fetchone()
     return None if row is None else _Token(*row)
 
 
-def _store(db: sqlite3.Connection, token: str, kind: str, known: _Token) -> None:
-    """Keeps a token; one that is already kept stays as it is, so that renewing does not lengthen it."""
+def _store_token(db: sqlite3.Connection, token: str, kind: str, stored_token: _Token) -> None:
+    """Stores the hash of a token; an existing one is left as it is, so that renewing does not extend its lifetime."""
     db.execute(
         "INSERT OR IGNORE INTO token (hash, kind, account, mark, expires_ms) VALUES (?, ?, ?, ?, ?)",
-        (_hashed(token), kind, known.account, known.mark, known.expires_ms),
+        (_hash(token), kind, stored_token.account, stored_token.mark, stored_token.expires_ms),
     )
 
 
@@ -210,5 +216,5 @@ def _new_token() -> str:
     return secrets.token_hex(_TOKEN_LENGTH // 2)
 
 
-def _hashed(text: str) -> str:
+def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

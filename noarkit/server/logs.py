@@ -1,7 +1,7 @@
 """The change log, the access log and the download log, for those with the service permission "View changelog".
 
-What a caller may not read does not show in any of them; of what is gone, it shows to whom may read the nearest object
-above it that is still there. All entries come oldest first, so that pages stay as they are while entries are added.
+Entries of objects that the caller may not read are left out; those of a deleted object are shown to a caller who may
+read its nearest existing ancestor. Entries come oldest first, so that pages stay the same while entries are added.
 
 The change log of an object holds its own changes; with `includeChildChanges` those of its children too, and with
 `nestChildChanges` as well those of all below them.
@@ -74,26 +74,26 @@ def change_log(call: Call) -> Answer:
     check_permission(call)
     members = object_member(call.body, "the body")
     offset, limit = _page(members)
-    named = text_member(members, "id", None)
+    object_key = text_member(members, "id", None)
     type_name = text_member(members, "type", "")
     if type_name and type_name not in CHANGE_LOG_TYPES:
         raise Refusal(400, f"type must be one of {', '.join(CHANGE_LOG_TYPES)}.")
     children = boolean_member(members, "includeChildChanges", True)
     nested = boolean_member(members, "nestChildChanges", True)
     rights = call.caller.rights
-    with call.service.db.reading() as db:
-        object_id = _find(db, rights, named, type_name)
+    with call.service.db.snapshot() as db:
+        object_id = _find_object_id(db, rights, object_key, type_name)
         tree = list(_tree(db, object_id, children, nested))
         if not rights.reads_everything:
-            tree = [each for each in tree if _may_read(db, rights, each)]
-        listed = orjson.dumps(tree).decode()
-        total = db.execute(f"SELECT count(*) {_OF_TREE}", (listed,)).fetchone()[0]  # our own words
+            tree = [node_id for node_id in tree if _may_read(db, rights, node_id)]
+        tree_json = orjson.dumps(tree).decode()
+        total = db.execute(f"SELECT count(*) {_OF_TREE}", (tree_json,)).fetchone()[0]  # our own words
         rows = db.execute(
             f"SELECT * {_OF_TREE} ORDER BY modified_ms, revision_id LIMIT ? OFFSET ?",  # our own words
-            (listed, limit, offset),
+            (tree_json, limit, offset),
         )
         names = [column[0] for column in rows.description]
-        results = [told_change(dict(zip(names, row, strict=True))) for row in rows.fetchall()]
+        results = [change_payload(dict(zip(names, row, strict=True))) for row in rows.fetchall()]
     return Answer(body={"results": results, "total": total})
 
 
@@ -102,14 +102,14 @@ def access_log(call: Call) -> Answer:
     check_permission(call)
     members = object_member(call.body, "the body")
     offset, limit = _page(members)
-    conditions = [*_when_and_who(members), *_uuids(members, "objectUUIDs")]
+    conditions = [*_time_and_user(members), *_uuids(members, "objectUUIDs")]
     type_name = text_member(members, "objectType", "")
     if type_name:
         if type_name not in ACCESS_LOG_TYPES:
             raise Refusal(400, f"objectType must be one of {', '.join(ACCESS_LOG_TYPES)}.")
         conditions.append(Condition("type = ?", (type_name,)))
     entries = _readable(call, call.service.read_log.accesses(conditions), lambda entry: entry.type)
-    found = list(islice(entries, offset, offset + limit + 1))
+    page = list(islice(entries, offset, offset + limit + 1))
     results = [
         {
             "createdDate": format_timestamp(entry.created_ms),
@@ -119,9 +119,9 @@ def access_log(call: Call) -> Answer:
             "objectUUID": entry.uuid,
             "version": entry.version,
         }
-        for entry in found[:limit]
+        for entry in page[:limit]
     ]
-    return Answer(body={"results": results, "hasMore": len(found) > limit})
+    return Answer(body={"results": results, "hasMore": len(page) > limit})
 
 
 def download_log(call: Call) -> Answer:
@@ -129,9 +129,9 @@ def download_log(call: Call) -> Answer:
     check_permission(call)
     members = object_member(call.body, "the body")
     offset, limit = _page(members)
-    conditions = [*_when_and_who(members), *_uuids(members, "dokumentversjonUUIDs")]
+    conditions = [*_time_and_user(members), *_uuids(members, "dokumentversjonUUIDs")]
     entries = _readable(call, call.service.read_log.downloads(conditions), lambda _: "Dokumentversjon")
-    found = list(islice(entries, offset, offset + limit + 1))
+    page = list(islice(entries, offset, offset + limit + 1))
     results = [
         {
             "createdDate": format_timestamp(entry.created_ms),
@@ -139,18 +139,18 @@ def download_log(call: Call) -> Answer:
             "userId": entry.user_id,
             "dokumentversjonUUID": entry.uuid,
         }
-        for entry in found[:limit]
+        for entry in page[:limit]
     ]
-    return Answer(body={"results": results, "hasMore": len(found) > limit})
+    return Answer(body={"results": results, "hasMore": len(page) > limit})
 
 
-def find_present(db: sqlite3.Connection, rights: Rights, named: str) -> Subject:
+def find_existing(db: sqlite3.Connection, rights: Rights, object_key: str) -> Subject:
     """The object with that id or uuid that is there and may be read. Refuses with 404 what is not."""
-    object_id = _find(db, rights, named, "")
+    object_id = _find_object_id(db, rights, object_key, "")
     table = table_name(metamodel().family(_type_of(db, object_id) or ""))
     row = db.execute(f"SELECT uuid, type FROM {table} WHERE id = ?", (object_id,)).fetchone()  # noqa: S608  # a name of the model
     if row is None:
-        raise Refusal(404, f"there is no object {named[:80]}.")
+        raise Refusal(404, f"there is no object {object_key[:80]}.")
     return Subject(object_id, row[0], row[1])
 
 
@@ -169,16 +169,16 @@ def _tree(db: sqlite3.Connection, object_id: int, children: bool, nested: bool) 
     return dict.fromkeys([object_id, *(row[0] for row in rows)])
 
 
-def _find(db: sqlite3.Connection, rights: Rights, named: str, type_name: str) -> int:
+def _find_object_id(db: sqlite3.Connection, rights: Rights, object_key: str, type_name: str) -> int:
     """The object with that id or uuid, there or gone. Refuses with 404 what is not, or may not be read."""
-    if named.isascii() and named.isdigit() and len(named) < 19:
-        object_id: int | None = int(named)
+    if object_key.isascii() and object_key.isdigit() and len(object_key) < 19:
+        object_id: int | None = int(object_key)
     else:
-        object_id = _by_uuid(db, named)
-    known = None if object_id is None else _type_of(db, object_id)
-    fits = known is not None and (not type_name or metamodel().is_a(known, type_name))
+        object_id = _by_uuid(db, object_key)
+    actual_type = None if object_id is None else _type_of(db, object_id)
+    fits = actual_type is not None and (not type_name or metamodel().is_a(actual_type, type_name))
     if object_id is None or not fits or not (rights.reads_everything or _may_read(db, rights, object_id)):
-        raise Refusal(404, f"there is no {type_name or 'object'} {named[:80]}.")
+        raise Refusal(404, f"there is no {type_name or 'object'} {object_key[:80]}.")
     return object_id
 
 
@@ -188,8 +188,8 @@ def _type_of(db: sqlite3.Connection, object_id: int) -> str | None:
     if row is None:
         return None
     table = table_name(metamodel().family(row[0]))
-    present = db.execute(f"SELECT type FROM {table} WHERE id = ?", (object_id,)).fetchone()  # noqa: S608  # a name of the model
-    return str((present or row)[0])
+    current_row = db.execute(f"SELECT type FROM {table} WHERE id = ?", (object_id,)).fetchone()  # noqa: S608  # a name of the model
+    return str((current_row or row)[0])
 
 
 def _by_uuid(db: sqlite3.Connection, uuid: str) -> int | None:
@@ -197,8 +197,8 @@ def _by_uuid(db: sqlite3.Connection, uuid: str) -> int | None:
         row = db.execute(f"SELECT id FROM {table.name} WHERE uuid = ?", (uuid,)).fetchone()  # noqa: S608  # a name of the model
         if row is not None:
             return int(row[0])
-    gone = "SELECT object_id FROM change_log WHERE system_id = ? AND revision_type = 'DELETE'"
-    row = db.execute(gone, (uuid,)).fetchone()
+    deleted_sql = "SELECT object_id FROM change_log WHERE system_id = ? AND revision_type = 'DELETE'"
+    row = db.execute(deleted_sql, (uuid,)).fetchone()
     return None if row is None else int(row[0])
 
 
@@ -219,9 +219,9 @@ def _may_read(db: sqlite3.Connection, rights: Rights, object_id: int) -> bool:
     return rights.reads_everything
 
 
-def told_change(row: Mapping[str, str | int | None]) -> dict[str, object]:
+def change_payload(row: Mapping[str, str | int | None]) -> dict[str, object]:
     """A row of the change log as the wire tells it."""
-    told: dict[str, object] = {
+    payload: dict[str, object] = {
         "id": str(row["object_id"]),
         "systemId": row["system_id"],
         "type": row["type"],
@@ -233,11 +233,11 @@ def told_change(row: Mapping[str, str | int | None]) -> dict[str, object]:
     }
     for member, column in (("modifiedField", "modified_field"), ("modifiedFieldType", "modified_field_type")):
         if row[column] is not None:
-            told[member] = row[column]
+            payload[member] = row[column]
     for member, column in _VALUES.items():
         if row[column] is not None:
-            told[member] = orjson.Fragment(str(row[column]))
-    return told
+            payload[member] = orjson.Fragment(str(row[column]))
+    return payload
 
 
 _VALUES = {
@@ -254,22 +254,22 @@ def _readable(call: Call, entries: Iterable[Entry], type_of: Callable[[Entry], s
     if rights.reads_everything:
         yield from entries
         return
-    known: dict[str, bool] = {}
+    readable_by_uuid: dict[str, bool] = {}
     for entry in entries:
-        if entry.uuid not in known:
-            known[entry.uuid] = _may_read_uuid(call, type_of(entry), entry.uuid)
-        if known[entry.uuid]:
+        if entry.uuid not in readable_by_uuid:
+            readable_by_uuid[entry.uuid] = _may_read_uuid(call, type_of(entry), entry.uuid)
+        if readable_by_uuid[entry.uuid]:
             yield entry
 
 
 def _may_read_uuid(call: Call, type_name: str, uuid: str) -> bool:
     family = metamodel().family(type_name)
-    with call.service.db.reading() as db:
+    with call.service.db.snapshot() as db:
         row = db.execute(f"SELECT id FROM {table_name(family)} WHERE uuid = ?", (uuid,)).fetchone()  # noqa: S608  # a name of the model
         if row is not None:
             return call.caller.rights.may_read(db, family, row[0])
-        gone = _by_uuid(db, uuid)
-        return gone is not None and _may_read(db, call.caller.rights, gone)
+        deleted_id = _by_uuid(db, uuid)
+        return deleted_id is not None and _may_read(db, call.caller.rights, deleted_id)
 
 
 def check_permission(call: Call) -> None:
@@ -287,8 +287,8 @@ def _page(members: Mapping[str, object]) -> tuple[int, int]:
     return offset, limit
 
 
-def _when_and_who(members: Mapping[str, object]) -> Iterator[Condition]:
-    """Both ends belong to the span; a day as its end counts whole."""
+def _time_and_user(members: Mapping[str, object]) -> Iterator[Condition]:
+    """Conditions on time span and user; both ends are included, and an end without a time includes the whole day."""
     earliest, latest = members.get("createdDateFrom"), members.get("createdDateTo")
     try:
         if earliest is not None:
@@ -307,7 +307,7 @@ def _uuids(members: Mapping[str, object], name: str) -> Iterator[Condition]:
     uuids = members.get(name)
     if uuids is None:
         return
-    if not isinstance(uuids, list) or not all(isinstance(each, str) for each in uuids) or len(uuids) > _MAX_UUIDS:
+    if not isinstance(uuids, list) or not all(isinstance(uuid, str) for uuid in uuids) or len(uuids) > _MAX_UUIDS:
         raise Refusal(400, f"{name} must be a list of at most {_MAX_UUIDS} strings.")
     if uuids:
         yield Condition("uuid IN (SELECT value FROM json_each(?))", (orjson.dumps(uuids).decode(),))

@@ -1,7 +1,7 @@
-"""Who read and downloaded what: noted in memory at once, written in batches to `logs.db` beside the archive.
+"""The access log and the download log: buffered in memory, written in batches to `logs.db` beside the archive.
 
-Rows are written a moment later, so a crash may lose the last of them; a tidy stop loses none, and whoever asks for the
-logs sees all that was noted before.
+Rows are written a moment later, so a crash may lose the last of them; an orderly stop loses none, and a call that reads
+the logs flushes the buffer first.
 """
 
 from __future__ import annotations
@@ -62,20 +62,20 @@ class ReadLog:
 
     def __init__(self, data_dir: Path, clock: CallClock | None = None, wake: Callable[[], None] = lambda: None) -> None:
         self._db = Database(data_dir / "logs.db", clock, synchronous="NORMAL")
-        self._db.make(_TABLES)
+        self._db.create_tables(_TABLES)
         self._wake = wake
         self._lock = threading.Lock()
         self._accesses: list[Access] = []
         self._downloads: list[Download] = []
 
-    def accessed(self, entries: Sequence[Access]) -> None:
+    def note_reads(self, entries: Sequence[Access]) -> None:
         """Notes objects that were read."""
         with self._lock:
             self._accesses.extend(entries)
         if len(self._accesses) > _BATCH:
             self.flush()
 
-    def downloaded(self, entry: Download) -> None:
+    def note_download(self, entry: Download) -> None:
         """Notes a download."""
         with self._lock:
             self._downloads.append(entry)
@@ -90,7 +90,7 @@ class ReadLog:
             if not accesses and not downloads:
                 return
             try:
-                with self._db.writing() as db:
+                with self._db.transaction() as db:
                     db.executemany("INSERT INTO access VALUES (NULL, ?, ?, ?, ?, ?, ?)", map(astuple, accesses))
                     db.executemany("INSERT INTO download VALUES (NULL, ?, ?, ?, ?)", map(astuple, downloads))
             except BaseException:
@@ -114,18 +114,18 @@ class ReadLog:
 
     def _rows(self, table: str, conditions: Sequence[Condition]) -> Iterator[tuple[str | int, ...]]:
         self.flush()
-        where = " AND ".join(["number > ?", *(condition.sql for condition in conditions)])
+        where_sql = " AND ".join(["number > ?", *(condition.sql for condition in conditions)])
         values = [value for condition in conditions for value in condition.values]
-        above = 0
+        last_number = 0
         while True:
-            with self._db.reading() as db:
+            with self._db.snapshot() as db:
                 rows = db.execute(
-                    f"SELECT * FROM {table} WHERE {where} ORDER BY number LIMIT {_PAGE}",  # noqa: S608  # our own words
-                    (above, *values),
+                    f"SELECT * FROM {table} WHERE {where_sql} ORDER BY number LIMIT {_PAGE}",  # noqa: S608  # our own words
+                    (last_number, *values),
                 ).fetchall()
             self._db.clock.check()
             for row in rows:
                 yield row[1:]
             if len(rows) < _PAGE:
                 return
-            above = rows[-1][0]
+            last_number = rows[-1][0]

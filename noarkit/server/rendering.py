@@ -1,8 +1,8 @@
-"""Stored objects as clients see them: `{"type", "id", "version", "fields", "links"}`.
+"""Renders stored objects as the JSON objects of answers: `{"type", "id", "version", "fields", "links"}`.
 
 `columns` and `render` belong together: a row holds the columns of its family in schema order; `render_values` takes
-values by column, as a transaction has them. What is unset is left out. What is screened is found by `screened` and
-withheld by `render(..., masked=True)`.
+values by column, as a transaction has them. Unset fields are left out. `find_screened` finds the screened objects, and
+`render(..., masked=True)` withholds their closed fields.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import orjson
 
 from noarkit.model import Field, ObjectType
 from noarkit.server.schema import schema, table_name
-from noarkit.server.values import TELLERS, Stored
+from noarkit.server.values import RENDERERS, Stored
 from noarkit.server.wire import Refusal
 
-# How much text one answer holds at the most: what is fetched, told and sent is in memory several times over.
+# The most text of one answer: the fetched, rendered and sent forms are in memory at the same time.
 _MOST_CHARACTERS = 64 * 1024 * 1024
 
 Row = Sequence[Stored]
@@ -58,15 +58,15 @@ _NOT_UPWARDS = frozenset(
 )
 
 
-Tell = Callable[[Stored], object]
+ValueRenderer = Callable[[Stored], object]
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    """How objects of one concrete type are told: which values, by place or column, and what makes each a wire value."""
+class _RenderPlan:
+    """How to render objects of one concrete type: which values, by place or column, and the converter of each."""
 
-    by_place: tuple[tuple[str, int, Tell | None], ...]
-    by_column: tuple[tuple[str, str, Tell | None], ...]
+    by_place: tuple[tuple[str, int, ValueRenderer | None], ...]
+    by_column: tuple[tuple[str, str, ValueRenderer | None], ...]
     links: tuple[tuple[str, int], ...]
 
 
@@ -85,10 +85,10 @@ def render(row: Row, *, masked: bool = False, newer: bool = True) -> Object:
     """
     plan = _plan(row[1], masked, newer)
     fields: Object = {}
-    for name, place, tell in plan.by_place:
+    for name, place, render_value in plan.by_place:
         value = row[place]
         if value is not None:
-            fields[name] = value if tell is None else tell(value)
+            fields[name] = value if render_value is None else render_value(value)
     links = {name: row[place] for name, place in plan.links if row[place] is not None}
     return {"type": row[1], "id": str(row[0]), "version": str(row[2]), "fields": fields, "links": links}
 
@@ -97,10 +97,10 @@ def render_values(type_name: str, values: Mapping[str, Stored], *, newer: bool =
     """The same object from its values by column, `id` and `version` among them; other columns may be missing."""
     plan = _plan(type_name, False, newer)
     fields: Object = {}
-    for name, column, tell in plan.by_column:
+    for name, column, render_value in plan.by_column:
         value = values.get(column)
         if value is not None:
-            fields[name] = value if tell is None else tell(value)
+            fields[name] = value if render_value is None else render_value(value)
     links = {name: values[name] for name, _ in plan.links if values.get(name) is not None}
     return {
         "type": type_name,
@@ -115,36 +115,36 @@ def render_all(
     db: sqlite3.Connection, family: str, rows: Iterable[Row], *, public_use: bool = False, newer: bool = True
 ) -> list[Object]:
     """The objects of several rows; with `public_use`, what is screened is withheld."""
-    listed = list(rows)
-    hidden = screened(db, family, [_number(row[0]) for row in listed]) if public_use else frozenset()
-    return [render(row, masked=row[0] in hidden, newer=newer) for row in listed]
+    row_list = list(rows)
+    screened_ids = find_screened(db, family, [_number(row[0]) for row in row_list]) if public_use else frozenset()
+    return [render(row, masked=row[0] in screened_ids, newer=newer) for row in row_list]
 
 
 def fetch(db: sqlite3.Connection, family: str, ids: Sequence[int]) -> list[Row]:
     """The rows of the given ids that exist, in their order. Refuses with 400 more text than one answer holds."""
-    found: dict[int, Row] = {}
-    texts, left = _texts(family), _MOST_CHARACTERS
+    rows_by_id: dict[int, Row] = {}
+    texts, remaining_characters = _texts(family), _MOST_CHARACTERS
     sql = f"SELECT {columns(family)} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # names of the metamodel
     for row in db.execute(sql, (orjson.dumps(list(ids)).decode(),)):
-        found[row[0]] = row
-        left -= sum(map(len, filter(None, texts(row))))
-        if left < 0:
+        rows_by_id[row[0]] = row
+        remaining_characters -= sum(map(len, filter(None, texts(row))))
+        if remaining_characters < 0:
             raise Refusal(400, "The objects hold too much text for one answer; ask for fewer at once.")
-    return [found[object_id] for object_id in ids if object_id in found]
+    return [rows_by_id[object_id] for object_id in ids if object_id in rows_by_id]
 
 
 @cache
 def _texts(family: str) -> Callable[[Row], Iterable[str | None]]:
-    """What takes the texts of free length out of a row of `columns`."""
-    listed = enumerate(schema().tables[family].columns.values())
-    places = [place for place, column in listed if column.kind in ("string", "object")]
+    """A function that picks the texts of unlimited length out of a row of `columns`."""
+    numbered_columns = enumerate(schema().tables[family].columns.values())
+    places = [place for place, column in numbered_columns if column.kind in ("string", "object")]
     return itemgetter(*places, places[0])  # one more than there are, so that it is always several
 
 
-def screened(db: sqlite3.Connection, family: str, ids: Iterable[int]) -> frozenset[int]:
-    """Those of `ids` that are screened, or have an ancestor that is.
+def find_screened(db: sqlite3.Connection, family: str, ids: Iterable[int]) -> frozenset[int]:
+    """The ids of objects that are screened or have a screened ancestor.
 
-    An ancestor is what a parent link or the primary class leads to, all the way up.
+    Ancestors are followed by parent links and by the primary class, all the way up, one batch per level and family.
     """
     start = [(family, object_id) for object_id in ids]
     parents: dict[tuple[str, int], list[tuple[str, int]]] = {}
@@ -157,8 +157,8 @@ def screened(db: sqlite3.Connection, family: str, ids: Iterable[int]) -> frozens
                 parents[key] = []
                 by_family.setdefault(key[0], []).append(key[1])
         frontier = []
-        for at, members in by_family.items():
-            for key, is_screened, above in _look_up(db, at, members):
+        for family_name, members in by_family.items():
+            for key, is_screened, above in _look_up(db, family_name, members):
                 parents[key] = above
                 if is_screened:
                     closed.add(key)
@@ -173,28 +173,30 @@ def is_open(field: Field) -> bool:
 
 
 @cache
-def _plan(type_name: Stored, masked: bool, newer: bool) -> _Plan:
-    whole = schema()
-    object_type = whole.model.types[str(type_name)]
-    places = {name: place for place, name in enumerate(whole.tables[object_type.family].columns)}
-    told = tuple(_told_fields(object_type, masked, newer))
-    return _Plan(
-        by_place=tuple((name, places[column], tell) for name, column, tell in told),
-        by_column=told,
-        links=tuple(_told_links(object_type, places, newer)),
+def _plan(type_name: Stored, masked: bool, newer: bool) -> _RenderPlan:
+    archive_schema = schema()
+    object_type = archive_schema.model.types[str(type_name)]
+    places = {name: place for place, name in enumerate(archive_schema.tables[object_type.family].columns)}
+    fields = tuple(_rendered_fields(object_type, masked, newer))
+    return _RenderPlan(
+        by_place=tuple((name, places[column], render_value) for name, column, render_value in fields),
+        by_column=fields,
+        links=tuple(_rendered_links(object_type, places, newer)),
     )
 
 
-def _told_fields(object_type: ObjectType, masked: bool, newer: bool) -> Iterable[tuple[str, str, Tell | None]]:
+def _rendered_fields(
+    object_type: ObjectType, masked: bool, newer: bool
+) -> Iterable[tuple[str, str, ValueRenderer | None]]:
     for field in object_type.fields.values():
-        shown = field.viewed and field.name not in ("id", "version") and (newer or not field.newer)
-        if shown and (not masked or is_open(field)):
-            yield field.name, field.name, TELLERS.get(field.kind)
+        is_shown = field.viewed and field.name not in ("id", "version") and (newer or not field.newer)
+        if is_shown and (not masked or is_open(field)):
+            yield field.name, field.name, RENDERERS.get(field.kind)
             if field.also:
-                yield field.also, field.name, TELLERS.get(field.kind)
+                yield field.also, field.name, RENDERERS.get(field.kind)
 
 
-def _told_links(object_type: ObjectType, places: Mapping[str, int], newer: bool) -> Iterable[tuple[str, int]]:
+def _rendered_links(object_type: ObjectType, places: Mapping[str, int], newer: bool) -> Iterable[tuple[str, int]]:
     for reference in object_type.references.values():
         if reference.viewed and reference.name in places and (newer or not reference.newer):
             yield reference.name, places[reference.name]
@@ -203,25 +205,29 @@ def _told_links(object_type: ObjectType, places: Mapping[str, int], newer: bool)
 @cache
 def _upward(family: str) -> tuple[tuple[str, str], ...]:
     """The parent columns of a family, each with the family it leads to."""
-    whole = schema()
-    found: dict[str, str] = {}
-    for type_name in whole.model.concrete(family):
-        for name in whole.model.types[type_name].references:
-            link = whole.links[type_name, name]
+    archive_schema = schema()
+    family_by_column: dict[str, str] = {}
+    for type_name in archive_schema.model.concrete(family):
+        for name in archive_schema.model.types[type_name].references:
+            link = archive_schema.links[type_name, name]
             if link.kind == "column" and name not in _NOT_UPWARDS:
-                found[name] = link.other_family
-    return tuple(found.items())
+                family_by_column[name] = link.other_family
+    return tuple(family_by_column.items())
 
 
 def _look_up(
     db: sqlite3.Connection, family: str, ids: Sequence[int]
 ) -> Iterable[tuple[tuple[str, int], bool, list[tuple[str, int]]]]:
     upward = _upward(family)
-    mark = "skjerming" if "skjerming" in schema().tables[family].columns else "NULL"
-    listed = ", ".join(["id", mark, *(f'"{name}"' for name, _ in upward)])
-    sql = f"SELECT {listed} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # names of the metamodel
+    screening_sql = "skjerming" if "skjerming" in schema().tables[family].columns else "NULL"
+    columns_sql = ", ".join(["id", screening_sql, *(f'"{name}"' for name, _ in upward)])
+    sql = f"SELECT {columns_sql} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # names of the metamodel
     for object_id, code, *targets in db.execute(sql, (orjson.dumps(list(ids)).decode(),)):
-        above = [(other, target) for (_, other), target in zip(upward, targets, strict=True) if target is not None]
+        above = [
+            (parent_family, target)
+            for (_, parent_family), target in zip(upward, targets, strict=True)
+            if target is not None
+        ]
         yield (family, object_id), code is not None, above
 
 

@@ -1,13 +1,13 @@
-"""Who may what: permissions flow down from the root, nothing is readable unless all above it is.
+"""The rights of an account: permissions are inherited from the root down, and need every ancestor to be readable.
 
-The tree. Below the root stand fonds, classification systems and three registers (code lists, business-specific
-metadata, precedents); below a fonds its series, folders, records, documents and versions; below a system its classes.
-Labels (parties, keywords, notes, external ids, ...) are one with their owner.
+The tree. Below the root are fonds, classification systems and three registers (code lists, business-specific metadata,
+precedents); below a fonds its series, folders, records, documents and versions; below a system its classes. Labels
+(parties, keywords, notes, external ids, ...) share the rights of their owner.
 
-The rules. `ReadThis` opens the object it is granted on, every other permission what is below that object; a group's
-global permissions are granted on the root. An object is readable where it and all above it are opened; a permission
-counts only where the object is readable. Code lists and classification systems that determine access control close
-the objects that bear their values, until `ReadRelated` is granted on the value, on what is above it, or globally.
+The rules. `ReadThis` applies to the object it is granted on, every other permission to everything below that object; a
+group's global permissions are granted on the root. An object is readable where it and all its ancestors are opened; a
+permission counts only where the object is readable. Code lists and classification systems that determine access control
+close the objects that use their values, until `ReadRelated` is granted on the value, above it, or globally.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ SERVICE_PERMISSIONS = (
 )
 CONTROLLING_LISTS = ("administrativEnhet", "mappetype", "dokumenttype", "skjerming")
 
-# Nodes of the tree that are no objects; each stands where a family stands, with object id 0.
+# Nodes of the tree that are no objects; they are used in place of a family, with object id 0.
 ROOT = "GlobaleRettigheter"
 LIST_REGISTER = "ListeRegister"
 METADATA_REGISTER = "VsmRegister"
 PRECEDENT_REGISTER = "PresedensRegister"
 REGISTERS = (LIST_REGISTER, METADATA_REGISTER, PRECEDENT_REGISTER)
 
-# What stands directly above an object: the first of these links that is set. Families that are not named stand below
+# The link to the parent of an object: the first of these that is set. Families that are not named are directly below
 # the root, labels below their owner.
 _ABOVE: Mapping[str, tuple[str, ...]] = {
     "Arkivdel": ("refArkiv",),
@@ -73,7 +73,7 @@ _ROOT_NODE: Node = (ROOT, 0)
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """What an account has through its access groups, apart from what is granted on single objects."""
+    """The permissions of an account through its access groups, without those on single objects."""
 
     groups: tuple[int, ...] = ()
     everywhere: frozenset[str] = _NOTHING
@@ -94,8 +94,8 @@ def load_grants(db: sqlite3.Connection, claims: Iterable[str]) -> Grants:
     everywhere: set[str] = set()
     service: set[str] = set()
     rows = db.execute("SELECT id, claims, global_permissions, service_permissions FROM access_group ORDER BY id")
-    for group, wanted, global_permissions, service_permissions in rows:
-        if presented.intersection(json.loads(wanted)):
+    for group, group_claims, global_permissions, service_permissions in rows:
+        if presented.intersection(json.loads(group_claims)):
             groups.append(group)
             everywhere.update(json.loads(global_permissions))
             service.update(json.loads(service_permissions))
@@ -110,38 +110,38 @@ def load_grants(db: sqlite3.Connection, claims: Iterable[str]) -> Grants:
 
 
 def value_node(list_name: str) -> str:
-    """The word under which permissions on single values of a list are kept."""
+    """The `kind` under which permissions on single values of a list are stored."""
     return list_name + "Verdi"
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
-    """How a node stands: whether it is readable, and the permissions that flow to it from above."""
+class _NodeAccess:
+    """The access to a node: whether it is readable, and the permissions that it inherits."""
 
     readable: bool
     flowing: frozenset[str]
 
 
-_CLOSED = _Standing(False, _NOTHING)
+_CLOSED = _NodeAccess(False, _NOTHING)
 
 
 @dataclass(slots=True)
-class _Memo:
-    """What was found out, for as long as the database stands still."""
+class _RightsCache:
+    """Cached results, valid until the connection changes its database."""
 
     db: sqlite3.Connection | None = None
     changes: int = -1
-    standing: dict[Node, _Standing] = field(default_factory=dict)
-    above: dict[Node, Node | None] = field(default_factory=dict)
-    granted: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    access_by_node: dict[Node, _NodeAccess] = field(default_factory=dict)
+    above_by_node: dict[Node, Node | None] = field(default_factory=dict)
+    granted_by_key: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
-    def at(self, db: sqlite3.Connection) -> None:
+    def reset_if_changed(self, db: sqlite3.Connection) -> None:
         """Forgets everything where `db` is another connection, or has changed."""
         if db is not self.db or db.total_changes != self.changes:
             self.db, self.changes = db, db.total_changes
-            self.standing.clear()
-            self.above.clear()
-            self.granted.clear()
+            self.access_by_node.clear()
+            self.above_by_node.clear()
+            self.granted_by_key.clear()
 
 
 class AccountRights:
@@ -152,7 +152,7 @@ class AccountRights:
     def __init__(self, grants: Grants) -> None:
         self._grants = grants
         self._groups = json.dumps(grants.groups)
-        self._memo = _Memo()
+        self._memo = _RightsCache()
 
     @property
     def service(self) -> frozenset[str]:
@@ -163,8 +163,8 @@ class AccountRights:
     def reads_everything(self) -> bool:
         """True where no object can be hidden from this account."""
         grants = self._grants
-        opened = "ReadThis" in grants.everywhere and "Read" in grants.everywhere
-        return opened and (not grants.controlled or "ReadRelated" in grants.everywhere)
+        is_open = "ReadThis" in grants.everywhere and "Read" in grants.everywhere
+        return is_open and (not grants.controlled or "ReadRelated" in grants.everywhere)
 
     def writes_everything(self, permission: str) -> bool:
         """True where `permission` holds for every object."""
@@ -174,7 +174,7 @@ class AccountRights:
         """True where the object exists and the account may read it."""
         if self.reads_everything and family in schema().tables:
             return _exists(db, family, object_id)
-        return self._standing(db, (family, object_id)).readable
+        return self._find_access(db, (family, object_id)).readable
 
     def may_change(self, db: sqlite3.Connection, permission: str, family: str, object_id: int) -> bool:
         """True where `permission` holds for the object itself: granted on something above it.
@@ -184,82 +184,82 @@ class AccountRights:
         if self.writes_everything(permission):
             return True
         node = (family, object_id)
-        standing = self._standing(db, node)
+        access = self._find_access(db, node)
         if not is_label(family):
-            return standing.readable and permission in standing.flowing
+            return access.readable and permission in access.flowing
         words = {"Delete", "Update"} if permission == "Delete" else {permission}
-        return standing.readable and not words.isdisjoint(self._standing(db, self._owner(db, node)).flowing)
+        return access.readable and not words.isdisjoint(self._find_access(db, self._find_owner(db, node)).flowing)
 
     def may_below(self, db: sqlite3.Connection, permission: str, family: str, object_id: int) -> bool:
         """True where `permission` holds for what is directly below the object."""
         if self.writes_everything(permission):
             return True
         node = (family, object_id)
-        standing = self._standing(db, node)
-        return standing.readable and (permission in standing.flowing or permission in self._granted(db, *_key(node)))
+        access = self._find_access(db, node)
+        return access.readable and (permission in access.flowing or permission in self._find_granted(db, *_key(node)))
 
-    def _standing(self, db: sqlite3.Connection, node: Node) -> _Standing:
-        self._memo.at(db)
-        known = self._memo.standing
+    def _find_access(self, db: sqlite3.Connection, node: Node) -> _NodeAccess:
+        self._memo.reset_if_changed(db)
+        access_by_node = self._memo.access_by_node
         chain: list[Node] = []
-        at: Node | None = node
-        while at is not None and at not in known:
-            known[at] = _CLOSED  # until found out, so that a ring of links ends, and is closed
-            chain.append(at)
-            at = self._above(db, at)
+        current: Node | None = node
+        while current is not None and current not in access_by_node:
+            access_by_node[current] = _CLOSED  # until found out, so that a ring of links ends, and is closed
+            chain.append(current)
+            current = self._find_above(db, current)
         for step in reversed(chain):
-            known[step] = self._find_standing(db, step)
-        return known[node]
+            access_by_node[step] = self._compute_access(db, step)
+        return access_by_node[node]
 
-    def _find_standing(self, db: sqlite3.Connection, node: Node) -> _Standing:
-        """How a node stands, once what stands above it is known."""
+    def _compute_access(self, db: sqlite3.Connection, node: Node) -> _NodeAccess:
+        """Computes the access to a node from the access to its parent, which must be known."""
         if node == _ROOT_NODE:
-            return _Standing("ReadThis" in self._grants.everywhere, _NOTHING)
-        above = self._above(db, node)
+            return _NodeAccess("ReadThis" in self._grants.everywhere, _NOTHING)
+        above = self._find_above(db, node)
         if above is None:
             return _CLOSED
-        over, given = self._memo.standing[above], self._granted(db, *_key(above))
-        flowing = over.flowing | given if given else over.flowing
-        opened = is_label(node[0]) or "Read" in flowing or "ReadThis" in self._granted(db, *_key(node))
-        return _Standing(over.readable and opened and self._related(db, node), flowing)
+        above_access, granted = self._memo.access_by_node[above], self._find_granted(db, *_key(above))
+        flowing = above_access.flowing | granted if granted else above_access.flowing
+        is_open = is_label(node[0]) or "Read" in flowing or "ReadThis" in self._find_granted(db, *_key(node))
+        return _NodeAccess(above_access.readable and is_open and self._related(db, node), flowing)
 
     def _ancestors(self, db: sqlite3.Connection, node: Node) -> Iterator[Node]:
-        """What stands above the node, nearest first, without the root; a ring is gone round once."""
+        """The ancestors of a node, nearest first, without the root; a ring of links is followed once."""
         seen: set[Node] = set()
-        above = self._above(db, node)
+        above = self._find_above(db, node)
         while above is not None and above != _ROOT_NODE and above not in seen:
             yield above
             seen.add(above)
-            above = self._above(db, above)
+            above = self._find_above(db, above)
 
-    def _owner(self, db: sqlite3.Connection, label: Node) -> Node:
+    def _find_owner(self, db: sqlite3.Connection, label: Node) -> Node:
         node = label
         while is_label(node[0]):
-            node = self._above(db, node) or _ROOT_NODE
+            node = self._find_above(db, node) or _ROOT_NODE
         return node
 
-    def _above(self, db: sqlite3.Connection, node: Node) -> Node | None:
-        """What stands directly above; None for the root, and for what does not exist."""
-        if node not in self._memo.above:
-            self._memo.above[node] = _find_above(db, node)
-        return self._memo.above[node]
+    def _find_above(self, db: sqlite3.Connection, node: Node) -> Node | None:
+        """The parent of a node; None for the root, and for a node that does not exist."""
+        if node not in self._memo.above_by_node:
+            self._memo.above_by_node[node] = _find_above(db, node)
+        return self._memo.above_by_node[node]
 
-    def _granted(self, db: sqlite3.Connection, kind: str, name: str) -> frozenset[str]:
-        """What the account's groups have on that very node."""
+    def _find_granted(self, db: sqlite3.Connection, kind: str, name: str) -> frozenset[str]:
+        """The permissions that the account's groups have on exactly that node."""
         if kind == ROOT:
             return self._grants.everywhere
         if not self._grants.groups:
             return _NOTHING
-        known = self._memo.granted.get((kind, name))
-        if known is None:
-            found = db.execute(
+        permissions = self._memo.granted_by_key.get((kind, name))
+        if permissions is None:
+            rows = db.execute(
                 "SELECT permissions FROM permission WHERE kind = ? AND object = ?"
                 " AND access_group IN (SELECT value FROM json_each(?))",
                 (kind, name, self._groups),
             )
-            known = frozenset(word for (words,) in found for word in json.loads(words))
-            self._memo.granted[kind, name] = known
-        return known
+            permissions = frozenset(word for (words,) in rows for word in json.loads(words))
+            self._memo.granted_by_key[kind, name] = permissions
+        return permissions
 
     def _related(self, db: sqlite3.Connection, node: Node) -> bool:
         """True where no list or class that the object bears closes it."""
@@ -269,15 +269,15 @@ class AccountRights:
 
     def _values_open(self, db: sqlite3.Connection, node: Node) -> bool:
         lists = [name for name in _list_columns(node[0]) if name in self._grants.controlling_lists]
-        if not lists or "ReadRelated" in self._granted(db, LIST_REGISTER, ""):
+        if not lists or "ReadRelated" in self._find_granted(db, LIST_REGISTER, ""):
             return True
-        listed = ", ".join(f'"{name}"' for name in lists)
-        sql = f"SELECT {listed} FROM {table_name(node[0])} WHERE id = ?"  # noqa: S608  # names of the metamodel
+        columns_sql = ", ".join(f'"{name}"' for name in lists)
+        sql = f"SELECT {columns_sql} FROM {table_name(node[0])} WHERE id = ?"  # noqa: S608  # names of the metamodel
         codes = db.execute(sql, (node[1],)).fetchone()
         return all(
             code is None
-            or "ReadRelated" in self._granted(db, name, "")
-            or "ReadRelated" in self._granted(db, value_node(name), str(code))
+            or "ReadRelated" in self._find_granted(db, name, "")
+            or "ReadRelated" in self._find_granted(db, value_node(name), str(code))
             for name, code in zip(lists, codes, strict=True)
         )
 
@@ -292,12 +292,12 @@ class AccountRights:
         system = path[-1]
         if system[0] == "Klassifikasjonssystem" and system[1] not in self._grants.controlling_systems:
             return True
-        return any("ReadRelated" in self._granted(db, *_key(step)) for step in path)
+        return any("ReadRelated" in self._find_granted(db, *_key(step)) for step in path)
 
 
 @cache
 def is_label(family: str) -> bool:
-    """True for what lives and dies with its owner, and is read and changed as a part of it."""
+    """True for a family whose objects are parts of their owner: read, changed and deleted with it."""
     members = schema().model.concrete(family)
     return any(schema().model.types[name].owned for name in members)
 
@@ -318,21 +318,21 @@ def _list_columns(family: str) -> tuple[str, ...]:
 @cache
 def _above_links(family: str) -> tuple[tuple[str, str], ...]:
     """The columns that lead upwards from a family, with the families they lead to."""
-    whole = schema()
-    found: dict[str, str] = {}
-    for type_name in whole.model.concrete(family):
-        for name in whole.model.types[type_name].references:
-            link = whole.links[type_name, name]
+    archive_schema = schema()
+    family_by_column: dict[str, str] = {}
+    for type_name in archive_schema.model.concrete(family):
+        for name in archive_schema.model.types[type_name].references:
+            link = archive_schema.links[type_name, name]
             if link.kind == "column":
-                found.setdefault(name, link.other_family)
-    wanted = tuple(found) if is_label(family) else _ABOVE.get(family, ())
-    return tuple((name, found[name]) for name in wanted)
+                family_by_column.setdefault(name, link.other_family)
+    column_names = tuple(family_by_column) if is_label(family) else _ABOVE.get(family, ())
+    return tuple((name, family_by_column[name]) for name in column_names)
 
 
 @cache
 def _above_sql(family: str) -> str:
-    listed = ", ".join(["id", *(f'"{name}"' for name, _ in _above_links(family))])
-    return f"SELECT {listed} FROM {table_name(family)} WHERE id = ?"  # noqa: S608  # names of the metamodel
+    columns_sql = ", ".join(["id", *(f'"{name}"' for name, _ in _above_links(family))])
+    return f"SELECT {columns_sql} FROM {table_name(family)} WHERE id = ?"  # noqa: S608  # names of the metamodel
 
 
 def _find_above(db: sqlite3.Connection, node: Node) -> Node | None:
@@ -344,9 +344,9 @@ def _find_above(db: sqlite3.Connection, node: Node) -> Node | None:
     row = db.execute(_above_sql(family), (object_id,)).fetchone()
     if row is None:
         return None
-    for (_, other), target in zip(_above_links(family), row[1:], strict=True):
+    for (_, parent_family), target in zip(_above_links(family), row[1:], strict=True):
         if target is not None:
-            return other, int(target)
+            return parent_family, int(target)
     return (PRECEDENT_REGISTER, 0) if family == "Presedens" else _ROOT_NODE
 
 
@@ -354,9 +354,9 @@ def _classes_of(db: sqlite3.Connection, node: Node) -> list[int]:
     family, object_id = node
     primary = f'SELECT "refPrimaerKlasse" FROM {table_name(family)} WHERE id = ?'  # noqa: S608  # names of the metamodel
     link = schema().links_of(family, "refSekundaerKlasse")[0]
-    secondary = f"SELECT {link.theirs} FROM {link.pair_table} WHERE {link.mine} = ?"  # noqa: S608  # names of the metamodel
-    found = [*db.execute(primary, (object_id,)), *db.execute(secondary, (object_id,))]
-    return [int(class_id) for (class_id,) in found if class_id is not None]
+    secondary = f"SELECT {link.other_column} FROM {link.pair_table} WHERE {link.own_column} = ?"  # noqa: S608  # names of the metamodel
+    rows = [*db.execute(primary, (object_id,)), *db.execute(secondary, (object_id,))]
+    return [int(class_id) for (class_id,) in rows if class_id is not None]
 
 
 def _exists(db: sqlite3.Connection, family: str, object_id: int) -> bool:

@@ -1,4 +1,4 @@
-"""Which handler a method and a path mean: the base paths, the parts of the path, and what a path allows.
+"""Finds the route of a request's method and path, below any of the base paths.
 
 Double slashes count as one; path parts are form-encoded (`+` is a space, `%2F` a slash inside a part).
 """
@@ -19,7 +19,7 @@ Target = TypeVar("Target")
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[Target]):
+class RouteMatch(Generic[Target]):
     """A route that fits, with the values of its `{name}` parts."""
 
     target: Target
@@ -28,7 +28,7 @@ class Found(Generic[Target]):
 
 
 @dataclass(frozen=True, slots=True)
-class NotFound:
+class NoRoute:
     """No route fits; `allowed` names the methods that would have (empty: no such path at all)."""
 
     allowed: tuple[str, ...]
@@ -46,7 +46,7 @@ class _OpenRoute(Generic[Target]):
 class RouteTable(Generic[Target]):
     """Routes below the base paths (or, with `at_root`, as they stand)."""
 
-    _fixed: dict[tuple[bytes, ...], dict[str, Found[Target]]] = field(default_factory=dict)
+    _fixed: dict[tuple[bytes, ...], dict[str, RouteMatch[Target]]] = field(default_factory=dict)
     _open: list[_OpenRoute[Target]] = field(default_factory=list)
 
     def add(self, method: str, path: str, target: Target, *, at_root: bool = False) -> None:
@@ -58,28 +58,28 @@ class RouteTable(Generic[Target]):
             return
         for base in ((),) if at_root else BASES:
             key = (*base, *(part.encode() for part in parts))
-            self._fixed.setdefault(key, {})[method] = Found(target, name, {})
+            self._fixed.setdefault(key, {})[method] = RouteMatch(target, name, {})
 
-    def find(self, method: str, raw_path: bytes) -> Found[Target] | NotFound:
+    def find(self, method: str, raw_path: bytes) -> RouteMatch[Target] | NoRoute:
         """The route of a request's method and undecoded path."""
         key = tuple(part for part in raw_path.split(b"/") if part)
         methods = self._fixed.get(key)
         if methods is not None:
-            return methods.get(method) or NotFound(tuple(sorted(methods)))
+            return methods.get(method) or NoRoute(tuple(sorted(methods)))
         below = below_base(key)
-        return NotFound(()) if below is None else self._find_open(method, below)
+        return NoRoute(()) if below is None else self._find_open(method, below)
 
-    def _find_open(self, method: str, below: tuple[bytes, ...]) -> Found[Target] | NotFound:
-        given = [unquote_plus(part.decode("latin-1"), "utf-8", "replace") for part in below]
+    def _find_open(self, method: str, below: tuple[bytes, ...]) -> RouteMatch[Target] | NoRoute:
+        path_parts = [unquote_plus(part.decode("latin-1"), "utf-8", "replace") for part in below]
         allowed: list[str] = []
         for route in self._open:
-            values = _match(route.parts, given)
+            values = _match(route.parts, path_parts)
             if values is None:
                 continue
             if route.method == method:
-                return Found(route.target, route.name, values)
+                return RouteMatch(route.target, route.name, values)
             allowed.append(route.method)
-        return NotFound(tuple(sorted(allowed)))
+        return NoRoute(tuple(sorted(allowed)))
 
 
 def below_base(key: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
@@ -90,11 +90,11 @@ def below_base(key: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
     return None
 
 
-def _match(parts: tuple[str, ...], given: list[str]) -> dict[str, str] | None:
-    if len(parts) != len(given):
+def _match(parts: tuple[str, ...], path_parts: list[str]) -> dict[str, str] | None:
+    if len(parts) != len(path_parts):
         return None
     values: dict[str, str] = {}
-    for part, value in zip(parts, given, strict=True):
+    for part, value in zip(parts, path_parts, strict=True):
         if part.startswith("{"):
             values[part[1:-1]] = value
         elif part != value:

@@ -1,6 +1,6 @@
-"""Runs the archive of a folder: one process a folder, ready before it says so, stopped in order.
+"""Runs the HTTP server of an archive folder: one process per folder, with an orderly start and stop.
 
-Nothing is printed here; who starts it is told through `ready` and does the talking.
+Nothing is printed here; the caller learns the address through `ready`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from noarkit.server.areas import all_routes, open_service
 from noarkit.server.asgi import ArchiveApp, Streaming
 from noarkit.server.connection import ArchiveConnection
 from noarkit.server.downloads import DownloadCall
+from noarkit.server.fault_script import FAULT_LOG, App, FaultInjector, read_script
 from noarkit.server.service import Service
-from noarkit.server.trouble import FAULT_LOG, App, Trouble, read_script
 from noarkit.server.turns import SharedThreads
 from noarkit.server.uploads import UploadCall
 
@@ -58,8 +58,8 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """What a client needs to know once the port is open: base URL, token URL, and where its credentials lie."""
+class ServingInfo:
+    """The address of a server whose port is open: base URL, token URL, and the file of client credentials."""
 
     url: str
     token_url: str
@@ -71,10 +71,10 @@ def serve(
     address: Address | None = None,
     *,
     faults: Path | None = None,
-    ready: Callable[[Ready], None] = lambda ready: None,
-    stopping: threading.Event | None = None,
+    ready: Callable[[ServingInfo], None] = lambda ready: None,
+    stop_event: threading.Event | None = None,
 ) -> None:
-    """Serves the archive in `data_dir` until SIGTERM, SIGINT or `stopping`.
+    """Serves the archive in `data_dir` until SIGTERM, SIGINT or `stop_event`.
 
     Calls at work have `shutdown_timeout_s` to finish and are then undone; two seconds later the process is gone,
     whatever holds it up. A second signal ends it at once. Raises RunLocked where another process serves the folder,
@@ -82,16 +82,16 @@ def serve(
     """
     address = address or Address()
     data_dir.mkdir(parents=True, exist_ok=True)
-    with _locked(data_dir), _bound(address) as listener, _logged(data_dir / LOG_FILE):
+    with _lock_folder(data_dir), _listen(address) as listener, _log_to(data_dir / LOG_FILE):
         with contextlib.suppress(PermissionError):  # a folder of another owner is for that owner to close
             data_dir.chmod(0o700)
         with atomic.no_room(data_dir / "archive.db"):
             service = open_service(data_dir)
         try:
-            _run(service, address, listener, faults=faults, ready=ready, stopping=stopping)
+            _run(service, address, listener, faults=faults, ready=ready, stop_event=stop_event)
         finally:
             service.close()
-            _call_off_the_alarm()
+            _cancel_alarm()
 
 
 def _run(
@@ -100,8 +100,8 @@ def _run(
     listener: socket.socket,
     *,
     faults: Path | None,
-    ready: Callable[[Ready], None],
-    stopping: threading.Event | None,
+    ready: Callable[[ServingInfo], None],
+    stop_event: threading.Event | None,
 ) -> None:
     uploading = SharedThreads("archive-upload", _UPLOAD_THREADS, _UPLOAD_THREADS_EACH)
     downloading = SharedThreads("archive-download", _DOWNLOAD_THREADS, _DOWNLOAD_THREADS_EACH)
@@ -110,42 +110,42 @@ def _run(
         ("GET", "download"): DownloadCall(service, downloading),
     }
     app = ArchiveApp(service, service.identity, all_routes(), streams)
-    told = _ready(service.data_dir, address, listener)
-    serving = service.data_dir / SERVING_FILE
-    whole: App = app if faults is None else _troubled(app, faults, service)
-    server = _Server(_config(whole, address, service), lambda: _announce(serving, told, ready), stopping)
+    info = _serving_info(service.data_dir, address, listener)
+    serving_file = service.data_dir / SERVING_FILE
+    served_app: App = app if faults is None else _wrap_faults(app, faults, service)
+    server = _Server(_config(served_app, address, service), lambda: _announce(serving_file, info, ready), stop_event)
     try:
-        service.start(after_crash=serving.exists())
+        service.start(after_crash=serving_file.exists())
         server.run(sockets=[listener])
     finally:
-        serving.unlink(missing_ok=True)
+        serving_file.unlink(missing_ok=True)
         service.stop()
         for threads in (app, uploading, downloading):
             threads.close()
 
 
-def _call_off_the_alarm() -> None:
+def _cancel_alarm() -> None:
     if threading.current_thread() is threading.main_thread() and hasattr(signal, "alarm"):
         signal.alarm(0)
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which says when the port is open and leaves what a signal means to the command line."""
+    """uvicorn's server with a callback for the open port, a stop event, and signal handling of our own."""
 
-    def __init__(self, config: uvicorn.Config, opened: Callable[[], None], stopping: threading.Event | None) -> None:
+    def __init__(self, config: uvicorn.Config, on_open: Callable[[], None], stop_event: threading.Event | None) -> None:
         super().__init__(config)
-        self._opened = opened
-        self._stopping = stopping
+        self._on_open = on_open
+        self._stop_event = stop_event
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Opens the port, then says so."""
         await super().startup(sockets)
-        self._opened()
+        self._on_open()
 
     async def on_tick(self, counter: int) -> bool:
-        """Looks whether it shall stop."""
-        if self._stopping is not None and self._stopping.is_set():
-            self._begin_to_end()
+        """Checks the stop event once a tick."""
+        if self._stop_event is not None and self._stop_event.is_set():
+            self._begin_shutdown()
         return await super().on_tick(counter)
 
     @contextlib.contextmanager
@@ -154,19 +154,22 @@ class _Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        before = {
+            signal_number: signal.signal(signal_number, self.handle_exit)
+            for signal_number in (signal.SIGINT, signal.SIGTERM)
+        }
         try:
             yield
         finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
+            for signal_number, handler in before.items():
+                signal.signal(signal_number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Notes a signal; from now on the system itself ends the process, should something hold it up too long."""
+        """Begins the shutdown; an alarm of the system ends the process if the shutdown hangs."""
         self.force_exit = self.should_exit
-        self._begin_to_end()
+        self._begin_shutdown()
 
-    def _begin_to_end(self) -> None:
+    def _begin_shutdown(self) -> None:
         is_main = threading.current_thread() is threading.main_thread()
         if not self.should_exit and is_main and hasattr(signal, "alarm"):
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -174,12 +177,12 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _troubled(app: App, script: Path, service: Service) -> App:
+def _wrap_faults(app: App, script: Path, service: Service) -> App:
     def stored(file_id: int) -> Path:
-        facts = service.files.upload(file_id)
+        facts = service.files.find_upload(file_id)
         return service.files.store.path(facts.sha256 if facts is not None else "")
 
-    return Trouble(app, read_script(script), service.data_dir / FAULT_LOG, stored)
+    return FaultInjector(app, read_script(script), service.data_dir / FAULT_LOG, stored)
 
 
 def _config(app: App, address: Address, service: Service) -> uvicorn.Config:
@@ -206,21 +209,21 @@ def _config(app: App, address: Address, service: Service) -> uvicorn.Config:
     return config
 
 
-def _ready(data_dir: Path, address: Address, listener: socket.socket) -> Ready:
+def _serving_info(data_dir: Path, address: Address, listener: socket.socket) -> ServingInfo:
     scheme = "https" if address.tls_cert else "http"
     host = f"[{address.host}]" if ":" in address.host else address.host
     root = f"{scheme}://{host}:{listener.getsockname()[1]}"
-    return Ready(f"{root}/rms/api/public", f"{root}/idp/oauth2/token", data_dir / CLIENTS_FILE)
+    return ServingInfo(f"{root}/rms/api/public", f"{root}/idp/oauth2/token", data_dir / CLIENTS_FILE)
 
 
-def _announce(serving: Path, told: Ready, ready: Callable[[Ready], None]) -> None:
-    about = {"url": told.url, "token_url": told.token_url, "clients": str(told.clients), "pid": os.getpid()}
-    atomic.write_text(serving, json.dumps(about) + "\n", mode=0o600)
-    ready(told)
+def _announce(serving_file: Path, info: ServingInfo, ready: Callable[[ServingInfo], None]) -> None:
+    payload = {"url": info.url, "token_url": info.token_url, "clients": str(info.clients), "pid": os.getpid()}
+    atomic.write_text(serving_file, json.dumps(payload) + "\n", mode=0o600)
+    ready(info)
 
 
 @contextlib.contextmanager
-def _bound(address: Address) -> Iterator[socket.socket]:
+def _listen(address: Address) -> Iterator[socket.socket]:
     if (address.tls_cert is None) != (address.tls_key is None):
         raise ConfigFault(where="--tls-cert --tls-key", why="tls-half")
     if address.tls_client_ca is not None and address.tls_cert is None:
@@ -239,8 +242,8 @@ def _bound(address: Address) -> Iterator[socket.socket]:
 
 
 @contextlib.contextmanager
-def _locked(data_dir: Path) -> Iterator[None]:
-    """Holds the folder for this process; the lock dies with it."""
+def _lock_folder(data_dir: Path) -> Iterator[None]:
+    """Locks the folder for this process, by a file lock that the system drops when the process dies."""
     with (data_dir / _LOCK_FILE).open("a+", encoding="utf-8") as lock:
         try:
             _lock(lock.fileno())
@@ -266,7 +269,7 @@ def _lock(descriptor: int) -> None:
 
 
 @contextlib.contextmanager
-def _logged(path: Path) -> Iterator[None]:
+def _log_to(path: Path) -> Iterator[None]:
     """Sends the service's log to a file of the archive folder: times, ids and places, never what a call held."""
     handler = logging.FileHandler(path, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))

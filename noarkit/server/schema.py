@@ -1,4 +1,4 @@
-"""The metamodel as SQLite tables: who stores which field and which link.
+"""The SQLite schema, derived from the metamodel: which table stores which field and which link.
 
 One table a family (AbstraktMappe, AbstraktRegistrering, ..., else the type itself), so that a query on an abstract type
 reads one table and an id names one row. A to-one link is a column on its own side; a to-many link is the inverse column
@@ -55,7 +55,7 @@ class Link:
 
     column:  this family's own column `column` holds the target's id (to-one)
     inverse: the other family's column `column` holds our id (to-many, or to-one where `single`)
-    pairs:   the table `pair_table` holds our id in `mine` and the other's in `theirs`
+    pairs:   the table `pair_table` holds our id in `own_column` and the other's in `other_column`
     """
 
     kind: Literal["column", "inverse", "pairs"]
@@ -63,8 +63,8 @@ class Link:
     other_family: str
     column: str = ""
     pair_table: str = ""
-    mine: str = ""
-    theirs: str = ""
+    own_column: str = ""
+    other_column: str = ""
     single: bool = False
 
 
@@ -83,8 +83,8 @@ class Schema:
 
     def links_of(self, name: str, reference: str) -> list[Link]:
         """The links of that name over all concrete types behind `name`; they agree on where they are stored."""
-        found = (self.links.get((concrete, reference)) for concrete in self.model.concrete(name))
-        return [link for link in found if link is not None]
+        links = (self.links.get((concrete, reference)) for concrete in self.model.concrete(name))
+        return [link for link in links if link is not None]
 
 
 @cache
@@ -104,11 +104,11 @@ def schema() -> Schema:
 
 def statements() -> Iterator[str]:
     """The statements that make an empty archive's object tables."""
-    whole = schema()
-    for table in whole.tables.values():
+    archive_schema = schema()
+    for table in archive_schema.tables.values():
         yield _create_table(table)
         yield from _create_indexes(table)
-    for pair in whole.pair_tables:
+    for pair in archive_schema.pair_tables:
         yield f"CREATE TABLE {pair} (a INTEGER NOT NULL, b INTEGER NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID"
         yield f"CREATE INDEX {pair}_b ON {pair} (b, a)"
 
@@ -119,21 +119,26 @@ def table_name(family: str) -> str:
 
 
 def _link(model: Metamodel, type_name: str, reference: Reference) -> Link:
-    mine = model.family(type_name)
-    other = model.family(reference.targets[0])
+    own_family = model.family(type_name)
+    other_family = model.family(reference.targets[0])
     inverse = model.types[model.concrete(reference.targets[0])[0]].references[reference.inverse]
     if reference.many and inverse.many:
-        ours, others = (mine, reference.name), (other, inverse.name)
-        first = min(ours, others) == ours
-        pair = "_".join(["p", *(f"{family}_{name}" for family, name in sorted((ours, others)))]).lower()
+        own_side, other_side = (own_family, reference.name), (other_family, inverse.name)
+        first = min(own_side, other_side) == own_side
+        pair = "_".join(["p", *(f"{family}_{name}" for family, name in sorted((own_side, other_side)))]).lower()
         return Link(
-            "pairs", reference, other, pair_table=pair, mine="a" if first else "b", theirs="b" if first else "a"
+            "pairs",
+            reference,
+            other_family,
+            pair_table=pair,
+            own_column="a" if first else "b",
+            other_column="b" if first else "a",
         )
     if reference.many:
-        return Link("inverse", reference, other, column=inverse.name)
-    if not inverse.many and (other, inverse.name) > (mine, reference.name) and mine == other:
-        return Link("inverse", reference, other, column=inverse.name, single=True)
-    return Link("column", reference, other, column=reference.name)
+        return Link("inverse", reference, other_family, column=inverse.name)
+    if not inverse.many and (other_family, inverse.name) > (own_family, reference.name) and own_family == other_family:
+        return Link("inverse", reference, other_family, column=inverse.name, single=True)
+    return Link("column", reference, other_family, column=reference.name)
 
 
 def _table(model: Metamodel, family: str, links: Mapping[tuple[str, str], Link]) -> Table:
@@ -149,8 +154,8 @@ def _table(model: Metamodel, family: str, links: Mapping[tuple[str, str], Link])
             if link.kind == "column":
                 kinds[name] = "link"
                 owners.setdefault(name, set()).add(type_name)
-    everyone = set(members)
-    columns = {name: Column(name, kind, frozenset(owners.get(name, everyone))) for name, kind in kinds.items()}
+    all_types = set(members)
+    columns = {name: Column(name, kind, frozenset(owners.get(name, all_types))) for name, kind in kinds.items()}
     return Table(family, table_name(family), columns)
 
 
@@ -184,5 +189,5 @@ def _create_indexes(table: Table) -> Iterator[str]:
                 f' WHERE "{column.name}" IS NOT NULL'
             )
     for names in _INDEXED.get(table.family, ()):
-        listed = ", ".join(f'"{name}"' for name in names)
-        yield f"CREATE INDEX {table.name}_{'_'.join(names).lower()} ON {table.name} ({listed})"
+        columns_sql = ", ".join(f'"{name}"' for name in names)
+        yield f"CREATE INDEX {table.name}_{'_'.join(names).lower()} ON {table.name} ({columns_sql})"

@@ -1,6 +1,6 @@
-"""One running archive: its settings, databases, files and clock, and the work that nobody waits for.
+"""One running archive: its settings, databases, files and clock, and its background work.
 
-`start` begins that work: sweeping, writing logs, bulk jobs.
+`start` begins the background work: sweeping files, writing logs, reading documents, bulk jobs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STRAYS_EVERY_S = 24 * 3600.0
 
 @dataclass(slots=True)
 class Service:
-    """What every call can reach."""
+    """The state that every call can use."""
 
     data_dir: Path
     settings: Settings
@@ -59,9 +59,9 @@ class Service:
             worker.start()
 
     @property
-    def stopping(self) -> bool:
+    def is_stopping(self) -> bool:
         """True once the service is to end; long background work looks at it and ends early."""
-        return any(worker.stopping for worker in self.workers.values())
+        return any(worker.is_stopping for worker in self.workers.values())
 
     def wake_bulk(self) -> None:
         """Says that a bulk job was queued."""
@@ -72,13 +72,13 @@ class Service:
         self.read_documents(self)
 
     def _run_bulk(self) -> None:
-        while not self.stopping and self.next_job(self):
+        while not self.is_stopping and self.next_job(self):
             pass
 
     def stop(self) -> None:
         """Undoes the calls that are still at work, and lets background work end early."""
         for worker in self.workers.values():
-            worker.tell_to_stop()
+            worker.request_stop()
         self.texts.stop()
         self.db.clock.stop()
 

@@ -1,6 +1,6 @@
-"""The switches of the embedded archive: where real archives differ, a setting decides. Read from DIR/server.toml.
+"""The settings of the embedded archive, read from DIR/server.toml: where real archives differ, a setting decides.
 
-`profile` names several at once; what else stands in the file goes before it.
+`profile` sets several at once; other settings in the file override it.
 """
 
 from __future__ import annotations
@@ -78,15 +78,15 @@ def read_settings(data_dir: Path) -> Settings:
     path = data_dir / SETTINGS_FILE
     if not path.exists():
         return Settings()
-    given = dict(read_toml(path).data)
+    values = dict(read_toml(path).data)
     kinds = get_type_hints(Settings)
-    known = {field.name for field in fields(Settings)}
-    for name, value in given.items():
-        if name not in known:
+    setting_names = {field.name for field in fields(Settings)}
+    for name, value in values.items():
+        if name not in setting_names:
             raise ConfigFault(where=str(path), why=f"there is no setting {name}")
         _check(path, name, kinds[name], value)
-    chosen = {**PROFILES[str(given.get("profile", "strict"))], **given}
-    return Settings(**chosen)  # type: ignore[arg-type]  # each was checked above
+    combined = {**PROFILES[str(values.get("profile", "strict"))], **values}
+    return Settings(**combined)  # type: ignore[arg-type]  # each was checked above
 
 
 def _check(path: Path, name: str, kind: object, value: object) -> None:

@@ -1,4 +1,8 @@
-"""Asks a limited process of our own for the words of documents; one that takes too long or dies is made anew."""
+"""Reads the text of documents through a child process, which is replaced when it dies or takes too long.
+
+The parsers run in another process because a hostile document may crash them or make them hang: the archive then loses
+one child and one document's text, not its own process.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +27,17 @@ class TextReader:
     def __init__(self, time_limit_s: float = _TIME_LIMIT_S) -> None:
         self._time_limit_s = time_limit_s
         self._child: subprocess.Popen[bytes] | None = None
-        self._read = 0
+        self._documents_read = 0
         self._stopped = False
 
     def read(self, path: Path, name: str, media_type: str) -> str:
         """The words of a document. Raises `Unreadable`, FileNotFoundError."""
         if document_text.is_plain(name, media_type):  # to decode it is safe in any process
             return document_text.text_of(path, name, media_type)
-        told = self._asked({"path": str(path), "name": name, "media_type": media_type})
-        if "text" not in told:
-            raise Unreadable(told.get("why", ""))
-        return told["text"]
+        answer = self._ask({"path": str(path), "name": name, "media_type": media_type})
+        if "text" not in answer:
+            raise Unreadable(answer.get("why", ""))
+        return answer["text"]
 
     def stop(self) -> None:
         """Ends what is being read, from another thread; nothing is read any more."""
@@ -49,10 +53,10 @@ class TextReader:
             child.kill()
             child.communicate()
 
-    def _asked(self, question: dict[str, str]) -> dict[str, str]:
+    def _ask(self, question: dict[str, str]) -> dict[str, str]:
         if self._stopped:
             raise Unreadable("stopped")
-        child = self._started()
+        child = self._ensure_child()
         if child.stdin is None or child.stdout is None:
             raise Unreadable("no-process")
         timer = threading.Timer(self._time_limit_s, child.kill)
@@ -65,18 +69,18 @@ class TextReader:
             line = b""
         finally:
             timer.cancel()
-        self._read += 1
-        if not line.endswith(b"\n") or self._read >= _MOST_DOCUMENTS:
+        self._documents_read += 1
+        if not line.endswith(b"\n") or self._documents_read >= _MOST_DOCUMENTS:
             self.close()
         if not line.endswith(b"\n"):
             raise Unreadable("ended")
         answer: dict[str, str] = json.loads(line)
         return answer
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _ensure_child(self) -> subprocess.Popen[bytes]:
         if self._child is None or self._child.poll() is not None:
             self.close()
-            self._read = 0
+            self._documents_read = 0
             self._child = subprocess.Popen(
                 [sys.executable, "-m", "noarkit.server.document_text"],
                 stdin=subprocess.PIPE,

@@ -1,4 +1,7 @@
-"""Whose turn it is: what several accounts share is given to each in turn, however much one of them asks for."""
+"""Fair sharing between accounts: a lock and a thread pool whose waiting accounts take turns.
+
+Without turns one client that sends a thousand calls would make all others wait until they are done.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,8 @@ Waiter = TypeVar("Waiter")
 Result = TypeVar("Result")
 
 
-class Lines(Generic[Waiter]):
-    """One line of waiters for each account; the lines take turns, and within a line the first comes first."""
+class WaitingLines(Generic[Waiter]):
+    """A queue of waiters for each account; accounts are served round robin, each queue first in, first out."""
 
     __slots__ = ("_lines",)
 
@@ -44,7 +47,7 @@ class Lines(Generic[Waiter]):
             del self._lines[account]
 
     def next(self, admits: Callable[[str], bool] = lambda account: True) -> tuple[str, Waiter] | None:
-        """Takes out who comes next, of the accounts that are admitted; their account then goes to the end."""
+        """Removes and returns the next waiter of an admitted account; the account then goes to the end."""
         account = next(filter(admits, self._lines), None)
         if account is None:
             return None
@@ -57,43 +60,48 @@ class Lines(Generic[Waiter]):
 
 
 class TurnLock:
-    """A lock for threads; who waits gets it in turn, account by account."""
+    """A lock for threads, handed to the waiting accounts in turn.
+
+    `release` hands the lock over by setting the next waiter's event, and `_is_held` stays True meanwhile: no newcomer
+    can take it in between. A waiter whose time runs out looks once more under the guard, because the lock may have been
+    handed to it after its wait ended.
+    """
 
     def __init__(self) -> None:
-        self._door = threading.Lock()
-        self._held = False
-        self._lines: Lines[threading.Event] = Lines()
+        self._guard = threading.Lock()
+        self._is_held = False
+        self._lines: WaitingLines[threading.Event] = WaitingLines()
 
     def acquire(self, account: str, timeout_s: float | None) -> bool:
         """Waits for the lock; False where it did not come in time."""
-        with self._door:
-            if not self._held:
-                self._held = True
+        with self._guard:
+            if not self._is_held:
+                self._is_held = True
                 return True
-            mine = threading.Event()
-            self._lines.add(account, mine)
-        if mine.wait(timeout_s):
+            waiter = threading.Event()
+            self._lines.add(account, waiter)
+        if waiter.wait(timeout_s):
             return True
-        with self._door:
-            if mine.is_set():
+        with self._guard:
+            if waiter.is_set():
                 return True
-            self._lines.remove(account, mine)
+            self._lines.remove(account, waiter)
             return False
 
     def release(self) -> None:
         """Hands the lock to whose turn it is."""
-        with self._door:
-            following = self._lines.next()
-            if following is None:
-                self._held = False
+        with self._guard:
+            next_waiter = self._lines.next()
+            if next_waiter is None:
+                self._is_held = False
             else:
-                following[1].set()
+                next_waiter[1].set()
 
 
 class SharedThreads:
-    """Threads that work for all accounts: none has more than `most_each` of them at a time, and waiting is by turns.
+    """A thread pool for all accounts: each has at most `most_each` threads at a time, and waiting accounts take turns.
 
-    To be used from one event loop.
+    To be used from one event loop, which is why its counters need no lock.
     """
 
     def __init__(self, name: str, threads: int, most_each: int) -> None:
@@ -101,7 +109,7 @@ class SharedThreads:
         self._free = threads
         self._most_each = most_each
         self._busy: dict[str, int] = {}
-        self._lines: Lines[asyncio.Future[None]] = Lines()
+        self._lines: WaitingLines[asyncio.Future[None]] = WaitingLines()
 
     async def run(self, account: str, work: Callable[[], Result], wait_s: float | None = None) -> Result:
         """What `work` returns, run in a thread when the account's turn comes. Refuses with 503 who waits too long."""
@@ -124,16 +132,16 @@ class SharedThreads:
             return
         if self._lines.waiting(account) >= _MOST_WAITING:
             raise Refusal(503, "too many calls of this account are waiting")
-        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._lines.add(account, mine)
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._lines.add(account, waiter)
         try:
             async with asyncio.timeout(wait_s):
-                await mine
+                await waiter
         except BaseException as fault:
-            if mine.done() and not mine.cancelled():
+            if waiter.done() and not waiter.cancelled():
                 self._release(account)
             else:
-                self._lines.remove(account, mine)
+                self._lines.remove(account, waiter)
             if isinstance(fault, TimeoutError):
                 raise Refusal(503, "the archive is busy") from None
             raise
@@ -150,6 +158,6 @@ class SharedThreads:
         self._busy[account] -= 1
         if not self._busy[account]:
             del self._busy[account]
-        while (following := self._lines.next(self._admits)) is not None:
-            self._take(following[0])
-            following[1].set_result(None)
+        while (next_waiter := self._lines.next(self._admits)) is not None:
+            self._take(next_waiter[0])
+            next_waiter[1].set_result(None)

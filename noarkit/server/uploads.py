@@ -1,7 +1,7 @@
-"""POST upload: bytes come in, a file id goes out.
+"""POST upload: stores the bytes of a request body and answers a file id.
 
-A small body is kept on the event loop itself, in one go; a large one is hashed and written in a thread, a block at a
-time, while the next block comes. What is cut off leaves nothing behind.
+A small body is stored on the event loop itself, in one go; a large one is hashed and written in a thread, a block at a
+time, while the next block arrives. An upload that breaks off leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from urllib.parse import unquote_to_bytes
 from noarkit.server import files
 from noarkit.server.calling import Route
 from noarkit.server.exchange import BodyLimits, Exchange
-from noarkit.server.file_store import Incoming
-from noarkit.server.files import Arrival
+from noarkit.server.file_store import IncomingFile
+from noarkit.server.files import UploadInfo
 from noarkit.server.service import Service
 from noarkit.server.turns import SharedThreads
 from noarkit.server.wire import Caller, Refusal
@@ -25,12 +25,12 @@ PERMISSION = "Store documents"
 
 _SMALL_BYTES = 256 * 1024
 _BLOCK_BYTES = 1024 * 1024
-_PRESS_BYTES = 64 * 1024 * 1024
+_FLUSH_BYTES = 64 * 1024 * 1024
 _IDS_LOW = 8 * 1024
 _MAX_NAME = 1024
 _JSON = b"application/json"
 _PARAMETER = re.compile(r""";\s*([!#$%&'*+.^_`|~\w-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)""")
-_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def statements() -> Iterator[str]:
@@ -60,65 +60,67 @@ class UploadCall:
             raise Refusal(403, f'the service permission "{PERMISSION}" is missing')
         exchange.refuse_encoded()
         name = file_name(exchange.header(b"content-disposition"), trim=self._trim_names)
-        arrival = Arrival(name, exchange.media_type(), caller.account)
+        upload_info = UploadInfo(name, exchange.media_type(), caller.account)
         self._check_length(exchange)
-        first = await exchange.pieces(self._limits)
+        first = await exchange.next_piece(self._limits)
         pieces, length = [first], len(first)
         while not exchange.body_ended and length <= _SMALL_BYTES:
-            pieces.append(await exchange.pieces(self._limits))
+            pieces.append(await exchange.next_piece(self._limits))
             length += len(pieces[-1])
         await self._ids_ready()
         if exchange.body_ended and length <= _SMALL_BYTES:
             self._check_size(length)
-            file_id = self._files.keep(b"".join(pieces), arrival)
+            file_id = self._files.keep(b"".join(pieces), upload_info)
         else:
-            file_id = await self._take_large(exchange, pieces, arrival)
+            file_id = await self._take_large(exchange, pieces, upload_info)
         await exchange.send(200, b'{"id":"%d"}' % file_id, _JSON)
 
-    async def _take_large(self, exchange: Exchange, pieces: list[bytes], arrival: Arrival) -> int:
-        incoming = self._files.store.begin()
+    async def _take_large(self, exchange: Exchange, pieces: list[bytes], upload_info: UploadInfo) -> int:
+        incoming_file = self._files.store.begin()
         try:
-            await self._write_all(exchange, pieces, incoming, arrival.account)
-            return await self._threads.run(arrival.account, partial(self._files.finish, incoming, arrival))
+            await self._write_all(exchange, pieces, incoming_file, upload_info.account)
+            return await self._threads.run(upload_info.account, partial(self._files.finish, incoming_file, upload_info))
         except BaseException:
-            incoming.give_up()
+            incoming_file.discard()
             raise
 
-    async def _write_all(self, exchange: Exchange, pieces: list[bytes], incoming: Incoming, account: str) -> None:
+    async def _write_all(
+        self, exchange: Exchange, pieces: list[bytes], incoming_file: IncomingFile, account: str
+    ) -> None:
         def in_thread(work: Callable[[], None]) -> asyncio.Task[None]:
             return asyncio.create_task(self._threads.run(account, work))
 
         length, total = sum(map(len, pieces)), 0
         writing: asyncio.Task[None] | None = None
-        pressing: asyncio.Task[None] | None = None
-        pressed = 0
+        flushing: asyncio.Task[None] | None = None
+        flushed_bytes = 0
         try:
             while pieces:
                 while length < _BLOCK_BYTES and not exchange.body_ended:
-                    pieces.append(await exchange.pieces(self._limits))
+                    pieces.append(await exchange.next_piece(self._limits))
                     length += len(pieces[-1])
                 total += length
                 self._check_size(total)
                 if writing is not None:
                     await writing
-                writing = in_thread(partial(incoming.write, pieces))
+                writing = in_thread(partial(incoming_file.write, pieces))
                 pieces, length = [b""] if not exchange.body_ended else [], 0
-                if total - pressed > _PRESS_BYTES and (pressing is None or pressing.done()):
-                    pressing, pressed = in_thread(incoming.press), total
+                if total - flushed_bytes > _FLUSH_BYTES and (flushing is None or flushing.done()):
+                    flushing, flushed_bytes = in_thread(incoming_file.flush), total
         finally:
-            at_work = [each for each in (writing, pressing) if each is not None]
-            if at_work:
-                await asyncio.wait(at_work)
-        for each in at_work:
-            each.result()
+            tasks = [task for task in (writing, flushing) if task is not None]
+            if tasks:
+                await asyncio.wait(tasks)
+        for task in tasks:
+            task.result()
 
     async def _ids_ready(self) -> None:
         """Sees to it that file ids are at hand, so that taking one need not wait for the archive's database."""
-        while (left := self._files.ids_left()) < _IDS_LOW:
+        while (remaining := self._files.remaining_ids()) < _IDS_LOW:
             if self._refill is None:
-                self._refill = asyncio.create_task(self._threads.run("", self._files.more_ids))
+                self._refill = asyncio.create_task(self._threads.run("", self._files.reserve_ids))
                 self._refill.add_done_callback(self._refilled)
-            if left:
+            if remaining:
                 return
             await asyncio.wait([self._refill])
 
@@ -151,14 +153,14 @@ def file_name(disposition: bytes | None, *, trim: bool = True) -> str:
         raise Refusal(400, "Content-Disposition: a filename or filename* is needed")
     name = name.replace("\\", "/").rsplit("/", 1)[-1]
     name = name.strip() if trim else name
-    if name.strip() in ("", ".", "..") or len(name) > _MAX_NAME or _UNFIT.search(name):
+    if name.strip() in ("", ".", "..") or len(name) > _MAX_NAME or _FORBIDDEN.search(name):
         raise Refusal(400, "Content-Disposition: the file name is empty, too long or holds control characters")
     return name
 
 
 def _extended(value: str) -> str:
-    charset, quote, rest = value.partition("'")
-    _, second, encoded = rest.partition("'")
+    charset, quote, remainder = value.partition("'")
+    _, second, encoded = remainder.partition("'")
     if not quote or not second or charset.lower() not in ("utf-8", "utf8") or not encoded.isascii():
         raise Refusal(400, "Content-Disposition: filename* must be utf-8''percent-encoded")
     try:

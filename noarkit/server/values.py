@@ -1,4 +1,4 @@
-"""Wire values ↔ stored values.
+"""Converts values between their wire form and their stored form.
 
 A request may write one value in several ways; the archive stores one. A timestamp without a zone, a date where a
 timestamp belongs, and "today" are read in the archive's own zone, Europe/Oslo, because that is what a Norwegian client
@@ -41,7 +41,7 @@ class BadValue(Exception):
 
 
 def converter(field: Field) -> Callable[[object], Stored]:
-    """What turns a non-null request value of `field` into its stored form, or raises BadValue."""
+    """The function that converts a non-null request value of `field` to its stored form, or raises BadValue."""
     if not field.values:
         return CONVERTERS[field.kind]
     allowed = frozenset(field.values)
@@ -60,7 +60,7 @@ def text(value: object) -> str:
         raise BadValue("takes a string")
     if "\x00" in value:
         raise BadValue("holds a NUL character")
-    if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
         raise BadValue("holds half of a surrogate pair")
     return value
 
@@ -101,7 +101,7 @@ def day(value: object) -> str:
     return _day(value)
 
 
-def shown(word: str) -> str:
+def shorten(word: str) -> str:
     """A caller's own word, short and whole enough to stand in a sentence."""
     return word[:80].encode("utf-8", "replace").decode()
 
@@ -125,8 +125,8 @@ def to_wire(kind: str, stored: Stored) -> object:
     """The answer's form of a stored value."""
     if stored is None:
         return None
-    make = TELLERS.get(kind)
-    return make(stored) if make else stored
+    render = RENDERERS.get(kind)
+    return render(stored) if render else stored
 
 
 def _json_object(value: object) -> str:
@@ -204,8 +204,8 @@ CONVERTERS: Mapping[str, Callable[[object], Stored]] = MappingProxyType(
     }
 )
 
-# What makes a stored value of a kind that of an answer; other kinds are told as they are stored.
-TELLERS: Mapping[str, Callable[[Stored], object]] = MappingProxyType(
+# The functions that render stored values for answers, by kind; other kinds are rendered as they are stored.
+RENDERERS: Mapping[str, Callable[[Stored], object]] = MappingProxyType(
     {
         "timestamp": lambda stored: _format_timestamp(int(stored or 0)),
         "boolean": bool,

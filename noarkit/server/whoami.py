@@ -1,4 +1,4 @@
-"""The call by which newer clients ask who they are, and the table by which they are known."""
+"""The call info/me, by which newer clients ask for their own user id, and the table of tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes between the archive and whoever calls it: who calls and may do what, an answer, or a refusal."""
+"""The values that every call uses: the caller with its rights, an answer, or a refusal."""
 
 from __future__ import annotations
 

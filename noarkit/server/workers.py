@@ -1,4 +1,4 @@
-"""A thread that does one kind of work: when woken, and every so often."""
+"""A background thread that runs one step periodically, and at once when woken."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Worker:
         self._step = step
         self._every_s = every_s
         self._woken = threading.Event()
-        self._stopping = False
+        self._is_stopping = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     @property
-    def stopping(self) -> bool:
+    def is_stopping(self) -> bool:
         """True once stop() was called; a long step should look at it and end early."""
-        return self._stopping
+        return self._is_stopping
 
     def start(self) -> None:
         """Begins; the first step runs at once."""
@@ -33,22 +33,22 @@ class Worker:
         """Lets the next step run at once."""
         self._woken.set()
 
-    def tell_to_stop(self) -> None:
+    def request_stop(self) -> None:
         """Lets the thread end after the step at work, without waiting for it."""
-        self._stopping = True
+        self._is_stopping = True
         self._woken.set()
 
     def stop(self) -> None:
         """Ends after the step at work, and waits for it."""
-        self.tell_to_stop()
+        self.request_stop()
         if self._thread.is_alive():
             self._thread.join()
 
     def _run(self) -> None:
-        while not self._stopping:
+        while not self._is_stopping:
             self._woken.wait(self._every_s)
             self._woken.clear()
-            if self._stopping:
+            if self._is_stopping:
                 return
             try:
                 self._step()

@@ -1,4 +1,4 @@
-"""Validates packages: finds the form of one, holds it to every rule of that form, and never changes anything."""
+"""Validates packages: detects the form of a package and checks every rule of that form, without changing anything."""
 
 from __future__ import annotations
 
@@ -27,67 +27,66 @@ def validate(
     form: Form | None = None,
     tell: Listener = nobody,
 ) -> Report:
-    """All that is to be said about the package in a folder or archive file, by the rules of the form that it has.
+    """Validates the package in a folder or archive file by the rules of its form; returns the report.
 
-    `schemas` is a folder that holds the official schemas; without it ours judge. Dates after `today` are not likely.
-    `form` is the one that it is held to, whatever else it looks like.
-    Raises `SourceGone` where there is nothing at all, `PackageFault` where there is no package of a form we know, and
-    what `safe` refuses; `UsageFault` for a sealed bundle, which is proven by whoever takes it in.
+    `schemas` is a folder with the official schemas; without it our own are used. Dates after `today` are findings.
+    `form` is the form whose rules are applied, whatever else the package looks like.
+    Raises `SourceGone` where the path does not exist, `PackageFault` where there is no package of a known form, and
+    what `safe` refuses; `UsageFault` for a sealed bundle, which is verified when it is taken in.
     """
     path = Path(package)
     require_existing(str(path))
     no_plain_source(str(path))
     try:
-        found = look(path, limits, tell=tell) if form is None else look_as(path, form, limits, tell=tell)
+        package_form = look(path, limits, tell=tell) if form is None else look_as(path, form, limits, tell=tell)
     except PermissionError as error:
         raise PackageFault(where=str(package), why="unreadable") from error
     except OSError as error:
         raise PackageFault(where=str(package), why="no-package", folder=str(package)) from error
-    if found.form == "bagit":
+    if package_form.form == "bagit":
         from noarkit.validate.bagit.run import validate_bag
 
-        return validate_bag(found.root, limits=limits, tell=tell)
-    if found.form == "eark" or (found.form == "plain" and _resembles_eark(path, limits)):
-        from noarkit.validate.eark.run import Wish as EarkWish
-        from noarkit.validate.eark.run import validate_eark
+        return validate_bag(package_form.root, limits=limits, emit=tell)
+    if package_form.form == "eark" or (package_form.form == "plain" and _resembles_eark(path, limits)):
+        from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
 
         now = datetime.combine(today, time.min, UTC) if today is not None else None
-        return validate_eark(path, EarkWish(schemas=schemas, limits=limits, listener=tell, now=now))
-    if found.form == "siard":
+        return validate_eark(path, EarkValidateOptions(schemas=schemas, limits=limits, listener=tell, now=now))
+    if package_form.form == "siard":
         from noarkit.validate.siard.run import validate_siard
 
-        return validate_siard(path, limits=limits, tell=tell)
-    if found.form == "dias":
+        return validate_siard(path, limits=limits, emit=tell)
+    if package_form.form == "dias":
         from noarkit.validate.dias.run import validate_dias
-        from noarkit.validate.noark5.run import Wish as NoarkWish
+        from noarkit.validate.noark5.run import Noark5ValidateOptions
 
-        return validate_dias(path, NoarkWish(schemas, None, _day(today), tell), limits=limits)
-    return _validate_extract(path, found, schemas, today, (limits, tell))
+        return validate_dias(path, Noark5ValidateOptions(schemas, None, _day(today), tell), limits=limits)
+    return _validate_extract(path, package_form, schemas, today, (limits, tell))
 
 
 def _resembles_eark(path: Path, limits: UnpackLimits) -> bool:
-    """True for an E-ARK package without its METS.xml, which is told of just that."""
+    """True for an E-ARK package without its METS.xml, so that the report names just that fault."""
     from noarkit.validate.eark.run import resembles_eark
 
     return resembles_eark(path, limits)
 
 
 def _validate_extract(
-    path: Path, found: Found, schemas: Path | None, today: date | None, how: tuple[UnpackLimits, Listener]
+    path: Path, package_form: Found, schemas: Path | None, today: date | None, checking: tuple[UnpackLimits, Listener]
 ) -> Report:
     from noarkit.packages.holding.storage import open_storage
     from noarkit.validate.noark5.packed import validate_packed
-    from noarkit.validate.noark5.run import Wish, root_of, validate_extract
+    from noarkit.validate.noark5.run import Noark5ValidateOptions, root_of, validate_extract
 
-    limits, tell = how
-    wish = Wish(schemas, None, _day(today), tell)
-    if found.packed is not None and found.form == "noark5":
-        with closing(open_storage(path, limits, top=False, tell=tell)) as storage:
-            return validate_packed(storage, wish)
+    limits, emit = checking
+    options = Noark5ValidateOptions(schemas, None, _day(today), emit)
+    if package_form.packed is not None and package_form.form == "noark5":
+        with closing(open_storage(path, limits, top=False, tell=emit)) as storage:
+            return validate_packed(storage, options)
     root = root_of(path) if path.is_dir() else None
     if root is None:
         raise PackageFault(where=str(path), why="no-package", folder=str(path))
-    return validate_extract(root, wish)
+    return validate_extract(root, options)
 
 
 def _day(today: date | None) -> str:

@@ -1,7 +1,7 @@
-"""What a validation finds: rules with their level and sources, places, counts, and the report that holds them all.
+"""The findings of a validation: rules with level and sources, places, counts, and the report with all of them.
 
-A rule is data (`rules.toml` of each form); its sentences stand in `words/` by its code. A place is a file, a line and
-the systemID of the unit it stands in.
+A rule is data (`rules.toml` of each form); its sentences are in `words/` by its code. A place is a file, a line and
+the systemID of the unit around it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Literal, get_args
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 KEPT = 100
-"""So many places of each rule are told; all are counted."""
+"""The number of places that are reported for each rule; all are counted."""
 
 _SHOWN = 200
 
@@ -57,17 +57,17 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Something that was counted, by rows: labels and how many. `rest` rows more were counted and are not shown."""
+    """A statistic in rows of labels and numbers. `remaining` is the number of rows that are not shown."""
 
     rule: Rule
     rows: tuple[tuple[tuple[str, ...], int], ...]
     total: int
-    rest: int = 0
+    remaining: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that a validation has to say about one package. `summary` is in the order in which it is shown."""
+    """The result of validating one package. `summary` is in the order in which it is shown."""
 
     package: str
     form: str
@@ -95,7 +95,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A broken rule as it is met: the place is an element of the file by its number, or a line, or the file alone."""
+    """One place that breaks a rule: an element of the file by its number, or a line, or the file alone."""
 
     code: str
     file: str
@@ -116,19 +116,19 @@ class Tally:
     def add(self, code: str, file: str, at: tuple[int | None, str | None] = (None, None), **data: object) -> None:
         """One hit at an element of `file`, by its number, in the unit with that systemID."""
         if self.room(code):
-            self.take(Hit(code, file, at[0], None, at[1], shown(data)))
+            self.take(Hit(code, file, at[0], None, at[1], place_data(data)))
         else:
             self._counts[code] += 1
 
     def take(self, hit: Hit, times: int = 1) -> None:
         """One hit, or the first of several at the same place."""
         self._counts[hit.code] = self._counts.get(hit.code, 0) + times
-        kept = self._kept.setdefault(hit.code, [])
-        if len(kept) < KEPT:
-            kept.append(hit)
+        kept_hits = self._kept.setdefault(hit.code, [])
+        if len(kept_hits) < KEPT:
+            kept_hits.append(hit)
 
     def more(self, code: str, times: int) -> None:
-        """Hits whose places nobody will see."""
+        """Counts hits whose places are not reported."""
         self._counts[code] = self._counts.get(code, 0) + times
 
     def room(self, code: str) -> bool:
@@ -137,16 +137,16 @@ class Tally:
 
     def hits(self) -> list[Hit]:
         """All that were kept."""
-        return [hit for kept in self._kept.values() for hit in kept]
+        return [hit for hits in self._kept.values() for hit in hits]
 
     def has(self, code: str) -> bool:
         """True where the rule was broken."""
         return self._counts.get(code, 0) > 0
 
     def drop(self, code: str, unwanted: Iterable[Hit]) -> None:
-        """Takes back hits that another rule tells better."""
-        gone = [hit for hit in unwanted if hit in self._kept.get(code, ())]
-        for hit in gone:
+        """Removes hits that another rule reports more precisely."""
+        removed = [hit for hit in unwanted if hit in self._kept.get(code, ())]
+        for hit in removed:
             self._kept[code].remove(hit)
             self._counts[code] -= 1
         if code in self._counts and self._counts[code] == 0:
@@ -160,8 +160,8 @@ class Tally:
         )
 
 
-def shown(data: Mapping[str, object]) -> dict[str, str]:
-    """Data of a place as it is kept: texts, none of them long."""
+def place_data(data: Mapping[str, object]) -> dict[str, str]:
+    """The data of a place as short texts; None is left out."""
     return {name: str(value)[:_SHOWN] for name, value in data.items() if value is not None}
 
 

@@ -1,7 +1,7 @@
-"""A second opinion on a package: another tool looks at it in a process of its own, and knows nothing of what we found.
+"""A second opinion on a package: runs another validator in a child process and compares its result with ours.
 
-bagit-python is at hand for bags. For any other form, and in its place, a command that the user names is run with the
-package's path behind it (or where `{}` stands); what it says by rule ids is held against what we say.
+bagit-python is built in for bags. For any other form, or instead of it, a command of the user is run with the package's
+path behind it (or in place of `{}`); the rule ids in its output are compared with ours.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def second_opinion(report: Report, *, command: str = "") -> Opinion | None:
         from noarkit.validate.eark.second import second_opinion as of_eark
 
         name = Path(command.split(" ", 1)[0]).name
-        return of_eark(path, report, command, otherwise=lambda said, code: _opinion(name, said, code))
+        return of_eark(path, report, command, fallback_reader=lambda output, code: _opinion(name, output, code))
     if command:
         return _of_command(path, report, command)
     if report.form == "bagit":
@@ -53,18 +53,22 @@ def second_opinion(report: Report, *, command: str = "") -> Opinion | None:
 
 def disagreement(report: Report, opinion: Opinion) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rules that the other alone finds broken, and those that we alone do. Known false alarms are none."""
-    theirs = set(opinion.rules) - KNOWN_ALARMS
-    ours = {one.rule.code for one in report.outcomes}
-    errors = {one.rule.code for one in report.outcomes if one.rule.level == "error" and _RULE.fullmatch(one.rule.code)}
-    return tuple(sorted(theirs - ours)), tuple(sorted(errors - theirs)) if opinion.rules else ()
+    their_rules = set(opinion.rules) - KNOWN_ALARMS
+    our_rules = {outcome.rule.code for outcome in report.outcomes}
+    errors = {
+        outcome.rule.code
+        for outcome in report.outcomes
+        if outcome.rule.level == "error" and _RULE.fullmatch(outcome.rule.code)
+    }
+    return tuple(sorted(their_rules - our_rules)), tuple(sorted(errors - their_rules)) if opinion.rules else ()
 
 
 def agrees(report: Report, opinion: Opinion) -> bool:
     """True where both say the same, or where it is known why the other errs."""
-    if opinion.known and not opinion.rules:
+    if opinion.known_reasons and not opinion.rules:
         return True
-    alone = disagreement(report, opinion)
-    return not any(alone) if opinion.rules else opinion.valid == report.valid
+    disagreements = disagreement(report, opinion)
+    return not any(disagreements) if opinion.rules else opinion.valid == report.valid
 
 
 def _of_command(path: Path, report: Report, command: str) -> Opinion:
@@ -75,49 +79,51 @@ def _of_command(path: Path, report: Report, command: str) -> Opinion:
     if "{}" not in command:
         line.append(str(path))
     try:
-        done = subprocess.run(  # noqa: S603  # as the user says
+        completed = subprocess.run(  # noqa: S603  # as the user says
             line, capture_output=True, check=False, timeout=_PATIENCE_S, env=child_environment()
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageFault(what="second-opinion-command", where=words[0], detail=type(error).__name__) from error
-    return _opinion(Path(words[0]).name, done.stdout[:_MOST_OUTPUT] or done.stderr[:_MOST_OUTPUT], done.returncode)
+    return _opinion(
+        Path(words[0]).name, completed.stdout[:_MOST_OUTPUT] or completed.stderr[:_MOST_OUTPUT], completed.returncode
+    )
 
 
 def _opinion(name: str, printed: bytes, code: int) -> Opinion:
-    said = printed.decode("utf-8", "replace")
-    rules = frozenset(_broken(said))
+    output = printed.decode("utf-8", "replace")
+    rules = frozenset(_broken_rules(output))
     # those who speak by rule ids may end with 0 whatever they found
     valid = code == 0 and not rules - KNOWN_ALARMS
-    known = tuple(sorted(rules & KNOWN_ALARMS))
-    told = Opinion(name, True, valid, _messages(said, valid), known)
-    return replace(told, rules=tuple(sorted(rules)))
+    known_alarms = tuple(sorted(rules & KNOWN_ALARMS))
+    opinion = Opinion(name, True, valid, _messages(output, valid), known_alarms)
+    return replace(opinion, rules=tuple(sorted(rules)))
 
 
-def _messages(said: str, valid: bool) -> tuple[str, ...]:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def _messages(output: str, valid: bool) -> tuple[str, ...]:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return () if valid else tuple(line[:400] for line in lines[:_MOST_MESSAGES])
 
 
-def _broken(said: str) -> Iterator[str]:
+def _broken_rules(output: str) -> Iterator[str]:
     """The ids of rules that the tool says are broken: from JSON by severity, from text by the line they stand in."""
     try:
-        yield from _in_json(json.loads(said))
+        yield from _in_json(json.loads(output))
     except (ValueError, RecursionError):
-        for line in said.splitlines():
+        for line in output.splitlines():
             if any(word in line.casefold() for word in _BAD):
                 yield from _RULE.findall(line)
 
 
-def _in_json(found: object) -> Iterator[str]:
-    if isinstance(found, list):
-        for one in found:
-            yield from _in_json(one)
-    elif isinstance(found, dict):
-        told = [one for one in found.values() if isinstance(one, str)]
-        testing = found.get("testing")
+def _in_json(parsed: object) -> Iterator[str]:
+    if isinstance(parsed, list):
+        for item in parsed:
+            yield from _in_json(item)
+    elif isinstance(parsed, dict):
+        texts = [item for item in parsed.values() if isinstance(item, str)]
+        testing = parsed.get("testing")
         if isinstance(testing, dict):
-            told += [one for one in testing.values() if isinstance(one, str)]
-        if any(one.casefold() in _BAD for one in told):
-            yield from (one for one in told if _RULE.fullmatch(one))
-        for one in found.values():
-            yield from _in_json(one)
+            texts += [item for item in testing.values() if isinstance(item, str)]
+        if any(item.casefold() in _BAD for item in texts):
+            yield from (item for item in texts if _RULE.fullmatch(item))
+        for item in parsed.values():
+            yield from _in_json(item)

@@ -15,16 +15,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from noarkit.packages.holding.crew import Crew, Task
-from noarkit.validate.eark.run import Wish, validate_eark
+from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
 from samples.packages.eark import MOMENT, REP, Draft, file, good, package_mets
 from scripts.benchmarks.figures import machine, medians, seconds, tell
 
 _PEAK = """
 import resource, sys
 from pathlib import Path
-from noarkit.validate.eark.run import Wish, validate_eark
+from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
 schemas = Path(sys.argv[2]) if sys.argv[2] else None
-report = validate_eark(Path(sys.argv[1]), Wish(schemas))
+report = validate_eark(Path(sys.argv[1]), EarkValidateOptions(schemas))
 bad = [one for one in report.outcomes if one.rule.level == "error"]
 assert report.valid, [(one.rule.code, one.count, one.places[:1]) for one in bad]
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, report.seconds)
@@ -59,7 +59,7 @@ def _speed(home: Path, count: int, rounds: int, schemas: Path | None) -> None:
 
 
 def _valid(package: Path, schemas: Path | None) -> None:
-    if not validate_eark(package, Wish(schemas)).valid:
+    if not validate_eark(package, EarkValidateOptions(schemas)).valid:
         raise ValueError("the package is not valid")
 
 

@@ -103,12 +103,12 @@ def _documents(package: Path, posts: int, rounds: int) -> None:
 
 
 def _shared(package: Path, cores: int) -> float:
-    from noarkit.validate.noark5.jobs import Processes, Work
+    from noarkit.validate.noark5.jobs import ProcessWorkers, Work
 
     began = time.perf_counter()
-    workers = Processes(Work(package, ()), cores)
+    workers = ProcessWorkers(Work(package, ()), cores)
     try:
-        assert sum(1 for _ in workers.rest())
+        assert sum(1 for _ in workers.remaining())
     finally:
         workers.close()
     return time.perf_counter() - began

@@ -7,7 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
-from noarkit.server.run import Address, Ready, serve
+from noarkit.server.run import Address, ServingInfo, serve
 
 
 def main() -> None:
@@ -19,12 +19,12 @@ def main() -> None:
             pass
         stopping.set()
 
-    def ready(told: Ready) -> None:
+    def ready(told: ServingInfo) -> None:
         print(told.url, flush=True)
 
     threading.Thread(target=watch, daemon=True).start()
     script = Path(faults[0]) if faults else None
-    serve(Path(directory), Address(port=int(port)), faults=script, ready=ready, stopping=stopping)
+    serve(Path(directory), Address(port=int(port)), faults=script, ready=ready, stop_event=stopping)
 
 
 if __name__ == "__main__":

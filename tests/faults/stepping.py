@@ -24,7 +24,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from noarkit.cli.main import main
-from noarkit.server.run import Address, Ready, serve
+from noarkit.server.run import Address, ServingInfo, serve
 
 _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP")
 _NUMBERS = re.compile("[0-9a-f]{8,}")  # they differ from run to run
@@ -132,7 +132,7 @@ def archive(told: Mapping[str, Any]) -> dict[str, Any]:
         try:
             os.close(reading)
 
-            def ready(found: Ready) -> None:
+            def ready(found: ServingInfo) -> None:
                 os.write(writing, found.url.encode())
                 os.close(writing)
 

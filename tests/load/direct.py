@@ -25,7 +25,7 @@ from noarkit.archive.values import (
 from noarkit.errors import ArchiveNotFound, ArchiveRefused, ChecksumDiffers, ItemChanged
 from noarkit.server import calling
 from noarkit.server import wire as served
-from noarkit.server.files import Arrival
+from noarkit.server.files import UploadInfo
 from noarkit.server.query import routes as query_routes
 from noarkit.server.service import Service
 from noarkit.server.transaction import routes as transaction_routes
@@ -35,7 +35,7 @@ class DirectArchive:
     """One account's way into a service in this process. Nothing is lost on the way, because there is none."""
 
     def __init__(self, service: Service, account: str = "admin") -> None:
-        caller = service.identity.acting(account)
+        caller = service.identity.background_caller(account)
         assert caller is not None
         self._service = service
         self._caller = caller
@@ -54,9 +54,9 @@ class DirectArchive:
             whole = b"".join(iter(lambda: stream.read(65536), b""))
         if content.size_bytes is not None and len(whole) != content.size_bytes:
             raise ItemChanged(key=content.name, why="size")
-        if not self._service.files.ids_left():
-            self._service.files.more_ids()
-        number = self._service.files.keep(whole, Arrival(content.name, content.media_type, self._caller.account))
+        if not self._service.files.remaining_ids():
+            self._service.files.reserve_ids()
+        number = self._service.files.keep(whole, UploadInfo(content.name, content.media_type, self._caller.account))
         return Uploaded(str(number), hashlib.sha256(whole).hexdigest(), len(whole))
 
     def download(
@@ -68,8 +68,8 @@ class DirectArchive:
         expected_sha256: str | None = None,
         durable: bool = True,
     ) -> Downloaded:
-        with self._service.db.reading() as db:
-            facts = self._service.files.stored(db, int(file_id))
+        with self._service.db.snapshot() as db:
+            facts = self._service.files.find_stored(db, int(file_id))
         if facts is None:
             raise ArchiveNotFound(call="download", status=404)
         whole = self._service.files.store.path(facts.sha256).read_bytes()

@@ -227,7 +227,7 @@ class _Opened:
 def add_plain_account(service: Service) -> None:
     """An account that may do all a load needs, but not write what the archive fills in itself (uuids, dates)."""
     may = ["ReadThis", "Read", "ReadRelated", "Create", "Update", "Move"]
-    with service.db.writing() as db:
+    with service.db.transaction() as db:
         db.execute(
             "INSERT INTO access_group (name, description, claims, global_permissions, service_permissions)"
             " VALUES ('plain', 'plain', '[\"plain\"]', ?, '[\"Store documents\", \"Journal\"]')",

@@ -47,7 +47,7 @@ def record(here: Verifying, place: int) -> SavedObject:
 
 def sql(here: Verifying, statement: str, *values: object) -> None:
     """A change below the archive, which no log knows of."""
-    with here.service.db.writing() as db:
+    with here.service.db.transaction() as db:
         db.execute(statement, values)
 
 

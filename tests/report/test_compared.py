@@ -18,7 +18,7 @@ def compared(*differences: Difference) -> Compared:
     """Two sides of three units each."""
     found = Compared("id", {"klasse": 2, "mappe": 1}, {"klasse": 3})
     for one in differences:
-        found.take(one)
+        found.add(one)
     return found
 
 

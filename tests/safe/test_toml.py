@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from noarkit.errors import ConfigFault, NoarkitError
 from noarkit.safe.toml import MAX_BYTES, MAX_DEPTH, BadToml, key_lines, load_toml, parse_toml, read_toml
 from noarkit.server.clients import ClientsFile
+from noarkit.server.fault_script import read_script
 from noarkit.server.settings import read_settings
-from noarkit.server.trouble import read_script
 from noarkit.sources.package.terms import read_terms
 from noarkit.sources.recipe import read_recipe
 

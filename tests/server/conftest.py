@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from noarkit.server.run import Address, Ready, serve
+from noarkit.server.run import Address, ServingInfo, serve
 from tests.server.wire import Wire, wire_to
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Archive:
     """A live archive: its folder, its address, and `wire` with the token of `admin`, who may do everything."""
 
     data_dir: Path
-    ready: Ready
+    ready: ServingInfo
     wire: Wire
 
     def token(self, client_id: str) -> str:
@@ -57,17 +57,17 @@ def serving(
             for name, value in settings.items()
         ]
         (data_dir / "server.toml").write_text("\n".join(lines), "utf-8")
-    told: list[Ready] = []
+    told: list[ServingInfo] = []
     failed: list[BaseException] = []
     opened, stopping = threading.Event(), threading.Event()
 
-    def ready(address: Ready) -> None:
+    def ready(address: ServingInfo) -> None:
         told.append(address)
         opened.set()
 
     def run() -> None:
         try:
-            serve(data_dir, Address(port=0), faults=faults, ready=ready, stopping=stopping)
+            serve(data_dir, Address(port=0), faults=faults, ready=ready, stop_event=stopping)
         except BaseException as fault:  # noqa: BLE001  # handed to the test below
             failed.append(fault)
         finally:

@@ -256,7 +256,7 @@ def watch():
 stopping = threading.Event()
 threading.Thread(target=watch, daemon=True).start()
 areas.AREAS = (*areas.AREAS, Area())
-serve(Path(sys.argv[1]), Address(port=0), stopping=stopping)
+serve(Path(sys.argv[1]), Address(port=0), stop_event=stopping)
 """
 
 

@@ -134,7 +134,7 @@ def test_a_job_that_was_accepted_is_done_after_a_restart(tmp_path: Path) -> None
     with serving(tmp_path) as archive:
         ids = with_document(archive.wire)
     service = open_service(tmp_path)
-    with service.db.writing() as db:
+    with service.db.transaction() as db:
         db.execute(
             "INSERT INTO bulk_job (kind, type, object_id, version, with_precedents, account, attempts, asked_ms)"
             " VALUES ('close', 'Arkiv', ?, NULL, 0, 'admin', 0, 0)",
@@ -149,7 +149,7 @@ def test_a_job_that_was_accepted_is_done_after_a_restart(tmp_path: Path) -> None
 
 def queue(service: Service, *jobs: tuple[str, str, int]) -> None:
     """Puts jobs of (kind, account, Arkiv) into the queue, as if they had been accepted."""
-    with service.db.writing() as db:
+    with service.db.transaction() as db:
         db.executemany(
             "INSERT INTO bulk_job (kind, account, object_id, type, version, with_precedents, attempts, asked_ms)"
             " VALUES (?, ?, ?, 'Arkiv', NULL, 0, 0, 0)",
@@ -158,7 +158,7 @@ def queue(service: Service, *jobs: tuple[str, str, int]) -> None:
 
 
 def outcomes(service: Service) -> list[str]:
-    with service.db.reading() as db:
+    with service.db.snapshot() as db:
         return [row[0] for row in db.execute("SELECT outcome FROM bulk_job ORDER BY number")]
 
 
@@ -194,13 +194,13 @@ def test_a_job_needs_its_rights_still_when_its_turn_comes(stopped: tuple[Service
         f"403: the permission Update is missing for Arkiv {fonds}",
         "done",
     )
-    with service.db.reading() as db:
+    with service.db.snapshot() as db:
         assert db.execute("SELECT arkivstatus FROM o_arkiv WHERE id = ?", (fonds,)).fetchone() == ("A",)
 
 
 def test_a_job_that_the_database_refuses_is_tried_three_times_then_left(stopped: tuple[Service, int]) -> None:
     service, fonds = stopped
-    with service.db.writing() as db:
+    with service.db.transaction() as db:
         db.execute("CREATE TRIGGER no BEFORE UPDATE ON o_arkiv BEGIN SELECT RAISE(ABORT, 'no'); END")
     queue(service, ("close", "admin", fonds), ("close", "admin", 4711))
     assert [run_next(service) for _ in range(5)] == [True, True, True, True, False]

@@ -229,7 +229,7 @@ def test_tokens_of_the_past_are_swept_when_new_ones_are_given(house: House) -> N
         house.token()
     house.clock.now_s += 3600
     house.token()
-    with house.opened[0].db.reading() as db:
+    with house.opened[0].db.snapshot() as db:
         assert db.execute("SELECT count(*) FROM token").fetchone() == (1,)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from noarkit.model import metamodel
 from noarkit.server import schema
-from noarkit.server.rendering import columns, fetch, is_open, render, render_all, render_values, screened
+from noarkit.server.rendering import columns, fetch, find_screened, is_open, render, render_all, render_values
 from noarkit.server.values import Stored
 
 
@@ -71,7 +71,7 @@ def test_screening_reaches_all_that_is_below(db: sqlite3.Connection) -> None:
     put(db, "Merknad", 8, refDokument=5)
     put(db, "Mappe", 9)
     families = ("AbstraktMappe", "AbstraktRegistrering", "Dokument", "Dokumentversjon", "EksternId", "Merknad")
-    reached = [screened(db, family, range(1, 10)) for family in families]
+    reached = [find_screened(db, family, range(1, 10)) for family in families]
     assert [set(each) for each in reached] == [{2, 3}, {4}, {5}, {6}, {7}, {8}]
 
 
@@ -81,16 +81,16 @@ def test_a_screened_class_reaches_its_subclasses_and_what_they_classify_first(db
     put(db, "Saksmappe", 3, refPrimaerKlasse=2)
     put(db, "Saksmappe", 4)
     db.execute("INSERT INTO p_abstraktmappe_refsekundaerklasse_klasse_refmappesomsekundaer VALUES (4, 2)")
-    assert screened(db, "AbstraktMappe", [3, 4]) == {3}
-    assert screened(db, "Klasse", [1, 2]) == {1, 2}
+    assert find_screened(db, "AbstraktMappe", [3, 4]) == {3}
+    assert find_screened(db, "Klasse", [1, 2]) == {1, 2}
 
 
 def test_rings_of_parents_end(db: sqlite3.Connection) -> None:
     put(db, "Mappe", 1, refForelderMappe=2)
     put(db, "Mappe", 2, refForelderMappe=1)
-    assert screened(db, "AbstraktMappe", [1, 2]) == frozenset()
+    assert find_screened(db, "AbstraktMappe", [1, 2]) == frozenset()
     db.execute("UPDATE o_abstraktmappe SET skjerming = 'UO' WHERE id = 1")
-    assert screened(db, "AbstraktMappe", [1, 2]) == {1, 2}
+    assert find_screened(db, "AbstraktMappe", [1, 2]) == {1, 2}
 
 
 def test_no_field_that_names_a_person_stays_open() -> None:

@@ -64,7 +64,7 @@ def store(db: sqlite3.Connection, things: tuple[Thing, ...]) -> None:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     opened = open_service(tmp_path_factory.mktemp("rights"))
-    with opened.db.writing() as db:
+    with opened.db.transaction() as db:
         store(db, GRAPH)
     yield opened
     opened.close()
@@ -92,7 +92,7 @@ Sighted = tuple[AccountRights, sqlite3.Connection]
 def granted(service: Service, *grants: Grant, determining: tuple[str, ...] = ()) -> Iterator[Sighted]:
     """The rights of an account of one group that has these grants, and the archive; all is undone after the block."""
     try:
-        with service.db.writing() as db:
+        with service.db.transaction() as db:
             everywhere = [grant.word for grant in grants if grant.where == EVERYWHERE]
             words = [grant.word for grant in grants if grant.where == SERVICE]
             db.execute(
@@ -162,7 +162,8 @@ def test_a_secondary_class_of_a_determining_system_closes_too(service: Service) 
     with granted(service, Grant("ReadThis"), Grant("Read"), determining=("system",)) as (account, db):
         assert account.may_read(db, *PLACES["folder"])
         db.execute(
-            f"INSERT INTO {pair.pair_table} ({pair.mine}, {pair.theirs}) VALUES (?, ?)", (IDS["folder"], IDS["class"])
+            f"INSERT INTO {pair.pair_table} ({pair.own_column}, {pair.other_column}) VALUES (?, ?)",
+            (IDS["folder"], IDS["class"]),
         )
         assert not account.may_read(db, *PLACES["folder"])
 

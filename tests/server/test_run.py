@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ConfigFault, RunLocked
-from noarkit.server.run import Address, Ready, serve
+from noarkit.server.run import Address, ServingInfo, serve
 from noarkit.server.settings import Settings, read_settings
 from tests.server.conftest import Archive, serving
 from tests.server.wire import BASE, came, wire_to
@@ -62,17 +62,17 @@ def test_a_port_in_use_and_half_a_certificate_are_named(tmp_path: Path, archive:
 
 def test_it_speaks_tls_with_the_files_it_is_given(tmp_path: Path) -> None:
     cert, key = make_certificate(tmp_path)
-    told: list[Ready] = []
+    told: list[ServingInfo] = []
     stopping, opened = threading.Event(), threading.Event()
 
-    def ready(address: Ready) -> None:
+    def ready(address: ServingInfo) -> None:
         told.append(address)
         opened.set()
 
     thread = threading.Thread(
         target=serve,
         args=(tmp_path / "archive", Address(port=0, tls_cert=cert, tls_key=key)),
-        kwargs={"ready": ready, "stopping": stopping},
+        kwargs={"ready": ready, "stop_event": stopping},
     )
     thread.start()
     try:

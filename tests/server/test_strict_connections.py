@@ -20,7 +20,7 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from noarkit.server.exchange import BodyLimits, Exchange
-from noarkit.server.run import Address, Ready, serve
+from noarkit.server.run import Address, ServingInfo, serve
 from noarkit.server.wire import Refusal
 from noarkit.standins.server import ReadyStandin as StandinReady
 from noarkit.standins.server import StandinSpec
@@ -205,14 +205,14 @@ def in_thread(run: Callable[[], None], stopping: threading.Event) -> Iterator[No
 @pytest.mark.parametrize("sent", [b"", b"GET", b"\x16\x03", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"])
 def test_plain_http_to_a_tls_port_is_ended_within_five_seconds(tmp_path: Path, sent: bytes) -> None:
     cert, key = make_certificate(tmp_path)
-    told, opened, stopping = list[Ready](), threading.Event(), threading.Event()
+    told, opened, stopping = list[ServingInfo](), threading.Event(), threading.Event()
 
-    def ready(at: Ready) -> None:
+    def ready(at: ServingInfo) -> None:
         told.append(at)
         opened.set()
 
     def run() -> None:
-        serve(tmp_path / "archive", Address(port=0, tls_cert=cert, tls_key=key), ready=ready, stopping=stopping)
+        serve(tmp_path / "archive", Address(port=0, tls_cert=cert, tls_key=key), ready=ready, stop_event=stopping)
 
     with in_thread(run, stopping):
         assert opened.wait(20)

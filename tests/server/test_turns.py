@@ -8,13 +8,13 @@ import time
 
 import pytest
 
-from noarkit.server.turns import Lines, SharedThreads, TurnLock
+from noarkit.server.turns import SharedThreads, TurnLock, WaitingLines
 from noarkit.server.wire import Refusal
 from tests.server.wire import came
 
 
 def test_lines_take_turns_and_within_a_line_the_first_comes_first() -> None:
-    lines: Lines[int] = Lines()
+    lines: WaitingLines[int] = WaitingLines()
     for account, waiter in (("a", 1), ("a", 2), ("a", 3), ("b", 4), ("c", 5), ("b", 6)):
         lines.add(account, waiter)
     order = [lines.next() for _ in range(6)]
@@ -23,7 +23,7 @@ def test_lines_take_turns_and_within_a_line_the_first_comes_first() -> None:
 
 
 def test_lines_pass_over_who_is_not_admitted() -> None:
-    lines: Lines[int] = Lines()
+    lines: WaitingLines[int] = WaitingLines()
     lines.add("a", 1)
     lines.add("b", 2)
     assert lines.next(lambda account: account != "a") == ("b", 2)

@@ -144,8 +144,8 @@ def test_a_busy_database_is_503_and_can_be_tried_again(service: Service, tmp_pat
 
 def test_an_answer_that_breaks_off_is_not_taken_for_whole(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     async def broken(exchange: Exchange, caller: Caller, query: Mapping[str, str]) -> None:
-        await exchange.begin(200, [])
-        await exchange.piece(b"half", more=True, idle_s=1)
+        await exchange.begin_answer(200, [])
+        await exchange.send_piece(b"half", more=True, idle_s=1)
         raise OSError(SECRET)
 
     app = ArchiveApp(service, service.identity, [], {("GET", "boom"): broken})

@@ -13,7 +13,7 @@ import pytest
 
 from noarkit.server.areas import open_service
 from noarkit.server.database import Database
-from noarkit.server.files import Arrival, Files
+from noarkit.server.files import Files, UploadInfo
 from noarkit.server.settings import Settings
 from noarkit.server.wire import Refusal
 from tests.server.conftest import Archive
@@ -92,8 +92,8 @@ def test_ids_are_new_after_each_start(tmp_path: Path) -> None:
     seen: list[int] = []
     for _ in range(3):
         service = open_service(tmp_path)
-        service.files.more_ids()
-        seen += [service.files.keep(b"same", Arrival("a", "", "me")) for _ in range(3)]
+        service.files.reserve_ids()
+        seen += [service.files.keep(b"same", UploadInfo("a", "", "me")) for _ in range(3)]
         service.close()
     assert len(set(seen)) == 9
 
@@ -206,12 +206,12 @@ def clock() -> Clock:
 def files(tmp_path: Path, clock: Clock) -> Iterator[Files]:
     """The files of an archive with a clock of the test's own."""
     service = open_service(tmp_path, Settings(upload_ttl_s=HOUR_S), clock)
-    service.files.more_ids()
+    service.files.reserve_ids()
     yield service.files
     service.close()
 
 
-ME = Arrival("a.txt", "", "me")
+ME = UploadInfo("a.txt", "", "me")
 
 
 def database(files: Files) -> Database:
@@ -219,17 +219,17 @@ def database(files: Files) -> Database:
 
 
 def claim(files: Files, file_id: int) -> None:
-    with database(files).writing() as db:
-        files.made_durable([files.claim(db, str(file_id), "me")])
+    with database(files).transaction() as db:
+        files.make_durable([files.claim(db, str(file_id), "me")])
 
 
 def test_an_upload_is_gone_after_its_hour(files: Files, clock: Clock, tmp_path: Path) -> None:
     file_id = files.keep(b"content", ME)
     clock.now += HOUR_S - 1
-    assert files.uploaded(file_id, "me") is not None
+    assert files.find_own_upload(file_id, "me") is not None
     clock.now += 2
-    assert files.uploaded(file_id, "me") is None
-    with database(files).writing() as db, pytest.raises(Refusal) as told:
+    assert files.find_own_upload(file_id, "me") is None
+    with database(files).transaction() as db, pytest.raises(Refusal) as told:
         files.claim(db, str(file_id), "me")
     assert told.value.status == 400
     clock.now += HOUR_S
@@ -244,16 +244,16 @@ def test_a_file_that_is_referred_to_outlives_its_upload(files: Files, clock: Clo
     files.sweep()
     files.sweep_strays()
     assert len(contents(tmp_path)) == 1
-    with database(files).reading() as db:
-        assert files.stored(db, file_id) is not None
+    with database(files).snapshot() as db:
+        assert files.find_stored(db, file_id) is not None
 
 
 def test_a_claim_that_was_rolled_back_leaves_a_private_upload(files: Files, clock: Clock, tmp_path: Path) -> None:
     file_id = files.keep(b"content", ME)
-    with pytest.raises(ZeroDivisionError), database(files).writing() as db:
+    with pytest.raises(ZeroDivisionError), database(files).transaction() as db:
         files.claim(db, str(file_id), "me")
         raise ZeroDivisionError
-    assert files.uploaded(file_id, "me") is not None
+    assert files.find_own_upload(file_id, "me") is not None
     clock.now += 3 * HOUR_S
     files.sweep()
     assert contents(tmp_path) == []
@@ -262,11 +262,11 @@ def test_a_claim_that_was_rolled_back_leaves_a_private_upload(files: Files, cloc
 def test_a_claim_at_the_last_moment_is_safe_from_the_sweep(files: Files, clock: Clock, tmp_path: Path) -> None:
     file_id = files.keep(b"content", ME)
     clock.now += HOUR_S
-    with database(files).writing() as db:
+    with database(files).transaction() as db:
         facts = files.claim(db, str(file_id), "me")
         clock.now += 600
         files.sweep()
-        files.made_durable([facts])
+        files.make_durable([facts])
     clock.now += HOUR_S
     files.sweep()
     assert len(contents(tmp_path)) == 1
@@ -277,11 +277,11 @@ def test_a_content_stays_while_another_refers_to_it(files: Files, clock: Clock, 
     claim(files, first)
     clock.now += 2 * HOUR_S
     second = files.keep(b"same", ME)
-    with database(files).writing() as db:
+    with database(files).transaction() as db:
         files.release(db, [str(first)])
     files.sweep()
     assert len(contents(tmp_path)) == 1
-    assert files.uploaded(second, "me") is not None
+    assert files.find_own_upload(second, "me") is not None
     clock.now += 2 * HOUR_S
     files.sweep()
     assert contents(tmp_path) == []
@@ -290,11 +290,11 @@ def test_a_content_stays_while_another_refers_to_it(files: Files, clock: Clock, 
 def test_a_released_file_goes_at_once_and_cannot_be_claimed_again(files: Files, tmp_path: Path) -> None:
     file_id = files.keep(b"content", ME)
     claim(files, file_id)
-    with database(files).writing() as db:
+    with database(files).transaction() as db:
         files.release(db, [str(file_id)])
     files.sweep()
     assert contents(tmp_path) == []
-    with database(files).writing() as db, pytest.raises(Refusal):
+    with database(files).transaction() as db, pytest.raises(Refusal):
         files.claim(db, str(file_id), "me")
 
 
@@ -316,8 +316,8 @@ def test_a_damaged_content_is_replaced_by_the_next_upload_of_the_same(files: Fil
 def test_a_vanished_content_is_no_commit(files: Files, tmp_path: Path) -> None:
     ids = [files.keep(b"content %d" % at, ME) for at in range(20)]
     contents(tmp_path)[0].unlink()
-    with pytest.raises(Refusal) as told, database(files).writing() as db:
-        files.made_durable([files.claim(db, str(file_id), "me") for file_id in ids])
+    with pytest.raises(Refusal) as told, database(files).transaction() as db:
+        files.make_durable([files.claim(db, str(file_id), "me") for file_id in ids])
     assert told.value.status == 400
 
 

@@ -14,7 +14,7 @@ def test_both_agree_on_a_good_and_on_a_changed_bag(tmp_path: Path) -> None:
     assert second_opinion(good, validate_bag(good)).valid
     changed = zipped(tmp_path / "changed.zip", {**parts(version="0.97"), "data/a.txt": b"other"})
     opinion = second_opinion(changed, validate_bag(changed))
-    assert (opinion.asked, opinion.valid, opinion.known) == (True, False, ())
+    assert (opinion.was_asked, opinion.valid, opinion.known_reasons) == (True, False, ())
     assert any("data/a.txt" in message for message in opinion.messages)
     assert not (tmp_path / "good" / "data" / "data").exists()
 
@@ -26,10 +26,10 @@ def test_its_known_fault_with_percent_signs_is_named(tmp_path: Path) -> None:
     report = validate_bag(path)
     opinion = second_opinion(path, report)
     assert report.valid
-    assert (opinion.valid, opinion.known) == (False, ("percent-encoding",))
+    assert (opinion.valid, opinion.known_reasons) == (False, ("percent-encoding",))
 
 
 def test_a_bag_whose_paths_lead_out_is_not_shown_to_it(tmp_path: Path) -> None:
     text = lines(FILES) + f"{'0' * 64}  data/../../bag-sibling/x\n"
     path = folder(tmp_path / "bag", seal({**parts(), "manifest-sha256.txt": text.encode()}))
-    assert not second_opinion(path, validate_bag(path)).asked
+    assert not second_opinion(path, validate_bag(path)).was_asked

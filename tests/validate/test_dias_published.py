@@ -9,7 +9,7 @@ import pytest
 
 from noarkit.packages.dias.mets_read import MetsReading
 from noarkit.packages.dias.read import open_dias
-from noarkit.validate.dias.documents import Bench
+from noarkit.validate.dias.documents import DocumentValidator
 from noarkit.validate.dias.run import RULES, looks_like_dias, validate_dias
 from noarkit.validate.findings import Tally
 
@@ -65,7 +65,7 @@ def test_a_mets_as_a_later_writer_has_it_breaks_the_schema_in_the_two_known_ways
         ]
     assert reading.mixed == 72
     tally = Tally(RULES)
-    Bench(tmp_path, None).judge(path, reading.header.namespace, ("D202", path.name), tally)
+    DocumentValidator(tmp_path, None).judge(path, reading.header.namespace, ("D202", path.name), tally)
     (outcome,) = tally.outcomes({})
     assert outcome.count == 1
     assert "metsDocumentID" in str(outcome.places[0].data["why"])

@@ -16,11 +16,11 @@ from noarkit.packages.dias.located import locate
 from noarkit.packages.forms import look
 from noarkit.packages.holding.storage import Storage
 from noarkit.safe.digest import Readable
-from noarkit.validate.dias.documents import Bench
+from noarkit.validate.dias.documents import DocumentValidator
 from noarkit.validate.dias.run import RULES, Check, looks_like_dias, validate_dias
 from noarkit.validate.dias.seal import Seal
 from noarkit.validate.findings import Report, Tally
-from noarkit.validate.noark5.run import Wish
+from noarkit.validate.noark5.run import Noark5ValidateOptions
 from noarkit.words.texts import LANGUAGES, fields, texts
 from samples.packages.dias import METS, UUID, description, good_dias, tarred
 from samples.packages.dias_aic import BAD_AIC, BadAic, write_aic
@@ -156,10 +156,10 @@ def test_the_official_schemas_judge_where_they_are_named(tmp_path: Path, referen
     ):
         found = reference / "xsd" / "dias" / name
         (folder / found.name).write_bytes(found.read_bytes())
-    report = validate_dias(good_dias("AIP").write(tmp_path / "p"), Wish(folder))
+    report = validate_dias(good_dias("AIP").write(tmp_path / "p"), Noark5ValidateOptions(folder))
     assert graver(report) == set(), told(report)
     bad = next(bad for bad in BAD_DIAS if bad.name == "D202-no-document-id")
-    assert graver(validate_dias(bad.draft().write(tmp_path / "b"), Wish(folder))) == {"D202"}
+    assert graver(validate_dias(bad.draft().write(tmp_path / "b"), Noark5ValidateOptions(folder))) == {"D202"}
 
 
 def test_many_findings_are_counted_and_the_first_are_shown(tmp_path: Path) -> None:
@@ -210,7 +210,9 @@ def test_a_file_that_cannot_be_read_to_its_end_is_told(tmp_path: Path) -> None:
     tally = Tally(RULES)
     (tmp_path / "own").mkdir()
     with closing(open_held(located.place)) as storage, closing(Inventory()) as inventory:
-        Check(located, Broken(storage), inventory, Bench(tmp_path / "own", None), tally).run(Wish())
+        Check(located, Broken(storage), inventory, DocumentValidator(tmp_path / "own", None), tally).run(
+            Noark5ValidateOptions()
+        )
     outcomes = tally.outcomes({})
     assert [outcome.rule.code for outcome in outcomes] == ["D310"]
     (place,) = outcomes[0].places
@@ -242,6 +244,6 @@ def test_who_is_interrupted_does_not_wait_for_the_end_of_a_large_tar(tmp_path: P
         file.truncate(2**40)
     with (
         pytest.raises(KeyboardInterrupt),
-        Seal(locate(place), Bench(tmp_path / "own", None), Tally(RULES)),
+        Seal(locate(place), DocumentValidator(tmp_path / "own", None), Tally(RULES)),
     ):
         raise KeyboardInterrupt

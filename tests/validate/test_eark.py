@@ -12,7 +12,7 @@ import pytest
 from noarkit.errors import PackageFault
 from noarkit.events import Event
 from noarkit.validate import validate
-from noarkit.validate.eark.run import Wish, validate_eark
+from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
 from noarkit.validate.findings import Place, Report
 from samples.packages.eark import OBJID, REP, Draft, good, said, seal, write_folder, write_tar, write_zip
 
@@ -63,7 +63,7 @@ def places(report: Report, code: str) -> tuple[Place, ...]:
 def test_a_minimal_package_of_the_board_breaks_the_rule_that_its_name_says(
     published: Path, reference: Path, name: str, schemas: str | None
 ) -> None:
-    wish = Wish(reference / "xsd" / "eark" / "local") if schemas else Wish()
+    wish = EarkValidateOptions(reference / "xsd" / "eark" / "local") if schemas else EarkValidateOptions()
     report = validate_eark(published / "eark-csip-minimal" / f"{name}.zip", wish)
     broken = MINIMAL_VERDICTS[name]
     other = {"CSIP59"} if name == "minimal_IP_nomtshdr" else set()  # it lacks two things
@@ -194,7 +194,7 @@ def test_premis_is_held_against_a_schema_that_was_given(tmp_path: Path, referenc
     seal(draft)
     path = write_folder(draft, tmp_path)
     assert validate_eark(path).codes == frozenset()
-    report = validate_eark(path, Wish(reference / "xsd" / "eark"))
+    report = validate_eark(path, EarkValidateOptions(reference / "xsd" / "eark"))
     assert [(place.file, place.data["element"]) for place in places(report, "EARK-XSD")] == [(name, "agentTitle")]
 
 
@@ -202,11 +202,11 @@ def test_a_folder_without_schemas_judges_nothing_and_one_with_broken_ones_is_a_f
     path = write_folder(good(), tmp_path)
     folder = tmp_path / "schemas"
     folder.mkdir()
-    assert validate_eark(path, Wish(folder)).codes == {"EARK-XSD-NONE"}
+    assert validate_eark(path, EarkValidateOptions(folder)).codes == {"EARK-XSD-NONE"}
     text = '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="http://www.loc.gov/METS/"><x/></xs:schema>'
     (folder / "mets.xsd").write_text(text, "utf-8")
     with pytest.raises(PackageFault) as fault:
-        validate_eark(path, Wish(folder))
+        validate_eark(path, EarkValidateOptions(folder))
     assert fault.value.data["why"] == "schema"
 
 

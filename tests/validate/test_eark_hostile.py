@@ -18,7 +18,7 @@ from noarkit.errors import HostileInput, NoarkitError, PackageFault, TooLarge, U
 from noarkit.safe.unpack import UnpackLimits
 from noarkit.validate.eark.inventory import Inventory
 from noarkit.validate.eark.places import Places
-from noarkit.validate.eark.run import Wish, validate_eark
+from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
 from noarkit.validate.findings import Place, Report
 from samples.packages.eark import OBJID, REP, Draft, good, premis, seal, write_folder, write_tar, write_zip
 
@@ -273,16 +273,16 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, form: str) -> N
     draft.files[f"{REP}/data/bomb.bin"] = bytes(30 * 2**20)
     path = packed(draft, tmp_path / f"package.{form}")
     with pytest.raises(TooLarge) as fault:
-        validate_eark(path, Wish(limits=UnpackLimits(free_bytes=2**20, ratio=10)))
+        validate_eark(path, EarkValidateOptions(limits=UnpackLimits(free_bytes=2**20, ratio=10)))
     assert (fault.value.code, fault.value.data["why"]) == ("F603", "ratio")
 
 
 def test_more_members_than_the_limit_are_refused_and_as_many_are_not(tmp_path: Path) -> None:
     path = write_zip(good(), tmp_path / f"{OBJID}.zip")
     count = len(good().files)
-    assert validate_eark(path, Wish(limits=UnpackLimits(members=count))).valid
+    assert validate_eark(path, EarkValidateOptions(limits=UnpackLimits(members=count))).valid
     with pytest.raises(TooLarge, match="members"):
-        validate_eark(path, Wish(limits=UnpackLimits(members=count - 1)))
+        validate_eark(path, EarkValidateOptions(limits=UnpackLimits(members=count - 1)))
 
 
 @pytest.mark.parametrize("count", [3_000 if not DEEP else 1_000_000])

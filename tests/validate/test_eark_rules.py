@@ -13,7 +13,7 @@ import pytest
 
 from noarkit.packages.eark import spec
 from noarkit.validate.eark.codes import rules_for
-from noarkit.validate.eark.run import Wish, looks_like_eark, validate_eark
+from noarkit.validate.eark.run import EarkValidateOptions, looks_like_eark, validate_eark
 from noarkit.validate.findings import Report
 from noarkit.words.texts import LANGUAGES, fields, texts
 from samples.packages.eark import PROFILES, good, write_folder
@@ -75,7 +75,7 @@ def test_a_package_broken_in_one_way_is_told_of_that(bad: BadPackage, tmp_path: 
 def test_with_the_official_schemas_it_is_told_of_nothing_else_but_by_them(
     bad: BadPackage, tmp_path: Path, reference: Path
 ) -> None:
-    report = validate_eark(place(bad.draft(), tmp_path, bad.packed), Wish(official(reference)))
+    report = validate_eark(place(bad.draft(), tmp_path, bad.packed), EarkValidateOptions(official(reference)))
     assert bad.code in report.codes, told(report)
     assert report.codes <= {bad.code, *bad.also, *bad.shape_breaks, "EARK-XSD"}, told(report)
 
@@ -85,7 +85,7 @@ def test_with_the_official_schemas_it_is_told_of_nothing_else_but_by_them(
 def test_a_good_package_breaks_no_rule(kind: str, version: str, packed: str, tmp_path: Path, reference: Path) -> None:
     path = place(good(kind, version), tmp_path, packed)
     assert looks_like_eark(path)
-    report = validate_eark(path, Wish(official(reference)))
+    report = validate_eark(path, EarkValidateOptions(official(reference)))
     assert report.codes == frozenset(), told(report)
     assert report.version == version
     assert report.summary["kind"] == (kind,)
@@ -99,8 +99,8 @@ def test_a_rule_has_the_level_of_the_version(tmp_path: Path) -> None:
     bad = next(bad for bad in BAD_PACKAGES if bad.code == "CSIP96")
     path = place(bad.draft(), tmp_path)
     assert validate_eark(path).valid
-    assert not validate_eark(path, Wish(version="2.1.0")).valid
-    assert validate_eark(path, Wish(version="2.1.0")).version == "2.1.0"
+    assert not validate_eark(path, EarkValidateOptions(version="2.1.0")).valid
+    assert validate_eark(path, EarkValidateOptions(version="2.1.0")).version == "2.1.0"
 
 
 def test_every_requirement_of_the_profiles_is_a_rule(reference: Path) -> None:

@@ -69,7 +69,7 @@ def test_known_false_alarms_are_taken_out_and_named(tmp_path: Path) -> None:
     command = prints(tmp_path, eark_answer("CSIP12", "CSIP63", "CSIP103", "SIP14", "SIP2"))
     report, opinion = asked(good(), tmp_path, command)
     assert report.valid and opinion.valid
-    assert opinion.known == ("CSIP103", "CSIP12", "CSIP63", "SIP14", "SIP2")
+    assert opinion.known_reasons == ("CSIP103", "CSIP12", "CSIP63", "SIP14", "SIP2")
     assert (opinion.tool, opinion.rules, opinion.messages) == ("eark-validator", (), ())
 
 
@@ -82,7 +82,7 @@ def test_an_alarm_that_we_raise_too_is_believed(tmp_path: Path) -> None:
     bad = next(bad for bad in BAD_PACKAGES if bad.code == "CSIP16")
     report, opinion = asked(bad.draft(), tmp_path, prints(tmp_path, eark_answer("CSIP16", "CSIP63")))
     assert not report.valid and not opinion.valid
-    assert (opinion.rules, opinion.known) == (("CSIP16",), ("CSIP63",))
+    assert (opinion.rules, opinion.known_reasons) == (("CSIP16",), ("CSIP63",))
     assert opinion.messages == ("CSIP16: CSIP16 is broken",)
 
 
@@ -96,7 +96,7 @@ def test_a_report_that_is_written_is_read_where_nothing_is_printed(tmp_path: Pat
     body = f"(out / 'report.json').write_text(pathlib.Path({str(tmp_path / 'answer.txt')!r}).read_text())"
     _, opinion = asked(good(), tmp_path, fake(tmp_path, body))
     assert (opinion.tool, opinion.valid, opinion.rules) == ("commons-ip", False, ("CSIP71",))
-    assert opinion.known == ("SIP15",)
+    assert opinion.known_reasons == ("SIP15",)
     assert opinion.messages == ("CSIP71: CSIP71 fails",)
 
 
@@ -108,7 +108,7 @@ def test_it_is_shown_a_folder_and_leaves_nothing_behind(tmp_path: Path) -> None:
     )
     path = write_tar(good(), tmp_path / "package.tar")
     opinion = second_opinion(path, validate_eark(path), fake(tmp_path, body))
-    assert opinion.asked and opinion.valid
+    assert opinion.was_asked and opinion.valid
     assert not Path((tmp_path / "seen").read_text()).exists()
 
 
@@ -117,13 +117,13 @@ def test_a_package_that_could_lead_it_astray_is_not_shown(tmp_path: Path) -> Non
     for code in ("EARK-HREF", "EARK-XML-HOSTILE"):
         bad = next(bad for bad in BAD_PACKAGES if bad.code == code)
         _, opinion = asked(bad.draft(), tmp_path / code, command)
-        assert not opinion.asked
+        assert not opinion.was_asked
     assert not (tmp_path / "seen").exists()
 
 
 def test_a_crash_is_an_answer_that_is_none(tmp_path: Path) -> None:
     _, opinion = asked(good(), tmp_path, fake(tmp_path, "raise TypeError('no file name')"))
-    assert (opinion.asked, opinion.valid, opinion.rules, opinion.known) == (True, False, (), ())
+    assert (opinion.was_asked, opinion.valid, opinion.rules, opinion.known_reasons) == (True, False, (), ())
     assert opinion.messages == ("TypeError: no file name",)
 
 
@@ -134,7 +134,7 @@ def test_its_crash_on_a_large_document_is_known(tmp_path: Path) -> None:
     script.write_text(f"#!{sys.executable}\nraise SystemExit('crash')\n", "utf-8")
     script.chmod(0o755)
     _, opinion = asked(draft, tmp_path, str(script))
-    assert (opinion.valid, opinion.known, opinion.messages) == (False, ("crashes-on-large-mets",), ("crash",))
+    assert (opinion.valid, opinion.known_reasons, opinion.messages) == (False, ("crashes-on-large-mets",), ("crash",))
 
 
 @pytest.mark.parametrize("command", ["", "/nowhere/at/all"])

@@ -43,7 +43,7 @@ def test_a_rule_that_it_alone_finds_broken_is_told(tmp_path: Path, report: Repor
     opinion = second_opinion(report, command=saying(tmp_path, json.dumps(found)))
     assert opinion is not None and not opinion.valid
     assert disagreement(report, opinion) == (("CSIP58",), ())
-    assert (agrees(report, opinion), opinion.known) == (False, ("SIP14",))
+    assert (agrees(report, opinion), opinion.known_reasons) == (False, ("SIP14",))
 
 
 def test_known_false_alarms_alone_are_no_disagreement(tmp_path: Path, report: Report) -> None:

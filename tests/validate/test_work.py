@@ -14,8 +14,8 @@ import pytest
 
 from noarkit.events import Event
 from noarkit.validate import Report, validate
-from noarkit.validate.noark5.run import Wish, validate_extract
-from noarkit.validate.noark5.store import is_uuid, packed, unpacked
+from noarkit.validate.noark5.run import Noark5ValidateOptions, validate_extract
+from noarkit.validate.noark5.store import is_uuid, pack_id, unpack_id
 from samples.packages.bad import BAD
 from samples.packages.make import write_good
 from scripts.benchmarks.noark_package import make_package
@@ -31,8 +31,8 @@ def timeless(report: Report) -> Report:
 @pytest.mark.parametrize("code", SOME)
 def test_children_find_what_we_find_ourselves(code: str, tmp_path: Path) -> None:
     next(bad for bad in BAD if bad.code == code).draft().write(tmp_path)
-    alone = validate_extract(tmp_path, Wish(workers=0))
-    shared = validate_extract(tmp_path, Wish(workers=3))
+    alone = validate_extract(tmp_path, Noark5ValidateOptions(workers=0))
+    shared = validate_extract(tmp_path, Noark5ValidateOptions(workers=3))
     assert timeless(shared) == timeless(alone)
     assert code in shared.codes
 
@@ -121,8 +121,8 @@ def wait_until_gone(group: int) -> None:
 
 def test_ids_are_packed_and_none_is_taken_for_another() -> None:
     upper = "3D3D3D3D-3D3D-3D3D-3D3D-3D3D3D3D3D3D"
-    assert packed(upper) == packed(upper.lower()) and is_uuid(packed(upper))
-    assert unpacked(packed(upper)) == upper.lower()
+    assert pack_id(upper) == pack_id(upper.lower()) and is_uuid(pack_id(upper))
+    assert unpack_id(pack_id(upper)) == upper.lower()
     for text in ("", "1", "=" * 15, "x" * 16, upper[:-1], upper.replace("-", "="), "æ" * 18):
-        assert not is_uuid(packed(text))
-        assert unpacked(packed(text)) == text
+        assert not is_uuid(pack_id(text))
+        assert unpack_id(pack_id(text)) == text

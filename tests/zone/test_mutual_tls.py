@@ -19,7 +19,7 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.errors import ConfigFault, SecretFault
-from noarkit.server.run import Address, Ready, serve
+from noarkit.server.run import Address, ServingInfo, serve
 from tests.archive import certificates
 from tests.archive.certificates import Identity
 from tests.cli.elsewhere import PROGRAM, environment
@@ -37,7 +37,7 @@ class Zone:
 
     home: Path
     authority: Path
-    ready: Ready
+    ready: ServingInfo
 
     @property
     def secret(self) -> str:
@@ -67,16 +67,16 @@ class Zone:
 
 
 @contextmanager
-def serving(folder: Path, address: Address) -> Iterator[Ready]:
+def serving(folder: Path, address: Address) -> Iterator[ServingInfo]:
     """The embedded archive over TLS, in a thread."""
-    told: list[Ready] = []
+    told: list[ServingInfo] = []
     opened, stopping = threading.Event(), threading.Event()
 
-    def ready(found: Ready) -> None:
+    def ready(found: ServingInfo) -> None:
         told.append(found)
         opened.set()
 
-    thread = threading.Thread(target=serve, args=(folder, address), kwargs={"ready": ready, "stopping": stopping})
+    thread = threading.Thread(target=serve, args=(folder, address), kwargs={"ready": ready, "stop_event": stopping})
     thread.start()
     try:
         assert opened.wait(60)

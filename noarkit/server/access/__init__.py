@@ -1,6 +1,6 @@
-"""Access control: groups and what they may, single permissions, and what determines access. 27 calls.
+"""The access control area: access groups, single permissions and access modifiers, in 27 calls.
 
-Every change is seen by the next call of every account.
+A change takes effect from the next call of every account.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from noarkit.server.rights import EXPLICIT_PERMISSIONS, SERVICE_PERMISSIONS
 ADMIN = "admin"
 INTEGRATION = "integration"
 
-# What an ingest and an extract need. Not among it: Delete and Grant (an integration neither destroys nor opens doors),
-# publishing, disposal and administration.
+# The permissions that an ingest and an extract need. Left out: Delete and Grant (an integration neither destroys nor
+# hands out permissions), publishing, disposal and administration.
 _INTEGRATION_EVERYWHERE = ("ReadThis", "Read", "ReadRelated", "Create", "Update", "UpdateSystemManaged", "Move")
 _INTEGRATION_SERVICE = (
     "Edit list values",

@@ -1,4 +1,4 @@
-"""The members of access control requests, read strictly: a misspelt member must never pass for one left out."""
+"""Reads the members of access control requests strictly: a misspelt member is refused, not taken for a missing one."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _LARGEST_ID = 2**63 - 1
 _MAX_OFFSET = 2**53
 
 
-def body_of(call: Call, known: Collection[str]) -> Body:
-    """The JSON object of the call, with no members but the known ones."""
+def read_body(call: Call, allowed: Collection[str]) -> Body:
+    """The JSON object of the call. Refuses with 400 a member that is not among `allowed`."""
     if not isinstance(call.body, dict):
         raise Refusal(400, "the body must be a JSON object")
     for name in call.body:
-        if name not in known:
-            raise Refusal(400, f"unknown member {name}; known are {', '.join(known)}")
+        if name not in allowed:
+            raise Refusal(400, f"unknown member {name}; known are {', '.join(allowed)}")
     return call.body
 
 
-def text(body: Body, name: str) -> str:
-    """A text that is not empty."""
+def read_text(body: Body, name: str) -> str:
+    """A member that is a text and not empty."""
     value = body.get(name)
     if not isinstance(value, str) or not value.strip():
         raise Refusal(400, f"{name} must be a text that is not empty")
     return value
 
 
-def truth(body: Body, name: str) -> bool:
-    """A boolean, also where it comes as text."""
+def read_boolean(body: Body, name: str) -> bool:
+    """A boolean member, which may be sent as text."""
     value = body.get(name)
     if value in ("true", "false"):
         return value == "true"
@@ -42,52 +42,52 @@ def truth(body: Body, name: str) -> bool:
     return value
 
 
-def identity(body: Body, name: str) -> int:
-    """A numeric id, as number or text."""
+def read_id(body: Body, name: str) -> int:
+    """A numeric id member, sent as a number or as text."""
     value = body.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise Refusal(400, f"{name} must be a numeric id")
-    return number_of(str(value), name)
+    return parse_id(str(value), name)
 
 
-def texts(body: Body, name: str) -> list[str]:
-    """A list of texts none of which is empty, each once."""
+def read_texts(body: Body, name: str) -> list[str]:
+    """A list of texts, none of them empty, without duplicates."""
     value = body.get(name)
     if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
         raise Refusal(400, f"{name} must be a list of texts that are not empty")
     return list(dict.fromkeys(value))
 
 
-def words(body: Body, name: str, known: Sequence[str]) -> list[str]:
-    """A list of words, each one of the known."""
-    found = texts(body, name)
-    for word in found:
-        if word not in known:
-            raise Refusal(400, f"{name}: {word} is not one of {', '.join(known)}")
-    return found
+def read_words(body: Body, name: str, allowed: Sequence[str]) -> list[str]:
+    """A list of words, each of which must be among `allowed`."""
+    values = read_texts(body, name)
+    for word in values:
+        if word not in allowed:
+            raise Refusal(400, f"{name}: {word} is not one of {', '.join(allowed)}")
+    return values
 
 
-def number_of(given: str, name: str) -> int:
-    """The id that a path, query or body member holds; 400 where it is no number, 404 where no object can have it."""
-    if not given.isascii() or not given.isdigit():
+def parse_id(digits: str, name: str) -> int:
+    """Parses an id from a path, query or body member; 400 if it is no number, 404 if no object can have that id."""
+    if not digits.isascii() or not digits.isdigit():
         raise Refusal(400, f"{name} must be a numeric id")
-    if len(given) > 19 or int(given) > _LARGEST_ID:
-        raise Refusal(404, f"there is no {name} {given[:40]}")
-    return int(given)
+    if len(digits) > 19 or int(digits) > _LARGEST_ID:
+        raise Refusal(404, f"there is no {name} {digits[:40]}")
+    return int(digits)
 
 
-def page(call: Call, largest: int) -> tuple[int, int]:
+def read_page(call: Call, largest: int) -> tuple[int, int]:
     """Offset and limit of the call, by default the first ten."""
-    return _within(call, "offset", 0, _MAX_OFFSET, 0), _within(call, "limit", 1, largest, 10)
+    return _read_number_within(call, "offset", 0, _MAX_OFFSET, 0), _read_number_within(call, "limit", 1, largest, 10)
 
 
-def cut(rows: Sequence[object], limit: int) -> bool:
+def has_more_rows(rows: Sequence[object], limit: int) -> bool:
     """True where more rows were found than fit on the page."""
     return len(rows) > limit
 
 
-def needs_security_administrator(call: Call) -> None:
-    """403 for everybody else."""
+def require_security_administrator(call: Call) -> None:
+    """Refuses with 403 a caller who is no security administrator."""
     if not is_security_administrator(call):
         raise Refusal(403, "this needs the service permission Security administrator")
 
@@ -97,16 +97,16 @@ def is_security_administrator(call: Call) -> bool:
     return "Security administrator" in call.caller.rights.service
 
 
-def needs_group(db: sqlite3.Connection, group: int) -> None:
-    """404 where there is no such access group."""
+def require_group(db: sqlite3.Connection, group: int) -> None:
+    """Refuses with 404 where there is no such access group."""
     if db.execute("SELECT 1 FROM access_group WHERE id = ?", (group,)).fetchone() is None:
         raise Refusal(404, f"there is no access group {group}")
 
 
-def _within(call: Call, name: str, least: int, largest: int, default: int) -> int:
-    given = call.query.get(name)
-    if given is None:
+def _read_number_within(call: Call, name: str, least: int, largest: int, default: int) -> int:
+    value = call.query.get(name)
+    if value is None:
         return default
-    if not given.isascii() or not given.isdigit() or len(given) > 16 or not least <= int(given) <= largest:
+    if not value.isascii() or not value.isdigit() or len(value) > 16 or not least <= int(value) <= largest:
         raise Refusal(400, f"{name} must be a number from {least} to {largest}")
-    return int(given)
+    return int(value)

@@ -1,10 +1,17 @@
-"""What determines access control: systems and code lists whose classes and values close the objects that bear them."""
+"""The calls for access modifiers: classification systems and code lists that restrict access to objects."""
 
 from __future__ import annotations
 
 import sqlite3
 
-from noarkit.server.access.members import body_of, identity, is_security_administrator, number_of, text, truth
+from noarkit.server.access.members import (
+    is_security_administrator,
+    parse_id,
+    read_body,
+    read_boolean,
+    read_id,
+    read_text,
+)
 from noarkit.server.calling import Call, Route
 from noarkit.server.rights import CONTROLLING_LISTS, LIST_REGISTER
 from noarkit.server.wire import Answer, Refusal
@@ -24,39 +31,39 @@ def routes() -> list[Route]:
 
 
 def _set_system(call: Call) -> Answer:
-    body = body_of(call, _MEMBERS)
-    system, decides = identity(body, "id"), truth(body, "determinesAccessControl")
-    with call.service.db.writing() as db:
+    body = read_body(call, _MEMBERS)
+    system, decides = read_id(body, "id"), read_boolean(body, "determinesAccessControl")
+    with call.service.db.transaction() as db:
         _check_system(call, db, system)
         _set(db, "system", str(system), decides)
-    return _changed(call, decides)
+    return _finish_change(call, decides)
 
 
 def _get_system(call: Call) -> Answer:
-    system = number_of(call.path["id"], _SYSTEM)
-    with call.service.db.reading() as db:
+    system = parse_id(call.path["id"], _SYSTEM)
+    with call.service.db.snapshot() as db:
         _check_system(call, db, system)
-        return _told(_is_set(db, "system", str(system)))
+        return _modifier_answer(_is_set(db, "system", str(system)))
 
 
 def _set_list(call: Call) -> Answer:
-    body = body_of(call, _MEMBERS)
-    name, decides = text(body, "id"), truth(body, "determinesAccessControl")
+    body = read_body(call, _MEMBERS)
+    name, decides = read_text(body, "id"), read_boolean(body, "determinesAccessControl")
     if name not in CONTROLLING_LISTS:
         raise Refusal(400, f"id must be one of {', '.join(CONTROLLING_LISTS)}")
-    with call.service.db.writing() as db:
+    with call.service.db.transaction() as db:
         _check_list(call, db)
         _set(db, "list", name, decides)
-    return _changed(call, decides)
+    return _finish_change(call, decides)
 
 
 def _get_list(call: Call) -> Answer:
     name = call.path["id"]
     if name not in CONTROLLING_LISTS:
         raise Refusal(404, f"{name} is not one of {', '.join(CONTROLLING_LISTS)}")
-    with call.service.db.reading() as db:
+    with call.service.db.snapshot() as db:
         _check_list(call, db)
-        return _told(_is_set(db, "list", name))
+        return _modifier_answer(_is_set(db, "list", name))
 
 
 def _check_system(call: Call, db: sqlite3.Connection, system: int) -> None:
@@ -80,14 +87,14 @@ def _set(db: sqlite3.Connection, kind: str, name: str, decides: bool) -> None:
 
 
 def _is_set(db: sqlite3.Connection, kind: str, name: str) -> bool:
-    found = db.execute("SELECT 1 FROM access_modifier WHERE kind = ? AND object = ?", (kind, name))
-    return found.fetchone() is not None
+    rows = db.execute("SELECT 1 FROM access_modifier WHERE kind = ? AND object = ?", (kind, name))
+    return rows.fetchone() is not None
 
 
-def _changed(call: Call, decides: bool) -> Answer:
+def _finish_change(call: Call, decides: bool) -> Answer:
     call.service.identity.rights_changed()
-    return _told(decides)
+    return _modifier_answer(decides)
 
 
-def _told(decides: bool) -> Answer:
+def _modifier_answer(decides: bool) -> Answer:
     return Answer(body={"determinesAccessControl": decides})

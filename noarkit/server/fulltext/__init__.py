@@ -1,8 +1,8 @@
-"""The full-text area: objects found by the words in their metadata and in the text of their documents.
+"""The full-text area: searches objects by the words in their metadata and in the text of their documents.
 
-index keeps one entry an object, brought up to date by the change log before each search; words reads what people type;
-doctypes says what belongs to a find; search finds; tell shows it. The text of a document is what `set` gave, else what
-documents has read from its file in the background.
+index keeps one entry per object and catches up with the change log before each search; words parses the query text;
+doctypes defines which linked objects belong to a find; search finds; presentation renders the answer. The text of a
+document is the one that `set` gave, else the one that documents has read from its file in the background.
 """
 
 from __future__ import annotations

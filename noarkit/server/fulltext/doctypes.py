@@ -1,4 +1,4 @@
-"""What belongs to a find of each doctype: which linked objects are searched, named, counted and shown with it."""
+"""The doctypes of the full-text search: which linked objects are searched, counted and shown with each find."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from noarkit.server.query.language import parse_path
-from noarkit.server.query.paths import Linked, Paths, joins_sql, reach
+from noarkit.server.query.paths import Linked, Paths, joins_sql, require_tables
 from noarkit.server.schema import schema
 from noarkit.server.settings import Settings
 
@@ -27,11 +27,11 @@ class Doctype:
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
+class ChainQuery:
     """SQL that leads from a find `o` to one linked object: its FROM, WHERE, id, and columns asked for."""
 
     tables: str
-    where: str
+    condition: str
     id: str
     columns: tuple[str, ...]
 
@@ -48,7 +48,7 @@ def _folder(prefix: str = "") -> dict[str, tuple[str, ...]]:
 
 def _record(prefix: str = "", *, whole_folder: bool = True) -> dict[str, tuple[str, ...]]:
     folder = _folder(f"{prefix}.refMappe")
-    own = {
+    own_chains = {
         "AbstraktRegistrering": (prefix,),
         "Korrespondansepart": (f"{prefix}.refKorrespondansepart",),
         "Noekkelord": (f"{prefix}.refNoekkelord",),
@@ -56,11 +56,11 @@ def _record(prefix: str = "", *, whole_folder: bool = True) -> dict[str, tuple[s
         "Arkivdel": (f"{prefix}.refArkivdel",),
     }
     shared = folder if whole_folder else {name: folder[name] for name in ("AbstraktMappe", "Arkivdel")}
-    return {name: own.get(name, ()) + shared.get(name, ()) for name in {**own, **shared}}
+    return {name: own_chains.get(name, ()) + shared.get(name, ()) for name in {**own_chains, **shared}}
 
 
 def _doctype(family: str, chains: Mapping[str, tuple[str, ...]], *unsearched: str) -> Doctype:
-    clean = {name: tuple(chain.removeprefix(".") for chain in each) for name, each in chains.items()}
+    clean = {name: tuple(chain.removeprefix(".") for chain in chain_list) for name, chain_list in chains.items()}
     return Doctype(family, clean, frozenset(clean) - set(unsearched))
 
 
@@ -81,19 +81,21 @@ DOCTYPES: Mapping[str, Doctype] = {
 }
 
 
-def leg(doctype: Doctype, chain: str, settings: Settings, *, guarded: bool, fields: tuple[str, ...] = ()) -> Leg:
-    """The way along one chain to what it leads to; objects that may not be read are not reached."""
+def chain_query(
+    doctype: Doctype, chain: str, settings: Settings, *, guarded: bool, fields: tuple[str, ...] = ()
+) -> ChainQuery:
+    """SQL that follows one chain of references from a find; objects that the caller may not read are left out."""
     paths = Paths(doctype.family, {}, settings)
     prefix = f"{chain}." if chain else ""
     needs_table = chain.endswith("refDokumentversjon")
     targets = [paths.target(parse_path(prefix + name)) for name in ("id", *fields)]
     linked: dict[Linked, None] = {}
     for target in targets:
-        linked.update(dict.fromkeys(reversed(reach(target))))
+        linked.update(dict.fromkeys(reversed(require_tables(target))))
     joins = joins_sql(list(linked), frozenset(linked), guarded=guarded)
-    own, *columns = [target.sql(guarded=guarded) for target in targets]
-    where = [f"{own} IS NOT NULL"]
+    own_id, *columns = [target.sql(guarded=guarded) for target in targets]
+    conditions = [f"{own_id} IS NOT NULL"]
     if needs_table:
-        where.append(_LATEST.format(table=targets[0].linked.table))
+        conditions.append(_LATEST.format(table=targets[0].linked.table))
     tables = " ".join([schema().tables[doctype.family].name, "o", *joins])
-    return Leg(tables, " AND ".join(where), own, tuple(columns))
+    return ChainQuery(tables, " AND ".join(conditions), own_id, tuple(columns))

@@ -1,7 +1,7 @@
-"""The text of documents, read from their files in the background, one after the other as they are committed.
+"""Reads the text of documents from their files in the background, in the order in which they are committed.
 
-What `full-text/set` has said of a version goes before it, also where it has said that there is none. A document that
-cannot be read is passed over; the search finds it by its metadata alone.
+A text that `full-text/set` gave takes precedence, even an empty one. A document that cannot be parsed has no text and
+is found by its metadata alone.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ def tables() -> Iterator[str]:
 
 def read_documents(service: Service) -> None:
     """Reads what was committed since it last did, until all is read or the archive stops."""
-    while not service.stopping:
-        with service.db.reading() as db:
+    while not service.is_stopping:
+        with service.db.snapshot() as db:
             revision, versions = _next(service, db)
         if revision is None:
             return
         for start in range(0, len(versions), _AT_ONCE):
-            some = versions[start : start + _AT_ONCE]
-            texts = [_text(service, version) for version in some]
-            if service.stopping:
+            batch = versions[start : start + _AT_ONCE]
+            texts = [_text(service, version) for version in batch]
+            if service.is_stopping:
                 return  # that may be what ended the reading
-            _keep(service, dict(zip((version.id for version in some), texts, strict=True)))
-        with service.db.writing() as db:
+            _keep(service, dict(zip((version.id for version in batch), texts, strict=True)))
+        with service.db.transaction() as db:
             db.execute("UPDATE fulltext_read_position SET revision = ?", (revision,))
 
 
@@ -65,8 +65,8 @@ def _next(service: Service, db: sqlite3.Connection) -> tuple[int | None, list[_V
         " AND NOT EXISTS (SELECT 1 FROM fulltext_text WHERE fulltext_text.id = v.id)",
         (row[0], last),
     ).fetchall()
-    named = ((int(version), service.files.stored(db, int(file))) for version, file in rows if file)
-    return int(last), [_Version(version, facts) for version, facts in named if facts is not None]
+    files = ((int(version), service.files.find_stored(db, int(file))) for version, file in rows if file)
+    return int(last), [_Version(version, facts) for version, facts in files if facts is not None]
 
 
 def _text(service: Service, version: _Version) -> str:
@@ -79,7 +79,7 @@ def _text(service: Service, version: _Version) -> str:
 
 
 def _keep(service: Service, texts: Mapping[int, str]) -> None:
-    with service.db.writing() as db:
+    with service.db.transaction() as db:
         for version, text in texts.items():
             if text.strip():
                 db.execute("INSERT OR REPLACE INTO fulltext_read VALUES (?, ?)", (version, text))

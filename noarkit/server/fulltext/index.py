@@ -1,9 +1,9 @@
-"""The index of words: one entry an object, with the fields that are searched by default.
+"""The full-text index: one FTS5 entry per object, with the fields that are searched by default.
 
-Nothing is indexed while objects are written. Before a search, `catch_up` follows the change log from where it last
-stopped, in batches that let writers through; so what was committed before a search is found by it.
+Nothing is indexed while objects are written. Before a search, `catch_up` follows the change log from its last position,
+in batches so that writers get their turn in between; everything committed before a search is therefore found by it.
 
-What may stay readable on a screened object stands in the open columns, the rest in the closed ones.
+Fields that stay readable on a screened object are in the open columns, all others in the closed columns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BATCH = 2000
 
 
 def tables() -> Iterator[str]:
-    """What the index is made of."""
+    """The statements that create the tables of the index."""
     yield "CREATE TABLE fulltext_position (revision INTEGER NOT NULL)"
     yield "INSERT INTO fulltext_position VALUES (0)"
     yield "CREATE TABLE fulltext_text (id INTEGER PRIMARY KEY, text TEXT NOT NULL)"
@@ -60,10 +60,10 @@ def catch_up(service: Service) -> int:
     """Indexes all that was committed before; says how many changes that were."""
     followed = 0
     while True:
-        with service.db.reading() as db:
+        with service.db.snapshot() as db:
             if not _pending(db):
                 return followed
-        with service.db.writing() as db:
+        with service.db.transaction() as db:
             followed += _follow(db)
 
 
@@ -73,9 +73,9 @@ def set_text(call: Call) -> Answer:
     version_id = number_member(members, "dokumentversjonId", None)
     text = text_member(members, "tekst", "")
     rights = call.caller.rights
-    with call.service.db.writing() as db:
-        found = db.execute("SELECT 1 FROM o_dokumentversjon WHERE id = ?", (version_id,)).fetchone()
-        if found is None or not rights.may_read(db, "Dokumentversjon", version_id):
+    with call.service.db.transaction() as db:
+        row = db.execute("SELECT 1 FROM o_dokumentversjon WHERE id = ?", (version_id,)).fetchone()
+        if row is None or not rights.may_read(db, "Dokumentversjon", version_id):
             raise Refusal(404, f"Dokumentversjon {version_id} does not exist.")
         if not rights.may_change(db, "Update", "Dokumentversjon", version_id):
             raise Refusal(403, f"Setting the text of Dokumentversjon {version_id} needs the permission Update.")
@@ -108,16 +108,16 @@ def _follow(db: sqlite3.Connection) -> int:
 
 def index(db: sqlite3.Connection, ids: Sequence[int]) -> None:
     """Replaces the entries of some objects; what no longer exists or has no words loses its own."""
-    listed = orjson.dumps(ids).decode()
-    db.executemany("DELETE FROM fulltext_entry WHERE rowid = ?", ((each,) for each in ids))
+    ids_json = orjson.dumps(ids).decode()
+    db.executemany("DELETE FROM fulltext_entry WHERE rowid = ?", ((object_id,) for object_id in ids))
     for family in SEARCHED:
         db.executemany(
             f"INSERT INTO fulltext_entry (family, rowid, {', '.join(COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608  # our own names
-            _entries(family, db.execute(_SOURCES[family], (listed,)).fetchall()),
+            _entries(family, db.execute(_SOURCES[family], (ids_json,)).fetchall()),
         )
-    gone = "id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT id FROM o_dokumentversjon)"
+    is_gone_sql = "id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT id FROM o_dokumentversjon)"
     for table in ("fulltext_text", "fulltext_read"):
-        db.execute(f"DELETE FROM {table} WHERE {gone}", (listed,))  # noqa: S608  # our own names
+        db.execute(f"DELETE FROM {table} WHERE {is_gone_sql}", (ids_json,))  # noqa: S608  # our own names
 
 
 def _entries(family: str, rows: Iterable[Sequence[object]]) -> Iterator[tuple[object, ...]]:
@@ -137,8 +137,8 @@ def _source(family: str) -> str:
             " LEFT JOIN fulltext_text told ON told.id = v.id LEFT JOIN fulltext_read found ON found.id = v.id"
             " WHERE v.id IN (SELECT value FROM json_each(?))"
         )
-    named = ", ".join(["id", *(f'"{name}"' for name in SEARCHED[family])])
-    return f"SELECT {named} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # names of the metamodel
+    columns = ", ".join(["id", *(f'"{name}"' for name in SEARCHED[family])])
+    return f"SELECT {columns} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # names of the metamodel
 
 
 _SOURCES: Mapping[str, str] = {family: _source(family) for family in SEARCHED}

@@ -1,7 +1,11 @@
-"""POST /full-text/search: finds, with what belongs to them.
+"""POST /full-text/search: runs a search and answers its finds with the linked objects that belong to them.
 
-Every word leads, through links that the caller may read, from the objects that hold it to what is looked for; a find
-must be led to by every word. With public use, the closed words of screened objects lead nowhere.
+For each word, the objects that hold it are followed along the doctype's references to the finds; a find must be reached
+from every word. With public use, the closed fields of screened objects do not count.
+
+    "water pipe" in doctype Mappe:
+    temp.hit    word 0 = "water": Sakspart 7, AbstraktMappe 3      word 1 = "pipe": AbstraktMappe 3
+    temp.found  after word 0: folders with party 7, and folder 3   after word 1: folder 3
 """
 
 from __future__ import annotations
@@ -12,21 +16,21 @@ from dataclasses import dataclass
 from noarkit.server.calling import Call
 from noarkit.server.fulltext.doctypes import DOCTYPES, Doctype
 from noarkit.server.fulltext.index import OPEN, catch_up
-from noarkit.server.fulltext.tell import (
+from noarkit.server.fulltext.presentation import (
     EXPANDABLE,
-    Telling,
+    SearchContext,
     Value,
-    facets,
-    not_closed,
+    find_value,
+    not_closed_sql,
     note_closed,
-    results,
-    value_of,
+    render_facets,
+    render_results,
 )
 from noarkit.server.fulltext.words import expressions
 from noarkit.server.query.guard import watch_rights
 from noarkit.server.query.paths import MAY_READ
 from noarkit.server.query.request import boolean_member, number_member, object_member, text_member, whole_text
-from noarkit.server.rendering import screened
+from noarkit.server.rendering import find_screened
 from noarkit.server.schema import table_name
 from noarkit.server.settings import Settings
 from noarkit.server.wire import Answer, Refusal
@@ -40,12 +44,12 @@ _TEMPORARY = (
     "CREATE TEMP TABLE closed (family TEXT, id INTEGER, PRIMARY KEY (family, id)) WITHOUT ROWID",
 )
 
-_Way = tuple[str, tuple[int | str, ...]]
+_Subquery = tuple[str, tuple[int | str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a search asks for; `words` is None where it asks for everything."""
+class SearchRequest:
+    """A parsed search request; `words` is None where the query is blank and asks for everything."""
 
     doctype: Doctype
     words: list[str] | None
@@ -59,28 +63,28 @@ class Wanted:
 def search(call: Call) -> Answer:
     """Answers `{"total", "results", "facets"}`; what was committed before the call is found."""
     settings = call.service.settings
-    wanted = read_wanted(call.body, settings)
+    request = read_search_request(call.body, settings)
     catch_up(call.service)
-    with call.service.db.reading() as db:
-        telling = Telling(
+    with call.service.db.snapshot() as db:
+        context = SearchContext(
             db,
             settings,
-            wanted.doctype,
+            request.doctype,
             guarded=watch_rights(db, call.caller),
-            public_use=wanted.public_use,
-            words=tuple(wanted.words or ()),
-            expand=wanted.expand,
+            public_use=request.public_use,
+            words=tuple(request.words or ()),
+            expand=request.expand,
         )
         for statement in _TEMPORARY:  # gone again when the reading ends, which rolls back
             db.execute(statement)
-        return Answer(body=_answer(telling, wanted))
+        return Answer(body=_answer(context, request))
 
 
-def read_wanted(body: object, settings: Settings) -> Wanted:
+def read_search_request(body: object, settings: Settings) -> SearchRequest:
     """The request in `body`; a Refusal names the member that is wrong."""
     members = object_member(body, "the body")
-    name = text_member(members, "doctype", None)
-    if name not in DOCTYPES:
+    doctype_name = text_member(members, "doctype", None)
+    if doctype_name not in DOCTYPES:
         raise Refusal(400, f"doctype must be one of {', '.join(DOCTYPES)}.")
     if not isinstance(members.get("query"), str):
         raise Refusal(400, "query must be a string.")
@@ -89,8 +93,8 @@ def read_wanted(body: object, settings: Settings) -> Wanted:
         raise Refusal(400, f"limit must be between 0 and {settings.query_limit}.")
     if offset < 0:
         raise Refusal(400, "offset must not be negative.")
-    return Wanted(
-        doctype=DOCTYPES[name],
+    return SearchRequest(
+        doctype=DOCTYPES[doctype_name],
         words=expressions(text_member(members, "query", "")),
         filters=_filters(members),
         public_use=boolean_member(members, "publicUse", True),
@@ -101,15 +105,15 @@ def read_wanted(body: object, settings: Settings) -> Wanted:
 
 
 def _filters(members: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    filters: dict[str, tuple[str, ...]] = {}
     for name, values in object_member(members.get("filters"), "filters").items():
         if not isinstance(values, list) or len(values) > _MAX_FILTER_VALUES:
             raise Refusal(400, f"filters: {name} must be a list of at most {_MAX_FILTER_VALUES} values.")
         if not all(isinstance(value, str | int) for value in values):
             raise Refusal(400, f"filters: the values of {name} must be strings.")
-        told = (str(value).lower() if isinstance(value, bool) else str(value) for value in values)
-        found[name] = tuple(whole_text(value, name) for value in told)
-    return found
+        texts = (str(value).lower() if isinstance(value, bool) else str(value) for value in values)
+        filters[name] = tuple(whole_text(value, name) for value in texts)
+    return filters
 
 
 def _expand(members: Mapping[str, object]) -> tuple[str, ...]:
@@ -121,82 +125,82 @@ def _expand(members: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value))
 
 
-def _answer(telling: Telling, wanted: Wanted) -> dict[str, object]:
-    db = telling.db
-    if wanted.words is None:
-        guard = f" WHERE {MAY_READ}('{telling.doctype.family}', id)" if telling.guarded else ""
-        db.execute(f"INSERT INTO found SELECT id FROM {table_name(telling.doctype.family)}{guard}")  # noqa: S608  # names of the metamodel
-    for number, words in enumerate(telling.words):
-        _note_hits(telling, number, words)
-        _keep(telling, _led_to(telling, number), first=number == 0)
-    for name, values in wanted.filters.items():
-        _filter(telling, value_of(telling.doctype, name), values)
+def _answer(context: SearchContext, request: SearchRequest) -> dict[str, object]:
+    db = context.db
+    if request.words is None:
+        guard = f" WHERE {MAY_READ}('{context.doctype.family}', id)" if context.guarded else ""
+        db.execute(f"INSERT INTO found SELECT id FROM {table_name(context.doctype.family)}{guard}")  # noqa: S608  # names of the metamodel
+    for number, words in enumerate(context.words):
+        _note_hits(context, number, words)
+        _keep_finds(context, _subqueries_for_word(context, number), first=number == 0)
+    for name, values in request.filters.items():
+        _apply_filter(context, find_value(context.doctype, name), values)
     total = int(db.execute("SELECT COUNT(*) FROM found").fetchone()[0])
-    page = db.execute("SELECT id FROM found ORDER BY id DESC LIMIT ? OFFSET ?", (wanted.limit, wanted.offset))
+    page = db.execute("SELECT id FROM found ORDER BY id DESC LIMIT ? OFFSET ?", (request.limit, request.offset))
     ids = [int(row[0]) for row in page.fetchall()]
-    return {"total": total, "results": results(telling, ids), "facets": facets(telling, total)}
+    return {"total": total, "results": render_results(context, ids), "facets": render_facets(context, total)}
 
 
-def _note_hits(telling: Telling, number: int, words: str) -> None:
-    """Writes down the objects that hold the words; on public use only those that may show them."""
-    every = "INSERT OR IGNORE INTO hit SELECT ?, family, rowid FROM fulltext_entry WHERE fulltext_entry MATCH ?"
-    telling.db.execute(every, (number, words))
-    for family in _families(telling, number):
-        if family not in telling.doctype.searched:
-            telling.db.execute("DELETE FROM hit WHERE word = ? AND family = ?", (number, family))
-        elif telling.public_use:
-            _drop_closed(telling, number, family)
-    if telling.public_use:
-        telling.db.execute(every, (number, f"{{{' '.join(OPEN)}}} : ({words})"))
+def _note_hits(context: SearchContext, number: int, words: str) -> None:
+    """Fills temp.hit with the objects that hold a word; with public use only where the field may be shown."""
+    insert_sql = "INSERT OR IGNORE INTO hit SELECT ?, family, rowid FROM fulltext_entry WHERE fulltext_entry MATCH ?"
+    context.db.execute(insert_sql, (number, words))
+    for family in _families(context, number):
+        if family not in context.doctype.searched:
+            context.db.execute("DELETE FROM hit WHERE word = ? AND family = ?", (number, family))
+        elif context.public_use:
+            _drop_closed(context, number, family)
+    if context.public_use:
+        context.db.execute(insert_sql, (number, f"{{{' '.join(OPEN)}}} : ({words})"))
 
 
-def _families(telling: Telling, number: int) -> set[str]:
-    return {str(row[0]) for row in telling.db.execute("SELECT DISTINCT family FROM hit WHERE word = ?", (number,))}
+def _families(context: SearchContext, number: int) -> set[str]:
+    return {str(row[0]) for row in context.db.execute("SELECT DISTINCT family FROM hit WHERE word = ?", (number,))}
 
 
-def _drop_closed(telling: Telling, number: int, family: str) -> None:
-    rows = telling.db.execute("SELECT id FROM hit WHERE word = ? AND family = ?", (number, family)).fetchall()
+def _drop_closed(context: SearchContext, number: int, family: str) -> None:
+    rows = context.db.execute("SELECT id FROM hit WHERE word = ? AND family = ?", (number, family)).fetchall()
     for start in range(0, len(rows), _BATCH):
-        hidden = screened(telling.db, family, [int(row[0]) for row in rows[start : start + _BATCH]])
-        gone = ((number, family, each) for each in hidden)
-        telling.db.executemany("DELETE FROM hit WHERE word = ? AND family = ? AND id = ?", gone)
+        screened_ids = find_screened(context.db, family, [int(row[0]) for row in rows[start : start + _BATCH]])
+        deletions = ((number, family, object_id) for object_id in screened_ids)
+        context.db.executemany("DELETE FROM hit WHERE word = ? AND family = ? AND id = ?", deletions)
 
 
-def _led_to(telling: Telling, number: int) -> list[_Way]:
-    """For each way from an object with words to what is looked for: SQL for the finds at its end."""
-    ways: list[_Way] = []
-    for family in sorted(telling.doctype.searched & _families(telling, number)):
-        for chain in telling.doctype.chains[family]:
-            way = telling.way(chain)
-            hits = f"{way.id} IN (SELECT id FROM temp.hit WHERE word = ? AND family = ?)"  # noqa: S608  # names of the metamodel
-            ways.append((_finds(telling, way.tables, f"{way.where} AND {hits}"), (number, family)))
-    return ways
+def _subqueries_for_word(context: SearchContext, number: int) -> list[_Subquery]:
+    """A subquery of finds for each chain of references that leads from an object with the word to a find."""
+    subqueries: list[_Subquery] = []
+    for family in sorted(context.doctype.searched & _families(context, number)):
+        for chain in context.doctype.chains[family]:
+            query = context.chain_query(chain)
+            hits = f"{query.id} IN (SELECT id FROM temp.hit WHERE word = ? AND family = ?)"  # noqa: S608  # names of the metamodel
+            subqueries.append((_finds_sql(context, query.tables, f"{query.condition} AND {hits}"), (number, family)))
+    return subqueries
 
 
-def _finds(telling: Telling, tables: str, where: str) -> str:
-    guard = f" AND {MAY_READ}('{telling.doctype.family}', o.id)" if telling.guarded else ""
-    return f"SELECT o.id FROM {tables} WHERE {where}{guard}"  # noqa: S608  # names of the metamodel
+def _finds_sql(context: SearchContext, tables: str, condition: str) -> str:
+    guard = f" AND {MAY_READ}('{context.doctype.family}', o.id)" if context.guarded else ""
+    return f"SELECT o.id FROM {tables} WHERE {condition}{guard}"  # noqa: S608  # names of the metamodel
 
 
-def _keep(telling: Telling, ways: Sequence[_Way], *, first: bool) -> None:
-    """Keeps as found what some way leads to; at first nothing is found yet."""
-    sql = " UNION ".join(way for way, _ in ways) or "SELECT 1 WHERE 0"
-    operands = [each for _, values in ways for each in values]
+def _keep_finds(context: SearchContext, subqueries: Sequence[_Subquery], *, first: bool) -> None:
+    """Intersects temp.found with the union of the subqueries; the first word fills it."""
+    sql = " UNION ".join(subquery for subquery, _ in subqueries) or "SELECT 1 WHERE 0"
+    operands = [operand for _, values in subqueries for operand in values]
     if first:
-        telling.db.execute(f"INSERT INTO found {sql}", operands)
+        context.db.execute(f"INSERT INTO found {sql}", operands)
     else:
-        telling.db.execute(f"DELETE FROM found WHERE id NOT IN ({sql})", operands)  # noqa: S608  # names of the metamodel
+        context.db.execute(f"DELETE FROM found WHERE id NOT IN ({sql})", operands)  # noqa: S608  # names of the metamodel
 
 
-def _filter(telling: Telling, value: Value, values: tuple[str, ...]) -> None:
-    """Keeps the finds of which something bears one of the values."""
+def _apply_filter(context: SearchContext, value: Value, values: tuple[str, ...]) -> None:
+    """Keeps the finds for which a filtered field has one of the values."""
     marks = ", ".join("?" * len(values))
-    ways: list[_Way] = []
-    for chain in telling.doctype.chains[value.family]:
-        way = telling.way(chain, value.fields)
-        where = f"{way.where} AND {value.sql(way)} IN ({marks})"
-        if telling.public_use and not value.is_open:
-            note_closed(telling, value.family, f"SELECT {way.id} FROM {way.tables} WHERE {where}", values)  # noqa: S608  # names of the metamodel
-            where += f" AND {not_closed(value.family, way)}"
-        ways.append((_finds(telling, way.tables, where), values))
-    _keep(telling, ways, first=False)
+    subqueries: list[_Subquery] = []
+    for chain in context.doctype.chains[value.family]:
+        query = context.chain_query(chain, value.fields)
+        condition = f"{query.condition} AND {value.sql(query)} IN ({marks})"
+        if context.public_use and not value.is_open:
+            note_closed(context, value.family, f"SELECT {query.id} FROM {query.tables} WHERE {condition}", values)  # noqa: S608  # names of the metamodel
+            condition += f" AND {not_closed_sql(value.family, query)}"
+        subqueries.append((_finds_sql(context, query.tables, condition), values))
+    _keep_finds(context, subqueries, first=False)

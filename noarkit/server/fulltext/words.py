@@ -1,7 +1,9 @@
-"""What people type, as expressions of the index: any text is a question, and none is a fault.
+"""Parses the text of a search query into FTS5 expressions; any text is a valid query.
 
-Words must all be found, in any field and in any order. "Quotes" keep words together; a star at the end of a word stands
-for any ending; OR between two words asks for either. A blank question, or a lone star, asks for everything.
+All words must be found, in any field and in any order. "Quotes" keep words together; a star at the end of a word stands
+for any ending; OR between two words asks for either. A blank query, or a single star, asks for everything.
+
+    water OR pipe "old town"*  ->  ['"water" OR "pipe"', '"old town"*']
 """
 
 from __future__ import annotations
@@ -22,26 +24,26 @@ def expressions(text: str) -> list[str] | None:
         raise Refusal(400, f"query is longer than {_MAX_LENGTH} characters.")
     if text.strip() in ("", "*"):
         return None
-    found: list[list[str]] = []
-    joined = False
+    groups: list[list[str]] = []
+    is_alternative = False
     for match in _ITEM.finditer(unicodedata.normalize("NFC", text)):
-        if match[3] == "OR" and found:
-            joined = True
+        if match[3] == "OR" and groups:
+            is_alternative = True
             continue
         term = _term(match)
-        if term and joined:
-            found[-1].append(term)
+        if term and is_alternative:
+            groups[-1].append(term)
         elif term:
-            found.append([term])
-        joined = False
-    if sum(map(len, found)) > _MAX_WORDS:
+            groups.append([term])
+        is_alternative = False
+    if sum(map(len, groups)) > _MAX_WORDS:
         raise Refusal(400, f"query has more than {_MAX_WORDS} words.")
-    return [" OR ".join(terms) for terms in found]
+    return [" OR ".join(alternatives) for alternatives in groups]
 
 
 def _term(match: re.Match[str]) -> str:
     words, star = (match[1], match[2]) if match[3] is None else (match[3].rstrip("*"), match[3][-1:])
     words = words.replace("\x00", " ")
-    if not any(sign.isalnum() for sign in words):
+    if not any(character.isalnum() for character in words):
         return ""
     return f'"{words}"*' if star == "*" else f'"{words}"'

@@ -1,6 +1,7 @@
-"""The query area: any object of the archive, found by what it and the objects linked to it hold.
+"""The query area: finds objects by their own fields and by those of linked objects.
 
-language reads the text, request the body around it, paths turns chains into joins, compile makes SQL, run answers.
+language parses the query text, request the body around it, paths turns reference chains into joins, compile makes SQL,
+run answers.
 """
 
 from __future__ import annotations

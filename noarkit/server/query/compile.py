@@ -1,6 +1,11 @@
-"""A query's tree as one SQL statement: names come from the metamodel, every value is a bound parameter.
+"""Compiles a parsed query to one SQL statement: names come from the metamodel, every value is a bound parameter.
 
-The statement yields ids, distinct and in order; whole rows are fetched afterwards for one page only.
+The statement yields ids, distinct and in order; whole rows are fetched afterwards for one page only. For the type
+Mappe, `tittel %= @t && refArkivdel.tittel = @s` with @t "Road%" and @s "Series" becomes
+
+    SELECT o.id FROM o_abstraktmappe o JOIN o_arkivdel t1 ON t1.id = o."refArkivdel"
+    WHERE o.type = 'Mappe' AND ((o."tittel" GLOB ? AND MATCHES(o."tittel", ?)) AND t1."tittel" = ?)
+    ORDER BY o.id DESC LIMIT ? OFFSET ?          operands: "Road*", "Road%", "Series", limit + 1, offset
 """
 
 from __future__ import annotations
@@ -10,7 +15,7 @@ from dataclasses import dataclass, field
 
 from noarkit.server.query.language import Between, Compare, Group, Node, Path, parse
 from noarkit.server.query.operands import Operand, operand, pattern, prefix
-from noarkit.server.query.paths import MAY_READ, Linked, Paths, Target, joins_sql, reach
+from noarkit.server.query.paths import MAY_READ, Linked, Paths, Target, joins_sql, require_tables
 from noarkit.server.query.patterns import ANY, MATCHES
 from noarkit.server.query.request import QueryRequest, Scalar, Sort
 from noarkit.server.schema import schema
@@ -32,27 +37,29 @@ class Statement:
 
 
 def compile_query(request: QueryRequest, settings: Settings, *, guarded: bool) -> Statement:
-    """The statement of a request; `guarded` leaves out all that the function `MAY_READ` does not let through."""
+    """Compiles a request; with `guarded`, objects for which the SQL function `MAY_READ` is false are left out."""
     paths = Paths(request.type, request.joins, settings)
     tree = parse(request.query)
     condition = _Conditions(paths, request.parameters, guarded=guarded)
-    where = [f"o.type = '{request.type}'"] if paths.root.types != schema().model.concrete(paths.root.family) else []
+    conditions = (
+        [f"o.type = '{request.type}'"] if paths.root.types != schema().model.concrete(paths.root.family) else []
+    )
     required: frozenset[Linked] = frozenset()
     if tree is not None:
-        where.append(condition.sql(tree))
+        conditions.append(condition.sql(tree))
         required = condition.required(tree)
     if guarded:
-        where.append(f"{MAY_READ}('{paths.root.family}', o.id)")
+        conditions.append(f"{MAY_READ}('{paths.root.family}', o.id)")
     order, sorted_by = _order(paths, request.sort_order)
-    wanted = condition.wanted()
-    joins = joins_sql(wanted, required, guarded=guarded)
+    linked_objects = condition.linked_objects()
+    joins = joins_sql(linked_objects, required, guarded=guarded)
     if len(joins) >= MAX_TABLES:
         raise Refusal(400, f"The query joins more than {MAX_TABLES} tables.")
-    repeats = any(linked.link is not None and _may_repeat(linked) for linked in wanted)
+    repeats = any(linked.link is not None and _may_repeat(linked) for linked in linked_objects)
     selected = ["SELECT DISTINCT" if repeats else "SELECT", ", ".join(["o.id", *(sorted_by if repeats else ())])]
     clauses = [*selected, "FROM", schema().tables[paths.root.family].name, "o", *joins]
-    if where:
-        clauses += ["WHERE", " AND ".join(where)]
+    if conditions:
+        clauses += ["WHERE", " AND ".join(conditions)]
     clauses += ["ORDER BY", order, "LIMIT ? OFFSET ?"]
     return Statement(" ".join(clauses), (*condition.operands, request.limit + 1, request.offset), paths.root.family)
 
@@ -65,29 +72,29 @@ def _may_repeat(linked: Linked) -> bool:
 def _order(paths: Paths, sorts: tuple[Sort, ...]) -> tuple[str, list[str]]:
     """The ORDER BY list, and its columns; ids decide last, the newest first, so that pages never overlap."""
     columns: list[str] = []
-    terms: list[str] = []
+    order_terms: list[str] = []
     for sort in sorts:
         if paths.is_reference(sort.field):
             raise Refusal(400, f"sortOrder: {sort.field} is a reference, which cannot be sorted on.")
-        found = paths.field(paths.root, sort.field)
-        if not found.sortable:
+        sort_field = paths.field(paths.root, sort.field)
+        if not sort_field.sortable:
             raise Refusal(400, f"sortOrder: field {sort.field} of {paths.root.name} cannot be sorted on.")
-        columns.append(f'o."{found.name}"')
-        terms.append(f'o."{found.name}" {"DESC" if sort.descending else "ASC"}')
+        columns.append(f'o."{sort_field.name}"')
+        order_terms.append(f'o."{sort_field.name}" {"DESC" if sort.descending else "ASC"}')
     if 'o."id"' not in columns:
-        terms.append("o.id DESC")
-    return ", ".join(terms), columns
+        order_terms.append("o.id DESC")
+    return ", ".join(order_terms), columns
 
 
 @dataclass(slots=True)
 class _Conditions:
-    """Walks a tree once, gathering operands in the order in which SQL will ask for them."""
+    """Compiles the condition tree to SQL, and collects the operands in the order of their placeholders."""
 
     paths: Paths
     parameters: Mapping[str, Scalar]
     guarded: bool = field(kw_only=True)
     operands: list[Operand] = field(default_factory=list)
-    _used: dict[Linked, None] = field(default_factory=dict)
+    _linked: dict[Linked, None] = field(default_factory=dict)
 
     def sql(self, node: Node) -> str:
         """The condition as SQL."""
@@ -105,15 +112,15 @@ class _Conditions:
     def required(self, node: Node) -> frozenset[Linked]:
         """The linked objects without which the condition cannot hold."""
         if isinstance(node, Group):
-            each = [self.required(part) for part in node.parts]
-            return frozenset.union(*each) if node.kind == "&&" else frozenset.intersection(*each)
+            requirements = [self.required(part) for part in node.parts]
+            return frozenset.union(*requirements) if node.kind == "&&" else frozenset.intersection(*requirements)
         if isinstance(node, Compare) and node.operator == "=" and self._value(node.param) is None:
             return frozenset()
         return frozenset(self.paths.target(node.path).linked.lineage())
 
-    def wanted(self) -> list[Linked]:
+    def linked_objects(self) -> list[Linked]:
         """The linked objects that the condition speaks of, parents first."""
-        return sorted(self._used, key=lambda linked: linked.depth)
+        return sorted(self._linked, key=lambda linked: linked.depth)
 
     def _alternatives(self, group: Group) -> Iterator[str]:
         """The parts of an OR; equalities of one path become one IN, which an index serves at once."""
@@ -157,19 +164,19 @@ class _Conditions:
         column = target.sql(guarded=self.guarded)
         low, high = ">=" if node.low_inside else ">", "<=" if node.high_inside else "<"
         parts: list[str] = []
-        for name, sign in ((node.low, low), (node.high, high)):
+        for name, comparison in ((node.low, low), (node.high, high)):
             value = self._value(name)
             if value is None:
                 raise Refusal(400, f'parameter {name} of {node.path} is null; an open end of a range is written "*".')
             if value != "*":
                 self.operands.append(operand(target.kind, value, name, node.path))
-                parts.append(f"{column} {sign} ?")
+                parts.append(f"{column} {comparison} ?")
         return "(" + " AND ".join(parts) + ")" if parts else f"{column} IS NOT NULL"
 
     def _target(self, path: Path) -> Target:
-        """What the path leads to; from now on the statement joins what is needed to get there."""
+        """The target of a path; the tables on the way are added to the joins of the statement."""
         target = self.paths.target(path)
-        self._used.update(dict.fromkeys(reach(target)))
+        self._linked.update(dict.fromkeys(require_tables(target)))
         return target
 
     def _operand(self, target: Target, node: Compare) -> Operand:

@@ -1,4 +1,4 @@
-"""What a call may see, watched from inside SQLite while a statement runs."""
+"""Applies the caller's read rights inside SQL statements, by a function that SQLite calls for each row."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from noarkit.server.wire import Caller
 
 
 def watch_rights(db: sqlite3.Connection, caller: Caller) -> bool:
-    """Makes SQL ask the caller's rights by `MAY_READ(family, id)`; False where there is nothing to ask.
+    """Registers `MAY_READ(family, id)` for the caller; False where the caller may read everything.
 
-    Each object is asked for once in a call.
+    Each object is decided once per call and then remembered.
     """
     if caller.rights.reads_everything:
         return False
-    known: dict[tuple[str, int], bool] = {}
+    decisions: dict[tuple[str, int], bool] = {}
 
     def may_read(family: str, object_id: int | None) -> bool:
         if object_id is None:
             return False
         key = (family, object_id)
-        if key not in known:
-            known[key] = caller.rights.may_read(db, family, object_id)
-        return known[key]
+        if key not in decisions:
+            decisions[key] = caller.rights.may_read(db, family, object_id)
+        return decisions[key]
 
     db.create_function(MAY_READ, 2, may_read)
     return True

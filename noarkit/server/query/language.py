@@ -1,11 +1,14 @@
-"""The query language as text: tokens and grammar to a tree.
+"""Parses the query language: text to tokens to a tree of conditions.
 
     query = and {"||" and}      and = unit {"&&" unit}      unit = "(" query ")" | comparison
     comparison = path ("=" | "!=" | "%=") param | path "=" ("[" | "{") param ":" param ("]" | "}")
     path = [#alias "."] name {"." name}
 
-Reading needs no recursion, so no depth of parentheses can hurt; what stays nested after needless parentheses are gone
-may be `MAX_NESTING` deep. Whatever the text, the only exception is a Refusal that says where reading stopped.
+The parser does not recurse, so that deeply nested parentheses cannot exhaust the stack; after needless parentheses are
+dropped, a query may be nested `MAX_NESTING` deep. Any faulty text raises a Refusal that names the position.
+
+    a = @x && (b.c != @y || d = [@lo:@hi])
+    ->  Group("&&", (Compare(a, "=", @x), Group("||", (Compare(b.c, "!=", @y), Between(d, @lo, @hi, True, True)))))
 """
 
 from __future__ import annotations
@@ -100,19 +103,19 @@ def parse_path(text: str) -> Path:
 def _tokens(text: str) -> Iterator[_Token]:
     place = 0
     while place < len(text):
-        found = _TOKEN.match(text, place)
-        if found is None:
+        match = _TOKEN.match(text, place)
+        if match is None:
             raise Refusal(400, f"The query cannot be read at position {place + 1}: {text[place]!r} is no part of it.")
-        kind = str(found.lastgroup)
+        kind = str(match.lastgroup)
         if kind != "space":
-            yield _Token(found.group() if kind == "sign" else kind, found.group(), place)
-        place = found.end()
+            yield _Token(match.group() if kind == "sign" else kind, match.group(), place)
+        place = match.end()
     yield _Token("end", "", place)
 
 
 @dataclass(slots=True)
 class _Level:
-    """What has been read inside one pair of parentheses: the alternatives, the last of them still growing."""
+    """One open pair of parentheses: the alternatives of `||` so far, each a list of conditions joined by `&&`."""
 
     alternatives: list[list[Node]]
 
@@ -121,7 +124,7 @@ class _Level:
 
 
 class _Reader:
-    """Walks the tokens once, with a stack of open parentheses of its own."""
+    """Parses the tokens in one pass, with an explicit stack of open parentheses."""
 
     def __init__(self, tokens: list[_Token]) -> None:
         self._tokens = tokens
@@ -131,24 +134,24 @@ class _Reader:
     def read(self) -> Node:
         levels = [_Level([[]])]
         while True:
-            while self._take("("):
+            while self._accept("("):
                 levels.append(_Level([[]]))
                 if len(levels) > _MAX_OPEN:
                     raise Refusal(400, f"The query opens more than {_MAX_OPEN} parentheses at once.")
             levels[-1].alternatives[-1].append(self._comparison())
-            while self._take(")"):
+            while self._accept(")"):
                 if len(levels) == 1:
-                    raise self._wrong("an opening parenthesis before it", self._tokens[self._next - 1])
-                done = levels.pop().close()
-                levels[-1].alternatives[-1].append(done)
-            if self._take("||"):
+                    raise self._unexpected("an opening parenthesis before it", self._tokens[self._next - 1])
+                inner = levels.pop().close()
+                levels[-1].alternatives[-1].append(inner)
+            if self._accept("||"):
                 levels[-1].alternatives.append([])
-            elif not self._take("&&"):
+            elif not self._accept("&&"):
                 break
         if len(levels) > 1:
-            raise self._wrong('")"', self._tokens[self._next])
+            raise self._unexpected('")"', self._tokens[self._next])
         self.expect("end", "", '"&&", "||" or the end')
-        return _checked(levels[0].close())
+        return _check_nesting(levels[0].close())
 
     def path(self) -> Path:
         alias = ""
@@ -156,14 +159,14 @@ class _Reader:
             alias = self.expect("alias", "", "an alias")
             self.expect(".", ".", '"." after the alias')
         names = [self.expect("name", "", "a field name")]
-        while self._take("."):
+        while self._accept("."):
             names.append(self.expect("name", "", "a field name"))
         return Path(tuple(names), alias)
 
-    def expect(self, kind: str, text: str, wanted: str) -> str:
+    def expect(self, kind: str, text: str, expected: str) -> str:
         token = self._tokens[self._next]
         if token.kind != kind:
-            raise self._wrong(wanted or text, token)
+            raise self._unexpected(expected or text, token)
         self._next += 1
         return token.text
 
@@ -174,7 +177,7 @@ class _Reader:
         path = self.path()
         token = self._tokens[self._next]
         if token.kind not in ("=", "!=", "%="):
-            raise self._wrong('"=", "!=" or "%="', token)
+            raise self._unexpected('"=", "!=" or "%="', token)
         self._next += 1
         if token.kind == "=" and self._tokens[self._next].kind in ("[", "{"):
             return self._range(path)
@@ -189,20 +192,22 @@ class _Reader:
         high = self.expect("param", "", "a parameter")
         closing = self._tokens[self._next]
         if closing.kind not in ("]", "}"):
-            raise self._wrong('"]" or "}"', closing)
+            raise self._unexpected('"]" or "}"', closing)
         self._next += 1
         return Between(path, low, high, low_inside, closing.kind == "]")
 
-    def _take(self, kind: str) -> bool:
+    def _accept(self, kind: str) -> bool:
         if self._tokens[self._next].kind != kind:
             return False
         self._next += 1
         return True
 
     @staticmethod
-    def _wrong(wanted: str, token: _Token) -> Refusal:
-        met = repr(token.text) if token.text else "the end"
-        return Refusal(400, f"The query cannot be read at position {token.place + 1}: {wanted} expected, not {met}.")
+    def _unexpected(expected: str, token: _Token) -> Refusal:
+        actual = repr(token.text) if token.text else "the end"
+        return Refusal(
+            400, f"The query cannot be read at position {token.place + 1}: {expected} expected, not {actual}."
+        )
 
 
 def _group(kind: Literal["&&", "||"], parts: list[Node]) -> Node:
@@ -213,11 +218,11 @@ def _group(kind: Literal["&&", "||"], parts: list[Node]) -> Node:
     return flat[0] if len(flat) == 1 else Group(kind, tuple(flat))
 
 
-def _checked(node: Node) -> Node:
+def _check_nesting(node: Node) -> Node:
     """The node, where it is not nested deeper than allowed."""
     layer: list[Node] = [node]
     for _ in range(MAX_NESTING + 1):
-        layer = [part for each in layer if isinstance(each, Group) for part in each.parts]
+        layer = [part for group in layer if isinstance(group, Group) for part in group.parts]
         if not layer:
             return node
     raise Refusal(400, f"The query is nested more than {MAX_NESTING} levels deep.")

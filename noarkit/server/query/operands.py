@@ -1,4 +1,4 @@
-"""Parameters as SQL operands: each field kind takes what clients really send for it, and nothing else.
+"""Converts query parameters to SQL operands, by the kind of the field they are compared with.
 
 Strings are compared by their characters, case and all. `%=` is the same but for `%`, which stands for any run of
 characters, none included; every other character, `_` and `\\` among them, stands for itself.
@@ -22,8 +22,8 @@ def operand(kind: str, value: Scalar, name: str, path: Path) -> Operand:
     """The stored form of a parameter that is compared with a field of that kind; the Refusal names both."""
     try:
         return _CONVERT[kind](value)
-    except BadValue as bad:
-        raise Refusal(400, f"parameter {name} of {path} {bad}.") from None
+    except BadValue as fault:
+        raise Refusal(400, f"parameter {name} of {path} {fault}.") from None
 
 
 def pattern(value: Scalar, name: str, path: Path) -> str:
@@ -38,7 +38,7 @@ def pattern(value: Scalar, name: str, path: Path) -> str:
 
 def prefix(text: str) -> str:
     """What every text that fits a pattern begins with, as a pattern of SQLite's GLOB, which an index can serve."""
-    return "".join(_GLOB.get(sign, sign) for sign in text.partition(ANY)[0]) + "*"
+    return "".join(_GLOB.get(character, character) for character in text.partition(ANY)[0]) + "*"
 
 
 def _text(value: Scalar) -> str:

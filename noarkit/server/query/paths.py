@@ -1,7 +1,10 @@
-"""Paths through links as joined tables: within one query the same chain always means the same linked object.
+"""Turns reference paths of a query into joins; within one query the same path always means the same linked object.
 
-A `Linked` is one such object: the table row a chain prefix or an alias leads to. Joins are outer, so that a condition
-can ask for what is not there. Where the caller may not read everything, each join leaves out what is hidden from it.
+A `Linked` is one such object: the table row that a path prefix or an alias leads to. Joins are outer, so that a
+condition can ask for a missing object. For callers with limited rights each join leaves out hidden objects.
+
+    refMappe.refArkivdel.tittel   ->   LEFT JOIN o_abstraktmappe t1 ON t1.id = o."refMappe"
+                                       LEFT JOIN o_arkivdel t2 ON t2.id = t1."refArkivdel"      column t2."tittel"
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ MAY_READ = "noarkit_may_read"
 
 @dataclass(slots=True, eq=False)
 class Linked:
-    """One object that a condition speaks of: the one asked for, or one that links lead to from there."""
+    """One object that a query refers to: the root object, or an object that references lead to from there."""
 
     number: int
     name: str
@@ -38,28 +41,28 @@ class Linked:
         return f"t{self.number}" if self.parent else "o"
 
     def id_sql(self, *, guarded: bool) -> str:
-        """Where its id stands: in the link itself, so that its table is not needed for that."""
+        """SQL for its id, taken from the link column where possible so that its own table need not be joined."""
         if self.parent is None or self.link is None:
             return "o.id"
         if self.link.kind == "pairs":
-            return f"p{self.number}.{self.link.theirs}"
+            return f"p{self.number}.{self.link.other_column}"
         if self.link.kind == "inverse" or guarded:
             return f"{self.table}.id"
         return f'{self.parent.table}."{self.link.column}"'
 
     def lineage(self) -> list[Linked]:
-        """Itself and all above it but the object asked for."""
-        found: list[Linked] = []
-        at = self
-        while at.parent is not None:
-            found.append(at)
-            at = at.parent
-        return found
+        """The object itself and its parents, nearest first, without the root object."""
+        ancestors: list[Linked] = []
+        current = self
+        while current.parent is not None:
+            ancestors.append(current)
+            current = current.parent
+        return ancestors
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a path ends at: a column of an object, or, without a field, the object itself."""
+    """The end of a path: a column of an object or, without a field, the object itself."""
 
     linked: Linked
     column: str
@@ -78,7 +81,7 @@ class Target:
 
 
 class Paths:
-    """All objects that one query speaks of."""
+    """All objects that one query refers to, by path and by alias."""
 
     def __init__(self, type_name: str, aliases: Mapping[str, str], settings: Settings) -> None:
         self._model: Metamodel = schema().model
@@ -92,25 +95,27 @@ class Paths:
 
     def target(self, path: Path) -> Target:
         """What the path leads to; a Refusal where there is no such field or link."""
-        at = self._alias(path.alias, ()) if path.alias else self.root
+        linked = self._alias(path.alias, ()) if path.alias else self.root
         for name in path.names[:-1]:
-            at = self._follow(at, name)
+            linked = self._follow(linked, name)
         name = path.names[-1]
-        if self._reference(at, name) is not None:
-            return Target(self._follow(at, name), "id", None)
-        found = self.field(at, name)
-        if not found.queryable:
-            raise Refusal(400, f"Field {name} of {at.name} cannot be queried.")
-        return Target(at, found.name, found)
+        if self._reference(linked, name) is not None:
+            return Target(self._follow(linked, name), "id", None)
+        model_field = self.field(linked, name)
+        if not model_field.queryable:
+            raise Refusal(400, f"Field {name} of {linked.name} cannot be queried.")
+        return Target(linked, model_field.name, model_field)
 
-    def field(self, at: Linked, name: str) -> Field:
+    def field(self, linked: Linked, name: str) -> Field:
         """The field of that name on one of the possible types."""
-        for type_name in at.types:
+        for type_name in linked.types:
             fields = self._model.types[type_name].fields
-            found = fields.get(name) or next((each for each in fields.values() if each.also == name), None)
-            if found is not None and self._is_known(found):
-                return found
-        raise Refusal(400, f"A field with name {name} was not found in {at.name} or its hierarchy.")
+            match = fields.get(name) or next(
+                (candidate for candidate in fields.values() if candidate.also == name), None
+            )
+            if match is not None and self._is_known(match):
+                return match
+        raise Refusal(400, f"A field with name {name} was not found in {linked.name} or its hierarchy.")
 
     def is_reference(self, name: str) -> bool:
         """True where the object asked for has a link of that name."""
@@ -126,44 +131,44 @@ class Paths:
         if len(waiting) >= self._settings.query_depth:
             raise self._too_deep()
         path = parse_path(self._aliases[alias])
-        at = self._alias(path.alias, (*waiting, alias)) if path.alias else self.root
+        parent = self._alias(path.alias, (*waiting, alias)) if path.alias else self.root
         for name in path.names[:-1]:
-            at = self._follow(at, name)
-        if self._reference(at, path.names[-1]) is None:
-            self.field(at, path.names[-1])
+            parent = self._follow(parent, name)
+        if self._reference(parent, path.names[-1]) is None:
+            self.field(parent, path.names[-1])
             raise Refusal(400, f"joins: {alias} must lead along a reference, which {path.names[-1]} is not.")
-        found = self._resolved[alias] = self._follow(at, path.names[-1], alias)
-        return found
+        linked = self._resolved[alias] = self._follow(parent, path.names[-1], alias)
+        return linked
 
-    def _follow(self, at: Linked, name: str, alias: str = "") -> Linked:
-        known = at.children.get((name, alias))
-        if known is not None:
-            return known
-        reference = self._reference(at, name)
+    def _follow(self, parent: Linked, name: str, alias: str = "") -> Linked:
+        existing = parent.children.get((name, alias))
+        if existing is not None:
+            return existing
+        reference = self._reference(parent, name)
         if reference is None:
-            found = self.field(at, name)
-            raise Refusal(400, f"Field {found.name} of {at.name} is no reference; nothing can follow it.")
-        if at.depth >= self._settings.query_depth:
+            model_field = self.field(parent, name)
+            raise Refusal(400, f"Field {model_field.name} of {parent.name} is no reference; nothing can follow it.")
+        if parent.depth >= self._settings.query_depth:
             raise self._too_deep()
-        links = [link for type_name in at.types if (link := schema().link(type_name, name)) is not None]
+        links = [link for type_name in parent.types if (link := schema().link(type_name, name)) is not None]
         self._count += 1
-        reached = Linked(
+        linked = Linked(
             number=self._count,
             name=reference.targets[0] if len(reference.targets) == 1 else links[0].other_family,
             family=links[0].other_family,
             types=self._targets(links),
             link=links[0],
-            parent=at,
-            depth=at.depth + 1,
+            parent=parent,
+            depth=parent.depth + 1,
         )
-        at.children[name, alias] = reached
-        return reached
+        parent.children[name, alias] = linked
+        return linked
 
-    def _reference(self, at: Linked, name: str) -> Reference | None:
-        for type_name in at.types:
-            found = self._model.types[type_name].references.get(name)
-            if found is not None and self._is_known(found):
-                return found
+    def _reference(self, linked: Linked, name: str) -> Reference | None:
+        for type_name in linked.types:
+            reference = self._model.types[type_name].references.get(name)
+            if reference is not None and self._is_known(reference):
+                return reference
         return None
 
     def _targets(self, links: list[Link]) -> tuple[str, ...]:
@@ -173,12 +178,12 @@ class Paths:
         names = [name for link in links for target in link.reference.targets for name in self._model.concrete(target)]
         return tuple(dict.fromkeys(names))
 
-    def _is_known(self, named: Field | Reference) -> bool:
-        return self._settings.show_newer or not named.newer
+    def _is_known(self, member: Field | Reference) -> bool:
+        return self._settings.show_newer or not member.newer
 
     def _known_types(self, type_name: str) -> tuple[str, ...]:
         types = self._model.concrete(type_name)
-        return tuple(each for each in types if self._settings.show_newer or not self._model.types[each].newer)
+        return tuple(name for name in types if self._settings.show_newer or not self._model.types[name].newer)
 
     def _family(self, type_name: str) -> str:
         if not self._known_types(type_name):
@@ -189,7 +194,7 @@ class Paths:
         return Refusal(400, f"A path may follow at most {self._settings.query_depth} references.")
 
 
-def reach(target: Target) -> list[Linked]:
+def require_tables(target: Target) -> list[Linked]:
     """The linked objects on the way to a target, nearest to it first; their tables will be joined where needed."""
     if target.column != "id":
         target.linked.reads_table = True
@@ -200,12 +205,14 @@ def reach(target: Target) -> list[Linked]:
     return lineage
 
 
-def joins_sql(wanted: list[Linked], required: frozenset[Linked], *, guarded: bool) -> list[str]:
-    """The join clauses of the objects in `wanted` (parents first), inner ones for those that must be there.
+def joins_sql(linked_objects: list[Linked], required: frozenset[Linked], *, guarded: bool) -> list[str]:
+    """The join clauses of `linked_objects` (parents first), inner joins for those that must exist.
 
-    Inner joins stand first: SQLite may then begin at any of them.
+    Inner joins come first: SQLite may then begin at any of them.
     """
-    ordered = [each for each in wanted if each in required] + [each for each in wanted if each not in required]
+    ordered = [candidate for candidate in linked_objects if candidate in required] + [
+        candidate for candidate in linked_objects if candidate not in required
+    ]
     return [
         clause
         for linked in ordered
@@ -227,8 +234,10 @@ def _clauses(linked: Linked, join: str, *, guarded: bool) -> list[str]:
     if link.kind == "inverse":
         return [f'{table} {linked.table}."{link.column}" = {parent_id}{guard(own_id)}']
     if link.kind == "pairs":
-        column = f"p{linked.number}.{link.theirs}"
-        pair = f"{join} {link.pair_table} p{linked.number} ON p{linked.number}.{link.mine} = {parent_id}{guard(column)}"
+        column = f"p{linked.number}.{link.other_column}"
+        pair_alias = f"p{linked.number}"
+        on_parent = f"{pair_alias}.{link.own_column} = {parent_id}{guard(column)}"
+        pair = f"{join} {link.pair_table} {pair_alias} ON {on_parent}"
         return [pair, f"{table} {own_id} = {column}"] if linked.reads_table else [pair]
     if linked.reads_table or guarded:
         return [f'{table} {own_id} = {parent.table}."{link.column}"{guard(own_id)}']

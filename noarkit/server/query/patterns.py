@@ -1,6 +1,10 @@
-"""`%=`: a text against a pattern in which `%` stands for any run of characters, in time that grows with their lengths.
+"""Matches `%=` patterns, in which `%` stands for any run of characters, in linear time.
 
-The pieces between the signs are looked for one after the other, each as early as it comes; nothing is ever tried twice.
+Callers write the patterns, so a regular expression would not do: `%a%a%a%...` backtracks exponentially there. Here the
+literal pieces between the `%` are searched from left to right, each at its earliest place. That is enough: a match that
+places a piece later also exists with the piece at its earliest place, so nothing is ever tried twice.
+
+    "a%bc%d"   first "a", then "bc" somewhere, last "d"
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ MAX_LENGTH = 2_000
 
 
 class Pattern:
-    """A pattern, taken apart once."""
+    """A parsed pattern: its first and last piece, and the pieces between them."""
 
     __slots__ = ("_between", "_first", "_is_open", "_last", "_shortest")
 
@@ -29,30 +33,30 @@ class Pattern:
         self._shortest = len(text) - text.count(ANY)
 
     def matches(self, text: str) -> bool:
-        """Whether the whole text is as the pattern says."""
+        """True where the whole text matches the pattern."""
         if not self._is_open:
             return text == self._first
         if len(text) < self._shortest or not text.startswith(self._first) or not text.endswith(self._last):
             return False
-        at, end = len(self._first), len(text) - len(self._last)
+        position, end = len(self._first), len(text) - len(self._last)
         for piece in self._between:
-            at = text.find(piece, at, end)
-            if at < 0:
+            position = text.find(piece, position, end)
+            if position < 0:
                 return False
-            at += len(piece)
+            position += len(piece)
         return True
 
 
 def watch_patterns(db: sqlite3.Connection, check_time: Callable[[], None]) -> None:
-    """Lets SQL ask `MATCHES(text, pattern)`; the clock is looked at each time, for texts may be long."""
+    """Registers the SQL function `MATCHES(text, pattern)`; it checks the deadline each time, for texts may be long."""
 
     def matches(text: str | None, pattern: str) -> bool | None:
         check_time()
-        return None if text is None else _taken_apart(pattern).matches(text)
+        return None if text is None else _parse_pattern(pattern).matches(text)
 
     db.create_function(MATCHES, 2, matches)
 
 
 @lru_cache(maxsize=64)
-def _taken_apart(pattern: str) -> Pattern:
+def _parse_pattern(pattern: str) -> Pattern:
     return Pattern(pattern)

@@ -1,4 +1,4 @@
-"""The body of a query call, checked member by member; numbers and booleans may come as strings."""
+"""Reads and checks the body of a query call, member by member; numbers and booleans may be sent as strings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
-    """What a query asks for."""
+    """The checked body of a query call."""
 
     type: str
     limit: int
@@ -119,31 +119,31 @@ def whole_text(value: str, name: str) -> str:
 
 
 def _parameters(members: Mapping[str, object]) -> Mapping[str, Scalar]:
-    found: dict[str, Scalar] = {}
-    given = object_member(members.get("parameters"), "parameters")
-    if len(given) > _MAX_PARAMETERS:
+    parameters: dict[str, Scalar] = {}
+    entries = object_member(members.get("parameters"), "parameters")
+    if len(entries) > _MAX_PARAMETERS:
         raise Refusal(400, f"parameters has more than {_MAX_PARAMETERS} members.")
-    for name, value in given.items():
+    for name, value in entries.items():
         if not _PARAMETER.fullmatch(name):
             raise Refusal(400, f"parameters: {name!r} is no parameter name; it is @ and letters or digits.")
         if value is not None and not isinstance(value, str | int | float | bool):
             raise Refusal(400, f"parameters: {name} must be a string, a number, a boolean or null.")
-        found[name] = whole_text(value, name) if isinstance(value, str) else value
-    return found
+        parameters[name] = whole_text(value, name) if isinstance(value, str) else value
+    return parameters
 
 
 def _joins(members: Mapping[str, object]) -> Mapping[str, str]:
-    found: dict[str, str] = {}
-    given = object_member(members.get("joins"), "joins")
-    if len(given) > _MAX_JOINS:
+    joins: dict[str, str] = {}
+    entries = object_member(members.get("joins"), "joins")
+    if len(entries) > _MAX_JOINS:
         raise Refusal(400, f"joins has more than {_MAX_JOINS} members.")
-    for name, value in given.items():
+    for name, value in entries.items():
         if not _ALIAS.fullmatch(name):
             raise Refusal(400, f"joins: {name!r} is no alias; it is # and letters or digits.")
         if not isinstance(value, str):
             raise Refusal(400, f"joins: {name} must be a string.")
-        found[name] = value
-    return found
+        joins[name] = value
+    return joins
 
 
 def _sort_order(members: Mapping[str, object]) -> tuple[Sort, ...]:
@@ -156,9 +156,9 @@ def _sort_order(members: Mapping[str, object]) -> tuple[Sort, ...]:
         raise Refusal(400, f"sortOrder has more than {_MAX_SORTS} fields.")
     sorts: dict[str, Sort] = {}
     for place, entry in enumerate(value):
-        each = object_member(entry, f"sortOrder[{place}]")
-        name = text_member(each, "field", None)
-        order = text_member(each, "order", None).strip().lower()
+        sort_entry = object_member(entry, f"sortOrder[{place}]")
+        name = text_member(sort_entry, "field", None)
+        order = text_member(sort_entry, "order", None).strip().lower()
         if order not in ("asc", "desc"):
             raise Refusal(400, f"sortOrder[{place}]: order must be asc or desc.")
         sorts.setdefault(name, Sort(name, order == "desc"))

@@ -20,10 +20,10 @@ def query(call: Call) -> Answer:
     """Answers `{"hasMore", "results"}`; the page and its rows come from one snapshot of the archive."""
     settings = call.service.settings
     request = read_request(call.body, settings)
-    with call.service.db.reading() as db:
-        told = page(db, request, settings, call.caller, call.service.db.clock.check)
-    note_reads(call.service, call.caller, told)
-    return Answer(body=told)
+    with call.service.db.snapshot() as db:
+        result_page = page(db, request, settings, call.caller, call.service.db.clock.check)
+    note_reads(call.service, call.caller, result_page)
+    return Answer(body=result_page)
 
 
 def page(

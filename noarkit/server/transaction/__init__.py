@@ -1,12 +1,12 @@
-"""Transactions: save, link, unlink and delete, in order, all or nothing, with every rule judged at the end.
+"""Transactions: save, link, unlink and delete actions, done in order, all or nothing, with rules checked at the end.
 
-request    the shape of the body            plan       what each type asks, worked out once
-stage      the objects in memory            save link  what the actions do to them
-finalise screening files generate metadata  what the archive adds
-checks permit aftermath                     what must hold
-write log                                   what lands in the database
-trees      whole trees in bounded steps     expand     a folder or record becomes a richer type
-run        the order of it all              flight     calls that meet at one case file
+request    parses the body                   plan       rules of each type, computed once
+stage      the objects in memory             save link  apply the actions to them
+finalise screening files generate metadata   values that the archive adds
+checks permit aftermath                      rules and rights
+write log                                    the database and the change log
+trees      whole trees in bounded steps      expand     turns a folder or record into a richer type
+run        the order of all steps            flight     concurrent calls on one case file
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _transaction(in_flight: InFlight) -> Handler:
         settings = call.service.settings
         actions = read_actions(call.body, plans(leniency(settings)), settings.max_actions)
         busy = case_files_added_to(actions) if settings.concurrent_records_conflict else set()
-        with in_flight.holding(busy), call.service.db.writing() as db:
+        with in_flight.hold(busy), call.service.db.transaction() as db:
             stage = open_stage(db, settings, call.caller, call.service.now_ms())
             perform(stage, actions)
             answer = finish(stage, call.service.files)
@@ -54,7 +54,7 @@ def _transaction(in_flight: InFlight) -> Handler:
 
 def _expansion(expansion: Expansion) -> Callable[[Call], Answer]:
     def expand_one(call: Call) -> Answer:
-        with call.service.db.writing() as db:
+        with call.service.db.transaction() as db:
             stage = open_stage(db, call.service.settings, call.caller, call.service.now_ms())
             expand(stage, expansion, call.body)
             answer = finish(stage, call.service.files)

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from noarkit.server.transaction.aftermath import refuse_held
+from noarkit.server.transaction.aftermath import refuse_links
 from noarkit.server.transaction.generate import fill_one, number
 from noarkit.server.transaction.link import link
 from noarkit.server.transaction.plan import TypePlan
 from noarkit.server.transaction.request import Action, read_key
 from noarkit.server.transaction.save import change_field, save
-from noarkit.server.transaction.stage import Stage, Thing
-from noarkit.server.values import shown
+from noarkit.server.transaction.stage import Stage, StagedEntity
+from noarkit.server.values import shorten
 from noarkit.server.wire import Refusal
 
 
@@ -75,14 +75,14 @@ def expand(stage: Stage, expansion: Expansion, body: object) -> None:
     action = Action(0, "save", stage.plans[expansion.before], key, str(key), None, fields, None, ())
     parties = _parties(stage, members, key) if expansion is TO_REGISTRY_ENTRY else []
     stage.admit([action, *parties])
-    thing = stage.subject(action)
-    stage.saved[action.spoken_id] = thing
-    _become(stage, thing, stage.plans[expansion.after])
-    richer = action._replace(plan=thing.plan)
+    entity = stage.subject(action)
+    stage.saved[action.requested_id] = entity
+    _become(stage, entity, stage.plans[expansion.after])
+    richer = action._replace(plan=entity.plan)
     for name, value in fields.items():
-        change_field(stage, thing, richer, thing.plan.fields[name], value)
-    fill_one(stage, thing)
-    number(stage, [thing])
+        change_field(stage, entity, richer, entity.plan.fields[name], value)
+    fill_one(stage, entity)
+    number(stage, [entity])
     for party in parties:
         (save if party.verb == "save" else link)(stage, party)
 
@@ -93,36 +93,36 @@ def _fields(members: Mapping[str, object], expansion: Expansion) -> Mapping[str,
         raise Refusal(400, f"{expansion.member} is an object.")
     for name in fields:
         if name not in expansion.fields:
-            raise Refusal(400, f"A field with name {shown(str(name))} was not found in {expansion.member}.")
+            raise Refusal(400, f"A field with name {shorten(str(name))} was not found in {expansion.member}.")
     return fields
 
 
 def _parties(stage: Stage, members: Mapping[str, object], key: int) -> list[Action]:
-    given = members.get(_PARTIES, [])
-    if not isinstance(given, list) or not all(isinstance(fields, dict) for fields in given):
+    party_fields = members.get(_PARTIES, [])
+    if not isinstance(party_fields, list) or not all(isinstance(fields, dict) for fields in party_fields):
         raise Refusal(400, f"{_PARTIES} is a list of objects.")
     plan = stage.plans["Korrespondansepart"]
     upward = plan.links["refRegistrering"]
     actions = []
-    for index, fields in enumerate(given):
+    for index, fields in enumerate(party_fields):
         name = f"{_PARTIES}-{index}"
         actions.append(Action(index, "save", plan, name, name, None, fields, None, ()))
         actions.append(Action(index, "link", plan, name, name, None, {}, upward, (key,)))
     return actions
 
 
-def _become(stage: Stage, thing: Thing, plan: TypePlan) -> None:
+def _become(stage: Stage, entity: StagedEntity, plan: TypePlan) -> None:
     """Changes the type. What the new type has no place for must not be there. Raises Refusal (400)."""
-    lost = [
-        column for column in thing.plan.columns if column not in plan.columns and thing.values.get(column) is not None
+    orphaned = [
+        column for column in entity.plan.columns if column not in plan.columns and entity.values.get(column) is not None
     ]
-    if lost:
-        raise Refusal(400, f"{thing.where}: a {plan.name} has no {lost[0]}; unlink it first.")
+    if orphaned:
+        raise Refusal(400, f"{entity.location}: a {plan.name} has no {orphaned[0]}; unlink it first.")
     for name, reference in plan.links.items():
-        held = thing.values.get(name) if reference.kind == "column" else None
-        above = stage.look(reference.other_family, int(held)) if held is not None else None
+        target_id = entity.values.get(name) if reference.kind == "column" else None
+        above = stage.look_up(reference.other_family, int(target_id)) if target_id is not None else None
         if above is not None and above.plan.name not in reference.targets:
-            raise Refusal(400, f"{thing.where}: ref {name} of a {plan.name} cannot lead to a {above.plan.name}.")
-    refuse_held(stage, thing, [link for name, link in thing.plan.links.items() if name not in plan.links])
-    thing.plan = plan
-    thing.put("type", plan.name)
+            raise Refusal(400, f"{entity.location}: ref {name} of a {plan.name} cannot lead to a {above.plan.name}.")
+    refuse_links(stage, entity, [link for name, link in entity.plan.links.items() if name not in plan.links])
+    entity.plan = plan
+    entity.set_value("type", plan.name)

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Protocol, TypeVar
 
 from noarkit.server.transaction.plan import FILE, FILE_NAME
-from noarkit.server.transaction.stage import Stage, Thing
+from noarkit.server.transaction.stage import Stage, StagedEntity
 from noarkit.server.values import Stored
 from noarkit.server.wire import Refusal
 
@@ -51,7 +51,7 @@ class FileClaims(Protocol[FactsT]):
         """Makes an upload part of the archive, inside `db`. Refuses with 400 what is unknown or another's."""
         ...
 
-    def made_durable(self, claims: Collection[FactsT]) -> None:
+    def make_durable(self, claims: Collection[FactsT]) -> None:
         """Returns once the claimed bytes would survive a loss of power."""
         ...
 
@@ -62,48 +62,48 @@ class FileClaims(Protocol[FactsT]):
 
 def claim_files(stage: Stage, files: FileClaims[FactsT]) -> list[FactsT]:
     """Claims the file of every version made or changed here, and fills in its facts."""
-    claimed: dict[Stored, FactsT] = {}
-    for thing in stage.saved.values():
-        if thing.plan.name == "Dokumentversjon" and _has_new_file(thing):
-            file_id = thing.values[FILE]
-            if file_id not in claimed:
-                claimed[file_id] = _claim(stage, files, thing, str(file_id))
-            _fill_in(thing, claimed[file_id])
-            if stage.settings.file_names_settable and thing.claimed and thing.claimed.get(FILE_NAME):
-                thing.put(FILE_NAME, thing.claimed[FILE_NAME])
-    return list(claimed.values())
+    claims_by_id: dict[Stored, FactsT] = {}
+    for entity in stage.saved.values():
+        if entity.plan.name == "Dokumentversjon" and _has_new_file(entity):
+            file_id = entity.values[FILE]
+            if file_id not in claims_by_id:
+                claims_by_id[file_id] = _claim(stage, files, entity, str(file_id))
+            _fill_in(entity, claims_by_id[file_id])
+            if stage.settings.file_names_settable and entity.claimed_values and entity.claimed_values.get(FILE_NAME):
+                entity.set_value(FILE_NAME, entity.claimed_values[FILE_NAME])
+    return list(claims_by_id.values())
 
 
 def replaced_files(stage: Stage) -> list[str]:
     """The files that versions changed here no longer refer to."""
     return [
-        str(thing.old[FILE])
-        for thing in stage.saved.values()
-        if thing.old is not None and thing.plan.name == "Dokumentversjon" and FILE in thing.changed()
+        str(entity.old[FILE])
+        for entity in stage.saved.values()
+        if entity.old is not None and entity.plan.name == "Dokumentversjon" and FILE in entity.changed_columns()
     ]
 
 
-def _has_new_file(thing: Thing) -> bool:
-    file_id = thing.values.get(FILE)
-    return bool(file_id) and (thing.old is None or thing.old.get(FILE) != file_id)
+def _has_new_file(entity: StagedEntity) -> bool:
+    file_id = entity.values.get(FILE)
+    return bool(file_id) and (entity.old is None or entity.old.get(FILE) != file_id)
 
 
-def _claim(stage: Stage, files: FileClaims[FactsT], thing: Thing, file_id: str) -> FactsT:
+def _claim(stage: Stage, files: FileClaims[FactsT], entity: StagedEntity, file_id: str) -> FactsT:
     if "Store documents" not in stage.caller.rights.service:
-        raise Refusal(403, f'{thing.where}: field {FILE}: the service permission "Store documents" is missing.')
+        raise Refusal(403, f'{entity.location}: field {FILE}: the service permission "Store documents" is missing.')
     try:
         return files.claim(stage.db, file_id, stage.caller.account)
     except Refusal as refusal:
-        raise Refusal(refusal.status, f"{thing.where}: {refusal.description}") from None
+        raise Refusal(refusal.status, f"{entity.location}: {refusal.description}") from None
 
 
-def _fill_in(thing: Thing, facts: Facts) -> None:
-    told: dict[str, Stored] = {
+def _fill_in(entity: StagedEntity, facts: Facts) -> None:
+    columns: dict[str, Stored] = {
         "sjekksum": facts.sha256,
         "sjekksumAlgoritme": "SHA-256",
         "filstoerrelse": facts.size_bytes,
         FILE_NAME: facts.name or _NAMELESS,
         "innholdstype": facts.media_type or _OCTETS,
     }
-    for column, stored in told.items():
-        thing.put(column, stored)
+    for column, stored in columns.items():
+        entity.set_value(column, stored)

@@ -1,6 +1,6 @@
-"""Two transactions that add records to one case file at the same time: where the settings say so, the second conflicts.
+"""Detects concurrent transactions that add records to the same case file; the second one is refused, if so configured.
 
-Real archives number records within a case file and answer such a meeting with 409; a client must then try again.
+Real archives number records within a case file and answer such a conflict with 409; a client must then try again.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class InFlight:
         self._busy: set[int] = set()
 
     @contextmanager
-    def holding(self, case_files: set[int]) -> Iterator[None]:
+    def hold(self, case_files: set[int]) -> Iterator[None]:
         """Holds these case files for the block. Raises Refusal (409) where another call holds one of them."""
         with self._lock:
-            met = self._busy & case_files
-            if met:
-                raise Refusal(409, f"Records are being added to case file {min(met)} by another call; try again.")
+            contested = self._busy & case_files
+            if contested:
+                raise Refusal(409, f"Records are being added to case file {min(contested)} by another call; try again.")
             self._busy |= case_files
         try:
             yield
@@ -37,12 +37,12 @@ class InFlight:
 
 def case_files_added_to(actions: Iterable[Action]) -> set[int]:
     """The permanent ids of folders that these actions link records to."""
-    found: set[int] = set()
+    folder_ids: set[int] = set()
     for action in actions:
         if action.verb != "link" or action.link is None:
             continue
         if action.plan.family == "AbstraktRegistrering" and action.link.name == "refMappe":
-            found.update(key for key in action.others if isinstance(key, int))
+            folder_ids.update(key for key in action.other_keys if isinstance(key, int))
         elif action.plan.family == "AbstraktMappe" and action.link.name == "refRegistrering":
-            found.update(key for key in (action.key,) if isinstance(key, int))
-    return found
+            folder_ids.update(key for key in (action.key,) if isinstance(key, int))
+    return folder_ids

@@ -1,4 +1,4 @@
-"""What the archive fills in by itself: defaults, who and when, years, sequences and identifiers.
+"""Generates the values that the archive fills in: defaults, user and time, years, sequence numbers and identifiers.
 
 A number that the caller gives is kept, and its sequence moves ahead of it, so that no number is given out twice. Case
 files and plain folders share one sequence a year, and so do all records, because their identifiers look alike.
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from noarkit.server.schema import table_name
 from noarkit.server.transaction.plan import TypePlan
-from noarkit.server.transaction.stage import Stage, Thing
+from noarkit.server.transaction.stage import Stage, StagedEntity
 from noarkit.server.values import Stored, day_of, year_of
 
 _FOLDERS, _RECORDS = "folder", "record"
@@ -26,49 +26,49 @@ def generate(stage: Stage) -> None:
     number(stage, stage.new)
 
 
-def fill_one(stage: Stage, thing: Thing) -> None:
+def fill_one(stage: Stage, entity: StagedEntity) -> None:
     """Fills in what one object lacks, as when it becomes another type; `number` follows."""
-    for name, stored in _defaults(stage, thing.plan, year_of(stage.now_ms)).items():
-        if thing.values.get(name) is None:
-            thing.put(name, stored)
+    for name, stored in _defaults(stage, entity.plan, year_of(stage.now_ms)).items():
+        if entity.values.get(name) is None:
+            entity.set_value(name, stored)
 
 
-def number(stage: Stage, things: Iterable[Thing]) -> None:
-    """Gives years, numbers and identifiers to those of `things` that lack them."""
-    by_family: dict[str, list[Thing]] = defaultdict(list)
-    for thing in things:
-        by_family[thing.plan.family].append(thing)
+def number(stage: Stage, entities: Iterable[StagedEntity]) -> None:
+    """Gives years, numbers and identifiers to those of `entities` that lack them."""
+    by_family: dict[str, list[StagedEntity]] = defaultdict(list)
+    for entity in entities:
+        by_family[entity.plan.family].append(entity)
     year = year_of(stage.now_ms)
     _number_in_year(stage, by_family["AbstraktMappe"], _FOLDERS, year)
     _number_in_year(stage, by_family["AbstraktRegistrering"], _RECORDS, year)
-    posts = [thing for thing in by_family["AbstraktRegistrering"] if thing.plan.name == "Journalpost"]
+    posts = [entity for entity in by_family["AbstraktRegistrering"] if entity.plan.name == "Journalpost"]
     _number_below(stage, posts, "journalpostnummer", ("refMappe", "refArkivdel"))
     _number_below(stage, by_family["Dokument"], "dokumentnummer", ("refRegistrering",))
     _number_below(stage, by_family["Dokumentversjon"], "versjonsnummer", ("refDokument",))
-    for thing in by_family["Presedens"]:
-        _complete_precedent(stage, thing)
+    for entity in by_family["Presedens"]:
+        _complete_precedent(stage, entity)
 
 
-def _fill(stage: Stage, things: list[Thing], year: int) -> None:
-    ready: dict[str, dict[str, Stored]] = {}
-    uuids = _uuids(len(things))
-    for thing, uuid in zip(things, uuids, strict=True):
-        plan = thing.plan
-        defaults = ready.get(plan.name)
+def _fill(stage: Stage, entities: list[StagedEntity], year: int) -> None:
+    defaults_by_type: dict[str, dict[str, Stored]] = {}
+    uuids = _uuids(len(entities))
+    for entity, uuid in zip(entities, uuids, strict=True):
+        plan = entity.plan
+        defaults = defaults_by_type.get(plan.name)
         if defaults is None:
-            defaults = ready[plan.name] = _defaults(stage, plan, year)
-        thing.values = {
-            "id": thing.id,
+            defaults = defaults_by_type[plan.name] = _defaults(stage, plan, year)
+        entity.values = {
+            "id": entity.id,
             "type": plan.name,
             "version": 1,
             "uuid": uuid,
             **defaults,
-            **thing.values,
+            **entity.values,
         }
-        if thing.nulled:
-            for name in thing.nulled:
+        if entity.nulled_columns:
+            for name in entity.nulled_columns:
                 if name in defaults and name not in plan.must:
-                    del thing.values[name]
+                    del entity.values[name]
 
 
 def _defaults(stage: Stage, plan: TypePlan, year: int) -> dict[str, Stored]:
@@ -84,10 +84,10 @@ def _defaults(stage: Stage, plan: TypePlan, year: int) -> dict[str, Stored]:
 
 def _uuids(count: int) -> list[str]:
     """Random UUIDs of version 4, many from one draw."""
-    drawn = os.urandom(16 * count).hex()
+    digits = os.urandom(16 * count).hex()
     return [
         f"{h[:8]}-{h[8:12]}-4{h[13:16]}-{'89ab'[int(h[16], 16) & 3]}{h[17:20]}-{h[20:]}"
-        for h in (drawn[at : at + 32] for at in range(0, 32 * count, 32))
+        for h in (digits[at : at + 32] for at in range(0, 32 * count, 32))
     ]
 
 
@@ -98,89 +98,89 @@ _NUMBERED: Mapping[str, tuple[str, str]] = {
 }
 
 
-def _number_in_year(stage: Stage, things: list[Thing], kind: str, year: int) -> None:
+def _number_in_year(stage: Stage, entities: list[StagedEntity], kind: str, year: int) -> None:
     ident = "mappeIdent" if kind == _FOLDERS else "registreringsIdent"
-    lacking: dict[int, list[Thing]] = defaultdict(list)
-    reached: dict[int, int] = {}
-    for thing in things:
-        values = thing.values
-        columns = _NUMBERED.get(thing.plan.name)
-        its_year = year if columns is None else _whole(values[columns[0]])
-        given = None if columns is None else values.get(columns[1])
-        if given is not None:
-            reached[its_year] = max(reached.get(its_year, 0), _whole(given))
+    unnumbered: dict[int, list[StagedEntity]] = defaultdict(list)
+    highest_by_year: dict[int, int] = {}
+    for entity in entities:
+        values = entity.values
+        columns = _NUMBERED.get(entity.plan.name)
+        entity_year = year if columns is None else _whole(values[columns[0]])
+        chosen_number = None if columns is None else values.get(columns[1])
+        if chosen_number is not None:
+            highest_by_year[entity_year] = max(highest_by_year.get(entity_year, 0), _whole(chosen_number))
         elif columns is not None or values.get(ident) is None:
-            lacking[its_year].append(thing)
-    for its_year, highest in reached.items():
-        _reach(stage.db, f"{kind}:{its_year}", highest)
-    for its_year, members in lacking.items():
-        following = _take(stage.db, f"{kind}:{its_year}", len(members))
-        for thing, found in zip(members, range(following, following + len(members)), strict=True):
-            _set_number(thing, ident, its_year, found)
-    for thing in things:
-        if thing.values.get(ident) is None:
-            first, second = _NUMBERED[thing.plan.name]
-            thing.put(ident, f"{thing.values[first]}/{thing.values[second]}")
+            unnumbered[entity_year].append(entity)
+    for entity_year, highest in highest_by_year.items():
+        _advance_sequence(stage.db, f"{kind}:{entity_year}", highest)
+    for entity_year, members in unnumbered.items():
+        following = _allocate_numbers(stage.db, f"{kind}:{entity_year}", len(members))
+        for entity, value in zip(members, range(following, following + len(members)), strict=True):
+            _set_number(entity, ident, entity_year, value)
+    for entity in entities:
+        if entity.values.get(ident) is None:
+            first, second = _NUMBERED[entity.plan.name]
+            entity.set_value(ident, f"{entity.values[first]}/{entity.values[second]}")
 
 
-def _set_number(thing: Thing, ident: str, year: int, found: int) -> None:
-    columns = _NUMBERED.get(thing.plan.name)
+def _set_number(entity: StagedEntity, ident: str, year: int, value: int) -> None:
+    columns = _NUMBERED.get(entity.plan.name)
     if columns is None:
-        thing.put(ident, f"{year}/{found}")
+        entity.set_value(ident, f"{year}/{value}")
     else:
-        thing.put(columns[1], found)
+        entity.set_value(columns[1], value)
 
 
-def _number_below(stage: Stage, things: list[Thing], column: str, parents: tuple[str, ...]) -> None:
+def _number_below(stage: Stage, entities: list[StagedEntity], column: str, parents: tuple[str, ...]) -> None:
     """Numbers things within their parent, from 1, or from the highest that the parent holds."""
-    lacking: dict[tuple[str, int], list[Thing]] = defaultdict(list)
-    reached: dict[tuple[str, int], int] = defaultdict(int)
-    for thing in things:
-        values = thing.values
+    unnumbered: dict[tuple[str, int], list[StagedEntity]] = defaultdict(list)
+    highest_by_scope: dict[tuple[str, int], int] = defaultdict(int)
+    for entity in entities:
+        values = entity.values
         scope = next(((name, _whole(values[name])) for name in parents if values.get(name) is not None), ("", 0))
-        given = values.get(column)
-        if given is None:
-            lacking[scope].append(thing)
+        chosen_number = values.get(column)
+        if chosen_number is None:
+            unnumbered[scope].append(entity)
         else:
-            reached[scope] = max(reached[scope], _whole(given))
-    for scope, members in lacking.items():
-        following = max(reached[scope], _highest(stage, members[0].plan.family, column, scope)) + 1
-        for offset, thing in enumerate(members):
-            thing.put(column, following + offset)
+            highest_by_scope[scope] = max(highest_by_scope[scope], _whole(chosen_number))
+    for scope, members in unnumbered.items():
+        following = max(highest_by_scope[scope], _highest(stage, members[0].plan.family, column, scope)) + 1
+        for offset, entity in enumerate(members):
+            entity.set_value(column, following + offset)
 
 
 def _highest(stage: Stage, family: str, column: str, scope: tuple[str, int]) -> int:
     name, parent_id = scope
-    parent = stage.things.get(parent_id)
+    parent = stage.entities.get(parent_id)
     if not name or (parent is not None and parent.old is None):
         return 0
     sql = f'SELECT max("{column}") FROM {table_name(family)} WHERE "{name}" = ?'  # noqa: S608  # names of the metamodel
     return int(stage.db.execute(sql, (parent_id,)).fetchone()[0] or 0)
 
 
-def _complete_precedent(stage: Stage, thing: Thing) -> None:
-    filled: Mapping[str, Stored] = {
-        "title": _precedent_title(stage, thing),
+def _complete_precedent(stage: Stage, entity: StagedEntity) -> None:
+    defaults: Mapping[str, Stored] = {
+        "title": _precedent_title(stage, entity),
         "presedensDato": day_of(stage.now_ms),
         "presedensGodkjentDato": stage.now_ms,
         "presedensGodkjentAv": stage.caller.name,
         "presedensGodkjentAvBrukerIdent": stage.caller.account,
         "presedensStatus": "G",
     }
-    for name, stored in filled.items():
-        if thing.values.get(name) is None:
-            thing.put(name, stored)
+    for name, stored in defaults.items():
+        if entity.values.get(name) is None:
+            entity.set_value(name, stored)
 
 
-def _precedent_title(stage: Stage, thing: Thing) -> Stored:
+def _precedent_title(stage: Stage, entity: StagedEntity) -> Stored:
     """The title of the first case file or registry entry that the precedent is linked to."""
-    for key, (owner, _, other) in stage.pair_owners.items():
-        if owner is thing and stage.pairs[key] and other.values.get("tittel"):
-            return other.values["tittel"]
+    for key, (owner, _, linked) in stage.pair_owners.items():
+        if owner is entity and stage.pairs[key] and linked.values.get("tittel"):
+            return linked.values["tittel"]
     return "Presedens"
 
 
-def _reach(db: sqlite3.Connection, name: str, value: int) -> None:
+def _advance_sequence(db: sqlite3.Connection, name: str, value: int) -> None:
     """Moves a sequence ahead of a number that a caller chose."""
     db.execute(
         "INSERT INTO counter (name, value) VALUES (?, ?)"
@@ -189,7 +189,7 @@ def _reach(db: sqlite3.Connection, name: str, value: int) -> None:
     )
 
 
-def _take(db: sqlite3.Connection, name: str, count: int) -> int:
+def _allocate_numbers(db: sqlite3.Connection, name: str, count: int) -> int:
     row = db.execute(
         "INSERT INTO counter (name, value) VALUES (?, ?)"
         " ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value",

@@ -58,7 +58,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The object that a change is of."""
+    """The object that was changed."""
 
     object_id: int
     system_id: str
@@ -67,7 +67,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a row says beyond who, when and of what; the values are JSON texts."""
+    """The content of a log row apart from actor and subject; the values are JSON texts."""
 
     kind: str
     field: str | None = None
@@ -95,11 +95,11 @@ def statements() -> Iterator[str]:
 
 
 def write_entries(db: sqlite3.Connection, entries: Iterable[Entry]) -> None:
-    """Adds rows made by `created` and `entry`, in their order."""
+    """Adds rows made by `create_entry` and `entry`, in their order."""
     db.executemany(_INSERT, entries)
 
 
-def created(actor: Actor, subject: Subject, whole: str, parent_id: int | None) -> Entry:
+def create_entry(actor: Actor, subject: Subject, whole: str, parent_id: int | None) -> Entry:
     """The row of a new object; `whole` is its JSON."""
     return (
         subject.object_id,
@@ -141,12 +141,12 @@ def entry(actor: Actor, subject: Subject, change: Change) -> Entry:
     )
 
 
-def updated(name: str, kind: str, old: Stored, new: Stored) -> Change:
+def update_change(name: str, kind: str, old: Stored, new: Stored) -> Change:
     """The change of one field."""
     return Change("UPDATE", field=name, field_type=kind, new=_field(name, kind, new), old=_field(name, kind, old))
 
 
-def deleted(type_name: str, row: Mapping[str, Stored], parent_id: int | None) -> Change:
+def delete_change(type_name: str, row: Mapping[str, Stored], parent_id: int | None) -> Change:
     """The change of an object that goes."""
     return Change("DELETE", old=orjson.dumps(render_values(type_name, row)).decode(), parent_id=parent_id)
 

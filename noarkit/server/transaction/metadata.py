@@ -12,56 +12,58 @@ from collections.abc import Callable, Mapping
 import orjson
 
 from noarkit.server.transaction.stage import Stage
-from noarkit.server.values import BadValue, format_timestamp, shown, text, timestamp, truth, whole_number
+from noarkit.server.values import BadValue, format_timestamp, shorten, text, timestamp, truth, whole_number
 from noarkit.server.wire import Refusal
 
 
-def metadata_to_stored(stage: Stage, value: object, where: str) -> str | None:
+def metadata_to_stored(stage: Stage, value: object, location: str) -> str | None:
     """The stored form of a request's business-specific metadata. Raises Refusal (400) for what the registry lacks."""
-    where = f"{where}: field virksomhetsspesifikkeMetadata"
-    whole = {}
-    for group, fields in _members(value, where).items():
-        kept = {name: entry for name, given in _members(fields, where).items() if (entry := _entry(given, where))}
-        told = {name: _field(stage, group, name, entry, where) for name, entry in kept.items()}
-        if told:
-            whole[group] = told
-    return orjson.dumps(whole, option=orjson.OPT_SORT_KEYS).decode() if whole else None
+    location = f"{location}: field virksomhetsspesifikkeMetadata"
+    groups = {}
+    for group, fields in _members(value, location).items():
+        entries = {
+            name: entry for name, member in _members(fields, location).items() if (entry := _entry(member, location))
+        }
+        converted = {name: _field(stage, group, name, entry, location) for name, entry in entries.items()}
+        if converted:
+            groups[group] = converted
+    return orjson.dumps(groups, option=orjson.OPT_SORT_KEYS).decode() if groups else None
 
 
-def _members(value: object, where: str) -> Mapping[str, object]:
+def _members(value: object, location: str) -> Mapping[str, object]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise Refusal(400, f"{where} takes an object of groups of fields.")
+        raise Refusal(400, f"{location} takes an object of groups of fields.")
     return value
 
 
-def _entry(given: object, where: str) -> list[object]:
+def _entry(member: object, location: str) -> list[object]:
     """The values of a field, empty where it is to be removed."""
-    values = _members(given, where).get("values")
+    values = _members(member, location).get("values")
     if values is None:
         return []
     if not isinstance(values, list):
-        raise Refusal(400, f"{where}: values is a list.")
+        raise Refusal(400, f"{location}: values is a list.")
     return values
 
 
-def _field(stage: Stage, group: str, name: str, values: list[object], where: str) -> Mapping[str, object]:
-    where = f"{where}, {shown(group)}.{shown(name)}"
+def _field(stage: Stage, group: str, name: str, values: list[object], location: str) -> Mapping[str, object]:
+    location = f"{location}, {shorten(group)}.{shorten(name)}"
     try:
-        found = stage.db.execute(
+        row = stage.db.execute(
             "SELECT kind, fixed_values FROM bsm_field WHERE group_id = ? AND field_id = ?", (text(group), text(name))
         ).fetchone()
-        if found is None:
+        if row is None:
             raise BadValue("is not in the registry")
-        kind, fixed = found
-        told = [_KINDS[kind](value) for value in values]
+        kind, fixed = row
+        converted = [_KINDS[kind](value) for value in values]
         allowed = None if fixed is None else {_KINDS[kind](value) for value in orjson.loads(fixed)}
-    except BadValue as bad:
-        raise Refusal(400, f"{where} {bad}.") from None
-    if allowed is not None and not allowed.issuperset(told):
-        raise Refusal(400, f"{where} takes only the values of its fixed set.")
-    return {"type": kind, "values": told}
+    except BadValue as fault:
+        raise Refusal(400, f"{location} {fault}.") from None
+    if allowed is not None and not allowed.issuperset(converted):
+        raise Refusal(400, f"{location} takes only the values of its fixed set.")
+    return {"type": kind, "values": converted}
 
 
 def _double(value: object) -> object:

@@ -1,15 +1,15 @@
-"""Whether the caller may do what the transaction does, judged by where everything sits once it is done.
+"""Checks the caller's permissions for a transaction, by where each object is once the transaction is done.
 
-A new object asks for Create at the nearest object above it that existed before, a changed one for Update, one that got
-another parent for Move and for Create there, one that goes for Delete. System-managed fields ask for
-UpdateSystemManaged; finalised and journaled objects for a service permission more.
+A new object needs Create at its nearest existing ancestor, a changed one Update, one with another parent Move and also
+Create there, a deleted one Delete. System-managed fields need UpdateSystemManaged; finalised and journaled objects need
+a service permission more.
 """
 
 from __future__ import annotations
 
 from noarkit.server.rights import PRECEDENT_REGISTER, ROOT
 from noarkit.server.transaction.plan import CLOSING
-from noarkit.server.transaction.stage import Stage, Thing
+from noarkit.server.transaction.stage import Stage, StagedEntity
 from noarkit.server.wire import Refusal
 
 Node = tuple[str, int]
@@ -25,18 +25,24 @@ _ONWARDS = frozenset({"journalstatus", *CLOSING})
 def check_permissions(stage: Stage) -> None:
     """Raises Refusal (403) for the first thing that the caller may not do."""
     _check_new(stage)
-    for thing in stage.things.values():
-        if thing.old is not None and thing.touched:
-            _check_changed(stage, thing)
+    for entity in stage.entities.values():
+        if entity.old is not None and entity.touched_columns:
+            _check_changed(stage, entity)
     _check_pairs(stage)
     _check_deletes(stage)
     _check_journal(stage)
 
 
-def may_edit_final(stage: Stage, thing: Thing, about: Thing) -> None:
-    """Raises Refusal (403) where `thing` was finalised before and the caller may not edit such objects."""
-    if thing.old is not None and thing.plan.is_final(thing.old) and EDIT_FINALIZED not in stage.caller.rights.service:
-        raise Refusal(403, f'{about.where}: {thing.plan.name} {thing.id} is finalised; "{EDIT_FINALIZED}" is missing.')
+def check_final_edit(stage: Stage, entity: StagedEntity, subject: StagedEntity) -> None:
+    """Raises Refusal (403) where `entity` was finalised before and the caller may not edit such objects."""
+    if (
+        entity.old is not None
+        and entity.plan.is_final(entity.old)
+        and EDIT_FINALIZED not in stage.caller.rights.service
+    ):
+        raise Refusal(
+            403, f'{subject.location}: {entity.plan.name} {entity.id} is finalised; "{EDIT_FINALIZED}" is missing.'
+        )
 
 
 def _check_new(stage: Stage) -> None:
@@ -47,51 +53,51 @@ def _check_new(stage: Stage) -> None:
     if creates and manages and edits_final:
         return
     seen: dict[tuple[str, Node], bool] = {}
-    for thing in stage.new:
-        node = _anchor(stage, thing)
+    for entity in stage.new:
+        node = _anchor(stage, entity)
         if not creates:
-            _ask_below(stage, thing, "Create", node, seen)
-        if thing.system and not manages:
-            _ask_below(stage, thing, "UpdateSystemManaged", node, seen)
-        above = stage.above(thing)
+            _ask_below(stage, entity, "Create", node, seen)
+        if entity.system_columns and not manages:
+            _ask_below(stage, entity, "UpdateSystemManaged", node, seen)
+        above = stage.parent_of(entity)
         if above is not None and not edits_final:
-            may_edit_final(stage, above, thing)
+            check_final_edit(stage, above, entity)
 
 
-def _check_changed(stage: Stage, thing: Thing) -> None:
-    changed = thing.changed()
+def _check_changed(stage: Stage, entity: StagedEntity) -> None:
+    changed = entity.changed_columns()
     if not changed:
         return
     rights = stage.caller.rights
-    family = thing.plan.family
-    upward = {column for column, _ in thing.plan.parents}
-    moved = [column for column in changed if column in upward]
-    if len(moved) < len(changed) and not rights.may_change(stage.db, "Update", family, thing.id):
-        raise _missing(thing, "Update")
-    if moved:
-        _check_moved(stage, thing)
-    may_edit_final(stage, thing, thing)
-    if _is_journaled(thing) and not _ONWARDS.issuperset(changed):
-        _ask_journaled(stage, thing)
-    if thing.system and thing.system.intersection(changed):
-        _ask_managed(stage, thing, bool(moved))
+    family = entity.plan.family
+    upward = {column for column, _ in entity.plan.parents}
+    moved_columns = [column for column in changed if column in upward]
+    if len(moved_columns) < len(changed) and not rights.may_change(stage.db, "Update", family, entity.id):
+        raise _missing(entity, "Update")
+    if moved_columns:
+        _check_moved(stage, entity)
+    check_final_edit(stage, entity, entity)
+    if _is_journaled(entity) and not _ONWARDS.issuperset(changed):
+        _ask_journaled(stage, entity)
+    if entity.system_columns and entity.system_columns.intersection(changed):
+        _ask_managed(stage, entity, bool(moved_columns))
 
 
-def _check_moved(stage: Stage, thing: Thing) -> None:
+def _check_moved(stage: Stage, entity: StagedEntity) -> None:
     rights = stage.caller.rights
-    if not rights.may_change(stage.db, "Move", thing.plan.family, thing.id):
-        raise _missing(thing, "Move")
-    _ask_below(stage, thing, "Create", _anchor(stage, thing), {})
-    for parent in (stage.above_before(thing), stage.above(thing)):
+    if not rights.may_change(stage.db, "Move", entity.plan.family, entity.id):
+        raise _missing(entity, "Move")
+    _ask_below(stage, entity, "Create", _anchor(stage, entity), {})
+    for parent in (stage.old_parent_of(entity), stage.parent_of(entity)):
         if parent is not None:
-            may_edit_final(stage, parent, thing)
+            check_final_edit(stage, parent, entity)
 
 
-def _ask_managed(stage: Stage, thing: Thing, moved: bool) -> None:
-    if moved:
-        _ask_below(stage, thing, "UpdateSystemManaged", _anchor(stage, thing), {})
-    elif not stage.caller.rights.may_change(stage.db, "UpdateSystemManaged", thing.plan.family, thing.id):
-        raise _missing(thing, "UpdateSystemManaged")
+def _ask_managed(stage: Stage, entity: StagedEntity, is_moved: bool) -> None:
+    if is_moved:
+        _ask_below(stage, entity, "UpdateSystemManaged", _anchor(stage, entity), {})
+    elif not stage.caller.rights.may_change(stage.db, "UpdateSystemManaged", entity.plan.family, entity.id):
+        raise _missing(entity, "UpdateSystemManaged")
 
 
 def _check_pairs(stage: Stage) -> None:
@@ -100,65 +106,73 @@ def _check_pairs(stage: Stage) -> None:
         if owner.old is None:
             continue
         if not rights.may_change(stage.db, "Update", owner.plan.family, owner.id):
-            raise Refusal(403, f'{owner.where}: ref {name}: the permission "Update" is missing.')
-        may_edit_final(stage, owner, owner)
+            raise Refusal(403, f'{owner.location}: ref {name}: the permission "Update" is missing.')
+        check_final_edit(stage, owner, owner)
 
 
 def _check_deletes(stage: Stage) -> None:
     rights = stage.caller.rights
-    for thing, action in stage.deleting:
-        if not rights.may_change(stage.db, "Delete", thing.plan.family, thing.id):
-            raise Refusal(403, f'{action.where}: the permission "Delete" is missing.')
-        may_edit_final(stage, thing, thing)
-        if _is_journaled(thing):
-            _ask_journaled(stage, thing)
-        above = stage.above_before(thing)
+    for entity, action in stage.deleting:
+        if not rights.may_change(stage.db, "Delete", entity.plan.family, entity.id):
+            raise Refusal(403, f'{action.location}: the permission "Delete" is missing.')
+        check_final_edit(stage, entity, entity)
+        if _is_journaled(entity):
+            _ask_journaled(stage, entity)
+        above = stage.old_parent_of(entity)
         if above is not None:
-            may_edit_final(stage, above, thing)
+            check_final_edit(stage, above, entity)
 
 
 def _check_journal(stage: Stage) -> None:
     """Journaling is the caller's act where he says so; the archive's own default is not."""
     if JOURNAL in stage.caller.rights.service:
         return
-    for thing in stage.saved.values():
-        if thing.plan.name != "Journalpost" or thing.values.get("journalstatus") != _JOURNALED:
+    for entity in stage.saved.values():
+        if entity.plan.name != "Journalpost" or entity.values.get("journalstatus") != _JOURNALED:
             continue
-        if thing.journals if thing.old is None else "journalstatus" in thing.changed():
-            raise Refusal(403, f'{thing.where}: field journalstatus: the service permission "{JOURNAL}" is missing.')
+        if entity.sets_journal_status if entity.old is None else "journalstatus" in entity.changed_columns():
+            raise Refusal(
+                403, f'{entity.location}: field journalstatus: the service permission "{JOURNAL}" is missing.'
+            )
 
 
-def _is_journaled(thing: Thing) -> bool:
-    return thing.plan.name == "Journalpost" and thing.old is not None and thing.old.get("journalstatus") == _JOURNALED
+def _is_journaled(entity: StagedEntity) -> bool:
+    return (
+        entity.plan.name == "Journalpost" and entity.old is not None and entity.old.get("journalstatus") == _JOURNALED
+    )
 
 
-def _ask_journaled(stage: Stage, thing: Thing) -> None:
+def _ask_journaled(stage: Stage, entity: StagedEntity) -> None:
     if EDIT_JOURNALED not in stage.caller.rights.service:
         raise Refusal(
-            403, f'{thing.where}: the entry is journaled; the service permission "{EDIT_JOURNALED}" is missing.'
+            403, f'{entity.location}: the entry is journaled; the service permission "{EDIT_JOURNALED}" is missing.'
         )
 
 
-def _anchor(stage: Stage, thing: Thing) -> Node:
+def _anchor(stage: Stage, entity: StagedEntity) -> Node:
     """The nearest node above that was there before: an object, the precedents' register, or the root of all."""
-    member = thing
-    above = stage.above(member)
+    member = entity
+    above = stage.parent_of(member)
     while above is not None and above.old is None:
-        member, above = above, stage.above(above)
+        member, above = above, stage.parent_of(above)
     if above is not None:
         return above.plan.family, above.id
     return (PRECEDENT_REGISTER, 0) if member.plan.name == "Presedens" else (ROOT, 0)
 
 
-def _ask_below(stage: Stage, thing: Thing, permission: str, node: Node, seen: dict[tuple[str, Node], bool]) -> None:
-    asked = (permission, node)
-    if asked not in seen:
+def _ask_below(
+    stage: Stage, entity: StagedEntity, permission: str, node: Node, decisions: dict[tuple[str, Node], bool]
+) -> None:
+    key = (permission, node)
+    if key not in decisions:
         rights = stage.caller.rights
-        seen[asked] = rights.writes_everything(permission) or rights.may_below(stage.db, permission, *node)
-    if not seen[asked]:
-        raise _missing(thing, permission)
+        decisions[key] = rights.writes_everything(permission) or rights.may_below(stage.db, permission, *node)
+    if not decisions[key]:
+        raise _missing(entity, permission)
 
 
-def _missing(thing: Thing, permission: str) -> Refusal:
-    what = f"field {min(thing.system)}: " if thing.system and permission == "UpdateSystemManaged" else ""
-    return Refusal(403, f'{thing.where}: {what}the permission "{permission}" is missing.')
+def _missing(entity: StagedEntity, permission: str) -> Refusal:
+    field_part = (
+        f"field {min(entity.system_columns)}: " if entity.system_columns and permission == "UpdateSystemManaged" else ""
+    )
+    return Refusal(403, f'{entity.location}: {field_part}the permission "{permission}" is missing.')

@@ -1,7 +1,7 @@
-"""What each concrete type asks of a save and a link, worked out once from the metamodel.
+"""The rules of each concrete type for saves and links, computed once from the metamodel.
 
-A `TypePlan` holds, ready for use, what would otherwise be looked up for every action: which request fields go to which
-column and how, which links lead where, what must be set, and what the archive fills in.
+A `TypePlan` holds what would otherwise be looked up for every action: the column and converter of each request field,
+the targets of each link, what is mandatory, and what the archive fills in.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from noarkit.model import Field, ObjectType
 from noarkit.server.schema import Link, Schema, schema
 from noarkit.server.values import BadValue, Stored, converter, text, whole_number
 
-# What stands directly above an object: the first of these links that is set. Owned types stand below any of theirs.
+# The link to the parent of an object: the first of these that is set. The parent of an owned type is any of its owners.
 PARENTS: Mapping[str, tuple[str, ...]] = {
     "Arkivdel": ("refArkiv",),
     "Klasse": ("refForelderKlasse", "refKlassifikasjonssystem"),
@@ -141,48 +141,51 @@ class Leniency:
 @cache
 def plans(leniency: Leniency) -> Mapping[str, TypePlan]:
     """The plans of all concrete types."""
-    whole = schema()
-    return {name: _type_plan(whole, object_type, leniency) for name, object_type in whole.model.types.items()}
+    archive_schema = schema()
+    return {
+        name: _type_plan(archive_schema, object_type, leniency)
+        for name, object_type in archive_schema.model.types.items()
+    }
 
 
 @cache
 def children_of(family: str) -> tuple[tuple[str, str], ...]:
     """The families directly below `family`, each with the column that leads up: what lives and dies with it."""
-    found: dict[tuple[str, str], None] = {}
+    children: dict[tuple[str, str], None] = {}
     for plan in plans(Leniency()).values():
         for column, above in plan.parents:
             if above == family:
-                found[plan.family, column] = None
-    return tuple(found)
+                children[plan.family, column] = None
+    return tuple(children)
 
 
 @cache
 def users_of(family: str) -> tuple[tuple[str, str], ...]:
     """The families that point to `family` by a column of theirs without being below it, each with that column."""
-    whole = schema()
-    found: dict[tuple[str, str], None] = {}
-    for (type_name, _), link in whole.links.items():
-        owner = whole.model.family(type_name)
+    archive_schema = schema()
+    users: dict[tuple[str, str], None] = {}
+    for (type_name, _), link in archive_schema.links.items():
+        owner = archive_schema.model.family(type_name)
         if link.kind == "column" and link.other_family == family and (owner, link.column) not in children_of(family):
-            found[owner, link.column] = None
-    return tuple(found)
+            users[owner, link.column] = None
+    return tuple(users)
 
 
 @cache
 def pairs_of(family: str) -> tuple[tuple[str, str], ...]:
     """The pair tables that hold ids of `family`, each with the column they stand in."""
-    whole = schema()
-    found: dict[tuple[str, str], None] = {}
-    for (type_name, _), link in whole.links.items():
-        if link.kind == "pairs" and whole.model.family(type_name) == family:
-            found[link.pair_table, link.mine] = None
-    return tuple(found)
+    archive_schema = schema()
+    pairs: dict[tuple[str, str], None] = {}
+    for (type_name, _), link in archive_schema.links.items():
+        if link.kind == "pairs" and archive_schema.model.family(type_name) == family:
+            pairs[link.pair_table, link.own_column] = None
+    return tuple(pairs)
 
 
-def _type_plan(whole: Schema, object_type: ObjectType, leniency: Leniency) -> TypePlan:
+def _type_plan(archive_schema: Schema, object_type: ObjectType, leniency: Leniency) -> TypePlan:
     name, family = object_type.name, object_type.family
-    links = {reference: _link_plan(whole, name, reference, leniency) for reference in object_type.references}
-    one, both = _rules(object_type)
+    links = {reference: _link_plan(archive_schema, name, reference, leniency) for reference in object_type.references}
+    exactly_one, not_both = _rules(object_type)
     must_links = [ref for ref in object_type.references.values() if ref.need == "must"]
     must_many = tuple(
         ref.name
@@ -192,17 +195,17 @@ def _type_plan(whole: Schema, object_type: ObjectType, leniency: Leniency) -> Ty
     return TypePlan(
         name=name,
         family=family,
-        table=whole.tables[family].name,
+        table=archive_schema.tables[family].name,
         fields=_field_plans(object_type),
         links=links,
         parents=_parents(object_type, links),
-        columns=tuple(column.name for column in whole.tables[family].columns.values() if name in column.types),
+        columns=tuple(column.name for column in archive_schema.tables[family].columns.values() if name in column.types),
         must=_must(object_type),
         must_links=tuple(ref.name for ref in must_links if links[ref.name].kind == "column"),
         must_many=must_many,
-        exactly_one=one,
-        not_both=both,
-        tracked=frozenset([*must_many, *(rule_name for names in both for rule_name in names)]),
+        exactly_one=exactly_one,
+        not_both=not_both,
+        tracked=frozenset([*must_many, *(rule_name for names in not_both for rule_name in names)]),
         constants=_constants(object_type),
         moments=_moments(object_type),
         status=_STATUS.get(name),
@@ -219,25 +222,25 @@ def _must(object_type: ObjectType) -> tuple[str, ...]:
 
 
 def _rules(object_type: ObjectType) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]:
-    one = tuple(rule.names for rule in object_type.rules if rule.kind == "exactly-one")
-    both = tuple(rule.names for rule in object_type.rules if rule.kind != "exactly-one")
-    return one, both
+    exactly_one = tuple(rule.names for rule in object_type.rules if rule.kind == "exactly-one")
+    not_both = tuple(rule.names for rule in object_type.rules if rule.kind != "exactly-one")
+    return exactly_one, not_both
 
 
 def _parents(object_type: ObjectType, links: Mapping[str, LinkPlan]) -> tuple[tuple[str, str], ...]:
-    named = PARENTS.get(object_type.family)
-    if named is None:
-        named = tuple(link.name for link in links.values() if link.kind == "column") if object_type.owned else ()
-    return tuple((name, links[name].other_family) for name in named if name in links)
+    names = PARENTS.get(object_type.family)
+    if names is None:
+        names = tuple(link.name for link in links.values() if link.kind == "column") if object_type.owned else ()
+    return tuple((name, links[name].other_family) for name in names if name in links)
 
 
 def _field_plans(object_type: ObjectType) -> dict[str, FieldPlan]:
-    found: dict[str, FieldPlan] = {}
+    plans_by_name: dict[str, FieldPlan] = {}
     for field in object_type.fields.values():
-        found[field.name] = _field_plan(object_type, field)
+        plans_by_name[field.name] = _field_plan(object_type, field)
         if field.also:
-            found[field.also] = replace(found[field.name], name=field.also)
-    return found
+            plans_by_name[field.also] = replace(plans_by_name[field.name], name=field.also)
+    return plans_by_name
 
 
 def _field_plan(object_type: ObjectType, field: Field) -> FieldPlan:
@@ -248,7 +251,7 @@ def _field_plan(object_type: ObjectType, field: Field) -> FieldPlan:
         name=field.name,
         column=field.name,
         kind=field.kind,
-        convert=_reading(field),
+        convert=_converter_of(field),
         code_list=field.code_list or "",
         save=field.save,
         plain=field.save == "x" and not field.code_list and not special,
@@ -263,7 +266,7 @@ def _is_open(name: str) -> bool:
     return name not in ("foedselsnummer", "dnummer", FILE)
 
 
-def _reading(field: Field) -> Callable[[object], Stored]:
+def _converter_of(field: Field) -> Callable[[object], Stored]:
     if field.name in ("id", "version"):
         return whole_number
     if field.name == FILE:
@@ -298,8 +301,8 @@ def _uuid(value: object) -> Stored:
     return stored
 
 
-def _link_plan(whole: Schema, type_name: str, name: str, leniency: Leniency) -> LinkPlan:
-    link = whole.links[type_name, name]
+def _link_plan(archive_schema: Schema, type_name: str, name: str, leniency: Leniency) -> LinkPlan:
+    link = archive_schema.links[type_name, name]
     reference = link.reference
     return LinkPlan(
         name=name,
@@ -308,19 +311,19 @@ def _link_plan(whole: Schema, type_name: str, name: str, leniency: Leniency) -> 
         single=link.single,
         linkable=reference.linkable,
         unlinkable=reference.unlinkable,
-        targets=_targets(whole, type_name, link, leniency) - _unsupported(type_name, name, leniency),
+        targets=_targets(archive_schema, type_name, link, leniency) - _unsupported(type_name, name, leniency),
         other_family=link.other_family,
         column=link.column,
         pair_table=link.pair_table,
-        mine_first=link.mine == "a",
+        mine_first=link.own_column == "a",
         inverse=reference.inverse,
         owns=name in _OWNING_PAIRS,
     )
 
 
-def _targets(whole: Schema, type_name: str, link: Link, leniency: Leniency) -> frozenset[str]:
+def _targets(archive_schema: Schema, type_name: str, link: Link, leniency: Leniency) -> frozenset[str]:
     """The concrete types a link may lead to: what either of its two sides allows."""
-    model = whole.model
+    model = archive_schema.model
     allowed = {concrete for target in link.reference.targets for concrete in model.concrete(target)}
     for concrete in model.concrete(link.other_family):
         back = model.types[concrete].references.get(link.reference.inverse)
@@ -353,11 +356,11 @@ _LOOSE = frozenset(
 
 def _constants(object_type: ObjectType) -> dict[str, Stored]:
     """What the archive fills in without having to think."""
-    found: dict[str, Stored] = {}
+    constants: dict[str, Stored] = {}
     for field in object_type.fields.values():
         if field.default is not None and not field.default.startswith(("<", "?")):
-            found[field.name] = converter(field)(field.default)
-    return found
+            constants[field.name] = converter(field)(field.default)
+    return constants
 
 
 def _moments(object_type: ObjectType) -> dict[str, str]:

@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from noarkit.server.transaction.plan import LinkPlan, TypePlan
-from noarkit.server.values import INTEGER_MAX, shown
+from noarkit.server.values import INTEGER_MAX, shorten
 from noarkit.server.wire import Refusal
 
 Key = int | str
 
 _VERBS = ("save", "link", "unlink", "delete")
-_OTHERS = {"link": "linkToId", "unlink": "unlinkFromId"}
+_OTHER_KEYS_MEMBER = {"link": "linkToId", "unlink": "unlinkFromId"}
 # No archive has given out ids this long; such an id is simply not there.
-_NOWHERE = INTEGER_MAX
+_UNKNOWN_ID = INTEGER_MAX
 
 
 class Action(NamedTuple):
@@ -28,24 +28,24 @@ class Action(NamedTuple):
     verb: str
     plan: TypePlan
     key: Key
-    spoken_id: str
+    requested_id: str
     version: int | None
     fields: Mapping[str, object]
     link: LinkPlan | None
-    others: tuple[Key, ...]
+    other_keys: tuple[Key, ...]
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """The beginning of a sentence about this action."""
         return f"actions[{self.place}] ({self.verb} {self.plan.name})"
 
 
-def read_actions(body: object, plans: Mapping[str, TypePlan], most: int) -> list[Action]:
-    """The actions of a request body. Raises Refusal (400) for the first that is malformed, 413 for more than `most`."""
+def read_actions(body: object, plans: Mapping[str, TypePlan], max_actions: int) -> list[Action]:
+    """The actions of a request body. Raises Refusal (400) for the first that is malformed, 413 for too many."""
     if not isinstance(body, dict) or not isinstance(body.get("actions"), list):
         raise Refusal(400, "The body needs a member actions, a list.")
-    if len(body["actions"]) > most:
-        raise Refusal(413, f"A transaction takes at most {most} actions.")
+    if len(body["actions"]) > max_actions:
+        raise Refusal(413, f"A transaction takes at most {max_actions} actions.")
     return [_read(index, entry, plans) for index, entry in enumerate(body["actions"])]
 
 
@@ -59,21 +59,21 @@ def _read(index: int, entry: object, plans: Mapping[str, TypePlan]) -> Action:
     plan = plans.get(type_name) if isinstance(type_name, str) else None
     if plan is None:
         raise Refusal(400, f"actions[{index}] ({verb}): {_bad_type(type_name)}.")
-    spoken = entry.get("id")
-    key = read_key(spoken)
+    id_value = entry.get("id")
+    key = read_key(id_value)
     if key is None:
-        raise _refused(index, verb, plan, "id is a non-empty string")
+        raise _malformed(index, verb, plan, "id is a non-empty string")
     if verb == "save":
         fields = entry.get("fields")
         if fields is None:
             fields = {}
         elif type(fields) is not dict:
-            raise _refused(index, verb, plan, "fields is an object")
+            raise _malformed(index, verb, plan, "fields is an object")
         version = read_version(entry.get("version"), f"actions[{index}] (save {plan.name})")
-        return Action(index, verb, plan, key, str(spoken), version, fields, None, ())
+        return Action(index, verb, plan, key, str(id_value), version, fields, None, ())
     if verb == "delete":
         version = read_version(entry.get("version"), f"actions[{index}] (delete {plan.name})")
-        return Action(index, verb, plan, key, str(spoken), version, {}, None, ())
+        return Action(index, verb, plan, key, str(id_value), version, {}, None, ())
     return _read_link(index, verb, plan, key, entry)
 
 
@@ -81,47 +81,47 @@ def _read_link(index: int, verb: str, plan: TypePlan, key: Key, entry: Mapping[s
     reference = entry.get("ref")
     link = plan.links.get(reference) if isinstance(reference, str) else None
     if link is None:
-        raise _refused(index, verb, plan, f"ref {_quoted(reference)} is no reference of {plan.name}")
+        raise _malformed(index, verb, plan, f"ref {_quoted(reference)} is no reference of {plan.name}")
     if not (link.linkable if verb == "link" else link.unlinkable):
-        raise _refused(index, verb, plan, f"ref {link.name} may not be {verb}ed")
-    member = _OTHERS[verb]
-    given = entry.get(member)
-    if type(given) is not list:
-        given = [given]
-    elif not given:
-        raise _refused(index, verb, plan, f"{member} names nothing")
-    others = tuple(map(read_key, given))
-    if None in others:
-        raise _refused(index, verb, plan, f"{member} is an id or a list of ids")
-    if len(others) > 1 and not link.many:
-        raise _refused(index, verb, plan, f"{member} may name only one, for ref {link.name} leads to one")
-    return Action(index, verb, plan, key, str(key), None, {}, link, tuple(k for k in others if k is not None))
+        raise _malformed(index, verb, plan, f"ref {link.name} may not be {verb}ed")
+    member = _OTHER_KEYS_MEMBER[verb]
+    ids = entry.get(member)
+    if type(ids) is not list:
+        ids = [ids]
+    elif not ids:
+        raise _malformed(index, verb, plan, f"{member} names nothing")
+    other_keys = tuple(map(read_key, ids))
+    if None in other_keys:
+        raise _malformed(index, verb, plan, f"{member} is an id or a list of ids")
+    if len(other_keys) > 1 and not link.many:
+        raise _malformed(index, verb, plan, f"{member} may name only one, for ref {link.name} leads to one")
+    return Action(index, verb, plan, key, str(key), None, {}, link, tuple(k for k in other_keys if k is not None))
 
 
 def read_key(value: object) -> Key | None:
     """A permanent id as an int, a temporary id as it stands, None for what is no id."""
     if type(value) is str:
         if value.isdigit() and value.isascii():
-            return int(value) if len(value) < 19 else _NOWHERE
+            return int(value) if len(value) < 19 else _UNKNOWN_ID
         return value if value and (value.isascii() or _is_whole(value)) else None
     if type(value) is int and value >= 0:
-        return min(value, _NOWHERE)
+        return min(value, _UNKNOWN_ID)
     return None
 
 
-def read_version(value: object, where: str) -> int | None:
+def read_version(value: object, location: str) -> int | None:
     """A version as sent, by string or number; None where it is left out."""
     if value is None:
         return None
     if type(value) is str and value.isdigit() and value.isascii() and len(value) < 19:
         return int(value)
-    if type(value) is int and 0 <= value < _NOWHERE:
+    if type(value) is int and 0 <= value < _UNKNOWN_ID:
         return value
-    raise Refusal(400, f"{where}: version is a number as a string.")
+    raise Refusal(400, f"{location}: version is a number as a string.")
 
 
 def _is_whole(text: str) -> bool:
-    return not any("\ud800" <= sign <= "\udfff" for sign in text)
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _bad_type(type_name: object) -> str:
@@ -130,9 +130,9 @@ def _bad_type(type_name: object) -> str:
     return f"there is no type {_quoted(type_name)} that can be saved, linked or deleted"
 
 
-def _refused(index: int, verb: str, plan: TypePlan, reason: str) -> Refusal:
+def _malformed(index: int, verb: str, plan: TypePlan, reason: str) -> Refusal:
     return Refusal(400, f"actions[{index}] ({verb} {plan.name}): {reason}.")
 
 
 def _quoted(value: object) -> str:
-    return shown(value) if isinstance(value, str) else "(none)"
+    return shorten(value) if isinstance(value, str) else "(none)"

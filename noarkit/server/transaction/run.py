@@ -1,9 +1,11 @@
-"""One transaction from its request to its answer: all of it, or nothing.
+"""Runs one transaction from its request to its answer, all or nothing.
 
-read      the shape of every action
-perform   each in its order, in memory
-finish    finalise, inherit, claim files, number; then check rules and rights
-write     objects, pairs, log; then what only the written archive can tell; then the deletes
+read      parses every action
+perform   applies each in its order, in memory
+finish    finalises, inherits, claims files, numbers; then checks rules and rights
+write     objects, pairs, log; then the checks that need the written database; then the deletes
+
+Files are made durable last, just before the commit: a row must never refer to bytes that a loss of power could take.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from noarkit.server.transaction.permit import check_permissions
 from noarkit.server.transaction.request import Action
 from noarkit.server.transaction.save import check_version, save
 from noarkit.server.transaction.screening import inherit_screening
-from noarkit.server.transaction.stage import Stage, Thing
+from noarkit.server.transaction.stage import Stage, StagedEntity
 from noarkit.server.transaction.write import bump, write_stage
 from noarkit.server.wire import Refusal
 
@@ -45,11 +47,11 @@ def finish(stage: Stage, files: FileClaims[FactsT]) -> bytes:
     check_all(stage)
     check_permissions(stage)
     actor = log.Actor(stage.caller.name, stage.caller.account, stage.now_ms)
-    for thing, _ in stage.deleting:
-        above = stage.above_before(thing)
+    for entity, _ in stage.deleting:
+        above = stage.old_parent_of(entity)
         if above is not None:
             bump(above)
-    told = write_stage(stage, actor)
+    json_by_id = write_stage(stage, actor)
     check_known_parents(stage)
     check_moved_below(stage)
     replaced = replaced_files(stage)
@@ -57,34 +59,34 @@ def finish(stage: Stage, files: FileClaims[FactsT]) -> bytes:
         files.release(stage.db, replaced)
     if stage.deleting:
         delete_all(stage, actor, files)
-    answer = _answer(stage, told)
+    answer = _answer(stage, json_by_id)
     if claims:
-        files.made_durable(claims)
+        files.make_durable(claims)
     return answer
 
 
 def _delete(stage: Stage, action: Action) -> None:
     if not isinstance(action.key, int):
-        raise Refusal(400, f"{action.where}: only a permanent id can be deleted.")
-    thing = stage.subject(action)
-    check_version(stage, thing, action)
-    thing.gone = True
-    stage.deleting.append((thing, action))
+        raise Refusal(400, f"{action.location}: only a permanent id can be deleted.")
+    entity = stage.subject(action)
+    check_version(stage, entity, action)
+    entity.is_deleted = True
+    stage.deleting.append((entity, action))
 
 
-def _answer(stage: Stage, told: Mapping[int, bytes]) -> bytes:
+def _answer(stage: Stage, json_by_id: Mapping[int, bytes]) -> bytes:
     newer = stage.settings.show_newer
     parts = []
-    for name, thing in stage.saved.items():
-        if not thing.gone:
-            ready = told.get(thing.id) if newer else None
-            parts.append(orjson.dumps(name) + b":" + (ready or _tell(thing, newer)))
+    for name, entity in stage.saved.items():
+        if not entity.is_deleted:
+            rendered = json_by_id.get(entity.id) if newer else None
+            parts.append(orjson.dumps(name) + b":" + (rendered or _render(entity, newer)))
     warnings = b',"warnings":' + orjson.dumps(stage.warnings) if stage.warnings else b""
     return b'{"saved":{' + b",".join(parts) + b"}" + warnings + b"}"
 
 
-def _tell(thing: Thing, newer: bool) -> bytes:
-    return orjson.dumps(render_values(thing.plan.name, thing.values, newer=newer))
+def _render(entity: StagedEntity, newer: bool) -> bytes:
+    return orjson.dumps(render_values(entity.plan.name, entity.values, newer=newer))
 
 
 _PERFORM: Mapping[str, Callable[[Stage, Action], None]] = {

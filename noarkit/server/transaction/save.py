@@ -6,14 +6,14 @@ rights and everything that depends on links wait for the end of the transaction.
 
 from __future__ import annotations
 
-from noarkit.server.rendering import screened
+from noarkit.server.rendering import find_screened
 from noarkit.server.transaction.codes import check_code
-from noarkit.server.transaction.identity import watch
+from noarkit.server.transaction.identity import check_identity_numbers
 from noarkit.server.transaction.metadata import metadata_to_stored
 from noarkit.server.transaction.plan import FILE_NAME, METADATA, FieldPlan
 from noarkit.server.transaction.request import Action
-from noarkit.server.transaction.stage import Stage, Thing
-from noarkit.server.values import BadValue, Stored, shown
+from noarkit.server.transaction.stage import Stage, StagedEntity
+from noarkit.server.values import BadValue, Stored, shorten
 from noarkit.server.wire import Refusal
 
 
@@ -21,32 +21,33 @@ def save(stage: Stage, action: Action) -> None:
     """Makes or changes one object. Raises Refusal 400, 404 or 409."""
     key = action.key
     if type(key) is int or key in stage.temporary:
-        thing = stage.subject(action)
-        thing.action = action.place
-        check_version(stage, thing, action)
+        entity = stage.subject(action)
+        entity.action = action.place
+        check_version(stage, entity, action)
     else:
-        thing = stage.make(str(key), action)
-    stage.saved[action.spoken_id] = thing
-    if thing.old is None:
-        _fill_new(stage, thing, action)
+        entity = stage.make(str(key), action)
+    stage.saved[action.requested_id] = entity
+    if entity.old is None:
+        _fill_new(stage, entity, action)
     else:
-        _change(stage, thing, action)
+        _change(stage, entity, action)
 
 
-def check_version(stage: Stage, thing: Thing, action: Action) -> None:
+def check_version(stage: Stage, entity: StagedEntity, action: Action) -> None:
     """Raises Refusal (409) where the caller knows another version of an object than the archive holds."""
-    if action.version is None or thing.old is None or not stage.settings.honours_versions:
+    if action.version is None or entity.old is None or not stage.settings.honours_versions:
         return
-    if action.version != thing.old["version"]:
+    if action.version != entity.old["version"]:
         raise Refusal(
             409,
-            f"{action.where}: {action.key} has version {thing.old['version']}, not {action.version}; read it again.",
+            f"{action.location}: {action.key} has version {entity.old['version']}, not {action.version};"
+            " read it again.",
         )
 
 
-def _fill_new(stage: Stage, thing: Thing, action: Action) -> None:
-    plans = thing.plan.fields
-    values = thing.values
+def _fill_new(stage: Stage, entity: StagedEntity, action: Action) -> None:
+    plans = entity.plan.fields
+    values = entity.values
     watching = stage.settings.identity_numbers != "accept"
     for name, value in action.fields.items():
         plan = plans.get(name)
@@ -55,44 +56,44 @@ def _fill_new(stage: Stage, thing: Thing, action: Action) -> None:
         if plan.plain and value is not None:
             try:
                 values[plan.column] = plan.convert(value)
-            except BadValue as bad:
-                raise _bad(action, name, bad) from None
+            except BadValue as fault:
+                raise _bad(action, name, fault) from None
         else:
-            _fill_special(stage, thing, action, plan, value)
+            _fill_special(stage, entity, action, plan, value)
         if watching and plan.open_text:
-            watch(stage, name, value, action.where)
+            check_identity_numbers(stage, name, value, action.location)
 
 
-def _fill_special(stage: Stage, thing: Thing, action: Action, plan: FieldPlan, value: object) -> None:
+def _fill_special(stage: Stage, entity: StagedEntity, action: Action, plan: FieldPlan, value: object) -> None:
     stored = _convert(stage, action, plan, value)
     if plan.save == "sm":
         if stored is not None:
-            thing.claimed = {**(thing.claimed or {}), plan.column: stored}
+            entity.claimed_values = {**(entity.claimed_values or {}), plan.column: stored}
         return
     if stored is None:
-        thing.nulled = (thing.nulled or set()) | {plan.column}
-        thing.values.pop(plan.column, None)
+        entity.nulled_columns = (entity.nulled_columns or set()) | {plan.column}
+        entity.values.pop(plan.column, None)
         return
-    if thing.nulled:
-        thing.nulled.discard(plan.column)
+    if entity.nulled_columns:
+        entity.nulled_columns.discard(plan.column)
     if plan.code_list:
-        check_code(stage, plan, stored, action.where)
+        check_code(stage, plan, stored, action.location)
     if plan.save == "cw":
-        thing.system = (thing.system or set()) | {plan.column}
+        entity.system_columns = (entity.system_columns or set()) | {plan.column}
     elif plan.column == "journalstatus":
-        thing.journals = True
-    thing.values[plan.column] = stored
+        entity.sets_journal_status = True
+    entity.values[plan.column] = stored
 
 
-def _change(stage: Stage, thing: Thing, action: Action) -> None:
+def _change(stage: Stage, entity: StagedEntity, action: Action) -> None:
     for name, value in action.fields.items():
-        plan = thing.plan.fields.get(name)
+        plan = entity.plan.fields.get(name)
         if plan is None:
             raise unknown_field(action, name)
-        change_field(stage, thing, action, plan, value)
+        change_field(stage, entity, action, plan, value)
 
 
-def change_field(stage: Stage, thing: Thing, action: Action, plan: FieldPlan, value: object) -> None:
+def change_field(stage: Stage, entity: StagedEntity, action: Action, plan: FieldPlan, value: object) -> None:
     """Sets one field of an object that the database holds; a value equal to the one it has always passes.
 
     Business-specific metadata of a screened object, which a query for public use withholds, is not taken away by an
@@ -100,35 +101,36 @@ def change_field(stage: Stage, thing: Thing, action: Action, plan: FieldPlan, va
     """
     stored = _convert(stage, action, plan, value)
     column = plan.column
-    if stored == thing.values.get(column):
+    if stored == entity.values.get(column):
         return
-    old = thing.old or {}
+    old = entity.old or {}
     if (
         column == METADATA
         and stored is None
         and value is not None
-        and screened(stage.db, thing.plan.family, [thing.id])
+        and find_screened(stage.db, entity.plan.family, [entity.id])
     ):
         return  # sent back by a client to whom it was never shown; null takes it away
     if plan.save == "sm" and not (column == FILE_NAME and stored and stage.settings.file_names_settable):
-        raise Refusal(400, f"{action.where}: field {plan.name} is only ever filled in by the archive.")
+        raise Refusal(400, f"{action.location}: field {plan.name} is only ever filled in by the archive.")
     if plan.never_changed or (plan.set_once and old.get(column) is not None):
-        raise Refusal(400, f"{action.where}: field {plan.name} cannot be changed once it is set.")
+        raise Refusal(400, f"{action.location}: field {plan.name} cannot be changed once it is set.")
     if plan.must and (stored is None or stored == ""):
-        raise Refusal(400, f"{action.where}: field {plan.name} must have a value.")
+        raise Refusal(400, f"{action.location}: field {plan.name} must have a value.")
     if plan.code_list and stored is not None and stored != old.get(column):
-        check_code(stage, plan, stored, action.where)
+        check_code(stage, plan, stored, action.location)
     if plan.save == "cw":
-        thing.system = (thing.system or set()) | {column}
+        entity.system_columns = (entity.system_columns or set()) | {column}
     if plan.open_text and stage.settings.identity_numbers != "accept":
-        watch(stage, plan.name, stored, action.where)
-    thing.put(column, stored)
+        check_identity_numbers(stage, plan.name, stored, action.location)
+    entity.set_value(column, stored)
 
 
 def unknown_field(action: Action, name: str) -> Refusal:
     """What a save says of a field that its type does not have."""
     return Refusal(
-        400, f"{action.where}: A field with name {shown(name)} was not found in {action.plan.name} or its hierarchy."
+        400,
+        f"{action.location}: A field with name {shorten(name)} was not found in {action.plan.name} or its hierarchy.",
     )
 
 
@@ -136,12 +138,12 @@ def _convert(stage: Stage, action: Action, plan: FieldPlan, value: object) -> St
     if value is None:
         return None
     if plan.column == METADATA:
-        return metadata_to_stored(stage, value, action.where)
+        return metadata_to_stored(stage, value, action.location)
     try:
         return plan.convert(value)
-    except BadValue as bad:
-        raise _bad(action, plan.name, bad) from None
+    except BadValue as fault:
+        raise _bad(action, plan.name, fault) from None
 
 
-def _bad(action: Action, name: str, bad: BadValue) -> Refusal:
-    return Refusal(400, f"{action.where}: field {name} {bad}.")
+def _bad(action: Action, name: str, fault: BadValue) -> Refusal:
+    return Refusal(400, f"{action.location}: field {name} {fault}.")

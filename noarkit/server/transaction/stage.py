@@ -1,7 +1,7 @@
-"""The objects a transaction touches, as they were and as they are becoming; nothing is written from here.
+"""The objects that a transaction touches, with their old and new values, in memory; nothing is written from here.
 
-Permanent ids that the actions name are looked up in one batch a family; whatever else a rule needs to see is looked up
-once and kept. New objects get their ids at once, so that links between them need no database at all.
+Permanent ids that the actions name are looked up in one batch per family; other objects that a rule needs are looked up
+once and kept. New objects get their ids at once, so that links between them need no database access.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ OBJECT_IDS = "object"
 Pair = tuple[str, int, int]
 
 
-class Thing:
+class StagedEntity:
     """One object in a transaction: `old` as the database holds it (None where it is new), `values` as it becomes."""
 
     __slots__ = (
         "action",
-        "bumped",
-        "claimed",
-        "gone",
+        "child_counts",
+        "claimed_values",
         "id",
-        "journals",
-        "kids",
-        "nulled",
+        "is_deleted",
+        "is_version_bumped",
+        "nulled_columns",
         "old",
         "plan",
-        "secondary",
-        "system",
-        "touched",
+        "secondary_class_ids",
+        "sets_journal_status",
+        "system_columns",
+        "touched_columns",
         "values",
     )
 
@@ -51,156 +51,161 @@ class Thing:
         self.old = old
         self.values: dict[str, Stored] = {} if old is None else old
         # columns written to; of an existing object they may still hold what they held
-        self.touched: set[str] | None = None
+        self.touched_columns: set[str] | None = None
         # system-managed fields that the caller wrote with another value
-        self.system: set[str] | None = None
+        self.system_columns: set[str] | None = None
         # fields of a new object that the caller set to null
-        self.nulled: set[str] | None = None
+        self.nulled_columns: set[str] | None = None
         # what the caller says of fields that only the archive may fill in
-        self.claimed: dict[str, Stored] | None = None
+        self.claimed_values: dict[str, Stored] | None = None
         # how many children a rule-bound reference gained here
-        self.kids: dict[str, int] | None = None
-        self.secondary: list[int] | None = None
-        self.bumped = False
-        self.gone = False
+        self.child_counts: dict[str, int] | None = None
+        self.secondary_class_ids: list[int] | None = None
+        self.is_version_bumped = False
+        self.is_deleted = False
         # the caller set a new entry's journal status, rather than leaving it to the archive
-        self.journals = False
+        self.sets_journal_status = False
 
-    def put(self, column: str, stored: Stored) -> None:
+    def set_value(self, column: str, stored: Stored) -> None:
         """Sets a column; the row that the database holds stays as it was in `old`."""
         if self.old is not None:
-            if self.touched is None:
-                self.touched = set()
+            if self.touched_columns is None:
+                self.touched_columns = set()
                 self.values = dict(self.old)
-            self.touched.add(column)
+            self.touched_columns.add(column)
         self.values[column] = stored
 
-    def changed(self) -> list[str]:
+    def changed_columns(self) -> list[str]:
         """The columns of an existing object that differ from what the database holds."""
-        if self.old is None or self.touched is None:
+        if self.old is None or self.touched_columns is None:
             return []
         old, values = self.old, self.values
-        return [column for column in self.plan.columns if column in self.touched and old.get(column) != values[column]]
+        return [
+            column
+            for column in self.plan.columns
+            if column in self.touched_columns and old.get(column) != values[column]
+        ]
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """The beginning of a sentence about this object."""
         return f"actions[{self.action}] ({self.plan.name})"
 
 
 @dataclass(slots=True)
 class Stage:
-    """Everything one transaction knows, from its first action to its commit."""
+    """The state of one transaction, from its first action to its commit."""
 
     db: sqlite3.Connection
     settings: Settings
     caller: Caller
     now_ms: int
     plans: Mapping[str, TypePlan]
-    things: dict[int, Thing] = field(default_factory=dict)
-    temporary: dict[str, Thing] = field(default_factory=dict)
-    new: list[Thing] = field(default_factory=list)
-    saved: dict[str, Thing] = field(default_factory=dict)
+    entities: dict[int, StagedEntity] = field(default_factory=dict)
+    temporary: dict[str, StagedEntity] = field(default_factory=dict)
+    new: list[StagedEntity] = field(default_factory=list)
+    saved: dict[str, StagedEntity] = field(default_factory=dict)
     pairs: dict[Pair, bool] = field(default_factory=dict)
-    pair_owners: dict[Pair, tuple[Thing, str, Thing]] = field(default_factory=dict)
-    deleting: list[tuple[Thing, Action]] = field(default_factory=list)
-    parents: dict[int, Thing] = field(default_factory=dict)
-    around: dict[int, Thing] = field(default_factory=dict)
+    pair_owners: dict[Pair, tuple[StagedEntity, str, StagedEntity]] = field(default_factory=dict)
+    deleting: list[tuple[StagedEntity, Action]] = field(default_factory=list)
+    parents: dict[int, StagedEntity] = field(default_factory=dict)
+    nearby: dict[int, StagedEntity] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     codes: dict[tuple[str, str], bool] = field(default_factory=dict)
     next_id: int = 0
 
     def admit(self, actions: Iterable[Action]) -> None:
         """Looks up every permanent id that the actions name, and sets aside ids for what they make."""
-        wanted: dict[str, dict[int, int]] = {}
-        fresh: set[str] = set()
+        ids_by_family: dict[str, dict[int, int]] = {}
+        new_keys: set[str] = set()
         for action in actions:
             key = action.key
             if type(key) is int:
-                wanted.setdefault(action.plan.family, {}).setdefault(key, action.place)
+                ids_by_family.setdefault(action.plan.family, {}).setdefault(key, action.place)
             elif action.verb == "save":
-                fresh.add(str(key))
+                new_keys.add(str(key))
             if action.link is not None:
-                for other in action.others:
+                for other in action.other_keys:
                     if type(other) is int:
-                        wanted.setdefault(action.link.other_family, {}).setdefault(other, action.place)
-        if fresh:
-            self.next_id = allocate(self.db, OBJECT_IDS, len(fresh))
-        for family, ids in wanted.items():
-            self._fetch(family, ids, self.things)
+                        ids_by_family.setdefault(action.link.other_family, {}).setdefault(other, action.place)
+        if new_keys:
+            self.next_id = allocate(self.db, OBJECT_IDS, len(new_keys))
+        for family, ids in ids_by_family.items():
+            self._fetch(family, ids, self.entities)
         self._hide_unreadable()
 
-    def make(self, name: str, action: Action) -> Thing:
+    def make(self, name: str, action: Action) -> StagedEntity:
         """A new object with the next id."""
-        thing = Thing(self.next_id, action.plan, action.place)
+        entity = StagedEntity(self.next_id, action.plan, action.place)
         self.next_id += 1
-        self.temporary[name] = thing
-        self.things[thing.id] = thing
-        self.new.append(thing)
-        return thing
+        self.temporary[name] = entity
+        self.entities[entity.id] = entity
+        self.new.append(entity)
+        return entity
 
-    def subject(self, action: Action) -> Thing:
+    def subject(self, action: Action) -> StagedEntity:
         """The object an action is about, which must be of the type it says."""
-        thing = self._known(action, action.key)
-        if thing is None or thing.plan.family != action.plan.family:
-            raise self._absent(action, action.plan.name, action.key)
-        if thing.plan is not action.plan:
+        entity = self._find_entity(action, action.key)
+        if entity is None or entity.plan.family != action.plan.family:
+            raise self._not_found(action, action.plan.name, action.key)
+        if entity.plan is not action.plan:
             if type(action.key) is int:
-                raise self._absent(action, action.plan.name, action.key)
-            raise Refusal(400, f"{action.where}: id {action.key!r:.80} is a {thing.plan.name}.")
-        return thing
+                raise self._not_found(action, action.plan.name, action.key)
+            raise Refusal(400, f"{action.location}: id {action.key!r:.80} is a {entity.plan.name}.")
+        return entity
 
-    def target(self, action: Action, key: Key, targets: frozenset[str]) -> Thing:
+    def target(self, action: Action, key: Key, targets: frozenset[str]) -> StagedEntity:
         """An object a link leads to, which must be of a type that the reference takes."""
-        thing = self._known(action, key)
-        if thing is None:
-            family = self._elsewhere(key)
+        entity = self._find_entity(action, key)
+        if entity is None:
+            family = self._find_family(key)
             if family is None:
-                raise self._absent(action, "object", key)
-        if thing is None or thing.plan.name not in targets:
+                raise self._not_found(action, "object", key)
+        if entity is None or entity.plan.name not in targets:
             raise Refusal(
                 400,
-                f"{action.where}: ref {_ref(action)} takes {', '.join(sorted(targets)) or 'nothing'}, not {key!r:.80}.",
+                f"{action.location}: ref {_ref(action)} takes {', '.join(sorted(targets)) or 'nothing'},"
+                f" not {key!r:.80}.",
             )
-        return thing
+        return entity
 
-    def look(self, family: str, object_id: int) -> Thing | None:
-        """Any object, for a rule to see; whether the caller may read it plays no part."""
-        thing = self.things.get(object_id) or self.around.get(object_id)
-        if thing is None:
-            self._fetch(family, {object_id: -1}, self.around)
-            thing = self.around.get(object_id)
-        return thing
+    def look_up(self, family: str, object_id: int) -> StagedEntity | None:
+        """Looks up any object for a rule, whether the caller may read it or not."""
+        entity = self.entities.get(object_id) or self.nearby.get(object_id)
+        if entity is None:
+            self._fetch(family, {object_id: -1}, self.nearby)
+            entity = self.nearby.get(object_id)
+        return entity
 
-    def above(self, thing: Thing) -> Thing | None:
-        """What stands directly above an object as it is becoming; None for a root."""
-        return self._above(thing, thing.values)
+    def parent_of(self, entity: StagedEntity) -> StagedEntity | None:
+        """The parent of an object by its new values; None for a root."""
+        return self._find_parent(entity, entity.values)
 
-    def above_before(self, thing: Thing) -> Thing | None:
-        """What stood directly above an existing object before this transaction."""
-        return self._above(thing, thing.old or {})
+    def old_parent_of(self, entity: StagedEntity) -> StagedEntity | None:
+        """The parent of an existing object before this transaction."""
+        return self._find_parent(entity, entity.old or {})
 
-    def _above(self, thing: Thing, values: Mapping[str, Stored]) -> Thing | None:
-        for column, family in thing.plan.parents:
+    def _find_parent(self, entity: StagedEntity, values: Mapping[str, Stored]) -> StagedEntity | None:
+        for column, family in entity.plan.parents:
             parent = values.get(column)
             if parent is not None:
-                return self.look(family, int(parent))
+                return self.look_up(family, int(parent))
         return None
 
-    def _known(self, action: Action, key: Key) -> Thing | None:
+    def _find_entity(self, action: Action, key: Key) -> StagedEntity | None:
         if type(key) is int:
-            thing = self.things.get(key)
+            entity = self.entities.get(key)
             # the id of a new object cannot be known to the caller yet
-            return None if thing is None or thing.gone or thing.old is None else thing
-        thing = self.temporary.get(str(key))
-        if thing is None:
-            raise Refusal(400, f"{action.where}: no action before this one saves the temporary id {key!r:.80}.")
-        return thing
+            return None if entity is None or entity.is_deleted or entity.old is None else entity
+        entity = self.temporary.get(str(key))
+        if entity is None:
+            raise Refusal(400, f"{action.location}: no action before this one saves the temporary id {key!r:.80}.")
+        return entity
 
-    def _absent(self, action: Action, what: str, key: Key) -> Refusal:
-        return Refusal(404, f"{action.where}: there is no {what} with id {key}.")
+    def _not_found(self, action: Action, label: str, key: Key) -> Refusal:
+        return Refusal(404, f"{action.location}: there is no {label} with id {key}.")
 
-    def _elsewhere(self, key: Key) -> str | None:
+    def _find_family(self, key: Key) -> str | None:
         """The family of an object that the caller may read, wherever it is."""
         for family, table in schema().tables.items():
             row = self.db.execute(f"SELECT 1 FROM {table.name} WHERE id = ?", (key,)).fetchone()  # noqa: S608  # names of the metamodel
@@ -208,24 +213,24 @@ class Stage:
                 return family if self.caller.rights.may_read(self.db, family, int(key)) else None
         return None
 
-    def _fetch(self, family: str, ids: Mapping[int, int], into: dict[int, Thing]) -> None:
-        listed = orjson.dumps(list(ids)).decode()
+    def _fetch(self, family: str, ids: Mapping[int, int], target: dict[int, StagedEntity]) -> None:
+        ids_json = orjson.dumps(list(ids)).decode()
         table = schema().tables[family]
         columns = list(table.columns)
         names = ", ".join(f'"{name}"' for name in columns)
         sql = f"SELECT {names} FROM {table.name} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # names of the metamodel
-        for row in self.db.execute(sql, (listed,)):
+        for row in self.db.execute(sql, (ids_json,)):
             values = dict(zip(columns, row, strict=True))
-            into[row[0]] = Thing(row[0], self.plans[row[1]], ids[row[0]], values)
+            target[row[0]] = StagedEntity(row[0], self.plans[row[1]], ids[row[0]], values)
 
     def _hide_unreadable(self) -> None:
         rights = self.caller.rights
         if rights.reads_everything:
             return
-        for thing in list(self.things.values()):
-            if not rights.may_read(self.db, thing.plan.family, thing.id):
-                del self.things[thing.id]
-                self.around[thing.id] = thing
+        for entity in list(self.entities.values()):
+            if not rights.may_read(self.db, entity.plan.family, entity.id):
+                del self.entities[entity.id]
+                self.nearby[entity.id] = entity
 
 
 def leniency(settings: Settings) -> Leniency:

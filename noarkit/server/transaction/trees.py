@@ -1,10 +1,10 @@
-"""Whole trees at a time: delete, close and open an object with everything below it, in bounded steps.
+"""Deletes, closes and opens whole trees of objects, in bounded steps.
 
 For work that may outlive its call. Each of `delete_tree`, `close_tree` and `open_tree` is an iterator: every step is
 one transaction of the writer over at most `batch` objects and yields how many it changed. Nothing needs to be
 remembered between steps: a process that was killed starts the same call again and goes on with what is left.
 
-Children come before their parents, so that a tree that is half done is still a tree.
+Children come before their parents, so that a half finished tree is still consistent.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from noarkit.server.transaction.plan import (
     plans,
     users_of,
 )
-from noarkit.server.transaction.stage import Thing
+from noarkit.server.transaction.stage import StagedEntity
 from noarkit.server.values import Stored
 from noarkit.server.wire import Refusal
 
@@ -77,7 +77,7 @@ def delete_tree(
     spared = _is_precedent(database) if keep_precedents else None
     nodes = walk(_reads(database), root, children_of, spared)
     while step := list(islice(nodes, batch)):
-        with database.writing() as db:
+        with database.transaction() as db:
             removed = remove(db, step, actor, files)
         yield removed
 
@@ -104,8 +104,8 @@ def walk(
     if spared is not None and spared(root):
         return
     while path:
-        node, rest = path[-1]
-        child = next(rest, None)
+        node, remaining = path[-1]
+        child = next(remaining, None)
         if child is None:
             path.pop()
             if len(path) < kept_depth:
@@ -130,14 +130,14 @@ def remove(db: sqlite3.Connection, nodes: Iterable[Node], actor: log.Actor, file
     released: set[str] = set()
     for family, ids in by_family.items():
         rows = _load(db, family, ids)
-        released.update(str(thing.values[FILE]) for thing in rows if thing.values.get(FILE))
-        entries.extend(_farewell(actor, thing) for thing in rows)
-        listed = orjson.dumps(ids).decode()
+        released.update(str(entity.values[FILE]) for entity in rows if entity.values.get(FILE))
+        entries.extend(_delete_entry(actor, entity) for entity in rows)
+        ids_json = orjson.dumps(ids).decode()
         for table, column in pairs_of(family):
-            db.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (listed,))  # noqa: S608  # names of the metamodel
-        db.execute(f"DELETE FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))", (listed,))  # noqa: S608  # names of the metamodel
+            db.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (ids_json,))  # noqa: S608  # names of the metamodel
+        db.execute(f"DELETE FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))", (ids_json,))  # noqa: S608  # names of the metamodel
     for family, ids in by_family.items():
-        entries.extend(_let_go(db, family, ids, actor))
+        entries.extend(_unlink_users(db, family, ids, actor))
     log.write_entries(db, entries)
     if released:
         files.release(db, released)
@@ -151,7 +151,7 @@ def in_transaction(db: sqlite3.Connection) -> Fetch:
 
 def _reads(database: Database) -> Fetch:
     def fetch(sql: str, values: tuple[int, ...]) -> list[tuple[int]]:
-        with database.reading() as db:
+        with database.snapshot() as db:
             return db.execute(sql, values).fetchall()
 
     return fetch
@@ -188,105 +188,105 @@ def _is_precedent(database: Database) -> Callable[[Node], bool]:
         pair = pairs.get(node[0])
         if pair is None:
             return False
-        with database.reading() as db:
+        with database.snapshot() as db:
             return db.execute(f"SELECT 1 FROM {pair} WHERE a = ? LIMIT 1", (node[1],)).fetchone() is not None  # noqa: S608  # names of the metamodel
 
     return spared
 
 
 def _change_tree(
-    database: Database, root: Node, actor: log.Actor, change: Callable[[Thing, log.Actor], None], batch: int
+    database: Database, root: Node, actor: log.Actor, change: Callable[[StagedEntity, log.Actor], None], batch: int
 ) -> Generator[int, None, None]:
     nodes = walk(_reads(database), root, _closable_children)
     while step := list(islice(nodes, batch)):
-        with database.writing() as db:
+        with database.transaction() as db:
             changed = _change_step(db, step, actor, change)
         yield changed
 
 
 def _change_step(
-    db: sqlite3.Connection, step: Sequence[Node], actor: log.Actor, change: Callable[[Thing, log.Actor], None]
+    db: sqlite3.Connection, step: Sequence[Node], actor: log.Actor, change: Callable[[StagedEntity, log.Actor], None]
 ) -> int:
     by_family: dict[str, list[int]] = defaultdict(list)
     for family, object_id in dict.fromkeys(step):
         by_family[family].append(object_id)
-    things = [thing for family, ids in by_family.items() for thing in _load(db, family, ids)]
-    for thing in things:
-        change(thing, actor)
-    return save_changed(db, [thing for thing in things if thing.changed()], actor)
+    entities = [entity for family, ids in by_family.items() for entity in _load(db, family, ids)]
+    for entity in entities:
+        change(entity, actor)
+    return save_changed(db, [entity for entity in entities if entity.changed_columns()], actor)
 
 
-def save_changed(db: sqlite3.Connection, things: Sequence[Thing], actor: log.Actor) -> int:
+def save_changed(db: sqlite3.Connection, entities: Sequence[StagedEntity], actor: log.Actor) -> int:
     """Writes objects of which only fields changed, with their next versions and log rows; says how many."""
     entries: list[log.Entry] = []
-    for thing in things:
-        subject = log.Subject(thing.id, str(thing.values["uuid"]), thing.plan.name)
-        old = thing.old or {}
-        for column in thing.changed():
-            change = log.updated(column, thing.plan.fields[column].kind, old.get(column), thing.values[column])
+    for entity in entities:
+        subject = log.Subject(entity.id, str(entity.values["uuid"]), entity.plan.name)
+        old = entity.old or {}
+        for column in entity.changed_columns():
+            change = log.update_change(column, entity.plan.fields[column].kind, old.get(column), entity.values[column])
             entries.append(log.entry(actor, subject, change))
-        thing.put("version", int(old["version"] or 0) + 1)
-    for thing in things:
-        columns = thing.changed()
+        entity.set_value("version", int(old["version"] or 0) + 1)
+    for entity in entities:
+        columns = entity.changed_columns()
         assignments = ", ".join(f'"{column}" = ?' for column in columns)
-        values: list[Stored] = [thing.values[column] for column in columns]
-        db.execute(f"UPDATE {thing.plan.table} SET {assignments} WHERE id = ?", (*values, thing.id))  # noqa: S608  # names of the metamodel
+        values: list[Stored] = [entity.values[column] for column in columns]
+        db.execute(f"UPDATE {entity.plan.table} SET {assignments} WHERE id = ?", (*values, entity.id))  # noqa: S608  # names of the metamodel
     log.write_entries(db, entries)
-    return len(things)
+    return len(entities)
 
 
-def _close(thing: Thing, actor: log.Actor) -> None:
-    if not thing.plan.closes or thing.plan.is_final(thing.values):
+def _close(entity: StagedEntity, actor: log.Actor) -> None:
+    if not entity.plan.closes or entity.plan.is_final(entity.values):
         return
-    if thing.plan.status is not None:
-        thing.put(thing.plan.status[0], thing.plan.status[1])
-    told: tuple[Stored, ...] = (actor.now_ms, actor.name, actor.account)
-    for column, stored in zip(CLOSING, told, strict=True):
-        if thing.values.get(column) is None:
-            thing.put(column, stored)
+    if entity.plan.status is not None:
+        entity.set_value(entity.plan.status[0], entity.plan.status[1])
+    closing_values: tuple[Stored, ...] = (actor.now_ms, actor.name, actor.account)
+    for column, stored in zip(CLOSING, closing_values, strict=True):
+        if entity.values.get(column) is None:
+            entity.set_value(column, stored)
 
 
-def _open(thing: Thing, actor: log.Actor) -> None:
-    if not thing.plan.closes or not thing.plan.is_final(thing.values):
+def _open(entity: StagedEntity, actor: log.Actor) -> None:
+    if not entity.plan.closes or not entity.plan.is_final(entity.values):
         return
-    if thing.plan.status is not None:
-        thing.put(thing.plan.status[0], thing.plan.status[2])
+    if entity.plan.status is not None:
+        entity.set_value(entity.plan.status[0], entity.plan.status[2])
     for column in CLOSING:
-        thing.put(column, None)
+        entity.set_value(column, None)
 
 
-def _load(db: sqlite3.Connection, family: str, ids: Sequence[int]) -> list[Thing]:
-    known = plans(Leniency())
+def _load(db: sqlite3.Connection, family: str, ids: Sequence[int]) -> list[StagedEntity]:
+    plans_by_type = plans(Leniency())
     columns = list(schema().tables[family].columns)
     names = ", ".join(f'"{name}"' for name in columns)
     sql = f"SELECT {names} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"  # noqa: S608  # names of the metamodel
     rows = db.execute(sql, (orjson.dumps(list(ids)).decode(),))
-    return [Thing(row[0], known[row[1]], -1, dict(zip(columns, row, strict=True))) for row in rows]
+    return [StagedEntity(row[0], plans_by_type[row[1]], -1, dict(zip(columns, row, strict=True))) for row in rows]
 
 
-def _farewell(actor: log.Actor, thing: Thing) -> log.Entry:
-    parent_id = _parent_id(thing.plan, thing.values)
-    subject = log.Subject(thing.id, str(thing.values["uuid"]), thing.plan.name)
-    return log.entry(actor, subject, log.deleted(thing.plan.name, thing.values, parent_id))
+def _delete_entry(actor: log.Actor, entity: StagedEntity) -> log.Entry:
+    parent_id = _parent_id(entity.plan, entity.values)
+    subject = log.Subject(entity.id, str(entity.values["uuid"]), entity.plan.name)
+    return log.entry(actor, subject, log.delete_change(entity.plan.name, entity.values, parent_id))
 
 
 def _parent_id(plan: TypePlan, values: dict[str, Stored]) -> int | None:
-    found = next((values[column] for column, _ in plan.parents if values.get(column) is not None), None)
-    return None if found is None else int(found)
+    parent_id = next((values[column] for column, _ in plan.parents if values.get(column) is not None), None)
+    return None if parent_id is None else int(parent_id)
 
 
-def _let_go(db: sqlite3.Connection, family: str, ids: Sequence[int], actor: log.Actor) -> Iterator[log.Entry]:
-    """What outside the tree points in: an overlapping series lets go, anything else refuses."""
+def _unlink_users(db: sqlite3.Connection, family: str, ids: Sequence[int], actor: log.Actor) -> Iterator[log.Entry]:
+    """Handles references into the tree from outside: an overlapping series is unlinked, anything else refuses."""
     for owner, column in users_of(family):
         sql = f'SELECT id FROM {table_name(owner)} WHERE "{column}" IN (SELECT value FROM json_each(?))'  # noqa: S608  # names of the metamodel
-        found = [row[0] for row in db.execute(sql, (orjson.dumps(list(ids)).decode(),))]
-        if found and column != "refArkivdelForloeper":
-            raise Refusal(400, f"{owner} {found[0]} still leads by {column} to what would be deleted.")
-        for thing in _load(db, owner, found):
-            subject = log.Subject(thing.id, str(thing.values["uuid"]), thing.plan.name)
-            gone = log.reference(family, int(thing.values[column] or 0), None)
-            yield log.entry(actor, subject, log.Change("UNLINK", field=column, removed=gone))
+        user_ids = [row[0] for row in db.execute(sql, (orjson.dumps(list(ids)).decode(),))]
+        if user_ids and column != "refArkivdelForloeper":
+            raise Refusal(400, f"{owner} {user_ids[0]} still leads by {column} to what would be deleted.")
+        for entity in _load(db, owner, user_ids):
+            subject = log.Subject(entity.id, str(entity.values["uuid"]), entity.plan.name)
+            removed_json = log.reference(family, int(entity.values[column] or 0), None)
+            yield log.entry(actor, subject, log.Change("UNLINK", field=column, removed=removed_json))
             db.execute(
-                f'UPDATE {thing.plan.table} SET "{column}" = NULL, version = version + 1 WHERE id = ?',  # noqa: S608  # names of the metamodel
-                (thing.id,),
+                f'UPDATE {entity.plan.table} SET "{column}" = NULL, version = version + 1 WHERE id = ?',  # noqa: S608  # names of the metamodel
+                (entity.id,),
             )

@@ -1,7 +1,6 @@
-"""Writes what a transaction made: one statement a kind of row, then one for the log.
+"""Writes the objects, pairs and log entries of a transaction, with one statement per kind of row.
 
-Nothing is judged here; it runs once everything else agreed, and the writer's transaction takes it back if anything
-after it does not.
+Nothing is checked here; it runs after all other checks, and the writer's transaction rolls it back if one fails later.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import orjson
 
 from noarkit.server.rendering import render_values
 from noarkit.server.transaction import log
-from noarkit.server.transaction.stage import Stage, Thing
+from noarkit.server.transaction.stage import Stage, StagedEntity
 from noarkit.server.values import Stored
 from noarkit.server.wire import Refusal
 
@@ -23,65 +22,65 @@ def write_stage(stage: Stage, actor: log.Actor) -> dict[int, bytes]:
     """Writes objects, pairs and the log; returns the JSON of each new object."""
     _refuse_taken_uuids(stage)
     _bump_parents(stage)
-    changed = [thing for thing in stage.things.values() if thing.old is not None and thing.touched]
-    told = {thing.id: orjson.dumps(render_values(thing.plan.name, thing.values)) for thing in stage.new}
+    changed = [entity for entity in stage.entities.values() if entity.old is not None and entity.touched_columns]
+    json_by_id = {entity.id: orjson.dumps(render_values(entity.plan.name, entity.values)) for entity in stage.new}
     insert_new(stage.db, stage.new)
     update_changed(stage.db, changed)
     _write_pairs(stage)
-    log.write_entries(stage.db, _entries(stage, actor, changed, told))
-    return told
+    log.write_entries(stage.db, _entries(stage, actor, changed, json_by_id))
+    return json_by_id
 
 
-def insert_new(db: sqlite3.Connection, things: Iterable[Thing]) -> None:
+def insert_new(db: sqlite3.Connection, entities: Iterable[StagedEntity]) -> None:
     """Inserts new objects: one statement a type, naming only the columns that any of them has."""
-    by_type: dict[str, list[Thing]] = defaultdict(list)
-    for thing in things:
-        by_type[thing.plan.name].append(thing)
+    by_type: dict[str, list[StagedEntity]] = defaultdict(list)
+    for entity in entities:
+        by_type[entity.plan.name].append(entity)
     for members in by_type.values():
-        columns = list(dict.fromkeys(column for thing in members for column in thing.values))
+        columns = list(dict.fromkeys(column for entity in members for column in entity.values))
         names = ", ".join(f'"{column}"' for column in columns)
         marks = ", ".join("?" * len(columns))
         sql = f"INSERT INTO {members[0].plan.table} ({names}) VALUES ({marks})"  # noqa: S608  # names of the metamodel
-        db.executemany(sql, [tuple(map(thing.values.get, columns)) for thing in members])
+        db.executemany(sql, [tuple(map(entity.values.get, columns)) for entity in members])
 
 
-def update_changed(db: sqlite3.Connection, things: Iterable[Thing]) -> None:
+def update_changed(db: sqlite3.Connection, entities: Iterable[StagedEntity]) -> None:
     """Writes the changed columns of known objects, and their next version."""
     by_shape: dict[tuple[str, ...], list[tuple[Stored, ...]]] = defaultdict(list)
-    for thing in things:
-        columns = thing.changed()
+    for entity in entities:
+        columns = entity.changed_columns()
         if columns:
-            by_shape[thing.plan.table, *columns].append((*(thing.values[column] for column in columns), thing.id))
+            by_shape[entity.plan.table, *columns].append((*(entity.values[column] for column in columns), entity.id))
     for (table, *columns), rows in by_shape.items():
         assignments = ", ".join(f'"{column}" = ?' for column in columns)
         db.executemany(f"UPDATE {table} SET {assignments} WHERE id = ?", rows)  # noqa: S608  # names of the metamodel
 
 
-def bump(thing: Thing) -> None:
+def bump(entity: StagedEntity) -> None:
     """Gives a known object its next version, once a transaction."""
-    if thing.old is not None and not thing.bumped:
-        thing.bumped = True
-        thing.put("version", int(thing.old["version"] or 0) + 1)
+    if entity.old is not None and not entity.is_version_bumped:
+        entity.is_version_bumped = True
+        entity.set_value("version", int(entity.old["version"] or 0) + 1)
 
 
-def changes_of(stage: Stage, thing: Thing) -> Iterator[log.Change]:
+def changes_of(stage: Stage, entity: StagedEntity) -> Iterator[log.Change]:
     """The log's changes of a known object: fields, links, and its move."""
-    old = thing.old or {}
-    upward = {column for column, _ in thing.plan.parents}
-    moved = False
-    for column in thing.changed():
-        field = thing.plan.fields.get(column)
+    old = entity.old or {}
+    upward = {column for column, _ in entity.plan.parents}
+    is_moved = False
+    for column in entity.changed_columns():
+        field = entity.plan.fields.get(column)
         if column == "version":
             continue
         if field is not None or column == "type":
             kind = field.kind if field is not None else "string"
-            yield log.updated(column, kind, old.get(column), thing.values[column])
+            yield log.update_change(column, kind, old.get(column), entity.values[column])
         elif column in upward:
-            moved = True
+            is_moved = True
         else:
-            yield from _relinked(stage, thing, column)
-    if moved:
-        before, after = stage.above_before(thing), stage.above(thing)
+            yield from _relinked(stage, entity, column)
+    if is_moved:
+        before, after = stage.old_parent_of(entity), stage.parent_of(entity)
         yield log.Change(
             "MOVE",
             previous_parent=_reference(before),
@@ -90,47 +89,47 @@ def changes_of(stage: Stage, thing: Thing) -> Iterator[log.Change]:
         )
 
 
-def subject_of(thing: Thing) -> log.Subject:
+def subject_of(entity: StagedEntity) -> log.Subject:
     """The object as the log names it."""
-    return log.Subject(thing.id, str(thing.values["uuid"]), thing.plan.name)
+    return log.Subject(entity.id, str(entity.values["uuid"]), entity.plan.name)
 
 
-def _relinked(stage: Stage, thing: Thing, column: str) -> Iterator[log.Change]:
-    family = thing.plan.links[column].other_family
-    before, after = (thing.old or {}).get(column), thing.values[column]
+def _relinked(stage: Stage, entity: StagedEntity, column: str) -> Iterator[log.Change]:
+    family = entity.plan.links[column].other_family
+    before, after = (entity.old or {}).get(column), entity.values[column]
     if before is not None:
-        yield log.Change("UNLINK", field=column, removed=_reference(stage.look(family, int(before))))
+        yield log.Change("UNLINK", field=column, removed=_reference(stage.look_up(family, int(before))))
     if after is not None:
-        yield log.Change("LINK", field=column, new=_reference(stage.look(family, int(after))))
+        yield log.Change("LINK", field=column, new=_reference(stage.look_up(family, int(after))))
 
 
-def _reference(thing: Thing | None) -> str | None:
-    return None if thing is None else log.reference(thing.plan.name, thing.id, thing.values.get("uuid"))
+def _reference(entity: StagedEntity | None) -> str | None:
+    return None if entity is None else log.reference(entity.plan.name, entity.id, entity.values.get("uuid"))
 
 
 def _bump_parents(stage: Stage) -> None:
-    """Children and links give the next version to what they come to, stay at, or leave."""
+    """Gives the next version to changed objects, to the old and new parents of children, and to owners of pairs."""
     last = None
-    for thing in stage.new:
-        above = stage.above(thing)
+    for entity in stage.new:
+        above = stage.parent_of(entity)
         if above is not None and above is not last and above.old is not None:
             bump(above)
             last = above
-    for thing in list(stage.things.values()):
-        if thing.old is None or not thing.touched:
+    for entity in list(stage.entities.values()):
+        if entity.old is None or not entity.touched_columns:
             continue
-        changed = thing.changed()
+        changed = entity.changed_columns()
         if changed and changed != ["version"]:
-            bump(thing)
-        if any(column in changed for column, _ in thing.plan.parents):
-            for parent in (stage.above_before(thing), stage.above(thing)):
+            bump(entity)
+        if any(column in changed for column, _ in entity.plan.parents):
+            for parent in (stage.old_parent_of(entity), stage.parent_of(entity)):
                 if parent is not None:
                     bump(parent)
     for owner, _, _ in stage.pair_owners.values():
         bump(owner)
-    for thing in stage.around.values():
-        if thing.bumped:
-            stage.things[thing.id] = thing
+    for entity in stage.nearby.values():
+        if entity.is_version_bumped:
+            stage.entities[entity.id] = entity
 
 
 def _write_pairs(stage: Stage) -> None:
@@ -143,52 +142,64 @@ def _write_pairs(stage: Stage) -> None:
         stage.db.executemany(add if linked else take, rows)
 
 
-def _entries(stage: Stage, actor: log.Actor, changed: list[Thing], told: dict[int, bytes]) -> Iterator[log.Entry]:
-    born_with = _pairs_of_new(stage)
-    for thing in stage.new:
-        whole = told[thing.id].decode() if thing.id not in born_with else _with_pairs(thing, born_with[thing.id])
-        above = stage.above(thing)
-        yield log.created(actor, subject_of(thing), whole, above.id if above is not None else None)
-    for thing in changed:
-        for change in changes_of(stage, thing):
-            yield log.entry(actor, subject_of(thing), change)
-    for key, (owner, name, other) in stage.pair_owners.items():
+def _entries(
+    stage: Stage, actor: log.Actor, changed_entities: list[StagedEntity], json_by_id: dict[int, bytes]
+) -> Iterator[log.Entry]:
+    pairs_by_id = _pairs_of_new(stage)
+    for entity in stage.new:
+        object_json = (
+            json_by_id[entity.id].decode()
+            if entity.id not in pairs_by_id
+            else _with_pairs(entity, pairs_by_id[entity.id])
+        )
+        above = stage.parent_of(entity)
+        yield log.create_entry(actor, subject_of(entity), object_json, above.id if above is not None else None)
+    for entity in changed_entities:
+        for change in changes_of(stage, entity):
+            yield log.entry(actor, subject_of(entity), change)
+    for key, (owner, name, linked_entity) in stage.pair_owners.items():
         if owner.old is not None:
-            named = _reference(other)
+            target_json = _reference(linked_entity)
             linked = stage.pairs[key]
             change = (
-                log.Change("LINK", field=name, new=named) if linked else log.Change("UNLINK", field=name, removed=named)
+                log.Change("LINK", field=name, new=target_json)
+                if linked
+                else log.Change("UNLINK", field=name, removed=target_json)
             )
             yield log.entry(actor, subject_of(owner), change)
 
 
 def _pairs_of_new(stage: Stage) -> dict[int, dict[str, list[int]]]:
-    found: dict[int, dict[str, list[int]]] = {}
-    for key, (owner, name, other) in stage.pair_owners.items():
+    pairs_by_id: dict[int, dict[str, list[int]]] = {}
+    for key, (owner, name, linked_entity) in stage.pair_owners.items():
         if owner.old is None and stage.pairs[key]:
-            found.setdefault(owner.id, {}).setdefault(name, []).append(other.id)
-    return found
+            pairs_by_id.setdefault(owner.id, {}).setdefault(name, []).append(linked_entity.id)
+    return pairs_by_id
 
 
-def _with_pairs(thing: Thing, pairs: dict[str, list[int]]) -> str:
-    whole = render_values(thing.plan.name, thing.values)
-    links = whole["links"]
+def _with_pairs(entity: StagedEntity, pairs: dict[str, list[int]]) -> str:
+    rendered = render_values(entity.plan.name, entity.values)
+    links = rendered["links"]
     if isinstance(links, dict):
         links.update(pairs)
-    return orjson.dumps(whole).decode()
+    return orjson.dumps(rendered).decode()
 
 
 def _refuse_taken_uuids(stage: Stage) -> None:
     """A uuid that the caller chose must be new in its family. Raises Refusal (400) where it is not."""
-    chosen: dict[str, dict[str, Thing]] = defaultdict(dict)
-    for thing in stage.saved.values():
-        if thing.system and "uuid" in thing.system and (thing.old is None or "uuid" in thing.changed()):
-            uuid = str(thing.values["uuid"])
-            if uuid in chosen[thing.plan.table]:
-                raise Refusal(400, f"{thing.where}: field uuid: {uuid} is used twice.")
-            chosen[thing.plan.table][uuid] = thing
-    for table, things in chosen.items():
+    entities_by_uuid: dict[str, dict[str, StagedEntity]] = defaultdict(dict)
+    for entity in stage.saved.values():
+        if (
+            entity.system_columns
+            and "uuid" in entity.system_columns
+            and (entity.old is None or "uuid" in entity.changed_columns())
+        ):
+            uuid = str(entity.values["uuid"])
+            if uuid in entities_by_uuid[entity.plan.table]:
+                raise Refusal(400, f"{entity.location}: field uuid: {uuid} is used twice.")
+            entities_by_uuid[entity.plan.table][uuid] = entity
+    for table, entities in entities_by_uuid.items():
         sql = f"SELECT uuid FROM {table} WHERE uuid IN (SELECT value FROM json_each(?)) LIMIT 1"  # noqa: S608  # names of the metamodel
-        row = stage.db.execute(sql, (orjson.dumps(list(things)).decode(),)).fetchone()
+        row = stage.db.execute(sql, (orjson.dumps(list(entities)).decode(),)).fetchone()
         if row is not None:
-            raise Refusal(400, f"{things[row[0]].where}: field uuid: {row[0]} belongs to another object.")
+            raise Refusal(400, f"{entities[row[0]].location}: field uuid: {row[0]} belongs to another object.")

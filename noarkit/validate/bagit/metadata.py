@@ -9,7 +9,7 @@ from noarkit.errors import PackageFault
 from noarkit.packages.bagit.read import info_lines
 from noarkit.packages.bagit.spec import FETCH, SINGLE_LABELS, Declared, Hole, Wrong, read_oxum
 from noarkit.packages.holding.storage import Storage
-from noarkit.validate.findings import Hit, Tally, shown
+from noarkit.validate.findings import Hit, Tally, place_data
 
 _OXUM = "payload-oxum"
 _SCHEMES = frozenset({"https", "http", "ftp", "ftps", "sftp"})
@@ -19,7 +19,7 @@ _MOST_LABELS = 10_000
 def check_info(
     storage: Storage, declared: Declared, octets: tuple[int, int], tally: Tally
 ) -> dict[str, tuple[str, ...]]:
-    """Judges the metadata; returns what a report shows of it: the labels alone, for values may name persons."""
+    """Checks bag-info.txt; returns its labels for the report, without values, because these may name persons."""
     file = declared.info_name
     seen: dict[str, str] = {}
     try:
@@ -29,11 +29,11 @@ def check_info(
                 continue
             line, label, value = entry
             if label.casefold() in seen:
-                _repeated(tally, file, line, label)
+                _check_repeated(tally, file, line, label)
             if len(seen) < _MOST_LABELS:
                 seen.setdefault(label.casefold(), label)
             if label.casefold() == _OXUM:
-                _oxum(tally, (file, line), value, octets)
+                _check_oxum(tally, (file, line), value, octets)
     except PackageFault as error:
         if error.data.get("line") is None:
             raise
@@ -42,7 +42,7 @@ def check_info(
 
 
 def check_fetch_urls(holes: Iterable[Hole | Wrong], tally: Tally) -> None:
-    """An address that is none, or that nobody should follow."""
+    """Checks that every address in fetch.txt is a URL of an allowed scheme, without a password."""
     for hole in holes:
         if isinstance(hole, Hole) and not _is_address(hole.url):
             _take(tally, "BAGIT-5.2-URL", FETCH, hole.line, scheme=hole.url.partition(":")[0])
@@ -56,21 +56,21 @@ def _is_address(url: str) -> bool:
     return split.scheme.lower() in _SCHEMES and bool(split.hostname) and split.password is None
 
 
-def _repeated(tally: Tally, file: str, line: int, label: str) -> None:
+def _check_repeated(tally: Tally, file: str, line: int, label: str) -> None:
     if label.casefold() == _OXUM:
         _take(tally, "BAGIT-2.2.2-OXUM-TWICE", file, line)
     elif label.casefold() in SINGLE_LABELS:
         _take(tally, "BAGIT-2.2.2-REPEATED", file, line, label=label)
 
 
-def _oxum(tally: Tally, at: tuple[str, int], value: str, octets: tuple[int, int]) -> None:
-    said = read_oxum(value)
-    if said is None:
-        _take(tally, "BAGIT-2.2.2-OXUM", *at, value=value)
-    elif said != octets:
-        counted = f"{octets[0]}.{octets[1]}"
-        _take(tally, "BAGIT-2.2.2-OXUM-DIFFERS", *at, expected=value, found=counted)
+def _check_oxum(tally: Tally, place: tuple[str, int], value: str, octets: tuple[int, int]) -> None:
+    declared_octets = read_oxum(value)
+    if declared_octets is None:
+        _take(tally, "BAGIT-2.2.2-OXUM", *place, value=value)
+    elif declared_octets != octets:
+        actual_octets = f"{octets[0]}.{octets[1]}"
+        _take(tally, "BAGIT-2.2.2-OXUM-DIFFERS", *place, expected=value, found=actual_octets)
 
 
 def _take(tally: Tally, code: str, file: str, line: int, **data: object) -> None:
-    tally.take(Hit(code, file, line=line, data=shown(data)))
+    tally.take(Hit(code, file, line=line, data=place_data(data)))

@@ -1,8 +1,8 @@
-"""Runs every rule over one bag: form, completeness and checksums, in a folder, zip or tar, in constant memory.
+"""Validates one bag: form, completeness and checksums, in a folder, zip or tar, in constant memory.
 
     report = validate_bag(Path("delivery.zip"))
 
-What is hostile as an archive file (links, twins, bombs) is refused by the fault of its kind; everything else is told.
+A hostile archive file (links, twins, bombs) is refused by the fault of its kind; everything else becomes a finding.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from noarkit.packages.holding.storage import Storage, Stored, open_storage
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
 from noarkit.validate.bagit.metadata import check_fetch_urls, check_info
-from noarkit.validate.findings import Hit, Report, Tally, rules_of, shown
+from noarkit.validate.findings import Hit, Report, Tally, place_data, rules_of
 
 RULES = rules_of("noarkit.validate.bagit")
 _PAYLOAD_WORDS = {
@@ -72,23 +72,23 @@ def validate_bag(
     limits: UnpackLimits = LIMITS,
     profile: Profile | None = None,
     width: int | None = None,
-    tell: Listener = nobody,
+    emit: Listener = nobody,
     now_s: Callable[[], float] = time.perf_counter,
 ) -> Report:
     """All that can be said of the bag at `path`. Raises what `safe` refuses, `PackageFault` for what is no package."""
     began = now_s()
     tally = Tally(RULES)
-    version, summary = _judge(path, limits, tally, (profile, width, tell))
+    version, summary = _judge(path, limits, tally, (profile, width, emit))
     rules = tuple(RULES.values())
     return Report(str(path), "bagit", version, summary, rules, tally.outcomes({}), (), now_s() - began)
 
 
 def _judge(
-    path: Path, limits: UnpackLimits, tally: Tally, wanted: tuple[Profile | None, int | None, Listener]
+    path: Path, limits: UnpackLimits, tally: Tally, choices: tuple[Profile | None, int | None, Listener]
 ) -> tuple[str, dict[str, tuple[str, ...]]]:
-    profile, width, tell = wanted
+    profile, width, emit = choices
     try:
-        storage = open_storage(path, limits, twins=True, tell=tell)
+        storage = open_storage(path, limits, twins=True, tell=emit)
     except PackageFault as error:
         if error.data.get("why") != "no-single-top-folder":
             raise
@@ -109,16 +109,16 @@ def _judge(
 
 
 def _declaration(storage: Storage, tally: Tally) -> Declared | None:
-    found = read.declaration(storage)
-    if isinstance(found, Declared):
-        return found
-    code = "BAGIT-2.1.1-MISSING" if found.why == "missing" else "BAGIT-2.1.1-FORM"
-    _tell(tally, code, DECLARATION, found)
+    declaration = read.declaration(storage)
+    if isinstance(declaration, Declared):
+        return declaration
+    code = "BAGIT-2.1.1-MISSING" if declaration.why == "missing" else "BAGIT-2.1.1-FORM"
+    _add_finding(tally, code, DECLARATION, declaration)
     return None
 
 
 class _Check:
-    """One bag under the rules. Holds the databases of what is listed and there."""
+    """The validation of one bag, with its databases of listed and present files."""
 
     def __init__(self, storage: Storage, declared: Declared, tally: Tally, width: int | None) -> None:
         self._storage = storage
@@ -130,20 +130,20 @@ class _Check:
         self._tag_manifests = self._manifests(tags=True)
         self._payload = Inventory(len(self._payload_manifests))
         self._tags = Inventory(len(self._tag_manifests))
-        self._crew = contextlib.ExitStack()
+        self._pool_stack = contextlib.ExitStack()
 
     def __enter__(self) -> _Check:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._crew.close()
+        self._pool_stack.close()
         self._payload.close()
         self._tags.close()
 
     def run(self) -> dict[str, tuple[str, ...]]:
         """Every rule, in an order in which each has what it needs."""
         self._payload.take_present(self._present())
-        crew = self._early_crew()
+        pool = self._early_pool()
         self._structure()
         for tags in (False, True):
             self._read_manifests(tags=tags)
@@ -154,7 +154,7 @@ class _Check:
         info = check_info(self._storage, self._declared, (octets, count), self._tally)
         self._completeness()
         self._tag_completeness()
-        self._fixity(crew)
+        self._fixity(pool)
         algorithms = tuple(manifest.algorithm for manifest in self._payload_manifests)
         return {"files": (str(count),), "bytes": (str(octets),), "algorithms": algorithms, **info}
 
@@ -183,27 +183,27 @@ class _Check:
         return self._declared.version == "1.0"
 
     def _manifests(self, *, tags: bool) -> list[Manifest]:
-        """The manifests that can be used; what is wrong with the names of the others is told."""
+        """The usable manifests; faults in the names of manifests become findings."""
         usable = []
         for name in self._top:
-            found = manifest_of(name)
-            if found is None or found[1] is not tags:
+            parts = manifest_of(name)
+            if parts is None or parts[1] is not tags:
                 continue
-            algorithm = found[0]
+            algorithm = parts[0]
             if not is_normal(algorithm) and self._is_new:
                 self._tally.add("BAGIT-2.4-NAME", name)
-            known = hash_name(algorithm)
-            if known is None:
+            hash_id = hash_name(algorithm)
+            if hash_id is None:
                 self._tally.add("BAGIT-2.4-UNKNOWN", name, algorithm=algorithm)
             else:
                 usable.append(Manifest(name, algorithm))
-                if known in WEAK:
+                if hash_id in WEAK:
                     self._tally.add("BAGIT-2.4-WEAK", name, algorithm=algorithm)
         return usable
 
     def _present(self) -> Iterator[Stored]:
         """The payload as one walk meets it; tag files go their own way."""
-        held: list[Stored] = []
+        tag_files: list[Stored] = []
         for stored in self._storage.files():
             name = stored.name
             if stored.odd:
@@ -212,16 +212,16 @@ class _Check:
                 is_payload = name.startswith(PAYLOAD + "/")
                 self._tally.add("BAGIT-2.1.3-UNLISTED" if is_payload else "BAGIT-2.2.1-UNLISTED", name)
             elif name.startswith(PAYLOAD + "/"):
-                self._look_at_name(name)
+                self._check_name(name)
                 yield stored
             else:
-                held.append(stored)
-            if len(held) >= 5_000:
-                self._tags.take_present(held)
-                held = []
-        self._tags.take_present(held)
+                tag_files.append(stored)
+            if len(tag_files) >= 5_000:
+                self._tags.take_present(tag_files)
+                tag_files = []
+        self._tags.take_present(tag_files)
 
-    def _look_at_name(self, name: str) -> None:
+    def _check_name(self, name: str) -> None:
         if name.isalnum():
             return
         if name.rpartition("/")[2].lower() in SYSTEM_FILES:
@@ -239,31 +239,31 @@ class _Check:
     def _read_manifests(self, *, tags: bool) -> None:
         inventory = self._tags if tags else self._payload
         words = _TAG_WORDS if tags else _PAYLOAD_WORDS if self._is_new else _OLD_PAYLOAD_WORDS
-        other = "BAGIT-2.2.1-LINE" if tags else "BAGIT-2.1.3-LINE"
+        fallback_code = "BAGIT-2.2.1-LINE" if tags else "BAGIT-2.1.3-LINE"
         for column, manifest in enumerate(self._tag_manifests if tags else self._payload_manifests):
             lines = read.manifest_lines(self._storage, manifest, self._declared, tags=tags)
-            with _Texts(self._tally, manifest.name):
+            with _TextFaults(self._tally, manifest.name):
                 for line in inventory.take_manifest(column, lines):
                     if isinstance(line, Wrong):
-                        _tell(self._tally, _code(line, words, other), manifest.name, line)
+                        _add_finding(self._tally, _code(line, words, fallback_code), manifest.name, line)
                     else:
                         for odd in line.odd:
-                            _tell(self._tally, _ODD_WORDS[odd], manifest.name, Wrong(line.line, odd, line.name))
+                            _add_finding(self._tally, _ODD_WORDS[odd], manifest.name, Wrong(line.line, odd, line.name))
 
     def _fetch(self) -> None:
-        with _Texts(self._tally, FETCH):
+        with _TextFaults(self._tally, FETCH):
             for wrong in self._payload.take_promised(read.fetch_lines(self._storage, self._declared)):
-                _tell(self._tally, _code(wrong, _FETCH_WORDS, "BAGIT-2.2.3-LINE"), FETCH, wrong)
+                _add_finding(self._tally, _code(wrong, _FETCH_WORDS, "BAGIT-2.2.3-LINE"), FETCH, wrong)
             check_fetch_urls(read.fetch_lines(self._storage, self._declared), self._tally)
         for name in self._payload.promised_unlisted():
             self._tally.add("BAGIT-2.2.3-UNLISTED", name)
 
     def _names(self, inventory: Inventory, file: str) -> None:
-        for name, stored, why in inventory.match():
-            code = "BAGIT-2.1.3-PERCENT" if why == "raw" else "BAGIT-6.1.1-COMPOSITION"
+        for name, stored, reason in inventory.match():
+            code = "BAGIT-2.1.3-PERCENT" if reason == "raw" else "BAGIT-6.1.1-COMPOSITION"
             self._tally.add(code, name, stored=stored)
-        for one, other in inventory.twins():
-            self._tally.add("BAGIT-6.1.1-TWIN", one, other=other, part=file)
+        for name_in_bag, twin in inventory.twins():
+            self._tally.add("BAGIT-6.1.1-TWIN", name_in_bag, other=twin, part=file)
 
     def _completeness(self) -> None:
         add = self._tally.add
@@ -281,12 +281,12 @@ class _Check:
     def _tag_completeness(self) -> None:
         for name in self._tags.missing(promised=False):
             self._tally.add("BAGIT-3-TAG-MISSING", name)
-        nowhere = set(self._tags.unlisted())
+        unlisted = set(self._tags.unlisted())
         for column, manifest in enumerate(self._tag_manifests):
-            left_out = set(self._tags.partly_listed(column)) | nowhere
+            left_out = set(self._tags.partly_listed(column)) | unlisted
             for payload_manifest in self._payload_manifests:
                 if payload_manifest.name in left_out:
-                    is_open = self._is_new and payload_manifest.name in nowhere
+                    is_open = self._is_new and payload_manifest.name in unlisted
                     code = "BAGIT-2.2.1-MANIFESTS" if is_open else "BAGIT-2.2.1-MANIFESTS-EACH"
                     self._tally.add(code, manifest.name, left_out=payload_manifest.name)
         if self._tag_manifests:
@@ -294,48 +294,50 @@ class _Check:
                 if not (manifest_of(name) or ("", False))[1]:
                     self._tally.add("BAGIT-2.2.1-UNLISTED", name)
 
-    def _early_crew(self) -> Crew | None:
+    def _early_pool(self) -> Crew | None:
         """Child processes start while the manifests are read, where there are many files."""
         if self._storage.folder is None or not self._payload_manifests:
             return None
-        crew = Crew(self._storage.folder, _hashes(self._payload_manifests), width=self._width)
-        self._crew.enter_context(crew)
+        pool = Crew(self._storage.folder, _hashes(self._payload_manifests), width=self._width)
+        self._pool_stack.enter_context(pool)
         if self._payload.octets()[1] >= _MANY_FILES:
-            crew.warm()
-        return crew
+            pool.warm()
+        return pool
 
-    def _fixity(self, crew: Crew | None) -> None:
+    def _fixity(self, pool: Crew | None) -> None:
         for inventory, manifests, code in (
             (self._payload, self._payload_manifests, "BAGIT-3-CHECKSUM"),
             (self._tags, self._tag_manifests, "BAGIT-3-TAG-CHECKSUM"),
         ):
             if manifests:
-                early = crew if inventory is self._payload else None
-                for pair, found in self._hashed(inventory, _hashes(manifests), early):
-                    self._compare(pair, found, manifests, code)
+                early = pool if inventory is self._payload else None
+                for pair, hashed in self._hash_files(inventory, _hashes(manifests), early):
+                    self._compare(pair, hashed, manifests, code)
 
-    def _compare(self, pair: Pair, found: Hashed, manifests: Sequence[Manifest], code: str) -> None:
-        if found.why:
-            self._tally.add("BAGIT-3-UNREADABLE", pair.name, why=found.why)
-        elif found.digests != pair.digests:
-            for expected, actual, manifest in zip(pair.digests, found.digests, manifests, strict=True):
+    def _compare(self, pair: Pair, hashed: Hashed, manifests: Sequence[Manifest], code: str) -> None:
+        if hashed.why:
+            self._tally.add("BAGIT-3-UNREADABLE", pair.name, why=hashed.why)
+        elif hashed.digests != pair.digests:
+            for expected, actual, manifest in zip(pair.digests, hashed.digests, manifests, strict=True):
                 if expected not in (None, actual):
                     self._tally.add(code, pair.name, manifest=manifest.name, expected=expected, found=actual)
 
-    def _hashed(self, inventory: Inventory, hashes: Sequence[str], early: Crew | None) -> Iterator[tuple[Pair, Hashed]]:
+    def _hash_files(
+        self, inventory: Inventory, hashes: Sequence[str], early: Crew | None
+    ) -> Iterator[tuple[Pair, Hashed]]:
         if self._storage.folder is None:
-            yield from _hashed_in_passing(self._storage, inventory, hashes)
+            yield from _hash_in_order(self._storage, inventory, hashes)
         elif early is not None:
-            yield from _hashed_by(early, inventory)
+            yield from _hash_with_pool(early, inventory)
         else:
-            with Crew(self._storage.folder, hashes, width=self._width) as crew:
-                yield from _hashed_by(crew, inventory)
+            with Crew(self._storage.folder, hashes, width=self._width) as pool:
+                yield from _hash_with_pool(pool, inventory)
 
 
-def _hashed_by(crew: Crew, inventory: Inventory) -> Iterator[tuple[Pair, Hashed]]:
+def _hash_with_pool(pool: Crew, inventory: Inventory) -> Iterator[tuple[Pair, Hashed]]:
     waiting: deque[Pair] = deque()
-    for _, found in crew.work(_tasks(inventory.pairs(), waiting)):
-        yield waiting.popleft(), found
+    for _, hashed in pool.work(_tasks(inventory.pairs(), waiting)):
+        yield waiting.popleft(), hashed
 
 
 def _hashes(manifests: Sequence[Manifest]) -> list[str]:
@@ -353,7 +355,7 @@ def _tasks(pairs: Iterable[Pair], waiting: deque[Pair]) -> Iterator[Task]:
         yield Task(pair.stored, pair.size_bytes)
 
 
-def _hashed_in_passing(storage: Storage, inventory: Inventory, hashes: Sequence[str]) -> Iterator[tuple[Pair, Hashed]]:
+def _hash_in_order(storage: Storage, inventory: Inventory, hashes: Sequence[str]) -> Iterator[tuple[Pair, Hashed]]:
     for stored, content in storage.contents():
         pair = inventory.expected(stored)
         if pair is not None:
@@ -364,17 +366,17 @@ def _hashed_in_passing(storage: Storage, inventory: Inventory, hashes: Sequence[
 
 
 def _hash(content: Readable, hashes: Sequence[str]) -> Hashed:
-    running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+    hashers = [hashlib.new(name, usedforsecurity=False) for name in hashes]
     size = 0
     while block := content.read(BLOCK_BYTES):
         size += len(block)
-        for one in running:
-            one.update(block)
-    return Hashed("", size, tuple(one.hexdigest() for one in running))
+        for hasher in hashers:
+            hasher.update(block)
+    return Hashed("", size, tuple(hasher.hexdigest() for hasher in hashers))
 
 
-class _Texts:
-    """Tells what is wrong with the letters of a tag file, and lets the other rules go on."""
+class _TextFaults:
+    """A context that turns an encoding fault of a tag file into a finding, so that the other rules go on."""
 
     def __init__(self, tally: Tally, file: str) -> None:
         self._tally = tally
@@ -387,14 +389,14 @@ class _Texts:
         if not isinstance(error, PackageFault) or error.data.get("line") is None:
             return False
         wrong = Wrong(int(str(error.data["line"])), str(error.data["why"]))
-        _tell(self._tally, "BAGIT-2.3-TEXT", self._file, wrong)
+        _add_finding(self._tally, "BAGIT-2.3-TEXT", self._file, wrong)
         return True
 
 
-def _code(wrong: Wrong, words: dict[str, str], other: str) -> str:
-    return "BAGIT-5.1-PATH" if wrong.why.startswith("path:") else words.get(wrong.why, other)
+def _code(wrong: Wrong, words: dict[str, str], fallback: str) -> str:
+    return "BAGIT-5.1-PATH" if wrong.why.startswith("path:") else words.get(wrong.why, fallback)
 
 
-def _tell(tally: Tally, code: str, file: str, wrong: Wrong) -> None:
-    data = shown({"why": wrong.why.removeprefix("path:"), "name": wrong.detail or None})
+def _add_finding(tally: Tally, code: str, file: str, wrong: Wrong) -> None:
+    data = place_data({"why": wrong.why.removeprefix("path:"), "name": wrong.detail or None})
     tally.take(Hit(code, file, line=wrong.line or None, data=data))

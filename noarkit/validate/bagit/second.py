@@ -1,7 +1,7 @@
-"""A second opinion on a bag: bagit-python looks at it in a process of its own, and knows nothing of what we found.
+"""A second opinion on a bag: runs bagit-python on it in a child process.
 
-It is asked about a folder; a packed bag is unpacked through `safe` into a folder of its own, which is removed again. A
-bag with unsafe paths is not shown to it, for it would follow them.
+It validates folders; a packed bag is unpacked through `safe` into a temporary folder. A bag with unsafe paths is not
+given to it, because it would follow them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from noarkit.validate.findings import Report
 
 TOOL = "bagit-python"
 _UNSAFE = frozenset({"BAGIT-5.1-PATH", "BAGIT-2.1.2-ODD"})
-_ASK = """
+_SCRIPT = """
 import json, logging, sys, bagit
 logging.disable(logging.INFO)
 heard = []
@@ -40,14 +40,14 @@ print(json.dumps([valid, heard[:100]]))
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What another tool says. `asked` is False where it was not shown the bag; `known` where we know why it errs;
-    `rules` are the ids of rules that it says are broken, where it speaks by ids."""
+    """The result of another validator. `was_asked` is False where it was not run; `known_reasons` are known faults of
+    the tool that explain its result; `rules` are the ids of broken rules, where it reports ids."""
 
     tool: str
-    asked: bool
+    was_asked: bool
     valid: bool
     messages: tuple[str, ...]
-    known: tuple[str, ...] = ()
+    known_reasons: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
 
 
@@ -66,17 +66,17 @@ def second_opinion(
 
 
 def _ask(path: Path, processes: int) -> Opinion:
-    command = [sys.executable, "-c", _ASK, str(path), str(processes)]
-    done = subprocess.run(  # noqa: S603  # our interpreter and words
+    command = [sys.executable, "-c", _SCRIPT, str(path), str(processes)]
+    completed = subprocess.run(  # noqa: S603  # our interpreter and words
         command, capture_output=True, check=False, text=True, env=child_environment()
     )
     try:
-        valid, messages = json.loads(done.stdout)
+        valid, messages = json.loads(completed.stdout)
     except ValueError:
-        last = done.stderr.strip().splitlines()[-1:]
+        last = completed.stderr.strip().splitlines()[-1:]
         return Opinion(TOOL, True, False, tuple(last))
-    known = ("percent-encoding",) if not valid and _holds_percent(path) else ()
-    return Opinion(TOOL, True, bool(valid), tuple(map(str, messages)), known)
+    known_reasons = ("percent-encoding",) if not valid and _holds_percent(path) else ()
+    return Opinion(TOOL, True, bool(valid), tuple(map(str, messages)), known_reasons)
 
 
 def _holds_percent(path: Path) -> bool:

@@ -1,10 +1,10 @@
-"""Compares what two places hold, unit by unit: two extracts, or an extract and an archive.
+"""Compares two extracts, or an extract and an archive, unit by unit.
 
-ledger     both sides in one database on disk, and what of them does not agree
-elements   an extract as its XML tells it, for two extracts
-editions   what older versions of Noark 5 call otherwise
-entities   an extract and an archive in the words of the archive
-rules      differences that are declared: new ids, generated dates, where a file lies
+ledger     stores both sides in a temporary database and finds the differences
+elements   reads an extract as rows of its XML elements, to compare two extracts
+editions   translates names and values of older versions of Noark 5
+entities   reads an extract and an archive as rows of the archive's fields
+rules      differences that are expected: new ids, generated dates, paths of files
 """
 
 from noarkit.validate.compare.compare import Compared, compare_extracts, compare_with_archive

@@ -1,4 +1,4 @@
-"""Fills both sides and tells what does not agree."""
+"""Compares two sides of rows and collects their differences."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from noarkit.validate.compare.editions import Names, version_at
 from noarkit.validate.compare.elements import element_rows
 from noarkit.validate.compare.entities import archive_rows, extract_rows
 from noarkit.validate.compare.ledger import Difference, Kind, Ledger, Row
-from noarkit.validate.compare.rules import By, declared
+from noarkit.validate.compare.rules import By, declared_rule
 
-MOST_TOLD = 1000
-"""So many differences of each kind are told; all are counted."""
+MOST_KEPT = 1000
+"""The number of differences that are kept for each kind; all are counted."""
 
 
 @dataclass(slots=True)
 class Compared:
-    """What was compared, how much of it does not agree, and the first differences of each kind.
+    """The result of a comparison: sizes of both sides, counts of differences, and the first ones of each kind.
 
-    `counts` are by kind, `types` by kind and type, `fields` by type and field; `declared` are differences that a rule
-    declares, which are none.
+    `counts` are by kind, `types` by kind and type, `fields` by type and field; `declared` counts expected differences
+    by rule, which do not make the sides unequal.
     """
 
     by: By
@@ -44,14 +44,14 @@ class Compared:
     fields: Counter[tuple[str, str]] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
 
-    def take(self, one: Difference) -> None:
+    def add(self, difference: Difference) -> None:
         """One difference more."""
-        self.counts[one.kind] += 1
-        self.types[one.kind, one.type] += 1
-        if one.field:
-            self.fields[one.type, one.field] += 1
-        if self.counts[one.kind] <= MOST_TOLD:
-            self.differences.append(one)
+        self.counts[difference.kind] += 1
+        self.types[difference.kind, difference.type] += 1
+        if difference.field:
+            self.fields[difference.type, difference.field] += 1
+        if self.counts[difference.kind] <= MOST_KEPT:
+            self.differences.append(difference)
 
     @property
     def equal(self) -> bool:
@@ -60,38 +60,38 @@ class Compared:
 
 
 def compare_extracts(left: Path, right: Path, by: By = "id") -> Compared:
-    """Two extracts, element by element, also of two versions. Raises PackageFault where one is none, UnsafeXml."""
+    """Compares two extracts element by element, also of different versions. Raises PackageFault, UnsafeXml."""
     sides = _extract(left), _extract(right)  # held until all was read: what is packed has its XML in folders of theirs
     names = Names((version_at(sides[0].root), version_at(sides[1].root)))
-    found = _compare(element_rows(sides[0], names), element_rows(sides[1], names), by)
-    if names.taken:
-        found.declared["edition"] = names.taken
-    return found
+    comparison = _compare(element_rows(sides[0], names), element_rows(sides[1], names), by)
+    if names.renamed_count:
+        comparison.declared["edition"] = names.renamed_count
+    return comparison
 
 
 def compare_with_archive(package: Path, archive: Archive, by: By = "id", zone: str = "Europe/Oslo") -> Compared:
-    """An extract and the fonds of an archive that it names, in what both can tell. Raises PackageFault, archive
+    """Compares an extract with its fonds in an archive, by the fields that both have. Raises PackageFault and archive
     faults."""
-    source, local = _extract(package), ZoneInfo(zone)
-    return _compare(extract_rows(source, local), archive_rows(archive, _fonds(package), local), by)
+    source, timezone = _extract(package), ZoneInfo(zone)
+    return _compare(extract_rows(source, timezone), archive_rows(archive, _fonds(package), timezone), by)
 
 
 def _compare(left: Iterable[Row], right: Iterable[Row], by: By) -> Compared:
     with Ledger() as ledger:
-        found = Compared(by, ledger.fill("left", left, by), ledger.fill("right", right, by))
-        for one in ledger.differences():
-            rule = declared(one.field, by) if one.kind == "differs" else None
-            if one.field == "in" and by == "key":
+        comparison = Compared(by, ledger.fill("left", left, by), ledger.fill("right", right, by))
+        for difference in ledger.differences():
+            rule = declared_rule(difference.field, by) if difference.kind == "differs" else None
+            if difference.field == "in" and by == "key":
                 rule = "new-id"
             if rule is not None:
-                found.declared[rule] += 1
+                comparison.declared[rule] += 1
                 continue
-            found.take(one)
-        return found
+            comparison.add(difference)
+        return comparison
 
 
 def _extract(place: Path) -> ExtractSource:
-    """The extract at a place, also in a package of another form. Says what stands there where it is none."""
+    """Opens the extract at a path, also inside a package of another form. Raises PackageFault where there is none."""
     no_plain_source(str(place))
     require_existing(str(place))
     source = find_package(str(place))

@@ -1,6 +1,6 @@
-"""What versions 3.1 and 4.0 of Noark 5 call otherwise than 5.0, so that extracts of either can be compared.
+"""Translates names and values of Noark 5 versions 3.1 and 4.0 to those of 5.0, so that extracts can be compared.
 
-Only where one side is older than 5.0 and the other is not: between two of the same names, a difference is one.
+It applies only where one side is older than 5.0 and the other is not; otherwise a different name is a difference.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ def version_at(root: Path) -> Version:
 
 
 class Names:
-    """The names under which units and fields are compared; `taken` counts those that one side calls otherwise."""
+    """The names under which units and fields are compared; `renamed_count` counts the translations."""
 
     def __init__(self, versions: tuple[Version, Version]) -> None:
         self.across = len({version == WRITTEN_VERSION for version in versions}) > 1
-        self.taken = 0
+        self.renamed_count = 0
 
     def kind(self, kind: str) -> str:
         """The name of a kind of unit."""
-        return self._counted(kind, _KINDS.get(kind, kind)) if self.across else kind
+        return self._count_renamed(kind, _KINDS.get(kind, kind)) if self.across else kind
 
     def path(self, above: str, name: str) -> str:
         """The path of a field below another."""
         if self.across:
-            name = self._counted(name, "grad" if above == name == "gradering" else _NAMES.get(name, name))
+            name = self._count_renamed(name, "grad" if above == name == "gradering" else _NAMES.get(name, name))
         return f"{above}/{name}" if above else name
 
     def text(self, name: str, text: str) -> str:
@@ -62,16 +62,16 @@ class Names:
         if not self.across:
             return text
         if name in _MOMENTS and len(text) == _DAY:
-            return self._counted(text, text + _MIDNIGHT)
-        return self._counted(text, _TEXTS.get((name, text), text))
+            return self._count_renamed(text, text + _MIDNIGHT)
+        return self._count_renamed(text, _TEXTS.get((name, text), text))
 
     def own_id(self, kind: str, system_id: str) -> str:
         """The systemID of a unit; a dokumentobjekt had none before 5.0, and is found by its place."""
         if self.across and kind == "dokumentobjekt" and system_id:
-            self.taken += 1
+            self.renamed_count += 1
             return ""
         return system_id
 
-    def _counted(self, before: str, after: str) -> str:
-        self.taken += before != after
+    def _count_renamed(self, before: str, after: str) -> str:
+        self.renamed_count += before != after
         return after

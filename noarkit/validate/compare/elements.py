@@ -1,4 +1,4 @@
-"""An extract as rows of its own elements: what the XML tells, and what bytes the files hold."""
+"""Reads an extract as rows of its XML elements, with the sha256 of each file."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def element_rows(source: ExtractSource, names: Names) -> Iterator[Row]:
 
 
 def _documents(source: ExtractSource, names: Names, above: str, node: Node) -> Iterator[Row]:
-    for place, one in enumerate(nodes(node, "dokumentbeskrivelse"), 1):
+    for place, document in enumerate(nodes(node, "dokumentbeskrivelse"), 1):
         key = f"{above}#{place}"
-        yield _row(names, ("dokumentbeskrivelse", key, above), one)
-        yield from _versions(source, names, key, one)
+        yield _row(names, ("dokumentbeskrivelse", key, above), document)
+        yield from _versions(source, names, key, document)
     yield from _versions(source, names, above, node)
 
 
 def _versions(source: ExtractSource, names: Names, above: str, node: Node) -> Iterator[Row]:
-    for place, one in enumerate(nodes(node, "dokumentobjekt"), 1):
-        row = _row(names, ("dokumentobjekt", f"{above}v{place}", above), one)
-        told = {name: value for name, value in row.fields.items() if name != "in"}
-        yield row._replace(fields={**told, "sha256": sha256_in(source, text(one, "referanseDokumentfil"))})
+    for place, version in enumerate(nodes(node, "dokumentobjekt"), 1):
+        row = _row(names, ("dokumentobjekt", f"{above}v{place}", above), version)
+        other_fields = {name: value for name, value in row.fields.items() if name != "in"}
+        yield row._replace(fields={**other_fields, "sha256": sha256_in(source, text(version, "referanseDokumentfil"))})
 
 
 def sha256_in(source: ExtractSource, path: str | None) -> str:
@@ -70,21 +70,23 @@ def sha256_of(source: ExtractSource, content: Content) -> str:
 def _row(names: Names, place: tuple[str, str, str], node: Node) -> Row:
     """The row of a unit; its place is its kind, its key and that of what it stands in."""
     kind, key, above = place
-    own = names.own_id(kind, text(node, "systemID") or "")
-    ident = next((found for name in _IDENTS if (found := text(node, name))), "")
+    system_id = names.own_id(kind, text(node, "systemID") or "")
+    ident = next((ident_text for name in _IDENTS if (ident_text := text(node, name))), "")
     fields: dict[str, list[str]] = {}
     _flatten(node, "", fields, names)
-    if not own:
+    if not system_id:
         fields.pop("systemID", None)
-    return Row(key, kind, above, own.lower() if UUID.fullmatch(own) else own, ident, {**fields, "in": above})
+    return Row(
+        key, kind, above, system_id.lower() if UUID.fullmatch(system_id) else system_id, ident, {**fields, "in": above}
+    )
 
 
 def _flatten(node: Node, above: str, fields: dict[str, list[str]], names: Names) -> None:
-    for name, held in node.items():
+    for name, children in node.items():
         if name in _WITHIN:
             continue
         path = names.path(above, name)
-        for value in held:
+        for value in children:
             if isinstance(value, dict) and name == beyond.EXTERNAL_ID and text(value, "eksterntSystem") == _KEYED:
                 fields.setdefault(f"{path}/{EARLIER_KEY}", []).append(text(value, "eksternID") or "")
             elif isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""An extract, and an archive, as rows in the words of the archive: only what both can tell."""
+"""Reads an extract and an archive as rows of the archive's fields, limited to those that both can have."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _PARENTS: Mapping[str, tuple[str, ...]] = {
 }
 _OF_PARTS = ("refMappe", "refRegistrering", "refDokument", "refJournalpost", "refArkivnotat", "refArkiv")
 _IDENTS = ("mappeIdent", "registreringsIdent", "klasseIdent", "dokumentnummer", "versjonsnummer")
-_UNTOLD = frozenset({"uuid", "referanseDokumentfil", "sjekksum", "sjekksumAlgoritme", "filstoerrelse"})
-# a precedent belongs to several, so that neither side says where it stands
+_NOT_COMPARED = frozenset({"uuid", "referanseDokumentfil", "sjekksum", "sjekksumAlgoritme", "filstoerrelse"})
+# a precedent belongs to several records, so that neither side has a parent for it
 _TYPES = tuple(name for name in mapping().types if mapping().types[name].group and name != "Presedens")
 
 
@@ -52,19 +52,19 @@ def extract_rows(source: ExtractSource, zone: ZoneInfo) -> Iterator[Row]:
         if isinstance(item, SetAside):
             yield Row(item.record_key, "set-aside", "", "", item.record_key, {"code": item.code})
             continue
-        found = item.entities if isinstance(item, Groundwork) else _entities(item)
-        for entity in found:
+        entities = item.entities if isinstance(item, Groundwork) else _entities(item)
+        for entity in entities:
             if entity.type in _TYPES:
                 yield _entity_row(source, entity, zone)
 
 
 def _entities(item: object) -> tuple[Entity, ...]:
-    held = item.fields["entities"] if isinstance(item, SourceRecord) else ()
-    return held if isinstance(held, tuple) else ()
+    entities = item.fields["entities"] if isinstance(item, SourceRecord) else ()
+    return entities if isinstance(entities, tuple) else ()
 
 
 def _entity_row(source: ExtractSource, entity: Entity, zone: ZoneInfo) -> Row:
-    fields = _told(entity.type, entity.fields, zone, lambda name, code: code)
+    fields = _comparable_fields(entity.type, entity.fields, zone, lambda name, code: code)
     if entity.content is not None:
         fields["sha256"] = sha256_of(source, entity.content)
     uuid = str(entity.fields.get("uuid") or "")
@@ -74,77 +74,87 @@ def _entity_row(source: ExtractSource, entity: Entity, zone: ZoneInfo) -> Row:
 
 def archive_rows(archive: Archive, fonds: str, zone: ZoneInfo) -> Iterator[Row]:
     """Every object of one fonds of an archive, and of all its classification systems. Raises archive faults."""
-    found = archive.query(Query("Arkiv", "uuid = @u", {"@u": fonds}, limit=1)).objects
-    if not found:
+    fonds_found = archive.query(Query("Arkiv", "uuid = @u", {"@u": fonds}, limit=1)).objects
+    if not fonds_found:
         raise PackageFault(where=fonds, why="fonds-not-in-archive")
     names = _names(archive)
     systems: set[str] = set()
     for kind in _TYPES:
-        for one in objects(archive, Query(kind, order=(("id", "asc"),))):
-            if kind == "Klassifikasjonssystem" and one.fields.get("tittel") == GUARDS:
-                systems.add(one.id)
-            elif one.links.get("refKlassifikasjonssystem") not in systems or kind != "Klasse":
-                yield _object_row(one, names, zone)
+        for saved in objects(archive, Query(kind, order=(("id", "asc"),))):
+            if kind == "Klassifikasjonssystem" and saved.fields.get("tittel") == GUARDS:
+                systems.add(saved.id)
+            elif saved.links.get("refKlassifikasjonssystem") not in systems or kind != "Klasse":
+                yield _object_row(saved, names, zone)
 
 
-def _object_row(one: SavedObject, names: Mapping[tuple[str, str], Mapping[str, str]], zone: ZoneInfo) -> Row:
-    fields = _told(one.type, one.fields, zone, lambda name, code: names.get((one.type, name), {}).get(code, code))
-    if one.type == "Dokumentversjon":
-        fields["sha256"] = str(one.fields.get("sjekksum") or "").lower()
-    parents = _PARENTS.get(metamodel().types[one.type].family, _OF_PARTS)
-    above = next((one.links[name] for name in parents if name in one.links), "")
-    kept = mapping().types[one.type].fields["uuid"].path is not None
-    uuid = str(one.fields.get("uuid") or "") if kept else ""
-    return Row(one.id, one.type, above, uuid, _ident(one.type, fields), fields)
+def _object_row(saved: SavedObject, names: Mapping[tuple[str, str], Mapping[str, str]], zone: ZoneInfo) -> Row:
+    fields = _comparable_fields(
+        saved.type, saved.fields, zone, lambda name, code: names.get((saved.type, name), {}).get(code, code)
+    )
+    if saved.type == "Dokumentversjon":
+        fields["sha256"] = str(saved.fields.get("sjekksum") or "").lower()
+    parents = _PARENTS.get(metamodel().types[saved.type].family, _OF_PARTS)
+    above = next((saved.links[name] for name in parents if name in saved.links), "")
+    keeps_uuid = mapping().types[saved.type].fields["uuid"].path is not None
+    uuid = str(saved.fields.get("uuid") or "") if keeps_uuid else ""
+    return Row(saved.id, saved.type, above, uuid, _ident(saved.type, fields), fields)
 
 
-def _told(
+def _comparable_fields(
     kind: str, fields: Mapping[str, object], zone: ZoneInfo, name_of: Callable[[str, str], str]
 ) -> dict[str, object]:
-    told: dict[str, object] = {}
-    mapped, known = mapping().types[kind].fields, metamodel().types[kind].fields
+    comparable: dict[str, object] = {}
+    mapped, model_fields = mapping().types[kind].fields, metamodel().types[kind].fields
     for name, value in fields.items():
-        one = mapped.get(name)
-        if value is None or one is None or one.path is None or name in _UNTOLD or known[name].save == "sm":
+        mapped_field = mapped.get(name)
+        if (
+            value is None
+            or mapped_field is None
+            or mapped_field.path is None
+            or name in _NOT_COMPARED
+            or model_fields[name].save == "sm"
+        ):
             continue
-        if one.rule == "day":
-            told[name] = datetime.fromisoformat(str(value)).replace(tzinfo=UTC).astimezone(zone).date().isoformat()
-        elif known[name].code_list:
-            told[name] = name_of(name, str(value))
+        if mapped_field.rule == "day":
+            comparable[name] = (
+                datetime.fromisoformat(str(value)).replace(tzinfo=UTC).astimezone(zone).date().isoformat()
+            )
+        elif model_fields[name].code_list:
+            comparable[name] = name_of(name, str(value))
         else:
-            told[name] = _business(value) if known[name].kind == "object" else value
-    return {name: value for name, value in told.items() if value is not None}
+            comparable[name] = _metadata_texts(value) if model_fields[name].kind == "object" else value
+    return {name: value for name, value in comparable.items() if value is not None}
 
 
-def _business(value: object) -> object:
+def _metadata_texts(value: object) -> object:
     """Groups of fields as texts: what the XML can tell of them. Elements of an original that the archive carries are
     no group there, but stand where the original had them."""
     if not isinstance(value, dict):
         return value
-    told = {
+    groups = {
         group: {
-            name: [str(one).lower() if isinstance(one, bool) else str(one) for one in held.get("values", ())]
-            for name, held in fields.items()
+            name: [str(item).lower() if isinstance(item, bool) else str(item) for item in entry.get("values", ())]
+            for name, entry in fields.items()
         }
         for group, fields in value.items()
         if group != original.GROUP
     }
-    return told or None
+    return groups or None
 
 
 def _ident(kind: str, fields: Mapping[str, object]) -> str:
-    named = (str(fields[name]) for name in _IDENTS if name in fields)
+    idents = (str(fields[name]) for name in _IDENTS if name in fields)
     spine = str(fields.get("tittel", "")) if kind in ("Arkivdel", "Klassifikasjonssystem") else ""
-    return next(named, spine)
+    return next(idents, spine)
 
 
 def _names(archive: Archive) -> dict[tuple[str, str], dict[str, str]]:
     """What the XML calls each code, by type and field."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    synonyms = {(one.code_list, one.code, one.name): one.text for one in mapping().words.synonyms}
-    for one in Administration(archive).code_lists():
-        list_name = metamodel().types[one.type].fields[one.field].code_list or ""
-        found[one.type, one.field] = {
-            value.code: synonyms.get((list_name, value.code, value.name), value.name) for value in one.values
+    names_by_field: dict[tuple[str, str], dict[str, str]] = {}
+    synonyms = {(entry.code_list, entry.code, entry.name): entry.text for entry in mapping().words.synonyms}
+    for entry in Administration(archive).code_lists():
+        list_name = metamodel().types[entry.type].fields[entry.field].code_list or ""
+        names_by_field[entry.type, entry.field] = {
+            value.code: synonyms.get((list_name, value.code, value.name), value.name) for value in entry.values
         }
-    return found
+    return names_by_field

@@ -1,4 +1,4 @@
-"""Two sides in a database on disk: rows come in as streams, and what does not agree goes out as one."""
+"""Stores the rows of two sides in a temporary database and finds their differences, as streams in constant memory."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _BATCH = 2000
 class Row(NamedTuple):
     """One unit, document, version or part of a side.
 
-    `id` names it on its side and `parent` what it stands in; `uuid` is its systemID, or empty; `ident` what it is
-    called among its siblings. What has neither is told from its siblings by what it holds.
+    `id` is its key on its side and `parent` that of its parent; `uuid` is its systemID, or empty; `ident` its name
+    among its siblings. A row with neither is distinguished from its siblings by its fields.
     """
 
     id: str
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that does not agree; `left` and `right` are the values of a field that differs."""
+    """One difference; `left` and `right` are the values of a field that differs."""
 
     kind: Kind
     type: str
@@ -65,44 +65,44 @@ class Ledger:
         batch: list[tuple[str, ...]] = []
         db.execute("BEGIN")
         for row in rows:
-            told = orjson.dumps(row.fields, option=orjson.OPT_SORT_KEYS).decode()
-            batch.append((row.id, row.type, row.parent, row.uuid, row.ident, told))
+            fields_json = orjson.dumps(row.fields, option=orjson.OPT_SORT_KEYS).decode()
+            batch.append((row.id, row.type, row.parent, row.uuid, row.ident, fields_json))
             if len(batch) >= _BATCH:
                 db.executemany(insert, batch)
                 batch.clear()
         db.executemany(insert, batch)
         db.execute("COMMIT")
         db.execute(f"CREATE INDEX {table}_id ON {table} (id)")
-        self._name(table, by)
+        self._set_keys(table, by)
         db.execute(f"CREATE INDEX {table}_key ON {table} (key)")
         return dict(db.execute(f"SELECT type, count(*) FROM {table} GROUP BY type ORDER BY type"))  # noqa: S608  # our own words
 
     def differences(self) -> Iterator[Difference]:
         """All of them: what stands on one side only, then each field that differs, in the order of keys."""
         sides: tuple[tuple[Kind, Side, Side], ...] = (("only-left", "left", "right"), ("only-right", "right", "left"))
-        for kind, here, there in sides:
+        for kind, side, other_side in sides:
             statement = (
-                f"SELECT h.type, h.key FROM {here}_side h LEFT JOIN {there}_side t"  # noqa: S608  # our own words
+                f"SELECT h.type, h.key FROM {side}_side h LEFT JOIN {other_side}_side t"  # noqa: S608  # our own words
                 " ON t.key = h.key AND t.type = h.type WHERE t.key IS NULL ORDER BY h.key"
             )
             for type_name, key in self._db.execute(statement):
                 yield Difference(kind, type_name, key)
-        both = (
+        differing_sql = (
             "SELECT l.type, l.key, l.fields, r.fields FROM left_side l JOIN right_side r"
             " ON r.key = l.key AND r.type = l.type WHERE l.fields != r.fields ORDER BY l.key"
         )
-        for type_name, key, left, right in self._db.execute(both):
-            yield from _fields(type_name, key, orjson.loads(left), orjson.loads(right))
+        for type_name, key, left, right in self._db.execute(differing_sql):
+            yield from _field_differences(type_name, key, orjson.loads(left), orjson.loads(right))
 
-    def _name(self, table: str, by: By) -> None:
+    def _set_keys(self, table: str, by: By) -> None:
         """By id: the systemID. By key, and for what has no systemID: its name below the key of what it stands in."""
         db = self._db
         if by == "id":
             # a classification system may stand in several series under one id
-            again = f"row_number() OVER (PARTITION BY type, uuid ORDER BY fields, id) AS place FROM {table}"
+            numbered_sql = f"row_number() OVER (PARTITION BY type, uuid ORDER BY fields, id) AS place FROM {table}"
             db.execute(
                 f"UPDATE {table} SET key = uuid || CASE o.place WHEN 1 THEN '' ELSE '#' || o.place END"  # noqa: S608  # our own words
-                f" FROM (SELECT rowid AS row, {again} WHERE uuid != '') o WHERE o.row = {table}.rowid"
+                f" FROM (SELECT rowid AS row, {numbered_sql} WHERE uuid != '') o WHERE o.row = {table}.rowid"
             )
         db.execute(
             f"CREATE TEMP TABLE {table}_places AS SELECT rowid AS row, row_number() OVER"  # noqa: S608  # our own words
@@ -121,7 +121,9 @@ class Ledger:
         db.execute(f"UPDATE {table} SET key = parent || '/' || {name} WHERE key IS NULL")  # noqa: S608  # our own words
 
 
-def _fields(type_name: str, key: str, left: Mapping[str, object], right: Mapping[str, object]) -> Iterator[Difference]:
+def _field_differences(
+    type_name: str, key: str, left: Mapping[str, object], right: Mapping[str, object]
+) -> Iterator[Difference]:
     for name in sorted({*left, *right}):
         if left.get(name) != right.get(name):
             yield Difference("differs", type_name, key, name, left.get(name), right.get(name))

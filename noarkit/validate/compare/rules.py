@@ -1,4 +1,4 @@
-"""Differences that are declared: they are counted by rule, and are no difference."""
+"""Rules of expected differences between two sides: they are counted by rule and do not count as differences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GENERATED = frozenset(
 )
 
 
-def declared(field: str, by: By) -> Rule | None:
+def declared_rule(field: str, by: By) -> Rule | None:
     """The rule that declares a difference in a field; None where it is a true one.
 
     Units that are found by their ids keep their dates; those that are found by key were made anew.

@@ -1,1 +1,1 @@
-"""The rules of DIAS packages, and what holds a package to them."""
+"""Validates DIAS packages: SIP, AIP and AIC."""

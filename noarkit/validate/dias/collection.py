@@ -1,4 +1,4 @@
-"""Holds an AIC to its rules: the document, and every AIP that it gathers, by what it seals of them."""
+"""Validates an AIC: its document, and the size, checksum and identity of every AIP that it lists."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from noarkit.packages.dias.read import open_dias
 from noarkit.safe.digest import hash_of
 from noarkit.safe.unpack import UnpackLimits
 from noarkit.safe.workplace import own_folder
-from noarkit.validate.dias.documents import Bench, line_of, why
-from noarkit.validate.findings import Hit, Report, Rule, Tally, shown
-from noarkit.validate.noark5.run import Wish
+from noarkit.validate.dias.documents import DocumentValidator, line_of, reason_data
+from noarkit.validate.findings import Hit, Report, Rule, Tally, place_data
+from noarkit.validate.noark5.run import Noark5ValidateOptions
 
 
 def validate_aic(
     path: Path,
-    wish: Wish,
+    options: Noark5ValidateOptions,
     limits: UnpackLimits,
     rules: Mapping[str, Rule],
     now_s: Callable[[], float] = time.perf_counter,
@@ -30,39 +30,45 @@ def validate_aic(
     """All that can be said of the AIC at `path`; its AIPs are packages of their own, validated by themselves."""
     began = now_s()
     tally = Tally(rules)
-    found: Collected | None = None
+    collection: Collected | None = None
     with own_folder("validate") as folder:
         try:
-            found = read_aic(path)
-            Bench(folder, wish.schemas).judge(path, found.header.namespace, ("D801", path.name), tally)
+            collection = read_aic(path)
+            DocumentValidator(folder, options.schemas).judge(
+                path, collection.header.namespace, ("D801", path.name), tally
+            )
         except (PackageFault, UnsafeXml) as fault:
-            tally.take(Hit("D801", path.name, line=line_of(fault), data=why(fault)))
-    for listed, place in found.tars if found is not None else ():
+            tally.take(Hit("D801", path.name, line=line_of(fault), data=reason_data(fault)))
+    for entry, place in collection.tars if collection is not None else ():
         if place is None:
-            tally.take(Hit("D802", path.name, line=listed.line, data=shown({"name": listed.href})))
+            tally.take(Hit("D802", path.name, line=entry.line, data=place_data({"name": entry.href})))
         else:
-            wish.listener(Event("validating", {"file": place.name, "bytes": 0}))
-            _judge_aip(path, listed, place, spec.uuid_in(found.header.object_id) if found else "", (limits, tally))
-    size = sum(place.stat().st_size for _, place in found.tars if place is not None) if found is not None else 0
-    summary = {"files": (str(len(found.tars) if found is not None else 0),), "bytes": (str(size),)}
+            options.listener(Event("validating", {"file": place.name, "bytes": 0}))
+            _judge_aip(
+                path, entry, place, spec.uuid_in(collection.header.object_id) if collection else "", (limits, tally)
+            )
+    size = (
+        sum(place.stat().st_size for _, place in collection.tars if place is not None) if collection is not None else 0
+    )
+    summary = {"files": (str(len(collection.tars) if collection is not None else 0),), "bytes": (str(size),)}
     seconds = round(now_s() - began, 3)
     return Report(str(path), "dias", "AIC", summary, tuple(rules.values()), tally.outcomes({}), (), seconds)
 
 
-def _judge_aip(document: Path, listed: Listed, place: Path, uuid: str, how: tuple[UnpackLimits, Tally]) -> None:
-    limits, tally = how
-    algorithm = spec.CHECKSUM_TYPES.get(listed.checksum_type.upper())
-    pairs = [(str(place.stat().st_size), "" if listed.size_bytes is None else str(listed.size_bytes))]
-    pairs.append((hash_of(place, algorithm) if algorithm else "-", listed.checksum))
-    for found, expected in pairs:
-        if found != expected:
-            data = shown({"name": place.name, "found": found, "expected": expected or "-"})
-            tally.take(Hit("D803", document.name, line=listed.line, data=data))
+def _judge_aip(document: Path, entry: Listed, place: Path, uuid: str, context: tuple[UnpackLimits, Tally]) -> None:
+    limits, tally = context
+    algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
+    pairs = [(str(place.stat().st_size), "" if entry.size_bytes is None else str(entry.size_bytes))]
+    pairs.append((hash_of(place, algorithm) if algorithm else "-", entry.checksum))
+    for actual, expected in pairs:
+        if actual != expected:
+            data = place_data({"name": place.name, "found": actual, "expected": expected or "-"})
+            tally.take(Hit("D803", document.name, line=entry.line, data=data))
     try:
         with open_dias(place, limits=limits, whole=False) as package:
-            named = included_in(package)
+            included_uuid = included_in(package)
     except (PackageFault, HostileInput) as fault:
-        named = str(fault.data.get("why", ""))
-    if named != uuid:
-        data = shown({"name": place.name, "found": named or "-", "expected": uuid})
-        tally.take(Hit("D804", document.name, line=listed.line, data=data))
+        included_uuid = str(fault.data.get("why", ""))
+    if included_uuid != uuid:
+        data = place_data({"name": place.name, "found": included_uuid or "-", "expected": uuid})
+        tally.take(Hit("D804", document.name, line=entry.line, data=data))

@@ -1,6 +1,7 @@
-"""The XML documents of a package, copied out of it into a folder of our own, and held to the schemas.
+"""Copies the XML documents of a package into a temporary folder and validates them against schemas.
 
-A package's own schema never judges: ours do, or official ones from a folder of the user, known by their sha256.
+A package's own schemas are never used, because it could bring schemas that allow everything: ours are used, or official
+ones from a folder of the user, known by their sha256.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from noarkit.packages.dias.schemas import METS_SCHEMA, PREMIS_SCHEMA, SUBMISSION
 from noarkit.packages.dias.spec import METS_NAMESPACE, PREMIS_NAMESPACE, SUBMISSION_NAMESPACE
 from noarkit.safe.digest import Readable, copy_hashing, sha256_of
 from noarkit.safe.judge import joined_schema, judge
-from noarkit.validate.findings import Hit, Tally, shown
+from noarkit.validate.findings import Hit, Tally, place_data
 
 OFFICIAL: Mapping[str, tuple[str, frozenset[str]]] = {
     METS_SCHEMA: (
@@ -54,7 +55,7 @@ _MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class CopiedDocument:
     """A document in our own folder, and what its bytes are."""
 
     path: Path
@@ -62,46 +63,46 @@ class Copied:
     sha256: str
 
 
-class Bench:
-    """Judges documents in a folder of its own."""
+class DocumentValidator:
+    """Validates XML documents against schemas, in a folder of its own."""
 
-    def __init__(self, folder: Path, given: Path | None) -> None:
+    def __init__(self, folder: Path, schema_folder: Path | None) -> None:
         self._folder = folder
         self._files: dict[str, Path] = {}
         self._count = 0
         for name, text in schemas().items():
             (folder / name).write_bytes(text)
             self._files[name] = folder / name
-        for name, (official, known) in OFFICIAL.items():
-            path = given / official if given is not None else None
-            if path is not None and path.is_file() and sha256_of(path) in known:
+        for name, (official, checksums) in OFFICIAL.items():
+            path = schema_folder / official if schema_folder is not None else None
+            if path is not None and path.is_file() and sha256_of(path) in checksums:
                 self._files[name] = path
 
-    def copy(self, content: AbstractContextManager[Readable]) -> Copied:
+    def copy(self, content: AbstractContextManager[Readable]) -> CopiedDocument:
         """Copies a document here, so that it can be read more than once."""
         self._count += 1
         path = self._folder / f"{self._count}.xml"
         with content as source, path.open("xb") as file:
             digest = copy_hashing(source, file)
-        return Copied(path, digest.size_bytes, digest.sha256)
+        return CopiedDocument(path, digest.size_bytes, digest.sha256)
 
-    def judge(self, path: Path, namespace: str, where: tuple[str, str], tally: Tally) -> None:
-        """Tells what the schema of a namespace has against a document; `where` is a rule, and the document's name."""
-        code, name = where
+    def judge(self, path: Path, namespace: str, rule_and_name: tuple[str, str], tally: Tally) -> None:
+        """Reports schema errors of a document under a rule; `rule_and_name` is the rule and the document's name."""
+        code, name = rule_and_name
         schema_name = _NAMESPACES.get(namespace)
         if schema_name is None:
-            tally.take(Hit(code, name, line=1, data=shown({"why": f"namespace {namespace or '-'}"})))
+            tally.take(Hit(code, name, line=1, data=place_data({"why": f"namespace {namespace or '-'}"})))
             return
-        files = {one: self._files[one] for one in (schema_name, XLINK_SCHEMA)}
+        files = {file_name: self._files[file_name] for file_name in (schema_name, XLINK_SCHEMA)}
         for error in judge(path, joined_schema(files, {namespace: schema_name}), most=_MOST):
             if error.element == "fileGrp" and "not expected" in error.message:
                 continue  # a rule of its own tells it
-            tally.take(Hit(code, name, line=error.line or None, data=shown({"why": error.message})))
+            tally.take(Hit(code, name, line=error.line or None, data=place_data({"why": error.message})))
 
 
-def why(fault: PackageFault | UnsafeXml) -> dict[str, str]:
-    """What a fault says of a document that cannot be read, as data of a place."""
-    return shown({"why": fault.data.get("detail") or fault.data.get("why")})
+def reason_data(fault: PackageFault | UnsafeXml) -> dict[str, str]:
+    """The reason of a fault in a document that cannot be read, as data of a place."""
+    return place_data({"why": fault.data.get("detail") or fault.data.get("why")})
 
 
 def line_of(fault: PackageFault | UnsafeXml) -> int | None:
@@ -112,9 +113,9 @@ def line_of(fault: PackageFault | UnsafeXml) -> int | None:
 
 def hash_of_bytes(content: Readable, algorithm: str) -> tuple[int, str]:
     """Size and checksum of what is left of a stream."""
-    running = hashlib.new(algorithm, usedforsecurity=False)
+    hasher = hashlib.new(algorithm, usedforsecurity=False)
     size = 0
     while block := content.read(1024 * 1024):
-        running.update(block)
+        hasher.update(block)
         size += len(block)
-    return size, running.hexdigest()
+    return size, hasher.hexdigest()

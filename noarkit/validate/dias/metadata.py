@@ -1,4 +1,4 @@
-"""What the documents say: header and files of dias-mets.xml, PREMIS and log against it, and descriptive metadata."""
+"""Checks the documents: header and files of dias-mets.xml, PREMIS and log against it, and descriptive metadata."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from noarkit.packages.dias.inventory import Inventory
 from noarkit.packages.dias.mets_read import Listed, MetsAgent, MetsHeader, MetsReading
 from noarkit.packages.dias.premis_read import PremisObject, PremisReading
 from noarkit.safe.xml import stream
-from noarkit.validate.dias.documents import Bench, Copied, line_of, why
-from noarkit.validate.findings import Hit, Tally, shown
+from noarkit.validate.dias.documents import CopiedDocument, DocumentValidator, line_of, reason_data
+from noarkit.validate.findings import Hit, Tally, place_data
 
 _ROOTS: Mapping[str, str] = {spec.EAD: "ead", spec.EAC: "eac-cpf"}
 _STRONG = ("SHA-256", "SHA-384", "SHA-512")
 
 
-def read_mets(copied: Copied, inventory: Inventory, bench: Bench, tally: Tally) -> MetsHeader | None:
+def read_mets(
+    copied: CopiedDocument, inventory: Inventory, validator: DocumentValidator, tally: Tally
+) -> MetsHeader | None:
     """Judges dias-mets.xml, and takes all that it lists; None where it cannot be read to its end."""
     try:
         with copied.path.open("rb") as file:
             reading = MetsReading(file)
-            for listed in reading.listed():
-                _take(listed, reading.header.type, inventory, tally)
+            for entry in reading.listed():
+                _take(entry, reading.header.type, inventory, tally)
         header = reading.header
-        bench.judge(copied.path, header.namespace, ("D202", spec.METS), tally)
+        validator.judge(copied.path, header.namespace, ("D202", spec.METS), tally)
     except (PackageFault, UnsafeXml) as fault:
-        tally.take(Hit("D201", spec.METS, line=line_of(fault), data=why(fault)))
+        tally.take(Hit("D201", spec.METS, line=line_of(fault), data=reason_data(fault)))
         return None
     if header.namespace == spec.SUBMISSION_NAMESPACE:
         tally.add("D203", spec.METS, value=header.namespace)
@@ -38,16 +40,16 @@ def read_mets(copied: Copied, inventory: Inventory, bench: Bench, tally: Tally) 
     return header
 
 
-def _take(listed: Listed, package_type: str, inventory: Inventory, tally: Tally) -> None:
-    met, name = inventory.list_one(listed)
-    code = {"twice": "D304", "unsafe": "D307", "missing": "D301", "found": ""}[met]
-    if met == "missing" and spec.left_out(package_type, name):
+def _take(entry: Listed, package_type: str, inventory: Inventory, tally: Tally) -> None:
+    outcome, name = inventory.list_one(entry)
+    code = {"twice": "D304", "unsafe": "D307", "missing": "D301", "found": ""}[outcome]
+    if outcome == "missing" and spec.left_out(package_type, name):
         code = "D302"
     if code:
-        tally.take(Hit(code, spec.METS, line=listed.line, data=shown({"name": name or listed.href})))
-    elif not listed.checksum or listed.checksum_type.upper() not in spec.CHECKSUM_TYPES:
-        data = shown({"name": name, "value": listed.checksum_type or "-"})
-        tally.take(Hit("D308", spec.METS, line=listed.line, data=data))
+        tally.take(Hit(code, spec.METS, line=entry.line, data=place_data({"name": name or entry.href})))
+    elif not entry.checksum or entry.checksum_type.upper() not in spec.CHECKSUM_TYPES:
+        data = place_data({"name": name, "value": entry.checksum_type or "-"})
+        tally.take(Hit("D308", spec.METS, line=entry.line, data=data))
 
 
 def judge_strength(entries: Mapping[str, int], tally: Tally) -> None:
@@ -67,17 +69,17 @@ def _judge_header(header: MetsHeader, tally: Tally) -> None:
     if header.profile != spec.PROFILE:
         tally.add("D208", spec.METS, value=header.profile or "-")
     for element in ("STARTDATE", "ENDDATE"):
-        told = header.value(element)
-        if told and not _is_day(told):
-            tally.add("D209", spec.METS, element=element, value=told)
+        value = header.value(element)
+        if value and not _is_day(value):
+            tally.add("D209", spec.METS, element=element, value=value)
     start, end = header.value("STARTDATE"), header.value("ENDDATE")
     if _is_day(start) and _is_day(end) and end < start:
         tally.add("D209", spec.METS, element="ENDDATE", value=f"{end} < {start}")
 
 
 def _missing_roles(agents: Iterable[MetsAgent]) -> list[str]:
-    found = {(agent.role, agent.other_role, agent.type) for agent in agents}
-    wanted = (
+    roles = {(agent.role, agent.other_role, agent.type) for agent in agents}
+    expected_roles = (
         ("ARCHIVIST", "", "ORGANIZATION"),
         ("OTHER", "SUBMITTER", "ORGANIZATION"),
         ("IPOWNER", "", "ORGANIZATION"),
@@ -85,70 +87,74 @@ def _missing_roles(agents: Iterable[MetsAgent]) -> list[str]:
         ("PRESERVATION", "", "ORGANIZATION"),
         ("ARCHIVIST", "", "OTHER"),
     )
-    return [" ".join(word for word in one if word) for one in wanted if one not in found]
+    return [" ".join(word for word in role if word) for role in expected_roles if role not in roles]
 
 
-def _is_day(told: str) -> bool:
+def _is_day(text: str) -> bool:
     try:
-        date.fromisoformat(told[:10])
+        date.fromisoformat(text[:10])
     except ValueError:
         return False
     return True
 
 
-def judge_premis(name: str, copied: Copied, uuid: str, judging: tuple[Inventory, Bench, Tally]) -> None:
+def judge_premis(
+    name: str, copied: CopiedDocument, uuid: str, context: tuple[Inventory, DocumentValidator, Tally]
+) -> None:
     """Holds dias-premis.xml or log.xml to its schema, and to what dias-mets.xml says of the same files."""
-    inventory, bench, tally = judging
-    met = False
+    inventory, validator, tally = context
+    names_package = False
     try:
         with copied.path.open("rb") as file:
-            for one in PremisReading(file).objects():
-                met = met or any(spec.uuid_in(identifier) == uuid for identifier in one.identifiers)
-                _judge_object(name, one, uuid, (inventory, tally))
-        bench.judge(copied.path, spec.PREMIS_NAMESPACE, ("D402", name), tally)
+            for premis_object in PremisReading(file).objects():
+                names_package = names_package or any(
+                    spec.uuid_in(identifier) == uuid for identifier in premis_object.identifiers
+                )
+                _judge_object(name, premis_object, uuid, (inventory, tally))
+        validator.judge(copied.path, spec.PREMIS_NAMESPACE, ("D402", name), tally)
     except (PackageFault, UnsafeXml) as fault:
-        tally.take(Hit("D401", name, line=line_of(fault), data=why(fault)))
+        tally.take(Hit("D401", name, line=line_of(fault), data=reason_data(fault)))
         return
-    if uuid and not met:
+    if uuid and not names_package:
         tally.add("D403", name, uuid=uuid)
 
 
-def _judge_object(document: str, one: PremisObject, uuid: str, judging: tuple[Inventory, Tally]) -> None:
-    inventory, tally = judging
-    name = _file_of(one, uuid, inventory)
+def _judge_object(document: str, premis_object: PremisObject, uuid: str, context: tuple[Inventory, Tally]) -> None:
+    inventory, tally = context
+    name = _file_of(premis_object, uuid, inventory)
     if not name:
         return
     entry = inventory.entry(name)
     if entry is None:
-        tally.take(Hit("D404", document, line=one.line, data=shown({"name": name})))
+        tally.take(Hit("D404", document, line=premis_object.line, data=place_data({"name": name})))
         return
-    told = [(one.size, str(entry.size_bytes if entry.told_bytes is None else entry.told_bytes))]
-    if one.algorithm.upper().replace("SHA2", "SHA-2") == entry.checksum_type.upper():
-        told.append((one.digest, entry.checksum))
-    for value, expected in told:
+    pairs = [(premis_object.size, str(entry.size_bytes if entry.told_bytes is None else entry.told_bytes))]
+    if premis_object.algorithm.upper().replace("SHA2", "SHA-2") == entry.checksum_type.upper():
+        pairs.append((premis_object.digest, entry.checksum))
+    for value, expected in pairs:
         if value and value != expected:
-            data = shown({"name": name, "value": value, "expected": expected})
-            tally.take(Hit("D405", document, line=one.line, data=data))
+            data = place_data({"name": name, "value": value, "expected": expected})
+            tally.take(Hit("D405", document, line=premis_object.line, data=data))
 
 
-def _file_of(one: PremisObject, uuid: str, inventory: Inventory) -> str:
+def _file_of(premis_object: PremisObject, uuid: str, inventory: Inventory) -> str:
     """The file of the package that an object is; empty for the package itself."""
-    for told in (one.location, one.original_name):
-        if told:
-            return next((path for path in spec.paths_of(told) if inventory.has(path)), told)
-    for identifier in one.identifiers:
-        head, _, rest = identifier.partition("/")
-        if rest and spec.uuid_in(head) == uuid and inventory.has(rest):
-            return rest
+    for name in (premis_object.location, premis_object.original_name):
+        if name:
+            return next((path for path in spec.paths_of(name) if inventory.has(path)), name)
+    for identifier in premis_object.identifiers:
+        head, _, file_path = identifier.partition("/")
+        if file_path and spec.uuid_in(head) == uuid and inventory.has(file_path):
+            return file_path
     return ""
 
 
-def judge_description(name: str, copied: Copied, tally: Tally) -> None:
+def judge_description(name: str, copied: CopiedDocument, tally: Tally) -> None:
     """An EAD or EAC can be read, and is one."""
     try:
         roots = [element.tag for _, element in stream(copied.path, ("start",)) if element.getparent() is None]
     except (PackageFault, UnsafeXml) as fault:
-        tally.take(Hit("D601", name, line=line_of(fault), data=why(fault)))
+        tally.take(Hit("D601", name, line=line_of(fault), data=reason_data(fault)))
         return
     root = str(roots[0]).rpartition("}")[2] if roots else ""
     if root != _ROOTS[name]:

@@ -1,4 +1,4 @@
-"""Runs every rule over one DIAS package, in its tar or unpacked, and over the Noark 5 extract in its content.
+"""Validates one DIAS package, in its tar or unpacked, and the Noark 5 extract in its content.
 
     report = validate_dias(Path("delivery"))
 
@@ -29,47 +29,47 @@ from noarkit.packages.noark5.held import extract_in
 from noarkit.safe.unpack import LIMITS, UnpackLimits, members
 from noarkit.safe.workplace import own_folder
 from noarkit.validate.dias.collection import validate_aic
-from noarkit.validate.dias.documents import Bench, Copied, hash_of_bytes
+from noarkit.validate.dias.documents import CopiedDocument, DocumentValidator, hash_of_bytes
 from noarkit.validate.dias.metadata import judge_description, judge_premis, judge_strength, read_mets
 from noarkit.validate.dias.seal import Seal
 from noarkit.validate.dias.structure import judge_names, judge_places, judge_type
 from noarkit.validate.findings import Outcome, Report, Tally, rules_of
 from noarkit.validate.noark5.packed import validate_packed
-from noarkit.validate.noark5.run import Wish, validate_extract
+from noarkit.validate.noark5.run import Noark5ValidateOptions, validate_extract
 
 FORM = "dias"
 RULES = rules_of("noarkit.validate.dias")
-_AS_IT_STANDS = Wish()
-_TELL_EVERY = 64 * 1024 * 1024
+_DEFAULT_OPTIONS = Noark5ValidateOptions()
+_EMIT_EVERY_BYTES = 64 * 1024 * 1024
 _STRAY = "N004"
 
 
 def validate_dias(
     path: Path,
-    wish: Wish = _AS_IT_STANDS,
+    options: Noark5ValidateOptions = _DEFAULT_OPTIONS,
     *,
     limits: UnpackLimits = LIMITS,
     now_s: Callable[[], float] = time.perf_counter,
 ) -> Report:
     """All that can be said of the package at `path`: tar, folder of tar and description, unpacked folder, or AIC.
 
-    `wish.schemas` may hold the official schemas (DIAS_METS.xsd and so on). Raises what `safe` refuses, and
+    `options.schemas` may hold the official schemas (DIAS_METS.xsd and so on). Raises what `safe` refuses, and
     `PackageFault` for what is no package.
     """
     if is_aic(path):
-        return validate_aic(path, wish, limits, RULES, now_s)
+        return validate_aic(path, options, limits, RULES, now_s)
     began = now_s()
     located = locate(path)
     tally = Tally(RULES)
     with ExitStack() as stack:
         folder = stack.enter_context(own_folder("validate"))
-        storage = open_held(located.place, limits, wish.listener)
+        storage = open_held(located.place, limits, options.listener)
         stack.callback(storage.close)
         inventory = Inventory()
         stack.callback(inventory.close)
-        check = Check(located, storage, inventory, Bench(folder, wish.schemas), tally)
-        header = check.run(wish)
-        inner = _inner(storage, inventory, wish, tally)
+        check = Check(located, storage, inventory, DocumentValidator(folder, options.schemas), tally)
+        header = check.run(options)
+        inner = _inner(storage, inventory, options, tally)
         octets, files = inventory.octets()
     summary = {**_summary(header), **({} if inner is None else inner.summary)}
     summary |= {"files": (str(files),), "bytes": (str(octets),)}
@@ -79,7 +79,7 @@ def validate_dias(
         version=header.type if header is not None else "",
         summary=summary,
         rules=(*RULES.values(), *(() if inner is None else inner.rules)),
-        outcomes=(*tally.outcomes({}), *(() if inner is None else _carried(inner))),
+        outcomes=(*tally.outcomes({}), *(() if inner is None else _outcomes_in_content(inner))),
         counts=() if inner is None else inner.counts,
         seconds=round(now_s() - began, 3),
     )
@@ -103,18 +103,20 @@ def looks_like_dias(path: Path) -> bool:
 
 
 class Check:
-    """One package under the rules."""
+    """The validation of one package."""
 
-    def __init__(self, located: Located, storage: Storage, inventory: Inventory, bench: Bench, tally: Tally) -> None:
+    def __init__(
+        self, located: Located, storage: Storage, inventory: Inventory, validator: DocumentValidator, tally: Tally
+    ) -> None:
         self._located = located
         self._storage = storage
         self._inventory = inventory
-        self._bench = bench
+        self._validator = validator
         self._tally = tally
 
-    def run(self, wish: Wish) -> MetsHeader | None:
+    def run(self, options: Noark5ValidateOptions) -> MetsHeader | None:
         """Every rule but those for the content; the header of dias-mets.xml where it can be read."""
-        with Seal(self._located, self._bench, self._tally) as seal:
+        with Seal(self._located, self._validator, self._tally) as seal:
             self._inventory.take_present(self._storage.files())
             judge_places(self._located, self._storage, self._inventory, self._tally)
             mets = self._copy(spec.METS)
@@ -122,53 +124,53 @@ class Check:
             if mets is None:
                 self._tally.add("D104", spec.METS)
             else:
-                header = read_mets(mets, self._inventory, self._bench, self._tally)
+                header = read_mets(mets, self._inventory, self._validator, self._tally)
             if header is not None:
                 judge_type(header, self._inventory, self._tally)
                 judge_names(header, self._located, self._storage, self._tally)
                 for name in self._inventory.unlisted():
                     self._tally.add("D303", name)
             self._documents(spec.uuid_in(header.object_id) if header else "", whole=header is not None)
-            self._fixity(wish)
+            self._fixity(options)
             seal.judge(header, mets)
         return header
 
-    def _copy(self, name: str) -> Copied | None:
-        return self._bench.copy(self._storage.open(name)) if self._inventory.has(name) else None
+    def _copy(self, name: str) -> CopiedDocument | None:
+        return self._validator.copy(self._storage.open(name)) if self._inventory.has(name) else None
 
     def _documents(self, uuid: str, *, whole: bool) -> None:
         for name in (spec.PREMIS, spec.LOG):
             copied = self._copy(name) if whole else None
             if copied is not None:
-                judge_premis(name, copied, uuid, (self._inventory, self._bench, self._tally))
+                judge_premis(name, copied, uuid, (self._inventory, self._validator, self._tally))
         for name in (spec.EAD, spec.EAC):
             copied = self._copy(name)
             if copied is not None:
                 judge_description(name, copied, self._tally)
 
-    def _fixity(self, wish: Wish) -> None:
+    def _fixity(self, options: Noark5ValidateOptions) -> None:
         kinds: Counter[str] = Counter()
-        read_bytes = told_bytes = 0
-        for entry, told in self._hashed(wish):
+        read_bytes = emitted_bytes = 0
+        for entry, result in self._hash_files(options):
             kinds[entry.checksum_type] += 1
-            self._compare(entry, told)
+            self._compare(entry, result)
             read_bytes += entry.size_bytes
-            if read_bytes - told_bytes >= _TELL_EVERY:
-                wish.listener(Event("validating", {"file": entry.name, "bytes": read_bytes}))
-                told_bytes = read_bytes
+            if read_bytes - emitted_bytes >= _EMIT_EVERY_BYTES:
+                options.listener(Event("validating", {"file": entry.name, "bytes": read_bytes}))
+                emitted_bytes = read_bytes
         judge_strength(kinds, self._tally)
 
-    def _compare(self, entry: Entry, told: tuple[int, str] | str) -> None:
-        if isinstance(told, str):
-            self._tally.add("D310", entry.name, why=told)
+    def _compare(self, entry: Entry, result: tuple[int, str] | str) -> None:
+        if isinstance(result, str):
+            self._tally.add("D310", entry.name, why=result)
             return
-        size, checksum = told
+        size, checksum = result
         if entry.told_bytes not in (None, size):
             self._tally.add("D305", entry.name, found=size, expected=entry.told_bytes)
         if checksum and checksum != entry.checksum:
             self._tally.add("D306", entry.name, found=checksum, expected=entry.checksum)
 
-    def _hashed(self, wish: Wish) -> Iterator[tuple[Entry, tuple[int, str] | str]]:
+    def _hash_files(self, options: Noark5ValidateOptions) -> Iterator[tuple[Entry, tuple[int, str] | str]]:
         """Every listed file with its size and checksum, or with why it cannot be read."""
         if self._storage.folder is None:
             for name, content in self._storage.contents():
@@ -183,11 +185,13 @@ class Check:
                 else:
                     yield entry, (size, checksum if algorithm and entry.checksum else "")
         else:
-            yield from self._hashed_by_many(self._storage.folder, wish)
+            yield from self._hash_with_pool(self._storage.folder, options)
 
-    def _hashed_by_many(self, folder: Path, wish: Wish) -> Iterator[tuple[Entry, tuple[int, str] | str]]:
-        told = {kind.upper() for kind in self._inventory.kinds()} & set(spec.CHECKSUM_TYPES)
-        kinds = sorted(told) or ["SHA-256"]
+    def _hash_with_pool(
+        self, folder: Path, options: Noark5ValidateOptions
+    ) -> Iterator[tuple[Entry, tuple[int, str] | str]]:
+        declared_kinds = {kind.upper() for kind in self._inventory.kinds()} & set(spec.CHECKSUM_TYPES)
+        kinds = sorted(declared_kinds) or ["SHA-256"]
         waiting: deque[Entry] = deque()
 
         def tasks() -> Iterator[Task]:
@@ -195,16 +199,16 @@ class Check:
                 waiting.append(entry)
                 yield Task(entry.name, entry.size_bytes)
 
-        with Crew(folder, [spec.CHECKSUM_TYPES[kind] for kind in kinds], width=wish.workers) as crew:
-            for _, found in crew.work(tasks()):
+        with Crew(folder, [spec.CHECKSUM_TYPES[kind] for kind in kinds], width=options.workers) as pool:
+            for _, hashed in pool.work(tasks()):
                 entry = waiting.popleft()
                 kind = entry.checksum_type.upper()
-                checksum = found.digests[kinds.index(kind)] if kind in kinds and not found.why else ""
-                yield entry, found.why or (found.size_bytes, checksum if entry.checksum else "")
+                checksum = hashed.digests[kinds.index(kind)] if kind in kinds and not hashed.why else ""
+                yield entry, hashed.why or (hashed.size_bytes, checksum if entry.checksum else "")
 
 
-def _inner(storage: Storage, inventory: Inventory, wish: Wish, tally: Tally) -> Report | None:
-    """What is to be said about the extract in the content; None where there is none."""
+def _inner(storage: Storage, inventory: Inventory, options: Noark5ValidateOptions, tally: Tally) -> Report | None:
+    """The report on the extract in the content; None where there is none."""
     if not inventory.any_below(spec.CONTENT):
         return None
     content = Below(storage, spec.CONTENT)
@@ -213,24 +217,24 @@ def _inner(storage: Storage, inventory: Inventory, wish: Wish, tally: Tally) -> 
         tally.add("D701", spec.CONTENT)
         return None
     if extract.folder is not None:
-        return validate_extract(extract.folder, wish)
-    return validate_packed(content, wish)
+        return validate_extract(extract.folder, options)
+    return validate_packed(content, options)
 
 
-def _carried(inner: Report) -> Iterator[Outcome]:
+def _outcomes_in_content(inner: Report) -> Iterator[Outcome]:
     """The findings on the extract, but for the one file that DIAS puts beside it."""
     for outcome in inner.outcomes:
-        found = [replace(place, file=f"{spec.CONTENT}/{place.file}") for place in outcome.places]
-        kept = [
-            place for place in found if outcome.rule.code != _STRAY or normalize("NFC", place.file) != spec.HANDBOOK
+        places = [replace(place, file=f"{spec.CONTENT}/{place.file}") for place in outcome.places]
+        kept_places = [
+            place for place in places if outcome.rule.code != _STRAY or normalize("NFC", place.file) != spec.HANDBOOK
         ]
-        count = outcome.count - len(found) + len(kept)
+        count = outcome.count - len(places) + len(kept_places)
         if count:
-            yield replace(outcome, count=count, places=tuple(kept))
+            yield replace(outcome, count=count, places=tuple(kept_places))
 
 
 def _summary(header: MetsHeader | None) -> dict[str, tuple[str, ...]]:
-    """What the package says of itself; words that the extract has for the same come before these."""
+    """The summary of the package's own metadata; the extract's summary takes precedence."""
     if header is None:
         return {}
     creators = tuple(agent.name for agent in header.agents if (agent.role, agent.type) == ("ARCHIVIST", "ORGANIZATION"))

@@ -17,16 +17,16 @@ from noarkit.packages.dias.located import Located
 from noarkit.packages.dias.mets_read import Listed, MetsHeader
 from noarkit.packages.dias.read import names_tar, read_description
 from noarkit.safe.digest import BLOCK_BYTES, hash_of
-from noarkit.validate.dias.documents import Bench, Copied, line_of, why
-from noarkit.validate.findings import Hit, Tally, shown
+from noarkit.validate.dias.documents import CopiedDocument, DocumentValidator, line_of, reason_data
+from noarkit.validate.findings import Hit, Tally, place_data
 
-_SAME = ("SUBMISSIONAGREEMENT", "DELIVERYTYPE", "PACKAGENUMBER", "REFERENCECODE", "STARTDATE", "ENDDATE")
+_SHARED_ELEMENTS = ("SUBMISSIONAGREEMENT", "DELIVERYTYPE", "PACKAGENUMBER", "REFERENCECODE", "STARTDATE", "ENDDATE")
 
 
 class Seal:
-    """A submission description that is judged; the tar is hashed by a thread of its own, while others read it."""
+    """The check of a submission description. A thread hashes the whole tar while the other rules read its members."""
 
-    def __init__(self, located: Located, bench: Bench, tally: Tally) -> None:
+    def __init__(self, located: Located, validator: DocumentValidator, tally: Tally) -> None:
         self._located = located
         self._tally = tally
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="noarkit-seal")
@@ -37,7 +37,7 @@ class Seal:
         if located.description is None:
             tally.add("D501" if located.is_tar else "D502", located.place.name)
         else:
-            self._read(located.description, bench)
+            self._read(located.description, validator)
 
     def __enter__(self) -> Self:
         return self
@@ -46,23 +46,23 @@ class Seal:
         self._stop.set()  # who was interrupted does not wait for the end of a large tar
         self._thread.shutdown(cancel_futures=True)
 
-    def _read(self, path: Path, bench: Bench) -> None:
+    def _read(self, path: Path, validator: DocumentValidator) -> None:
         name = path.name
         try:
             self._header, self._files = read_description(path)
             if not self._is_older:
-                bench.judge(path, self._header.namespace, ("D504", name), self._tally)
+                validator.judge(path, self._header.namespace, ("D504", name), self._tally)
         except (PackageFault, UnsafeXml, OSError) as fault:
             if isinstance(fault, OSError):
                 self._tally.add("D503", name, why=fault.strerror)
             else:
-                self._tally.take(Hit("D503", name, line=line_of(fault), data=why(fault)))
+                self._tally.take(Hit("D503", name, line=line_of(fault), data=reason_data(fault)))
             return
         if not self._located.is_tar:
             return
-        for listed in self._files:
-            algorithm = spec.CHECKSUM_TYPES.get(listed.checksum_type.upper())
-            if algorithm is not None and names_tar(listed, self._located.place.name):
+        for entry in self._files:
+            algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
+            if algorithm is not None and names_tar(entry, self._located.place.name):
                 place = self._located.place
                 self._sums.setdefault(algorithm, self._thread.submit(self._sum, place, algorithm))
 
@@ -72,13 +72,13 @@ class Seal:
         return self._header is not None and self._header.namespace == INFO_NAMESPACE
 
     def _sum(self, place: Path, algorithm: str) -> str:
-        running = hashlib.new(algorithm, usedforsecurity=False)
+        hasher = hashlib.new(algorithm, usedforsecurity=False)
         with place.open("rb") as file:
             while not self._stop.is_set() and (block := file.read(BLOCK_BYTES)):
-                running.update(block)
-        return running.hexdigest()
+                hasher.update(block)
+        return hasher.hexdigest()
 
-    def judge(self, header: MetsHeader | None, mets: Copied | None) -> None:
+    def judge(self, header: MetsHeader | None, mets: CopiedDocument | None) -> None:
         """Compares it with dias-mets.xml, and with the tar."""
         if self._header is None or self._located.description is None:
             return
@@ -91,44 +91,44 @@ class Seal:
 
     def _judge_identity(self, name: str, outer: MetsHeader, inner: MetsHeader) -> None:
         pairs = [("OBJID", outer.object_id, inner.object_id, "D505"), ("TYPE", outer.type, inner.type, "D505")]
-        pairs += [(kind, outer.value(kind), inner.value(kind), "D510") for kind in _SAME]
+        pairs += [(kind, outer.value(kind), inner.value(kind), "D510") for kind in _SHARED_ELEMENTS]
         for element, value, expected, code in pairs:
             if value.lower() != expected.lower():
                 self._tally.add(code, name, element=element, value=value or "-", expected=expected or "-")
 
     def _judge_tar(self, name: str) -> None:
         place = self._located.place
-        sealing = [listed for listed in self._files if names_tar(listed, place.name)]
+        sealing = [entry for entry in self._files if names_tar(entry, place.name)]
         if not sealing:
             self._tally.add("D506", name, name=place.name)
         elif not self._located.is_tar:
             self._tally.add("D502", name)
         else:
-            for listed in sealing:
-                algorithm = spec.CHECKSUM_TYPES.get(listed.checksum_type.upper())
-                found = self._sums[algorithm].result() if algorithm is not None else ""
-                self._compare(name, listed, place.name, (place.stat().st_size, found))
+            for entry in sealing:
+                algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
+                actual = self._sums[algorithm].result() if algorithm is not None else ""
+                self._compare(name, entry, place.name, (place.stat().st_size, actual))
 
-    def _judge_mets(self, name: str, mets: Copied) -> None:
-        listed = next((one for one in self._files if _names_mets(one)), None)
-        if listed is None:
+    def _judge_mets(self, name: str, mets: CopiedDocument) -> None:
+        entry = next((candidate for candidate in self._files if _names_mets(candidate)), None)
+        if entry is None:
             self._tally.add("D506", name, name=spec.METS)
             return
-        algorithm = spec.CHECKSUM_TYPES.get(listed.checksum_type.upper())
-        found = "" if algorithm is None else mets.sha256 if algorithm == "sha256" else hash_of(mets.path, algorithm)
-        self._compare(name, listed, spec.METS, (mets.size_bytes, found))
+        algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
+        actual = "" if algorithm is None else mets.sha256 if algorithm == "sha256" else hash_of(mets.path, algorithm)
+        self._compare(name, entry, spec.METS, (mets.size_bytes, actual))
 
-    def _compare(self, document: str, listed: Listed, name: str, found: tuple[int, str]) -> None:
-        size, checksum = found
-        if listed.size_bytes is not None and listed.size_bytes != size:
-            self._tell("D507", document, listed, {"name": name, "found": size, "expected": listed.size_bytes})
-        if checksum != listed.checksum or not checksum:
-            told = {"name": name, "found": checksum or "-", "expected": listed.checksum or "-"}
-            self._tell("D508", document, listed, told)
+    def _compare(self, document: str, entry: Listed, name: str, actual: tuple[int, str]) -> None:
+        size, checksum = actual
+        if entry.size_bytes is not None and entry.size_bytes != size:
+            self._add_finding("D507", document, entry, {"name": name, "found": size, "expected": entry.size_bytes})
+        if checksum != entry.checksum or not checksum:
+            data = {"name": name, "found": checksum or "-", "expected": entry.checksum or "-"}
+            self._add_finding("D508", document, entry, data)
 
-    def _tell(self, code: str, document: str, listed: Listed, told: Mapping[str, object]) -> None:
-        self._tally.take(Hit(code, document, line=listed.line, data=shown(told)))
+    def _add_finding(self, code: str, document: str, entry: Listed, data: Mapping[str, object]) -> None:
+        self._tally.take(Hit(code, document, line=entry.line, data=place_data(data)))
 
 
-def _names_mets(listed: Listed) -> bool:
-    return any(path.rpartition("/")[2] == spec.METS for path in spec.paths_of(listed.href))
+def _names_mets(entry: Listed) -> bool:
+    return any(path.rpartition("/")[2] == spec.METS for path in spec.paths_of(entry.href))

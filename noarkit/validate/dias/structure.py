@@ -1,4 +1,4 @@
-"""What lies where: the folders and documents a package must have, and what has no place in it."""
+"""Checks the structure of a package: required folders and documents, and files that do not belong there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rule speaks of what: the ids that follow from the kind of an entry, and levels that differ by version."""
+"""Rule ids by the kind of an entry, and rule levels by the version of the specification."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ XSD = "EARK-XSD"
 class Fixity:
     """The rules of a reference to a file: that it is there, how large it is, and its checksum."""
 
-    there: str
+    presence: str
     size: str
     checksum: str
     algorithm: str
@@ -62,12 +62,12 @@ FIXITY: Mapping[str, Fixity] = MappingProxyType(
 )
 
 FIXITY_CODES = frozenset(
-    code for one in (OTHER, *FIXITY.values()) for code in (one.there, one.size, one.checksum, one.algorithm) if code
+    code for one in (OTHER, *FIXITY.values()) for code in (one.presence, one.size, one.checksum, one.algorithm) if code
 )
 LENIENT = frozenset(
     {f"CSIP{number}" for number in (*range(10, 17), 60, 80, 82, *range(88, 109), 113, 114, 116, 118, 119)}
 )
-"""Rules that tools read in different ways for a representation: there they are told by one rule of ours, as warning."""
+"""Rules that tools read in different ways for a representation: there one rule of ours reports them, as warning."""
 
 PACKAGE_ONLY = frozenset(
     {f"CSIP{number}" for number in (3, 5, 8, 17, 31, 32, 45, 61, 62, 63, 73, 74, 75, 91, 92, 93, 96, 97, 100)}
@@ -85,9 +85,9 @@ def rules_for(version: str) -> Mapping[str, Rule]:
     """The rules by code, at the levels which that version of the specification gives them."""
     rules = dict(rules_of(PACKAGE))
     for code, entry in _entries().items():
-        given = entry["levels"].get(version) if "levels" in entry else None
+        declared_level = entry["levels"].get(version) if "levels" in entry else None
         for level in LEVELS:
-            if level == given:
+            if level == declared_level:
                 rules[code] = replace(rules[code], level=level)
     return rules
 

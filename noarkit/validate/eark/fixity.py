@@ -1,7 +1,8 @@
-"""Compares the checksums that documents give with the files: many at once, while the documents are still being read.
+"""Compares the checksums in documents with the files, in child processes while the documents are still being read.
 
-In a folder the first algorithm that is met is computed in passing, by a crew; files with others wait, and so does
-everything in an archive file. One that is packed as a whole is read once, `in_order`, from its beginning.
+In a folder, files with the first algorithm that is met are hashed at once by a pool; entries with other algorithms wait
+until the documents are read, and so does everything in an archive file. An archive file without random access (such as
+tar.gz) is read once, `in_order`, from its beginning.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from noarkit.packages.holding.digests import Hashed
 from noarkit.packages.holding.storage import Storage
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.validate.eark.codes import fixity_of
+from noarkit.validate.eark.finding_sink import FindingSink
 from noarkit.validate.eark.inventory import Entry, Inventory
-from noarkit.validate.eark.told import Told
 from noarkit.validate.findings import Tally
 
 _MANY_FILES = 1_000
@@ -37,7 +38,7 @@ class Fixities:
         self._tally = tally
         self._width = width
         self._in_order = in_order
-        self._told: set[str] = set()
+        self._reported_folders: set[str] = set()
         self._main = ""
         self._entries: list[Entry] = []
         self._waiting: list[bool] = []
@@ -55,9 +56,9 @@ class Fixities:
                 self._waiting.append(False)
                 continue
             self._main = self._main or entry.algorithm
-            now = in_folder and entry.algorithm == self._main
-            self._waiting.append(not now)
-            if now:
+            compares_now = in_folder and entry.algorithm == self._main
+            self._waiting.append(not compares_now)
+            if compares_now:
                 yield entry
         self._entries.extend(entries)
         if len(self._entries) >= _BATCH:
@@ -71,7 +72,7 @@ class Fixities:
             self.flush()
 
     def flush(self) -> None:
-        """Nothing is held back any more."""
+        """Writes the collected entries to the inventory."""
         self._inventory.take_entries(self._entries, self._waiting)
         self._inventory.set_sizes(self._sizes)
         self._entries, self._waiting, self._sizes = [], [], []
@@ -84,31 +85,31 @@ class Fixities:
             for _ in rows:
                 pass  # in an archive file nothing comes: everything waits
         else:
-            with Crew(folder, (spec.HASHES[self._main],), width=self._width) as crew:
+            with Crew(folder, (spec.HASHES[self._main],), width=self._width) as pool:
                 if self._inventory.count() >= _MANY_FILES:
-                    crew.warm()
-                self._work(crew, chain((first,), rows))
+                    pool.warm()
+                self._work(pool, chain((first,), rows))
         self.flush()
 
-    def rest(self) -> None:
-        """Compares what waited."""
+    def compare_waiting(self) -> None:
+        """Compares the entries that waited."""
         folder = self._storage.folder
         if folder is None:
             self._in_passing()
             return
         self.flush()
         for algorithm in self._inventory.waiting_algorithms():
-            with Crew(folder, (spec.HASHES[algorithm],), width=self._width) as crew:
-                self._work(crew, (entry for entry, _ in self._inventory.waiting(algorithm)))
+            with Crew(folder, (spec.HASHES[algorithm],), width=self._width) as pool:
+                self._work(pool, (entry for entry, _ in self._inventory.waiting(algorithm)))
 
-    def _work(self, crew: Crew, rows: Iterable[Entry]) -> None:
+    def _work(self, pool: Crew, rows: Iterable[Entry]) -> None:
         waiting: deque[Entry] = deque()
-        for _, found in crew.work(_tasks(rows, waiting)):
+        for _, hashed in pool.work(_tasks(rows, waiting)):
             entry = waiting.popleft()
-            if found.why == "" and found.digests[0] == entry.digest and found.size_bytes == entry.size:
+            if hashed.why == "" and hashed.digests[0] == entry.digest and hashed.size_bytes == entry.size:
                 self._sizes.append((entry.size, entry.name))
             else:
-                self._compare(entry, found)
+                self._compare(entry, hashed)
 
     def _in_passing(self) -> None:
         if not self._inventory.waiting_algorithms():
@@ -126,35 +127,35 @@ class Fixities:
     def _compare_all(self, entries: Sequence[Entry], content: Readable) -> None:
         """Every checksum of one file, read once."""
         hashes = sorted({entry.algorithm for entry in entries})
-        found = _hashed(content, [spec.HASHES[one] for one in hashes])
+        hashed = _hash_content(content, [spec.HASHES[algorithm] for algorithm in hashes])
         for entry in entries:
             number = hashes.index(entry.algorithm)
-            digests = found.digests[number : number + 1]
-            self._compare(entry, found if found.why else Hashed("", found.size_bytes, digests))
+            digests = hashed.digests[number : number + 1]
+            self._compare(entry, hashed if hashed.why else Hashed("", hashed.size_bytes, digests))
 
-    def _compare(self, entry: Entry, found: Hashed) -> None:
-        told, codes = Told(self._tally, entry.document), fixity_of(entry.origin)
+    def _compare(self, entry: Entry, hashed: Hashed) -> None:
+        sink, codes = FindingSink(self._tally, entry.document), fixity_of(entry.origin)
         line, name = entry.line, entry.name
-        if found.why == "gone":
-            if not self._begins_at_the_package(entry, told):
-                told.hit(codes.there, line, name=name)
-        elif found.why:
-            told.hit("EARK-UNREADABLE", line, name=name, why=found.why)
+        if hashed.why == "gone":
+            if not self._begins_at_the_package(entry, sink):
+                sink.hit(codes.presence, line, name=name)
+        elif hashed.why:
+            sink.hit("EARK-UNREADABLE", line, name=name, why=hashed.why)
         else:
-            if entry.size not in (-1, found.size_bytes):
-                told.hit(codes.size, line, name=name, expected=entry.size, found=found.size_bytes)
-            if found.digests[0] != entry.digest:
-                told.hit(codes.checksum, line, name=name, expected=entry.digest, found=found.digests[0])
+            if entry.size not in (-1, hashed.size_bytes):
+                sink.hit(codes.size, line, name=name, expected=entry.size, found=hashed.size_bytes)
+            if hashed.digests[0] != entry.digest:
+                sink.hit(codes.checksum, line, name=name, expected=entry.digest, found=hashed.digests[0])
 
-    def _begins_at_the_package(self, entry: Entry, told: Told) -> bool:
+    def _begins_at_the_package(self, entry: Entry, sink: FindingSink) -> bool:
         """True where a plain name of a representation is one of the whole package: it is compared later."""
         base = entry.document.rpartition("/")[0]
         name = entry.name.removeprefix(f"{base}/")
         if not base or not name.startswith(f"{base}/") or self._inventory.size_of(name) is None:
             return False
-        if base not in self._told:
-            self._told.add(base)
-            told.hit("EARK-SPELLING", entry.line, name=name, why="from-package")
+        if base not in self._reported_folders:
+            self._reported_folders.add(base)
+            sink.hit("EARK-SPELLING", entry.line, name=name, why="from-package")
         self.keep_one(entry._replace(name=name, id=""))
         return True
 
@@ -165,14 +166,14 @@ def _tasks(rows: Iterable[Entry], waiting: deque[Entry]) -> Iterator[Task]:
         yield Task(entry.name, entry.size)
 
 
-def _hashed(content: Readable, hashes: list[str]) -> Hashed:
-    running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+def _hash_content(content: Readable, hashes: list[str]) -> Hashed:
+    hashers = [hashlib.new(name, usedforsecurity=False) for name in hashes]
     size = 0
     try:
         while block := content.read(BLOCK_BYTES):
             size += len(block)
-            for one in running:
-                one.update(block)
+            for hasher in hashers:
+                hasher.update(block)
     except PackageFault as error:
         return Hashed(str(error.data.get("why", "unreadable")))
-    return Hashed("", size, tuple(one.hexdigest() for one in running))
+    return Hashed("", size, tuple(hasher.hexdigest() for hasher in hashers))

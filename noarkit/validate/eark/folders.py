@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from noarkit.packages.eark import spec
+from noarkit.validate.eark.finding_sink import FindingSink
 from noarkit.validate.eark.inventory import Inventory
 from noarkit.validate.eark.judge import same_name
-from noarkit.validate.eark.told import Told
 
 HasFolder = Callable[[str], bool]
 _KNOWN = frozenset((spec.METADATA, spec.REPRESENTATIONS, spec.SCHEMAS, spec.DOCUMENTATION, spec.SUBMISSION))
@@ -18,8 +18,8 @@ _OR_BELOW = frozenset(("CSIPSTR15", "CSIPSTR16"))
 
 def representations_folder(inventory: Inventory) -> str:
     """The folder of representations, in whatever case; the name that is wanted where there is none."""
-    found = [name for name in inventory.folders("") if name.lower() == spec.REPRESENTATIONS]
-    return found[0] if found and spec.REPRESENTATIONS not in found else spec.REPRESENTATIONS
+    names = [name for name in inventory.folders("") if name.lower() == spec.REPRESENTATIONS]
+    return names[0] if names and spec.REPRESENTATIONS not in names else spec.REPRESENTATIONS
 
 
 def representation_documents(inventory: Inventory) -> Iterator[str]:
@@ -31,10 +31,10 @@ def representation_documents(inventory: Inventory) -> Iterator[str]:
             yield document
 
 
-def judge_folders(inventory: Inventory, told: Told, has: HasFolder, *, object_id: str, top: str) -> None:
+def judge_folders(inventory: Inventory, sink: FindingSink, has: HasFolder, *, object_id: str, top: str) -> None:
     """What the folders of a package are held to. `has` knows folders, empty ones too where they are told apart."""
     if object_id and top and not same_name(object_id, top):
-        told.hit("CSIPSTR2", name=top, value=object_id)
+        sink.hit("CSIPSTR2", name=top, value=object_id)
     for folder, code in (
         (spec.METADATA, "CSIPSTR5"),
         (spec.REPRESENTATIONS, "CSIPSTR9"),
@@ -42,18 +42,18 @@ def judge_folders(inventory: Inventory, told: Told, has: HasFolder, *, object_id
         (spec.DOCUMENTATION, "CSIPSTR16"),
     ):
         if not has(folder) and not (code in _OR_BELOW and _in_representation(inventory, has, folder)):
-            told.hit(code, name=folder)
+            sink.hit(code, name=folder)
     if has(spec.METADATA):
         for folder, code in ((spec.PRESERVATION, "CSIPSTR6"), (spec.DESCRIPTIVE, "CSIPSTR7")):
             if not has(folder):
-                told.hit(code, name=folder)
+                sink.hit(code, name=folder)
         inner = set(inventory.folders(f"{spec.METADATA}/"))
         if not inner - {"preservation", "descriptive"}:
-            told.hit("CSIPSTR8", name=spec.OTHER_METADATA)
+            sink.hit("CSIPSTR8", name=spec.OTHER_METADATA)
     for name in inventory.folders(""):
         if name not in _KNOWN:
-            told.hit("CSIPSTR14", name=name)
-    _representations(inventory, told, has)
+            sink.hit("CSIPSTR14", name=name)
+    _representations(inventory, sink, has)
 
 
 def _in_representation(inventory: Inventory, has: HasFolder, folder: str) -> bool:
@@ -62,19 +62,19 @@ def _in_representation(inventory: Inventory, has: HasFolder, folder: str) -> boo
     return any(has(f"{above}/{name}/{folder}") for name in islice(inventory.folders(f"{above}/"), _MOST))
 
 
-def _representations(inventory: Inventory, told: Told, has: HasFolder) -> None:
+def _representations(inventory: Inventory, sink: FindingSink, has: HasFolder) -> None:
     above = representations_folder(inventory)
     for name in inventory.files_in(f"{above}/"):
-        told.hit("CSIPSTR10", name=name)
+        sink.hit("CSIPSTR10", name=name)
     if has(above) and not inventory.has_below(f"{above}/"):
-        told.hit("CSIPSTR10")
+        sink.hit("CSIPSTR10")
     for number, name in enumerate(inventory.folders(f"{above}/")):
         if number >= _MOST:
             return
         folder = f"{above}/{name}"
         if not has(f"{folder}/{spec.DATA}"):
-            told.hit("CSIPSTR11", name=folder)
+            sink.hit("CSIPSTR11", name=folder)
         if inventory.size_of(f"{folder}/{spec.METS_FILE}") is None:
-            told.hit("CSIPSTR12", name=folder)
+            sink.hit("CSIPSTR12", name=folder)
         if not has(f"{folder}/{spec.METADATA}"):
-            told.hit("CSIPSTR13", name=folder)
+            sink.hit("CSIPSTR13", name=folder)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from noarkit.packages.eark import spec
-from noarkit.validate.eark.sight import Agent, Attributes, Header
+from noarkit.validate.eark.mets_model import Agent, Attributes, Header
 
-Tell = Callable[..., None]
+AddFinding = Callable[..., None]
 """Takes a code, a line and the data of a place."""
 
 XLINK_TYPE, XLINK_HREF, XLINK_TITLE = (f"{spec.XLINK} {name}" for name in ("type", "href", "title"))
@@ -36,151 +36,151 @@ def is_content_type(value: str) -> bool:
 
 def kind_of(header: Header) -> str:
     """`SIP`, `AIP` or `DIP` as the profile says, else as the header says; nothing for a package of CSIP alone."""
-    named = _KIND.search(header.root.get("PROFILE", ""))
-    if named is not None:
-        return "" if named.group(1) == "CSIP" else named.group(1)
+    match = _KIND.search(header.root.get("PROFILE", ""))
+    if match is not None:
+        return "" if match.group(1) == "CSIP" else match.group(1)
     if "CSIP" in header.root.get("PROFILE", "").upper():
         return ""
-    said = (header.attributes or {}).get(_PACKAGE_TYPE, "")
-    return said if said in ("SIP", "AIP", "DIP") else ""
+    declared = (header.attributes or {}).get(_PACKAGE_TYPE, "")
+    return declared if declared in ("SIP", "AIP", "DIP") else ""
 
 
-def version_of(header: Header, asked: str) -> spec.Version:
+def version_of(header: Header, requested: str) -> spec.Version:
     """The version of the specification a package is held to: as asked, as its profile says, or as its kind has it."""
-    said = asked or spec.version_of_profile(header.root.get("PROFILE", "")) or ""
+    declared = requested or spec.version_of_profile(header.root.get("PROFILE", "")) or ""
     for version in spec.VERSIONS:
-        if version == said:
+        if version == declared:
             return version
     return "2.1.0" if kind_of(header) == "SIP" else spec.DEFAULT_VERSION
 
 
-def judge_header(header: Header, tell: Tell, *, latest: str = "") -> None:
+def judge_header(header: Header, add_finding: AddFinding, *, latest: str = "") -> None:
     """CSIP, at every level. `latest` is the last day on which the package can have been changed, if known."""
-    _root(header, tell)
-    of = header.attributes
-    if of is None:
-        tell("CSIP117", header.line)
+    _root(header, add_finding)
+    attributes = header.attributes
+    if attributes is None:
+        add_finding("CSIP117", header.line)
         return
     line = header.header_line
-    moment(of.get("CREATEDATE"), "CSIP7", line, tell)
-    changed = of.get("LASTMODDATE")
-    if changed is not None and not is_moment(changed):
-        tell("CSIP8", line, attribute="LASTMODDATE", value=changed)
-    elif changed is not None and latest and changed[: len(latest)] > latest:
-        tell("CSIP8", line, attribute="LASTMODDATE", moment=changed)
-    said = of.get(_PACKAGE_TYPE)
-    if said not in spec.PACKAGE_TYPES:
-        tell("CSIP9", line, attribute="csip:OAISPACKAGETYPE", value=said)
+    moment(attributes.get("CREATEDATE"), "CSIP7", line, add_finding)
+    changed_at = attributes.get("LASTMODDATE")
+    if changed_at is not None and not is_moment(changed_at):
+        add_finding("CSIP8", line, attribute="LASTMODDATE", value=changed_at)
+    elif changed_at is not None and latest and changed_at[: len(latest)] > latest:
+        add_finding("CSIP8", line, attribute="LASTMODDATE", moment=changed_at)
+    declared = attributes.get(_PACKAGE_TYPE)
+    if declared not in spec.PACKAGE_TYPES:
+        add_finding("CSIP9", line, attribute="csip:OAISPACKAGETYPE", value=declared)
     if not header.agents:
-        tell("CSIP10", line)
+        add_finding("CSIP10", line)
     else:
-        _software(header.agents, tell)
+        _software(header.agents, add_finding)
 
 
-def moment(value: str | None, code: str, line: int, tell: Tell) -> None:
+def moment(value: str | None, code: str, line: int, add_finding: AddFinding) -> None:
     """A date that must be there, with its time."""
     if value is None or not is_moment(value):
-        tell(code, line, attribute="CREATEDATE" if code == "CSIP7" else "CREATED", value=value)
+        add_finding(code, line, attribute="CREATEDATE" if code == "CSIP7" else "CREATED", value=value)
 
 
-def other_content_type(of: Attributes, code: str, line: int, tell: Tell) -> None:
+def other_content_type(attributes: Attributes, code: str, line: int, add_finding: AddFinding) -> None:
     """Another content type is named where the first is OTHER, and is none that the vocabulary has.
 
     With SIARD it names the version of the format.
     """
-    named, content = of.get(OTHER_CONTENT_TYPE), of.get(CONTENT_TYPE)
-    if not named or content in spec.SIARD_TYPES:
+    other_type, content = attributes.get(OTHER_CONTENT_TYPE), attributes.get(CONTENT_TYPE)
+    if not other_type or content in spec.SIARD_TYPES:
         return
     if content != "OTHER":
-        tell(code, line, attribute="csip:OTHERCONTENTINFORMATIONTYPE", alone=named)
-    elif named != "OTHER" and is_content_type(named):
-        tell(code, line, attribute="csip:OTHERCONTENTINFORMATIONTYPE", value=named)
+        add_finding(code, line, attribute="csip:OTHERCONTENTINFORMATIONTYPE", alone=other_type)
+    elif other_type != "OTHER" and is_content_type(other_type):
+        add_finding(code, line, attribute="csip:OTHERCONTENTINFORMATIONTYPE", value=other_type)
 
 
-def _root(header: Header, tell: Tell) -> None:
-    of, line = header.root, header.line
-    if not of.get("OBJID"):
-        tell("CSIP1", line, attribute="OBJID")
-    category = of.get("TYPE")
+def _root(header: Header, add_finding: AddFinding) -> None:
+    attributes, line = header.root, header.line
+    if not attributes.get("OBJID"):
+        add_finding("CSIP1", line, attribute="OBJID")
+    category = attributes.get("TYPE")
     if category not in _CATEGORIES:
-        tell("CSIP2", line, attribute="TYPE", value=category)
-    if category in ("OTHER", "Other") and not of.get(_OTHER_TYPE):
+        add_finding("CSIP2", line, attribute="TYPE", value=category)
+    if category in ("OTHER", "Other") and not attributes.get(_OTHER_TYPE):
         for code in ("CSIP2", "CSIP3"):
-            tell(code, line, attribute="csip:OTHERTYPE")
-    named = of.get(_OTHER_TYPE)
-    if named and category not in ("OTHER", "Other"):
-        tell("CSIP3", line, attribute="csip:OTHERTYPE", alone=named)
-    elif named in _CATEGORIES and named not in ("OTHER", "Other"):
-        tell("CSIP3", line, attribute="csip:OTHERTYPE", value=named)
-    content = of.get(CONTENT_TYPE)
+            add_finding(code, line, attribute="csip:OTHERTYPE")
+    other_type = attributes.get(_OTHER_TYPE)
+    if other_type and category not in ("OTHER", "Other"):
+        add_finding("CSIP3", line, attribute="csip:OTHERTYPE", alone=other_type)
+    elif other_type in _CATEGORIES and other_type not in ("OTHER", "Other"):
+        add_finding("CSIP3", line, attribute="csip:OTHERTYPE", value=other_type)
+    content = attributes.get(CONTENT_TYPE)
     if content is None or not is_content_type(content):
-        tell("CSIP4", line, attribute="csip:CONTENTINFORMATIONTYPE", value=content)
-    if content == "OTHER" and not of.get(OTHER_CONTENT_TYPE):
+        add_finding("CSIP4", line, attribute="csip:CONTENTINFORMATIONTYPE", value=content)
+    if content == "OTHER" and not attributes.get(OTHER_CONTENT_TYPE):
         for code in ("CSIP4", "CSIP5"):
-            tell(code, line, attribute="csip:OTHERCONTENTINFORMATIONTYPE")
-    other_content_type(of, "CSIP5", line, tell)
-    profile = of.get("PROFILE")
+            add_finding(code, line, attribute="csip:OTHERCONTENTINFORMATIONTYPE")
+    other_content_type(attributes, "CSIP5", line, add_finding)
+    profile = attributes.get("PROFILE")
     if not profile or _URL.fullmatch(profile) is None:
-        tell("CSIP6", line, attribute="PROFILE", value=profile)
+        add_finding("CSIP6", line, attribute="PROFILE", value=profile)
 
 
-def _software(agents: Sequence[Agent], tell: Tell) -> None:
-    """One agent is the software; where none is quite, the one that comes nearest is told what it lacks."""
-    wanted = (("ROLE", "CREATOR", "CSIP11"), ("TYPE", "OTHER", "CSIP12"), ("OTHERTYPE", "SOFTWARE", "CSIP13"))
-    nearest = max(agents, key=lambda agent: _nearness(agent, wanted))
-    for attribute, value, code in wanted:
+def _software(agents: Sequence[Agent], add_finding: AddFinding) -> None:
+    """Checks that one agent is the software; where none fully is, the faults of the closest one are reported."""
+    expected = (("ROLE", "CREATOR", "CSIP11"), ("TYPE", "OTHER", "CSIP12"), ("OTHERTYPE", "SOFTWARE", "CSIP13"))
+    nearest = max(agents, key=lambda agent: _nearness(agent, expected))
+    for attribute, value, code in expected:
         if nearest.get(attribute) != value:
-            tell(code, nearest.line, attribute=attribute, value=nearest.attributes.get(attribute))
+            add_finding(code, nearest.line, attribute=attribute, value=nearest.attributes.get(attribute))
     if len(nearest.names) != 1 or not nearest.names[0]:
-        tell("CSIP14", nearest.line, count=len(nearest.names))
+        add_finding("CSIP14", nearest.line, count=len(nearest.names))
     if not any(text for _, text in nearest.notes):
-        tell("CSIP15", nearest.line)
+        add_finding("CSIP15", nearest.line)
     elif len(nearest.notes) > 1:
-        tell("CSIP15", nearest.line, count=len(nearest.notes))
+        add_finding("CSIP15", nearest.line, count=len(nearest.notes))
     if nearest.notes and spec.NOTE_TYPES[0] not in (kind for kind, _ in nearest.notes):
-        tell("CSIP16", nearest.line, attribute="csip:NOTETYPE", value=nearest.notes[0][0] or None)
+        add_finding("CSIP16", nearest.line, attribute="csip:NOTETYPE", value=nearest.notes[0][0] or None)
 
 
-def _nearness(agent: Agent, wanted: Sequence[tuple[str, str, str]]) -> int:
+def _nearness(agent: Agent, expected: Sequence[tuple[str, str, str]]) -> int:
     """What names the software weighs more than that it created the package, which others did too."""
-    same = [agent.get(attribute) == value for attribute, value, _ in wanted]
+    matches = [agent.get(attribute) == value for attribute, value, _ in expected]
     versioned = any(kind == spec.NOTE_TYPES[0] for kind, _ in agent.notes)
-    return same[0] + 2 * same[1] + 4 * same[2] + 3 * versioned
+    return matches[0] + 2 * matches[1] + 4 * matches[2] + 3 * versioned
 
 
-def judge_kind(header: Header, kind: str, version: spec.Version, tell: Tell) -> None:
+def judge_kind(header: Header, kind: str, version: spec.Version, add_finding: AddFinding) -> None:
     """What SIP, AIP or DIP ask of the root element and the header."""
-    of = header.attributes or {}
-    profile, said = header.root.get("PROFILE"), of.get(_PACKAGE_TYPE)
+    attributes = header.attributes or {}
+    profile, declared = header.root.get("PROFILE"), attributes.get(_PACKAGE_TYPE)
     code_profile, code_type = {"SIP": ("SIP2", "SIP4"), "AIP": ("AIPM2", "AIPM3"), "DIP": ("DIP2", "DIP3")}[kind]
     for of_kind in spec.KINDS:
         if of_kind == kind.lower() and profile not in spec.PROFILES[of_kind, version]:
-            tell(code_profile, header.line, attribute="PROFILE", value=profile)
-    if said != kind:
-        tell(code_type, header.header_line or header.line, attribute="csip:OAISPACKAGETYPE", value=said)
+            add_finding(code_profile, header.line, attribute="PROFILE", value=profile)
+    if declared != kind:
+        add_finding(code_type, header.header_line or header.line, attribute="csip:OAISPACKAGETYPE", value=declared)
     if kind == "SIP":
-        _submission(header, tell)
+        _submission(header, add_finding)
     elif not header.root.get("OBJID"):
-        tell("AIPM1" if kind == "AIP" else "DIP1", header.line, attribute="OBJID")
+        add_finding("AIPM1" if kind == "AIP" else "DIP1", header.line, attribute="OBJID")
 
 
-def _submission(header: Header, tell: Tell) -> None:
+def _submission(header: Header, add_finding: AddFinding) -> None:
     line = header.header_line or header.line
     if not header.root.get("LABEL"):
-        tell("SIP1", header.line, attribute="LABEL")
+        add_finding("SIP1", header.line, attribute="LABEL")
     status = (header.attributes or {}).get("RECORDSTATUS")
     if status not in spec.RECORD_STATUSES:
-        tell("SIP3", line, attribute="RECORDSTATUS", value=status)
+        add_finding("SIP3", line, attribute="RECORDSTATUS", value=status)
     for number, kind in enumerate(spec.ALT_RECORD_ID_TYPES):
-        texts = [text for of, text in header.ids if of == kind]
+        texts = [text for id_type, text in header.ids if id_type == kind]
         single = kind in ("SUBMISSIONAGREEMENT", "REFERENCECODE")
         if not texts or not all(texts) or (single and len(texts) > 1):
-            tell(f"SIP{5 + number}", line, kind=kind, count=len(texts))
+            add_finding(f"SIP{5 + number}", line, kind=kind, count=len(texts))
     agents = header.agents
-    _creators([one for one in agents if _acts(one, "ARCHIVIST")], line, tell)
-    _submitters(agents, line, tell)
-    _contacts([one for one in agents if _is_contact(one)], line, tell)
-    _preservers([one for one in agents if _acts(one, "PRESERVATION")], line, tell)
+    _creators([agent for agent in agents if _acts(agent, "ARCHIVIST")], line, add_finding)
+    _submitters(agents, line, add_finding)
+    _contacts([agent for agent in agents if _is_contact(agent)], line, add_finding)
+    _preservers([agent for agent in agents if _acts(agent, "PRESERVATION")], line, add_finding)
 
 
 def _acts(agent: Agent, role: str) -> bool:
@@ -188,78 +188,86 @@ def _acts(agent: Agent, role: str) -> bool:
 
 
 def _is_contact(agent: Agent) -> bool:
-    other = agent.get("OTHERROLE").upper()
-    person = agent.get("TYPE") == "INDIVIDUAL" and (agent.get("ROLE") == "CREATOR" or other.startswith("SUBMIT"))
-    return person or other.startswith("CONTACT")
+    other_role = agent.get("OTHERROLE").upper()
+    person = agent.get("TYPE") == "INDIVIDUAL" and (agent.get("ROLE") == "CREATOR" or other_role.startswith("SUBMIT"))
+    return person or other_role.startswith("CONTACT")
 
 
-def _creators(agents: Sequence[Agent], line: int, tell: Tell) -> None:
+def _creators(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> None:
     if not agents:
-        tell("SIP9", line)
+        add_finding("SIP9", line)
     for agent in agents:
-        _role(agent, "ARCHIVIST", "SIP10", tell)
-        _type(agent, ("ORGANIZATION", "INDIVIDUAL"), "SIP11", tell)
-        _name(agent, "SIP12", tell)
-        _note(agent, "SIP13", "SIP14", tell)
+        _role(agent, "ARCHIVIST", "SIP10", add_finding)
+        _type(agent, ("ORGANIZATION", "INDIVIDUAL"), "SIP11", add_finding)
+        _name(agent, "SIP12", add_finding)
+        _note(agent, "SIP13", "SIP14", add_finding)
 
 
-def _submitters(agents: Sequence[Agent], line: int, tell: Tell) -> None:
+def _submitters(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> None:
     """The one who hands over: an organisation that created the package, else whoever else may be meant."""
-    creators = [one for one in agents if one.get("ROLE") == "CREATOR" and one.get("OTHERTYPE") != "SOFTWARE"]
-    named = [one for one in agents if one.get("OTHERROLE").upper().startswith("SUBMIT") and not _is_contact(one)]
-    organisations = [one for one in creators if one.get("TYPE") == "ORGANIZATION"]
-    rest = [one for one in creators if one.get("TYPE") != "INDIVIDUAL"] or creators[:1]
-    found = organisations or named or rest
-    if len(found) != 1:
-        tell("SIP15", line, count=len(found))
-    for agent in found:
+    creators = [
+        candidate
+        for candidate in agents
+        if candidate.get("ROLE") == "CREATOR" and candidate.get("OTHERTYPE") != "SOFTWARE"
+    ]
+    submitters = [
+        candidate
+        for candidate in agents
+        if candidate.get("OTHERROLE").upper().startswith("SUBMIT") and not _is_contact(candidate)
+    ]
+    organisations = [candidate for candidate in creators if candidate.get("TYPE") == "ORGANIZATION"]
+    fallback = [candidate for candidate in creators if candidate.get("TYPE") != "INDIVIDUAL"] or creators[:1]
+    chosen_agents = organisations or submitters or fallback
+    if len(chosen_agents) != 1:
+        add_finding("SIP15", line, count=len(chosen_agents))
+    for agent in chosen_agents:
         if agent.get("ROLE") != "CREATOR" and agent.get("OTHERROLE").upper() != "SUBMITTER":
-            tell("SIP16", agent.line, attribute="ROLE", value=agent.get("OTHERROLE") or agent.get("ROLE"))
-        _type(agent, ("ORGANIZATION", "INDIVIDUAL"), "SIP17", tell)
-        _name(agent, "SIP18", tell)
-        _note(agent, "SIP19", "SIP20", tell)
+            add_finding("SIP16", agent.line, attribute="ROLE", value=agent.get("OTHERROLE") or agent.get("ROLE"))
+        _type(agent, ("ORGANIZATION", "INDIVIDUAL"), "SIP17", add_finding)
+        _name(agent, "SIP18", add_finding)
+        _note(agent, "SIP19", "SIP20", add_finding)
 
 
-def _contacts(agents: Sequence[Agent], line: int, tell: Tell) -> None:
+def _contacts(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> None:
     if not agents:
-        tell("SIP21", line)
+        add_finding("SIP21", line)
     for agent in agents:
         if agent.get("ROLE") != "CREATOR" and agent.get("OTHERROLE").upper() != "SUBMITTER":
-            tell("SIP22", agent.line, attribute="ROLE", value=agent.get("OTHERROLE") or agent.get("ROLE"))
-        _type(agent, ("INDIVIDUAL",), "SIP23", tell)
-        _name(agent, "SIP24", tell)
+            add_finding("SIP22", agent.line, attribute="ROLE", value=agent.get("OTHERROLE") or agent.get("ROLE"))
+        _type(agent, ("INDIVIDUAL",), "SIP23", add_finding)
+        _name(agent, "SIP24", add_finding)
         if not agent.notes:
-            tell("SIP25", agent.line)
+            add_finding("SIP25", agent.line)
 
 
-def _preservers(agents: Sequence[Agent], line: int, tell: Tell) -> None:
+def _preservers(agents: Sequence[Agent], line: int, add_finding: AddFinding) -> None:
     if not agents:
-        tell("SIP26", line)
+        add_finding("SIP26", line)
     for agent in agents:
-        _role(agent, "PRESERVATION", "SIP27", tell)
-        _type(agent, ("ORGANIZATION",), "SIP28", tell)
-        _name(agent, "SIP29", tell)
-        _note(agent, "SIP30", "SIP31", tell)
+        _role(agent, "PRESERVATION", "SIP27", add_finding)
+        _type(agent, ("ORGANIZATION",), "SIP28", add_finding)
+        _name(agent, "SIP29", add_finding)
+        _note(agent, "SIP30", "SIP31", add_finding)
 
 
-def _role(agent: Agent, role: str, code: str, tell: Tell) -> None:
+def _role(agent: Agent, role: str, code: str, add_finding: AddFinding) -> None:
     if agent.get("ROLE") != role:
-        tell(code, agent.line, attribute="ROLE", value=agent.get("ROLE"))
+        add_finding(code, agent.line, attribute="ROLE", value=agent.get("ROLE"))
 
 
-def _type(agent: Agent, allowed: Sequence[str], code: str, tell: Tell) -> None:
+def _type(agent: Agent, allowed: Sequence[str], code: str, add_finding: AddFinding) -> None:
     if agent.get("TYPE") not in allowed:
-        tell(code, agent.line, attribute="TYPE", value=agent.attributes.get("TYPE"))
+        add_finding(code, agent.line, attribute="TYPE", value=agent.attributes.get("TYPE"))
 
 
-def _name(agent: Agent, code: str, tell: Tell) -> None:
+def _name(agent: Agent, code: str, add_finding: AddFinding) -> None:
     if len(agent.names) != 1 or not agent.names[0]:
-        tell(code, agent.line, count=len(agent.names))
+        add_finding(code, agent.line, count=len(agent.names))
 
 
-def _note(agent: Agent, none: str, kind: str, tell: Tell) -> None:
+def _note(agent: Agent, missing_code: str, kind: str, add_finding: AddFinding) -> None:
     """A note may be there; then it says that it is a code."""
     if not agent.notes:
-        tell(none, agent.line)
-    elif _ID_CODE not in (of for of, _ in agent.notes):
-        tell(kind, agent.line, attribute="csip:NOTETYPE", value=agent.notes[0][0] or None)
+        add_finding(missing_code, agent.line)
+    elif _ID_CODE not in (note_type for note_type, _ in agent.notes):
+        add_finding(kind, agent.line, attribute="csip:NOTETYPE", value=agent.notes[0][0] or None)

@@ -1,7 +1,7 @@
-"""What the METS documents of a package list and what is there, in a database: a million files cost no memory.
+"""The files that METS documents list and the files that are present, in a database: a million files cost no memory.
 
-A name is looked for as it stands first, then without the composition of letters. Rows whose checksum nobody has
-compared yet wait here, by algorithm.
+A name is looked up as written first, then in normalised Unicode composition. Entries whose checksum is still to be
+compared wait here, by algorithm.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
     id: str = ""
 
 
-Aside = tuple[str, int, str, str, int]
+PremisClaim = tuple[str, int, str, str, int]
 """What PREMIS says of a file: name, line, algorithm, checksum and size."""
 
 
@@ -53,9 +53,9 @@ class Inventory:
         )
         self._db.execute("CREATE TABLE ids (document TEXT, id TEXT)")
         self._db.execute("CREATE TABLE read (name TEXT PRIMARY KEY) WITHOUT ROWID")
-        self._look_up = self._db.cursor()
+        self._cursor = self._db.cursor()
         self._composed = False
-        self._look_at = _MOST_LOOKED_AT
+        self._remaining_lookups = _MOST_LOOKED_AT
 
     def __enter__(self) -> Self:
         return self
@@ -75,12 +75,12 @@ class Inventory:
 
     def take_entries(self, entries: Sequence[Entry], waiting: Sequence[bool]) -> None:
         """Takes what a document lists; those `waiting` are still to be read for their checksum."""
-        rows = [(*one, waits) for one, waits in zip(entries, waiting, strict=True)]
+        rows = [(*entry, waits) for entry, waits in zip(entries, waiting, strict=True)]
         self._insert("INSERT INTO listed VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def take_ids(self, document: str, ids: Sequence[str]) -> None:
         """Takes ids of elements that are no files."""
-        self._insert("INSERT INTO ids VALUES (?, ?)", [(document, one) for one in ids])
+        self._insert("INSERT INTO ids VALUES (?, ?)", [(document, element_id) for element_id in ids])
 
     def index(self) -> None:
         """Makes look-ups by name quick; said once everything is listed."""
@@ -93,7 +93,7 @@ class Inventory:
 
     def size_of(self, name: str) -> int | None:
         """The size of a file that is there under exactly that name."""
-        row = self._look_up.execute("SELECT size FROM present WHERE name = ?", (name,)).fetchone()
+        row = self._cursor.execute("SELECT size FROM present WHERE name = ?", (name,)).fetchone()
         return None if row is None else self._size(name, int(row[0]))
 
     def _size(self, name: str, size: int) -> int:
@@ -104,29 +104,29 @@ class Inventory:
         """The name of a file that differs from `name` in the composition of letters alone."""
         if not self._composed:
             self._composed = True
-            self._db.create_function("composed", 1, _composed, deterministic=True)
+            self._db.create_function("composed", 1, _compose, deterministic=True)
             self._db.execute(
                 "CREATE TABLE loose AS SELECT name, composed(name) AS form FROM present WHERE name GLOB '*[^ -~]*'"
             )
             self._db.execute("CREATE INDEX loose_form ON loose (form)")
         query = "SELECT min(name) FROM loose WHERE form = ?"
-        found = self._look_up.execute(query, (_composed(name),)).fetchone()[0]
-        return None if found is None else str(found)
+        name_found = self._cursor.execute(query, (_compose(name),)).fetchone()[0]
+        return None if name_found is None else str(name_found)
 
     def folders(self, above: str) -> Iterator[str]:
         """The names of the folders right below one (`""` or `folder/`), as far as files lie in them."""
-        at = above
+        position = above
         while True:
             row = self._db.execute(
                 "SELECT name FROM present WHERE name >= ? AND (? = '' OR name < ?) AND instr(substr(name, ?), '/')"
                 " ORDER BY name LIMIT 1",
-                (at, above, _end(above), len(above) + 1),
+                (position, above, _end(above), len(above) + 1),
             ).fetchone()
             if row is None:
                 return
             folder = str(row[0])[len(above) :].partition("/")[0]
             yield folder
-            at = _end(f"{above}{folder}/")
+            position = _end(f"{above}{folder}/")
 
     def files_in(self, folder: str) -> Iterator[str]:
         """The files right in one folder (`""` or `folder/`), a few at a time."""
@@ -145,30 +145,30 @@ class Inventory:
     def has_below(self, folder: str) -> bool:
         """True where a file lies somewhere below `folder/`."""
         query = "SELECT EXISTS (SELECT 1 FROM present WHERE name >= ? AND name < ?)"
-        return bool(self._one(query, folder, _end(folder)))
+        return bool(self._query_number(query, folder, _end(folder)))
 
     def has_folder(self, path: str) -> bool:
         """True where files lie below a folder of that path, in whatever case each part of it is spelt.
 
-        True as well once too many folders were looked at in vain: then nobody can afford to ask any more.
+        True as well once too many folders were searched in vain: a package must not make the search take for ever.
         """
-        at = ""
+        parent = ""
         for part in (part for part in path.split("/") if part):
-            spellings = chain((part, part.lower()), self._alike(at, part))
-            name = next((one for one in spellings if self.has_below(f"{at}{one}/")), None)
+            spellings = chain((part, part.lower()), self._alike(parent, part))
+            name = next((spelling for spelling in spellings if self.has_below(f"{parent}{spelling}/")), None)
             if name is None:
-                return self._look_at <= 0
-            at = f"{at}{name}/"
+                return self._remaining_lookups <= 0
+            parent = f"{parent}{name}/"
         return True
 
     def _alike(self, above: str, name: str) -> Iterator[str]:
         """The folders right below one that are called so but for the case."""
-        for one in self.folders(above):
-            if self._look_at <= 0:
+        for folder in self.folders(above):
+            if self._remaining_lookups <= 0:
                 return
-            self._look_at -= 1
-            if one.casefold() == name.casefold():
-                yield one
+            self._remaining_lookups -= 1
+            if folder.casefold() == name.casefold():
+                yield folder
 
     def documents_to_read(self) -> list[str]:
         """Some METS documents that are there and listed, and that nobody has read yet."""
@@ -195,32 +195,35 @@ class Inventory:
             yield from (name for (name,) in rows)
             last = str(rows[-1][0])
 
-    def said_of(self, name: str, algorithm: str) -> str | None:
+    def checksum_of(self, name: str, algorithm: str) -> str | None:
         """The checksum that METS gives a file in that algorithm."""
         query = "SELECT digest FROM listed WHERE name = ? AND algorithm = ? AND digest <> '' LIMIT 1"
-        row = self._look_up.execute(query, (name, algorithm)).fetchone()
+        row = self._cursor.execute(query, (name, algorithm)).fetchone()
         return None if row is None else str(row[0])
 
-    def different(self, asides: Sequence[Aside]) -> list[Aside]:
+    def differing_claims(self, claims: Sequence[PremisClaim]) -> list[PremisClaim]:
         """Those of which METS, or what is there, does not say the same."""
         self._db.execute("CREATE TEMP TABLE IF NOT EXISTS aside (name, line, algorithm, digest, size)")
-        self._insert("INSERT INTO aside VALUES (?, ?, ?, ?, ?)", asides)
-        found = self._db.execute(
+        self._insert("INSERT INTO aside VALUES (?, ?, ?, ?, ?)", claims)
+        differing = self._db.execute(
             "SELECT * FROM aside a WHERE NOT EXISTS (SELECT 1 FROM listed l JOIN present p ON p.name = l.name"
             " WHERE l.name = a.name AND l.algorithm = a.algorithm AND l.digest = a.digest AND p.size = a.size)"
         ).fetchall()
         self._db.execute("DELETE FROM aside")
-        return found
+        return differing
 
     def name_of_id(self, file_id: str) -> str | None:
         """The file that has that id in some METS."""
         self._db.execute("CREATE INDEX IF NOT EXISTS listed_id ON listed (id)")
-        row = self._look_up.execute("SELECT name FROM listed WHERE id = ? LIMIT 1", (file_id,)).fetchone()
+        row = self._cursor.execute("SELECT name FROM listed WHERE id = ? LIMIT 1", (file_id,)).fetchone()
         return None if row is None else str(row[0])
 
     def waiting_algorithms(self) -> list[str]:
         """The algorithms of entries that are still to be compared."""
-        return [str(one) for (one,) in self._db.execute("SELECT DISTINCT algorithm FROM listed WHERE waits ORDER BY 1")]
+        return [
+            str(algorithm)
+            for (algorithm,) in self._db.execute("SELECT DISTINCT algorithm FROM listed WHERE waits ORDER BY 1")
+        ]
 
     def waiting(self, algorithm: str) -> Iterator[tuple[Entry, int]]:
         """Those entries of one algorithm, with the size of each file."""
@@ -238,14 +241,14 @@ class Inventory:
             " WHERE waits AND name IN (SELECT name FROM present) ORDER BY name"
         )
         entries = (Entry(*row) for row in self._db.execute(query))
-        for name, found in groupby(entries, key=lambda entry: entry.name):
-            yield name, list(found)
+        for name, group in groupby(entries, key=lambda entry: entry.name):
+            yield name, list(group)
 
     def waiting_for(self, name: str) -> list[Entry]:
         """The entries of one file that are still to be compared."""
         self.index()
         query = "SELECT name, origin, document, line, algorithm, digest, size, id FROM listed WHERE name = ? AND waits"
-        return [Entry(*entry) for entry in self._look_up.execute(query, (name,))]
+        return [Entry(*entry) for entry in self._cursor.execute(query, (name,))]
 
     def unlisted(self) -> Iterator[str]:
         """What is there and named by no METS document; what PREMIS alone speaks of, is not."""
@@ -278,23 +281,23 @@ class Inventory:
             "SELECT min(name), max(name) FROM odd GROUP BY key HAVING min(name) <> max(name) ORDER BY 1"
         )
 
-    def set_sizes(self, found: Sequence[tuple[int, str]]) -> None:
+    def set_sizes(self, sizes: Sequence[tuple[int, str]]) -> None:
         """Takes sizes that were met while files were read."""
-        self._insert("UPDATE present SET size = ? WHERE name = ?", found)
+        self._insert("UPDATE present SET size = ? WHERE name = ?", sizes)
 
     def size_bytes(self) -> int:
         """All bytes that are there."""
-        asked = [
+        sizes = [
             (self._ask_size(name), name) for (name,) in self._db.execute("SELECT name FROM present WHERE size < 0")
         ]
-        self.set_sizes(asked)
-        return self._one("SELECT coalesce(sum(size), 0) FROM present")
+        self.set_sizes(sizes)
+        return self._query_number("SELECT coalesce(sum(size), 0) FROM present")
 
     def count(self) -> int:
         """How many files are there."""
-        return self._one("SELECT count(*) FROM present")
+        return self._query_number("SELECT count(*) FROM present")
 
-    def _one(self, query: str, *values: object) -> int:
+    def _query_number(self, query: str, *values: object) -> int:
         return int(self._db.execute(query, values).fetchone()[0])
 
 
@@ -303,5 +306,5 @@ def _end(folder: str) -> str:
     return folder[:-1] + _AFTER["/"] if folder else ""
 
 
-def _composed(name: str) -> str:
+def _compose(name: str) -> str:
     return unicodedata.normalize("NFC", name)

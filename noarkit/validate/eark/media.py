@@ -1,4 +1,4 @@
-"""Which media types there are: the kinds that exist, and the names that IANA registers."""
+"""Checks media types: the kinds that exist, and the names that IANA registers."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def is_media_type(value: str, *, registered: bool = False) -> bool:
     >>> is_media_type("text/plain"), is_media_type("plain/text"), is_media_type("text/nonsense", registered=True)
     (True, False, False)
     """
-    found = _TYPE.fullmatch(value)
-    if found is None:
+    match = _TYPE.fullmatch(value)
+    if match is None:
         return False
-    kind, name = found[1].lower(), found[2].lower()
+    kind, name = match[1].lower(), match[2].lower()
     if not registered or name.startswith(_UNREGISTERED) or "+" in name:
         return True
-    known = _known()
-    return kind not in known or name in known[kind]
+    registered_types = _registered_types()
+    return kind not in registered_types or name in registered_types[kind]
 
 
 @cache
-def _known() -> Mapping[str, frozenset[str]]:
+def _registered_types() -> Mapping[str, frozenset[str]]:
     table = tomllib.loads(files(__package__).joinpath("media_types.toml").read_text("utf-8"))
     kinds = table["registered"].keys() | table["met"].keys()
     return {

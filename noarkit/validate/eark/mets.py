@@ -1,6 +1,6 @@
-"""Reads one METS document in passing and tells a watcher each piece, however large the document is.
+"""Parses one METS document as a stream and calls a handler for each piece, in constant memory.
 
-Namespaces of both spellings are brought to one; only what a rule needs is kept, and only while it is needed.
+Both spellings of namespaces are brought to one; only what a rule needs is kept, and only while it is needed.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from noarkit.packages.eark import spec
 from noarkit.safe.digest import Readable
 from noarkit.safe.sax import check_text, event_parser, feed
 from noarkit.safe.xml import LIMITS, XmlLimits
-from noarkit.validate.eark.sight import (
+from noarkit.validate.eark.mets_model import (
     Agent,
     Attributes,
     Division,
-    FileSight,
+    FileElement,
     Group,
     Header,
+    MetsHandler,
     Section,
     StructMap,
-    Watcher,
 )
 
 BLOCK_BYTES = 64 * 1024
@@ -33,31 +33,35 @@ MOST_KEPT = 10_000
 
 _M = f"{spec.METS} "
 _FOREIGN = tuple(f"{name} " for name in (spec.CSIP_SPELLINGS[1], spec.SIP_SPELLINGS[1]))
-_OURS = {f"{spec.CSIP_SPELLINGS[1]} ": f"{spec.CSIP} ", f"{spec.SIP_SPELLINGS[1]} ": f"{spec.SIP} "}
+_OWN_SPELLINGS = {f"{spec.CSIP_SPELLINGS[1]} ": f"{spec.CSIP} ", f"{spec.SIP_SPELLINGS[1]} ": f"{spec.SIP} "}
 _SECTIONS = ("dmdSec", "digiprovMD", "rightsMD", "techMD", "sourceMD")
 
 
 class InPieces:
-    """Gives a small block at a time, and larger ones while a tag does not end: it is read anew with each block."""
+    """A stream that gives small blocks, and larger ones while a tag does not end.
+
+    expat scans an unfinished tag from its start again with each block; small blocks would make that quadratic.
+    """
 
     def __init__(self, source: Readable, parser: expat.XMLParserType) -> None:
         self._source = source
         self._parser = parser
-        self._given = 0
+        self._read_bytes = 0
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
-        pending = self._given - max(0, self._parser.CurrentByteIndex)
+        pending = self._read_bytes - max(0, self._parser.CurrentByteIndex)
         block = self._source.read(min(size, max(BLOCK_BYTES, pending)))
-        self._given += len(block)
+        self._read_bytes += len(block)
         return block
 
 
-def read_mets(source: Readable, where: str, watcher: Watcher, *, limits: XmlLimits = LIMITS) -> Iterator[None]:
-    """Tells the watcher; pauses after each block. Raises `UnsafeXml`, and `PackageFault` for what is no METS."""
-    parser = event_parser(where)
-    reader = _Reader(parser, where, watcher, limits)
-    for _ in feed(parser, InPieces(source, parser), where, limits=limits):  # type: ignore[arg-type]  # it is only read from
+def read_mets(source: Readable, location: str, watcher: MetsHandler, *, limits: XmlLimits = LIMITS) -> Iterator[None]:
+    """Parses a document and calls the handler; yields after each block. Raises `UnsafeXml`, and `PackageFault` for a
+    document that is no METS."""
+    parser = event_parser(location)
+    reader = _Reader(parser, location, watcher, limits)
+    for _ in feed(parser, InPieces(source, parser), location, limits=limits):  # type: ignore[arg-type]  # it is only read from
         reader.check()
         yield
     reader.finish()
@@ -66,17 +70,17 @@ def read_mets(source: Readable, where: str, watcher: Watcher, *, limits: XmlLimi
 class _Reader:
     """The state of one reading. Handlers are looked up by the name of the element."""
 
-    def __init__(self, parser: expat.XMLParserType, where: str, watcher: Watcher, limits: XmlLimits) -> None:
+    def __init__(self, parser: expat.XMLParserType, location: str, watcher: MetsHandler, limits: XmlLimits) -> None:
         self._parser = parser
-        self._where = where
+        self._location = location
         self._watcher = watcher
         self._max_depth = limits.max_depth
         self._depth = 0
         self._header: Header | None = None
-        self._told_header = False
+        self._is_header_sent = False
         self._section: Section | None = None
         self._groups: list[Group] = []
-        self._files: list[FileSight] = []
+        self._files: list[FileElement] = []
         self._map: StructMap | None = None
         self._division: Division | None = None
         self._div_depth = 0
@@ -118,18 +122,18 @@ class _Reader:
     def check(self) -> None:
         """What is asked after each block."""
         if self._text is not None:
-            check_text(self._text, self._parser, self._where)
+            check_text(self._text, self._parser, self._location)
 
     def finish(self) -> None:
         """The end of the document."""
-        self._tell_header()
+        self._send_header()
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth == 1 and name != f"{_M}mets":
-            raise PackageFault(where=self._where, why="no-mets", line=self._parser.CurrentLineNumber)
+            raise PackageFault(where=self._location, why="no-mets", line=self._parser.CurrentLineNumber)
         if self._depth > self._max_depth:
-            raise UnsafeXml(where=self._where, why="depth", line=self._parser.CurrentLineNumber)
+            raise UnsafeXml(where=self._location, why="depth", line=self._parser.CurrentLineNumber)
         begin = self._starts.get(name)
         if begin is not None:
             begin(attributes)
@@ -148,14 +152,14 @@ class _Reader:
     def _line(self) -> int:
         return self._parser.CurrentLineNumber
 
-    def _tell_header(self) -> None:
-        if self._header is not None and not self._told_header:
-            self._told_header = True
+    def _send_header(self) -> None:
+        if self._header is not None and not self._is_header_sent:
+            self._is_header_sent = True
             self._watcher.header(self._header)
 
-    def _few(self, held: int) -> None:
-        if held >= MOST_KEPT:
-            raise UnsafeXml(where=self._where, why="limits", line=self._line)
+    def _check_count(self, count: int) -> None:
+        if count >= MOST_KEPT:
+            raise UnsafeXml(where=self._location, why="limits", line=self._line)
 
     def _root(self, attributes: dict[str, str]) -> None:
         if self._header is None:
@@ -166,49 +170,49 @@ class _Reader:
             self._header.attributes, self._header.header_line = _one_spelling(attributes), self._line
 
     def _agent(self, attributes: dict[str, str]) -> None:
-        if self._header is not None and not self._told_header:
-            self._few(len(self._header.agents))
+        if self._header is not None and not self._is_header_sent:
+            self._check_count(len(self._header.agents))
             self._header.agents.append(Agent(attributes, self._line))
 
     def _begin_text(self, attributes: dict[str, str]) -> None:
-        if self._header is not None and not self._told_header:
+        if self._header is not None and not self._is_header_sent:
             self._text = []
-            of = _one_spelling(attributes)
-            self._note = of.get(f"{spec.CSIP} NOTETYPE", of.get("TYPE", ""))
+            own_attributes = _one_spelling(attributes)
+            self._note = own_attributes.get(f"{spec.CSIP} NOTETYPE", own_attributes.get("TYPE", ""))
 
-    def _taken(self) -> str:
+    def _take_text(self) -> str:
         text = "".join(self._text or ()).strip()
         self._text = None
         return text
 
     def _name_end(self) -> None:
         if self._text is not None and self._header is not None and self._header.agents:
-            self._header.agents[-1].names.append(self._taken())
+            self._header.agents[-1].names.append(self._take_text())
 
     def _note_end(self) -> None:
         if self._text is not None and self._header is not None and self._header.agents:
-            self._few(len(self._header.agents[-1].notes))
-            self._header.agents[-1].notes.append((self._note, self._taken()))
+            self._check_count(len(self._header.agents[-1].notes))
+            self._header.agents[-1].notes.append((self._note, self._take_text()))
 
     def _id_end(self) -> None:
         if self._text is not None and self._header is not None:
-            self._few(len(self._header.ids))
-            self._header.ids.append((self._note, self._taken()))
+            self._check_count(len(self._header.ids))
+            self._header.ids.append((self._note, self._take_text()))
 
     def _administrative(self, attributes: dict[str, str]) -> None:
-        self._tell_header()
+        self._send_header()
         self._watcher.administrative(attributes, self._line)
 
     def _beginner(self, kind: str) -> Callable[[dict[str, str]], None]:
         def begin(attributes: dict[str, str]) -> None:
-            self._tell_header()
+            self._send_header()
             self._section = Section(kind, attributes, self._line)
 
         return begin
 
     def _reference(self, attributes: dict[str, str]) -> None:
         if self._section is not None:
-            self._few(len(self._section.references))
+            self._check_count(len(self._section.references))
             self._section.references.append((attributes, self._line))
 
     def _section_end(self) -> None:
@@ -217,7 +221,7 @@ class _Reader:
             self._section = None
 
     def _file_section(self, attributes: dict[str, str]) -> None:
-        self._tell_header()
+        self._send_header()
         self._watcher.file_section(attributes, self._line)
 
     def _group(self, attributes: dict[str, str]) -> None:
@@ -231,7 +235,7 @@ class _Reader:
             self._watcher.group(group)
 
     def _file(self, attributes: dict[str, str]) -> None:
-        self._files.append(FileSight(attributes, self._parser.CurrentLineNumber))
+        self._files.append(FileElement(attributes, self._parser.CurrentLineNumber))
 
     def _locator(self, attributes: dict[str, str]) -> None:
         if self._files and len(self._files[-1].locators) < 10:
@@ -244,7 +248,7 @@ class _Reader:
             self._watcher.file(self._files.pop())
 
     def _struct_map(self, attributes: dict[str, str]) -> None:
-        self._tell_header()
+        self._send_header()
         self._map, self._div_depth = StructMap(attributes, self._line), 0
 
     def _div(self, attributes: dict[str, str]) -> None:
@@ -281,9 +285,9 @@ def _one_spelling(attributes: dict[str, str]) -> Attributes:
     """The attributes with namespaces as the schemas spell them."""
     if not any(name.startswith(_FOREIGN) for name in attributes):
         return attributes
-    changed = {}
+    renamed = {}
     for name, value in attributes.items():
-        for foreign, ours in _OURS.items():
-            name = name.replace(foreign, ours)
-        changed[name] = value
-    return changed
+        for foreign, own_spelling in _OWN_SPELLINGS.items():
+            name = name.replace(foreign, own_spelling)
+        renamed[name] = value
+    return renamed

@@ -1,4 +1,4 @@
-"""Where a href of a METS or PREMIS document leads: the ways in which tools spell it, and none that leads out.
+"""Resolves hrefs of METS and PREMIS documents to files, in the spellings that tools use, and never outside the package.
 
 A name is tried as it is after decoding, then as it stands, then with `+` for blanks; relative to the document's own
 folder, and to the package only where it names that folder itself and nothing is found there.
@@ -20,20 +20,20 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A file that is there. `way` names how its href was spelt, empty for the plain way."""
+class FoundFile:
+    """A file that exists. `spelling` names how its href was spelt, empty for the plain spelling."""
 
     name: str
     size_bytes: int
-    way: str = ""
+    spelling: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Nowhere:
-    """No such file. `why` is `missing`, or `remote` for an address outside every package."""
+class MissingFile:
+    """A file that does not exist. `reason` is `missing`, or `remote` for an address outside every package."""
 
     name: str
-    why: str = "missing"
+    reason: str = "missing"
 
 
 class Places:
@@ -43,28 +43,30 @@ class Places:
         self._inventory = inventory
         self._folder = ""
 
-    def find(self, href: str, base: str) -> Found | Nowhere:
+    def find(self, href: str, base: str) -> FoundFile | MissingFile:
         """The file that `href` names in a document of the folder `base` (`""` or `folder/`).
 
         Raises `UnsafePath` for a href that leads out of the package in any spelling of it.
         """
         size = self._inventory.size_of(base + href) if self.is_plain(href) else None
         if size is not None:
-            return Found(base + href, size)
-        named = _SCHEME.match(href)
-        scheme = named.group(1).lower() if named else ""
+            return FoundFile(base + href, size)
+        match = _SCHEME.match(href)
+        scheme = match.group(1).lower() if match else ""
         if scheme not in ("", "file"):
             size = self._inventory.size_of(base + href)
-            return Found(base + href, size) if size is not None else Nowhere(href, "remote")
+            return FoundFile(base + href, size) if size is not None else MissingFile(href, "remote")
         first = ""
-        for name, way in _spellings(href, scheme):
+        for name, spelling in _spellings(href, scheme):
             first = first or name
             for above in (base, "") if base and name.startswith(base) else (base,):
-                found = self._there(above + name)
-                if found is not None:
-                    way = way if above == base else "from-package"
-                    return Found(found[0], found[1], way or ("composition" if found[0] != above + name else ""))
-        return Nowhere(base + first)
+                existing = self._find_name(above + name)
+                if existing is not None:
+                    spelling = spelling if above == base else "from-package"
+                    return FoundFile(
+                        existing[0], existing[1], spelling or ("composition" if existing[0] != above + name else "")
+                    )
+        return MissingFile(base + first)
 
     def is_plain(self, href: str) -> bool:
         """True for a harmless name that means itself; `UnsafePath` for one that looks so and is not.
@@ -81,16 +83,16 @@ class Places:
             self._folder = folder
         return True
 
-    def _there(self, name: str) -> tuple[str, int] | None:
+    def _find_name(self, name: str) -> tuple[str, int] | None:
         try:
             name.encode()
         except UnicodeEncodeError:
             return None
         size = self._inventory.size_of(name)
         if size is None and not name.isascii():
-            other = self._inventory.composed(name)
-            if other is not None:
-                return other, self._inventory.size_of(other) or 0
+            composed_name = self._inventory.composed(name)
+            if composed_name is not None:
+                return composed_name, self._inventory.size_of(composed_name) or 0
         return None if size is None else (name, size)
 
 
@@ -99,18 +101,18 @@ def _spellings(href: str, scheme: str) -> Iterator[tuple[str, str]]:
     bare = href[len("file:") :] if scheme == "file" else href
     if scheme == "file" and bare.startswith("//"):
         bare = bare[2:]
-    ways = (
+    spellings = (
         (unquote(bare, errors="surrogateescape"), "file" if scheme else ""),
         (bare, "not-encoded"),
         (unquote_plus(bare, errors="surrogateescape"), "form-encoded"),
         (unquote(bare, errors="surrogateescape").replace("\\", "/"), "backslash"),
     )
     seen: dict[str, str] = {}
-    for spelt, way in ways:
+    for spelt, spelling in spellings:
         try:
-            seen.setdefault("/".join(checked_parts(spelt)), way)
+            seen.setdefault("/".join(checked_parts(spelt)), spelling)
         except UnsafePath as fault:
-            if not way or fault.data.get("why") != "too-long":
+            if not spelling or fault.data.get("why") != "too-long":
                 raise  # no disk holds a name that is too long: nothing can lie there
-    for name, way in seen.items():
-        yield name, "form-encoded" if way in ("", "file") and re.search("%2f", bare, re.IGNORECASE) else way
+    for name, spelling in seen.items():
+        yield name, "form-encoded" if spelling in ("", "file") and re.search("%2f", bare, re.IGNORECASE) else spelling

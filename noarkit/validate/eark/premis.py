@@ -1,4 +1,4 @@
-"""Holds PREMIS (2 and 3) against the files: sizes, checksums, and who did what.
+"""Checks PREMIS documents (2 and 3) against the files: sizes, checksums, and links between events and agents.
 
 A file is found by its location, by an identifier that is a path or an id of METS, or by its original name.
 """
@@ -15,14 +15,14 @@ from noarkit.packages.eark import spec
 from noarkit.safe.digest import Readable
 from noarkit.safe.sax import check_text, event_parser, feed
 from noarkit.safe.xml import LIMITS
-from noarkit.validate.eark.inventory import Aside, Entry, Inventory
+from noarkit.validate.eark.finding_sink import FindingSink
+from noarkit.validate.eark.inventory import Entry, Inventory, PremisClaim
 from noarkit.validate.eark.mets import MOST_KEPT, InPieces
-from noarkit.validate.eark.places import Found, Places
-from noarkit.validate.eark.told import Told
+from noarkit.validate.eark.places import FoundFile, Places
 
 _NAMESPACES = (spec.PREMIS, spec.PREMIS_2)
 _XSI_TYPE = f"{spec.XSI} type"
-_THINGS = ("object", "event", "agent", "rights")
+_ENTITY_KINDS = ("object", "event", "agent", "rights")
 _TEXTS = frozenset(
     {
         "objectIdentifierType",
@@ -47,11 +47,13 @@ _ASIDE = 5_000
 _LENGTHS = {"MD5": 32, "SHA-1": 40, "SHA-256": 64, "SHA-384": 96, "SHA-512": 128}
 
 
-_ACTIONS: Mapping[str, str] = {f"{namespace} {name}": name for namespace in _NAMESPACES for name in (*_THINGS, *_TEXTS)}
+_ACTIONS: Mapping[str, str] = {
+    f"{namespace} {name}": name for namespace in _NAMESPACES for name in (*_ENTITY_KINDS, *_TEXTS)
+}
 
 
 @dataclass(slots=True)
-class Thing:
+class PremisEntity:
     """An object, event, agent or right: its kind, its type, and its texts by name."""
 
     kind: str
@@ -66,16 +68,16 @@ class Thing:
 
     def first(self, name: str) -> str:
         """The first text of that name, or nothing."""
-        found = self.texts.get(name)
-        return found[0] if found else ""
+        texts = self.texts.get(name)
+        return texts[0] if texts else ""
 
 
-def things(source: Readable, where: str) -> Iterator[Thing]:
-    """What a PREMIS document says, thing by thing. Raises `UnsafeXml`, and `PackageFault` for what is no PREMIS."""
-    parser = event_parser(where)
-    reader = _Reader(parser, where)
-    for _ in feed(parser, InPieces(source, parser), where):  # type: ignore[arg-type]  # it is only read from
-        check_text(reader.text or (), parser, where)
+def read_entities(source: Readable, location: str) -> Iterator[PremisEntity]:
+    """Reads the entities of a PREMIS document one by one. Raises `UnsafeXml`, `PackageFault` for what is no PREMIS."""
+    parser = event_parser(location)
+    reader = _Reader(parser, location)
+    for _ in feed(parser, InPieces(source, parser), location):  # type: ignore[arg-type]  # it is only read from
+        check_text(reader.text or (), parser, location)
         yield from reader.ready
         reader.ready.clear()
     yield from reader.ready
@@ -84,13 +86,13 @@ def things(source: Readable, where: str) -> Iterator[Thing]:
 class _Reader:
     """The state of one reading. Of texts that stand a million times in one thing, only the first are kept."""
 
-    def __init__(self, parser: expat.XMLParserType, where: str) -> None:
-        self.ready: list[Thing] = []
+    def __init__(self, parser: expat.XMLParserType, location: str) -> None:
+        self.ready: list[PremisEntity] = []
         self.text: list[str] | None = None
         self._parser = parser
-        self._where = where
+        self._location = location
         self._depth = 0
-        self._thing: Thing | None = None
+        self._entity: PremisEntity | None = None
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.CharacterDataHandler = self._data
 
@@ -99,34 +101,38 @@ class _Reader:
         if self._depth <= 2:
             self._begin(name, attributes)
         elif self._depth > LIMITS.max_depth:
-            raise UnsafeXml(where=self._where, why="depth", line=self._parser.CurrentLineNumber)
+            raise UnsafeXml(where=self._location, why="depth", line=self._parser.CurrentLineNumber)
         elif name in _ACTIONS:
             self.text = []
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
-        local = name.rpartition(" ")[2]
-        if self._depth == 1 and (name[: -len(local) - 1] not in _NAMESPACES or local not in ("premis", *_THINGS)):
-            raise PackageFault(where=self._where, why="no-premis", line=self._parser.CurrentLineNumber)
-        if local in _THINGS:
+        local_name = name.rpartition(" ")[2]
+        if self._depth == 1 and (
+            name[: -len(local_name) - 1] not in _NAMESPACES or local_name not in ("premis", *_ENTITY_KINDS)
+        ):
+            raise PackageFault(where=self._location, why="no-premis", line=self._parser.CurrentLineNumber)
+        if local_name in _ENTITY_KINDS:
             kind = attributes.get(_XSI_TYPE, "").rpartition(":")[2]
-            self._thing = Thing(local, kind, self._parser.CurrentLineNumber, namespace=name[: -len(local) - 1])
-        elif self._thing is not None and name in _ACTIONS:
+            self._entity = PremisEntity(
+                local_name, kind, self._parser.CurrentLineNumber, namespace=name[: -len(local_name) - 1]
+            )
+        elif self._entity is not None and name in _ACTIONS:
             self.text = []
 
     def _end(self, name: str) -> None:
         self._depth -= 1
-        thing = self._thing
-        if thing is None:
+        entity = self._entity
+        if entity is None:
             return
         if self.text is not None:
-            found = thing.texts.setdefault(_ACTIONS.get(name, ""), [])
+            texts = entity.texts.setdefault(_ACTIONS.get(name, ""), [])
             text = "".join(self.text).strip()
-            if text and len(found) < MOST_KEPT:
-                found.append(text)
+            if text and len(texts) < MOST_KEPT:
+                texts.append(text)
             self.text = None
-        elif self._depth < 2 and _ACTIONS.get(name) == thing.kind:
-            self.ready.append(thing)
-            self._thing = None
+        elif self._depth < 2 and _ACTIONS.get(name) == entity.kind:
+            self.ready.append(entity)
+            self._entity = None
 
     def _data(self, piece: str) -> None:
         if self.text is not None:
@@ -137,155 +143,157 @@ class Preservation:
     """Judges one PREMIS document. `keep` takes checksums that METS does not have, to be compared later."""
 
     def __init__(
-        self, name: str, inventory: Inventory, told: Told, keep: Callable[[Entry], None], *, aip: bool
+        self, name: str, inventory: Inventory, sink: FindingSink, keep: Callable[[Entry], None], *, aip: bool
     ) -> None:
         self._name = name
         self._inventory = inventory
         self._places = Places(inventory)
-        self._told = told
+        self._sink = sink
         self._keep = keep
         self._aip = aip
-        here = posixpath.dirname(name)
+        folder = posixpath.dirname(name)
         self.namespace = ""
-        self._here = f"{here}/" if here else ""
-        self._base = here.removesuffix("preservation").rstrip("/").removesuffix("metadata")
-        self._aside: list[Aside] = []
+        self._folder = f"{folder}/" if folder else ""
+        self._base = folder.removesuffix("preservation").rstrip("/").removesuffix("metadata")
+        self._claims: list[PremisClaim] = []
         self._agents: set[str] = set()
-        self._called: dict[str, int] = {}
+        self._linked_agents: dict[str, int] = {}
         self._formats = self._keys = self._objects = 0
         self._related = False
         self._events: set[str] = set()
 
-    def judge(self, found: Iterator[Thing]) -> None:
+    def judge(self, entities: Iterator[PremisEntity]) -> None:
         """Everything in the document."""
-        for thing in found:
-            self.namespace = thing.namespace
-            if thing.kind == "object":
-                self._object(thing)
-            elif thing.kind == "event":
-                self._event(thing)
-            elif thing.kind == "agent" and len(self._agents) < MOST_KEPT:
-                self._agents.update(thing.all("agentIdentifierValue"))
-        self._compare_aside()
+        for entity in entities:
+            self.namespace = entity.namespace
+            if entity.kind == "object":
+                self._object(entity)
+            elif entity.kind == "event":
+                self._event(entity)
+            elif entity.kind == "agent" and len(self._agents) < MOST_KEPT:
+                self._agents.update(entity.all("agentIdentifierValue"))
+        self._compare_claims()
         if self._aip:
             self._archival()
 
-    def _object(self, thing: Thing) -> None:
-        self._related |= bool(thing.all("relationshipSubType"))
+    def _object(self, entity: PremisEntity) -> None:
+        self._related |= bool(entity.all("relationshipSubType"))
         if len(self._events) < MOST_KEPT:
-            self._events.update(thing.all("relatedEventIdentifierValue"))
-        if "is included in" in thing.all("relationshipSubType") and not thing.all("relatedObjectIdentifierValue"):
-            self._aip_hit("AIP13", thing.line)
-        if thing.type not in ("file", "bitstream", "") or (not thing.type and not thing.all("messageDigest")):
+            self._events.update(entity.all("relatedEventIdentifierValue"))
+        if "is included in" in entity.all("relationshipSubType") and not entity.all("relatedObjectIdentifierValue"):
+            self._aip_hit("AIP13", entity.line)
+        if entity.type not in ("file", "bitstream", "") or (not entity.type and not entity.all("messageDigest")):
             return
-        if thing.type == "bitstream":
+        if entity.type == "bitstream":
             return
         self._objects += 1
-        self._formats += bool(thing.all("formatName") or thing.all("formatRegistryKey"))
-        self._keys += bool(thing.all("formatRegistryKey"))
-        if not self._wait(thing):
-            self._compare(thing, self._place(thing))
+        self._formats += bool(entity.all("formatName") or entity.all("formatRegistryKey"))
+        self._keys += bool(entity.all("formatRegistryKey"))
+        if not self._wait(entity):
+            self._compare(entity, self._place(entity))
 
-    def _wait(self, thing: Thing) -> bool:
+    def _wait(self, entity: PremisEntity) -> bool:
         """Puts an object with a plain location and one checksum aside, to be compared with many others at once."""
-        where, digests = thing.all("contentLocationValue"), thing.all("messageDigest")
-        algorithm = spec.PREMIS_CHECKSUMS.get(thing.first("messageDigestAlgorithm"), "")
-        size = thing.first("size")
-        if len(where) != 1 or len(digests) != 1 or not algorithm or not (size.isdigit() and len(size) < 19):
+        locations, digests = entity.all("contentLocationValue"), entity.all("messageDigest")
+        algorithm = spec.PREMIS_CHECKSUMS.get(entity.first("messageDigestAlgorithm"), "")
+        size = entity.first("size")
+        if len(locations) != 1 or len(digests) != 1 or not algorithm or not (size.isdigit() and len(size) < 19):
             return False
         try:
-            plain = self._places.is_plain(where[0])
+            plain = self._places.is_plain(locations[0])
         except UnsafePath:
             return False
         if plain:
-            self._aside.append((self._base + where[0], thing.line, algorithm, digests[0].lower(), int(size)))
-            if len(self._aside) >= _ASIDE:
-                self._compare_aside()
+            self._claims.append((self._base + locations[0], entity.line, algorithm, digests[0].lower(), int(size)))
+            if len(self._claims) >= _ASIDE:
+                self._compare_claims()
         return plain
 
-    def _compare_aside(self) -> None:
+    def _compare_claims(self) -> None:
         """Compares what was put aside; what is not the same is looked at once more, one by one."""
-        for name, line, algorithm, digest, size in self._inventory.different(self._aside):
-            thing = Thing("object", "file", line)
-            thing.texts = {
+        for name, line, algorithm, digest, size in self._inventory.differing_claims(self._claims):
+            entity = PremisEntity("object", "file", line)
+            entity.texts = {
                 "contentLocationValue": [name.removeprefix(self._base)],
                 "messageDigestAlgorithm": [algorithm],
                 "messageDigest": [digest],
                 "size": [str(size)],
             }
-            self._compare(thing, self._place(thing))
-        self._aside.clear()
+            self._compare(entity, self._place(entity))
+        self._claims.clear()
 
-    def _compare(self, thing: Thing, place: Found | None) -> None:
+    def _compare(self, entity: PremisEntity, place: FoundFile | None) -> None:
         if place is None:
-            self._told.hit("EARK-PREMIS-OBJECT", thing.line, name=_shown_name(thing))
+            self._sink.hit("EARK-PREMIS-OBJECT", entity.line, name=_display_name(entity))
             return
-        said = thing.first("size")
-        if said and said != str(place.size_bytes):
-            self._told.hit("EARK-PREMIS-SIZE", thing.line, name=place.name, expected=said, found=place.size_bytes)
-        algorithms, digests = thing.all("messageDigestAlgorithm"), thing.all("messageDigest")
+        declared = entity.first("size")
+        if declared and declared != str(place.size_bytes):
+            self._sink.hit("EARK-PREMIS-SIZE", entity.line, name=place.name, expected=declared, found=place.size_bytes)
+        algorithms, digests = entity.all("messageDigestAlgorithm"), entity.all("messageDigest")
         for algorithm, digest in zip(algorithms, digests, strict=False):
-            self._digest(thing.line, place, algorithm, digest.lower())
+            self._digest(entity.line, place, algorithm, digest.lower())
 
-    def _digest(self, line: int, place: Found, spelt: str, digest: str) -> None:
+    def _digest(self, line: int, place: FoundFile, spelt: str, digest: str) -> None:
         algorithm = spec.PREMIS_CHECKSUMS.get(spelt.upper().replace("_", "-"), "")
         if not algorithm:
-            self._told.hit("EARK-ALGORITHM", line, value=spelt)
+            self._sink.hit("EARK-ALGORITHM", line, value=spelt)
             return
-        said = self._inventory.said_of(place.name, algorithm)
-        if len(digest) != _LENGTHS[algorithm] or (said is not None and said != digest):
-            self._told.hit("EARK-PREMIS-CHECKSUM", line, name=place.name, expected=digest, found=said)
-        elif said is None:
+        declared = self._inventory.checksum_of(place.name, algorithm)
+        if len(digest) != _LENGTHS[algorithm] or (declared is not None and declared != digest):
+            self._sink.hit("EARK-PREMIS-CHECKSUM", line, name=place.name, expected=digest, found=declared)
+        elif declared is None:
             self._keep(Entry(place.name, "object", self._name, line, algorithm, digest, -1))
 
-    def _place(self, thing: Thing) -> Found | None:
+    def _place(self, entity: PremisEntity) -> FoundFile | None:
         """The file of an object. What would lead out of the package is told, and followed nowhere."""
-        values = thing.all("objectIdentifierValue")
-        for href in (*thing.all("contentLocationValue"), *values, *thing.all("originalName")):
-            for above in dict.fromkeys((self._base, "", self._here)):
+        values = entity.all("objectIdentifierValue")
+        for href in (*entity.all("contentLocationValue"), *values, *entity.all("originalName")):
+            for above in dict.fromkeys((self._base, "", self._folder)):
                 try:
-                    found = self._places.find(href, above)
+                    match = self._places.find(href, above)
                 except UnsafePath as fault:
-                    self._told.hit("EARK-HREF", thing.line, name=href, why=fault.data.get("why"), fault=fault.code)
+                    self._sink.hit("EARK-HREF", entity.line, name=href, why=fault.data.get("why"), fault=fault.code)
                     break
-                if isinstance(found, Found):
-                    return found
+                if isinstance(match, FoundFile):
+                    return match
         for value in values:
             name = self._inventory.name_of_id(value)
             size = self._inventory.size_of(name) if name is not None else None
             if name is not None and size is not None:
-                return Found(name, size)
+                return FoundFile(name, size)
         return None
 
-    def _event(self, thing: Thing) -> None:
-        agents = thing.all("linkingAgentIdentifierValue")
-        if not thing.all("eventIdentifierValue"):
-            self._aip_hit("AIP15", thing.line)
+    def _event(self, entity: PremisEntity) -> None:
+        agents = entity.all("linkingAgentIdentifierValue")
+        if not entity.all("eventIdentifierValue"):
+            self._aip_hit("AIP15", entity.line)
         if not agents:
-            self._aip_hit("AIP16", thing.line, name=thing.first("eventType"))
+            self._aip_hit("AIP16", entity.line, name=entity.first("eventType"))
         for agent in agents:
-            if len(self._called) < MOST_KEPT:
-                self._called.setdefault(agent, thing.line)
-        named = thing.all("relatedEventIdentifierValue") or self._events.intersection(thing.all("eventIdentifierValue"))
-        if "migration" in thing.first("eventType").lower() and not named:
-            self._aip_hit("AIP17", thing.line, name=thing.first("eventType"))
+            if len(self._linked_agents) < MOST_KEPT:
+                self._linked_agents.setdefault(agent, entity.line)
+        related = entity.all("relatedEventIdentifierValue") or self._events.intersection(
+            entity.all("eventIdentifierValue")
+        )
+        if "migration" in entity.first("eventType").lower() and not related:
+            self._aip_hit("AIP17", entity.line, name=entity.first("eventType"))
 
     def _archival(self) -> None:
-        for agent, line in self._called.items():
+        for agent, line in self._linked_agents.items():
             if agent not in self._agents:
-                self._told.hit("AIP18", line, name=agent)
+                self._sink.hit("AIP18", line, name=agent)
         if self._objects and not self._formats:
-            self._told.hit("AIP7")
+            self._sink.hit("AIP7")
         if self._objects and not self._keys:
-            self._told.hit("AIP8")
+            self._sink.hit("AIP8")
         if not self._related:
-            self._told.hit("AIP12")
+            self._sink.hit("AIP12")
 
     def _aip_hit(self, code: str, line: int, **data: object) -> None:
         if self._aip:
-            self._told.hit(code, line, **data)
+            self._sink.hit(code, line, **data)
 
 
-def _shown_name(thing: Thing) -> str:
-    names = (*thing.all("contentLocationValue"), *thing.all("originalName"), *thing.all("objectIdentifierValue"))
+def _display_name(entity: PremisEntity) -> str:
+    names = (*entity.all("contentLocationValue"), *entity.all("originalName"), *entity.all("objectIdentifierValue"))
     return next(iter(names), "")

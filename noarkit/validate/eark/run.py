@@ -1,8 +1,8 @@
-"""Runs every rule over one E-ARK package: folder, zip, tar or tar.gz, in constant memory, nothing unpacked to disk.
+"""Validates one E-ARK package: folder, zip, tar or tar.gz, in constant memory, nothing unpacked to disk.
 
     report = validate_eark(Path("delivery.zip"))
 
-What is hostile as an archive file (links, twins, bombs) is refused by the fault of its kind; everything else is told.
+A hostile archive file (links, twins, bombs) is refused by the fault of its kind; everything else becomes a finding.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from noarkit.safe.judge import judge_opened
 from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
 from noarkit.validate.eark.codes import XSD, rules_for
+from noarkit.validate.eark.finding_sink import FindingSink
 from noarkit.validate.eark.fixity import Fixities
 from noarkit.validate.eark.folders import judge_folders, representation_documents
 from noarkit.validate.eark.inventory import Entry, Inventory
 from noarkit.validate.eark.judge import Judge, same_name
 from noarkit.validate.eark.mets import read_mets
-from noarkit.validate.eark.premis import Preservation, things
-from noarkit.validate.eark.schemas import bench_of
-from noarkit.validate.eark.sight import Document
-from noarkit.validate.eark.told import Told
+from noarkit.validate.eark.mets_model import Document
+from noarkit.validate.eark.premis import Preservation, read_entities
+from noarkit.validate.eark.schemas import load_schemas
 from noarkit.validate.findings import Report, Rule, Tally
 
 FORM = "eark"
@@ -52,14 +52,14 @@ _LISTED_BY = (
 )
 _PARTS = frozenset((spec.REPRESENTATIONS, spec.METADATA, spec.SCHEMAS, spec.DOCUMENTATION))
 _MOST_ERRORS = 10_000
-_HELD_BYTES = 16 * 1024 * 1024
-Opened = Callable[[], AbstractContextManager[Readable]]
+_BUFFER_BYTES = 16 * 1024 * 1024
+OpenDocument = Callable[[], AbstractContextManager[Readable]]
 """Opens a document from its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """How a package is to be validated. `version` holds it to a version of the specification, whatever it says.
+class EarkValidateOptions:
+    """The options of an E-ARK validation. `version` sets the version of the specification, whatever the package says.
 
     `schemas` is a folder of schemas that judge instead of ours; `width` is how many files are hashed at once. No
     package was changed after `now`, which is the moment of the validation where none is given.
@@ -95,19 +95,21 @@ def resembles_eark(path: Path, limits: UnpackLimits = LIMITS) -> bool:
         return _resembles(path) or (inner is not None and _resembles(inner))
     try:
         with closing(open_storage(path, limits, top=False)) as storage:
-            folders = {name.partition("/")[0].lower() for name in (one.name for one in storage.files()) if "/" in name}
+            folders = {
+                name.partition("/")[0].lower() for name in (stored.name for stored in storage.files()) if "/" in name
+            }
     except NoarkitError:
         return False
     return _has_parts(folders)
 
 
-def validate_eark(package: Path, wish: Wish | None = None) -> Report:
+def validate_eark(package: Path, options: EarkValidateOptions | None = None) -> Report:
     """All that can be said of a package. Raises what `safe` refuses, `PackageFault` for what is no package."""
     began = time.perf_counter()
-    wish = wish or Wish()
-    rules: dict[str, Rule] = dict(rules_for(wish.version or spec.DEFAULT_VERSION))
+    options = options or EarkValidateOptions()
+    rules: dict[str, Rule] = dict(rules_for(options.version or spec.DEFAULT_VERSION))
     tally = Tally(rules)
-    version, summary = _judge(_root(package), wish, tally)
+    version, summary = _judge(_root(package), options, tally)
     rules.update(rules_for(version))
     seconds = round(time.perf_counter() - began, 3)
     return Report(str(package), FORM, version, summary, tuple(rules.values()), tally.outcomes({}), (), seconds)
@@ -143,59 +145,61 @@ def _has_parts(folders: set[str]) -> bool:
     return spec.REPRESENTATIONS in folders and len(folders & _PARTS) > 1
 
 
-def _judge(path: Path, wish: Wish, tally: Tally) -> tuple[str, dict[str, tuple[str, ...]]]:
+def _judge(path: Path, options: EarkValidateOptions, tally: Tally) -> tuple[str, dict[str, tuple[str, ...]]]:
     try:
-        storage = open_storage(path, wish.limits, tell=wish.listener)
+        storage = open_storage(path, options.limits, tell=options.listener)
     except PackageFault as error:
         if error.data.get("why") != "no-single-top-folder":
             raise
-        Told(tally, "").hit("CSIPSTR1")
-        return wish.version or spec.DEFAULT_VERSION, {}
+        FindingSink(tally, "").hit("CSIPSTR1")
+        return options.version or spec.DEFAULT_VERSION, {}
     with closing(storage), Inventory(lambda name: _size(storage, name)) as inventory:
-        return _Check(path, storage, inventory, tally, wish).run()
+        return _Check(path, storage, inventory, tally, options).run()
 
 
 class _Check:
-    """One package under the rules."""
+    """The validation of one package."""
 
-    def __init__(self, path: Path, storage: Storage, inventory: Inventory, tally: Tally, wish: Wish) -> None:
+    def __init__(
+        self, path: Path, storage: Storage, inventory: Inventory, tally: Tally, options: EarkValidateOptions
+    ) -> None:
         self._path = path
         self._storage = storage
         self._inventory = inventory
         self._tally = tally
-        self._wish = wish
-        self._bench = bench_of(wish.schemas)
-        self._package = Told(tally, "")
+        self._options = options
+        self._schemas = load_schemas(options.schemas)
+        self._package = FindingSink(tally, "")
         self._in_order = path.is_file() and _form(path) not in ("zip", "tar")
-        self._fixities = Fixities(storage, inventory, tally, wish.width, in_order=self._in_order)
+        self._fixities = Fixities(storage, inventory, tally, options.width, in_order=self._in_order)
         self._root: Judge | None = None
-        now = wish.now if wish.now is not None else datetime.now(tz=UTC)
+        now = options.now if options.now is not None else datetime.now(tz=UTC)
         self._latest = (now + timedelta(days=1)).date().isoformat()
 
     def run(self) -> tuple[str, dict[str, tuple[str, ...]]]:
         """Every rule, in an order in which each has what it needs."""
-        if self._bench.mets is None:
+        if self._schemas.mets is None:
             self._package.hit("EARK-XSD-NONE")
         self._inventory.take_present(self._present())
         name = self._root_document()
         if name is None:
-            return self._wish.version or spec.DEFAULT_VERSION, self._summary()
+            return self._options.version or spec.DEFAULT_VERSION, self._summary()
         self._fixities.run(self._documents(name))
         self._inventory.index()
         self._preservation()
-        self._fixities.rest()
+        self._fixities.compare_waiting()
         self._completeness()
         root = self._root
         object_id = root.object_id if root is not None else ""
         judge_folders(self._inventory, self._package, self._has_folder, object_id=object_id, top=self._top(name))
         self._container(object_id)
-        version = root.version if root is not None else self._wish.version or spec.DEFAULT_VERSION
+        version = root.version if root is not None else self._options.version or spec.DEFAULT_VERSION
         return version, self._summary()
 
     def _present(self) -> Iterator[tuple[str, int]]:
         """Names and sizes; in a folder sizes are asked for later, and mostly met while files are read."""
         folder = self._storage.folder
-        for name, size, odd in _stored(self._storage) if folder is None else _seen(folder):
+        for name, size, odd in _storage_files(self._storage) if folder is None else _walk_folder(folder):
             if not name.isascii():
                 try:
                     name.encode()
@@ -208,16 +212,16 @@ class _Check:
                 yield name, size
 
     def _root_document(self) -> str | None:
-        there = [name for name in _spellings() if self._inventory.size_of(name) is not None]
-        if not there or there[0] != spec.METS_FILE:
+        spellings = [name for name in _spellings() if self._inventory.size_of(name) is not None]
+        if not spellings or spellings[0] != spec.METS_FILE:
             alike = (name for name in self._inventory.files_in("") if "mets" in name.lower())
-            self._package.hit("CSIPSTR4", name=there[0] if there else next(alike, None))
-        return there[0] if there else None
+            self._package.hit("CSIPSTR4", name=spellings[0] if spellings else next(alike, None))
+        return spellings[0] if spellings else None
 
     def _documents(self, root: str) -> Iterator[Entry]:
         """The entries of all METS documents, one document after the other."""
-        divided = sum(1 for _ in representation_documents(self._inventory))
-        yield from self._document(Document(root, "", "package"), divided)
+        representation_count = sum(1 for _ in representation_documents(self._inventory))
+        yield from self._document(Document(root, "", "package"), representation_count)
         for name in representation_documents(self._inventory):
             yield from self._document(Document(name, _folder(name), "representation"))
         self._fixities.flush()
@@ -226,61 +230,61 @@ class _Check:
                 yield from self._document(Document(name, _folder(name), "nested"))
             self._fixities.flush()
 
-    def _document(self, document: Document, divided: int = 0) -> Iterator[Entry]:
+    def _document(self, document: Document, representation_count: int = 0) -> Iterator[Entry]:
         name = document.name
         if not self._inventory.set_read(name):
             return
-        told = Told(self._tally, name)
+        sink = FindingSink(self._tally, name)
         judge = Judge(
             document,
             self._inventory,
-            told,
-            asked=self._wish.version,
+            sink,
+            requested_version=self._options.version,
             latest=self._latest,
             at_once=self._fixities.at_once,
         )
         try:
-            with self._opener(name) as opened:
-                with opened() as source:
+            with self._opener(name) as open_document:
+                with open_document() as source:
                     for _ in read_mets(source, name, judge):
                         yield from self._fixities.keep(judge.take())
-                judge.finish(documents=divided)
+                judge.finish(documents=representation_count)
                 yield from self._fixities.keep(judge.take())
                 if document.level == "package":
                     self._root = judge
-                if document.level != "nested" and self._bench.mets is not None:
-                    hold(told, opened, self._bench.mets)
+                if document.level != "nested" and self._schemas.mets is not None:
+                    check_schema(sink, open_document, self._schemas.mets)
         except (PackageFault, UnsafeXml, OSError) as fault:
-            refuse(told, fault)
-        self._wish.listener(Event("validating", {"file": name, "bytes": self._inventory.size_of(name) or 0}))
+            add_unreadable(sink, fault)
+        self._options.listener(Event("validating", {"file": name, "bytes": self._inventory.size_of(name) or 0}))
 
     @contextmanager
-    def _opener(self, name: str) -> Iterator[Opened]:
+    def _opener(self, name: str) -> Iterator[OpenDocument]:
         """How to open a document, from its beginning each time; one in a packed tar is unpacked only once."""
         if not self._in_order:
             yield lambda: self._storage.open(name)
             return
-        with tempfile.SpooledTemporaryFile(max_size=_HELD_BYTES) as held:
+        with tempfile.SpooledTemporaryFile(max_size=_BUFFER_BYTES) as buffer:
             with self._storage.open(name) as source:
                 while block := source.read(BLOCK_BYTES):
-                    held.write(block)
-            yield lambda: _again(held)
+                    buffer.write(block)
+            yield lambda: _rewound(buffer)
 
     def _preservation(self) -> None:
         aip = self._root is not None and self._root.kind == "AIP"
         for name in self._inventory.referred("PREMIS"):
             if not name.lower().endswith(".xml"):
                 continue
-            told = Told(self._tally, name)
-            judge = Preservation(name, self._inventory, told, self._fixities.keep_one, aip=aip)
+            sink = FindingSink(self._tally, name)
+            judge = Preservation(name, self._inventory, sink, self._fixities.keep_one, aip=aip)
             try:
-                with self._opener(name) as opened:
-                    with opened() as source:
-                        judge.judge(things(source, name))
-                    if judge.namespace == spec.PREMIS and self._bench.premis is not None:
-                        hold(told, opened, self._bench.premis)
+                with self._opener(name) as open_document:
+                    with open_document() as source:
+                        judge.judge(read_entities(source, name))
+                    if judge.namespace == spec.PREMIS and self._schemas.premis is not None:
+                        check_schema(sink, open_document, self._schemas.premis)
             except (PackageFault, UnsafeXml, OSError) as fault:
-                refuse(told, fault)
+                add_unreadable(sink, fault)
         self._fixities.flush()
 
     def _completeness(self) -> None:
@@ -292,11 +296,11 @@ class _Check:
                     self._unlisted(name)
         for origin in ("file",):
             for document, name, line in self._inventory.listed_twice(origin):
-                Told(self._tally, document).hit("EARK-TWICE", line, name=name)
-        for document, one in self._inventory.ids_twice():
-            Told(self._tally, document).hit("EARK-ID-TWICE", name=one)
-        for name, other in self._inventory.twins():
-            self._package.hit("EARK-TWIN", name=name, other=other)
+                FindingSink(self._tally, document).hit("EARK-TWICE", line, name=name)
+        for document, element_id in self._inventory.ids_twice():
+            FindingSink(self._tally, document).hit("EARK-ID-TWICE", name=element_id)
+        for name, twin in self._inventory.twins():
+            self._package.hit("EARK-TWIN", name=name, other=twin)
 
     def _unlisted(self, name: str) -> None:
         """What a rule of the specification says of a file that nobody lists."""
@@ -336,32 +340,32 @@ class _Check:
     def _summary(self) -> dict[str, tuple[str, ...]]:
         kind = self._root.kind or "CSIP" if self._root is not None else ""
         names = (_folder(name).rstrip("/").rpartition("/")[2] for name in representation_documents(self._inventory))
-        shown = [name for _, name in zip(range(_MOST_SHOWN), names, strict=False)]
-        found = {
+        shown_names = [name for _, name in zip(range(_MOST_SHOWN), names, strict=False)]
+        summary = {
             "kind": (kind,),
             "version": (self._root.version if self._root is not None else "",),
-            "representations": tuple(shown),
+            "representations": tuple(shown_names),
             "files": (str(self._inventory.count()),),
             "bytes": (str(self._inventory.size_bytes()),),
         }
-        return {name: tuple(word for word in words if word) for name, words in found.items()}
+        return {name: tuple(word for word in words if word) for name, words in summary.items()}
 
 
 def _form(path: Path) -> str:
     return form_of(path) or "" if path.is_file() else ""
 
 
-def _stored(storage: Storage) -> Iterator[tuple[str, int, str]]:
+def _storage_files(storage: Storage) -> Iterator[tuple[str, int, str]]:
     for stored in storage.files():
         yield stored.name, stored.size_bytes, stored.odd
 
 
-def _seen(folder: Path) -> Iterator[tuple[str, int, str]]:
-    for seen in walk_tree(folder):
-        if seen.kind == "file":
-            yield seen.name, -1, ""
-        elif seen.kind != "folder":
-            yield seen.name, 0, "link" if seen.kind == "link" else "device"
+def _walk_folder(folder: Path) -> Iterator[tuple[str, int, str]]:
+    for file in walk_tree(folder):
+        if file.kind == "file":
+            yield file.name, -1, ""
+        elif file.kind != "folder":
+            yield file.name, 0, "link" if file.kind == "link" else "device"
 
 
 def _size(storage: Storage, name: str) -> int:
@@ -374,25 +378,25 @@ def _size(storage: Storage, name: str) -> int:
 
 
 @contextmanager
-def _again(held: IO[bytes]) -> Iterator[Readable]:
-    held.seek(0)
-    yield held
+def _rewound(buffer: IO[bytes]) -> Iterator[Readable]:
+    buffer.seek(0)
+    yield buffer
 
 
-def hold(told: Told, opened: Opened, schema: etree.XMLSchema) -> None:
-    """Holds a document against a schema."""
-    for error in judge_opened(opened, told.file, schema, most=_MOST_ERRORS):
-        told.hit(XSD, error.line, element=error.element, detail=error.message)
+def check_schema(sink: FindingSink, open_document: OpenDocument, schema: etree.XMLSchema) -> None:
+    """Validates a document against a schema and adds its errors as findings."""
+    for error in judge_opened(open_document, sink.file, schema, most=_MOST_ERRORS):
+        sink.hit(XSD, error.line, element=error.element, detail=error.message)
 
 
-def refuse(told: Told, fault: PackageFault | UnsafeXml | OSError) -> None:
-    """A document that cannot be read, or must not be."""
+def add_unreadable(sink: FindingSink, fault: PackageFault | UnsafeXml | OSError) -> None:
+    """Adds the finding for a document that cannot be read, or that is hostile."""
     if isinstance(fault, OSError):
-        told.hit("EARK-UNREADABLE", name=told.file, why="unreadable")
+        sink.hit("EARK-UNREADABLE", name=sink.file, why="unreadable")
         return
     line = fault.data.get("line")
     code = "EARK-XML-HOSTILE" if isinstance(fault, UnsafeXml) else "EARK-XML"
-    told.hit(code, line if isinstance(line, int) else None, why=fault.data.get("why"), fault=fault.code)
+    sink.hit(code, line if isinstance(line, int) else None, why=fault.data.get("why"), fault=fault.code)
 
 
 def _folder(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Which schemas judge METS and PREMIS: those of a folder the user named, else our own, never those of the package."""
+"""Loads the schemas for METS and PREMIS: those of the user's folder, else our own, never those of the package."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ _JUDGED = frozenset((spec.METS, spec.XLINK, spec.CSIP, spec.SIP, *spec.CSIP_SPEL
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class SchemaSet:
     """The schemas that judge: METS with its extensions, and PREMIS where one was given.
 
-    Ours knows of PREMIS only what we write ourselves, so it judges nobody else's.
+    Our own PREMIS schema covers only what we write ourselves, so it is not used for the documents of others.
     """
 
     mets: etree.XMLSchema | None
     premis: etree.XMLSchema | None
 
 
-def our_folder() -> Path | None:
+def own_schema_folder() -> Path | None:
     """Where our own schemas lie: in the installed package, or in the checkout beside it."""
-    here = Path(noarkit.__file__).parent
-    for place in (here / "schemas", here.parent / "schemas"):
+    package_folder = Path(noarkit.__file__).parent
+    for place in (package_folder / "schemas", package_folder.parent / "schemas"):
         if (place / _OWN).is_dir():
             return place / _OWN
     return None
 
 
-def bench_of(given: Path | None) -> Bench:
-    """What judges. Raises `PackageFault` where the files of the folder are no schema together."""
-    folder = given if given is not None else our_folder()
+def load_schemas(user_folder: Path | None) -> SchemaSet:
+    """Loads the schemas. Raises `PackageFault` where the files of the folder do not form a schema."""
+    folder = user_folder if user_folder is not None else own_schema_folder()
     if folder is None:
-        return Bench(None, None)
+        return SchemaSet(None, None)
     files: dict[str, Path] = {}
     namespaces: dict[str, str] = {}
     for path in _schema_files(folder):
@@ -53,23 +53,26 @@ def bench_of(given: Path | None) -> Bench:
         namespace = _namespace(path)
         if namespace is not None:
             namespaces.setdefault(namespace, path.name)
-    premis = _joined(files, namespaces, {spec.PREMIS}, spec.PREMIS) if given is not None else None
-    return Bench(_joined(files, namespaces, _JUDGED, spec.METS), premis)
+    premis = _join(files, namespaces, {spec.PREMIS}, spec.PREMIS) if user_folder is not None else None
+    return SchemaSet(_join(files, namespaces, _JUDGED, spec.METS), premis)
 
 
-def _joined(
-    files: dict[str, Path], namespaces: dict[str, str], judged: frozenset[str] | set[str], needed: str
+def _join(
+    files: dict[str, Path],
+    namespaces: dict[str, str],
+    judged_namespaces: frozenset[str] | set[str],
+    needed_namespace: str,
 ) -> etree.XMLSchema | None:
-    if needed not in namespaces:
+    if needed_namespace not in namespaces:
         return None
-    return joined_schema(files, {name: file for name, file in namespaces.items() if name in judged})
+    return joined_schema(files, {name: file for name, file in namespaces.items() if name in judged_namespaces})
 
 
 def _schema_files(folder: Path) -> Iterator[Path]:
     """Those of the folder itself first, then those of the folders in it."""
     for pattern in ("*.xsd", "*/*.xsd"):
-        found = [path for path in folder.glob(pattern) if path.is_file()]
-        yield from sorted(found, key=lambda path: (str(path.parent), len(path.name), path.name))
+        paths = [path for path in folder.glob(pattern) if path.is_file()]
+        yield from sorted(paths, key=lambda path: (str(path.parent), len(path.name), path.name))
 
 
 def _namespace(path: Path) -> str | None:

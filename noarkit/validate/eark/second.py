@@ -1,8 +1,8 @@
-"""A second opinion on an E-ARK package: a validator of another house looks at it, by a command that the user names.
+"""A second opinion on an E-ARK package: runs another validator by a command that the user names.
 
-eark-validator and commons-ip are understood by what they print or write. What they are known to find in packages that
-keep a rule is taken out of their answer and named. They are shown a folder, in a place of its own that is removed
-again, and no package whose paths or XML could lead them astray.
+The output of eark-validator and commons-ip is understood. Their known false alarms are taken out of the result and
+named. They get the package as a folder, unpacked into a temporary one if needed; a package with unsafe paths or hostile
+XML is not given to them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NEWER = frozenset({"SIP2", "DIP2"})
 CRASHES_FROM_BYTES = 60_000
 """From about here on eark-validator cannot read a METS document."""
 
-Reading = Callable[[bytes, int], Opinion]
+ReadOpinion = Callable[[bytes, int], Opinion]
 """Makes an opinion of what a tool printed, and of how it ended."""
 
 _UNSAFE = frozenset({"EARK-HREF", "EARK-ODD", "EARK-NAME", "EARK-XML-HOSTILE"})
@@ -60,14 +60,14 @@ def second_opinion(
     report: Report,
     command: str,
     *,
-    otherwise: Reading | None = None,
+    fallback_reader: ReadOpinion | None = None,
     limits: UnpackLimits = LIMITS,
     patience_s: float = _PATIENCE_S,
 ) -> Opinion:
     """What the tool behind `command` says of the package that `report` is about.
 
     The package's folder stands where the command says `{}`, or behind it; `{out}` is a folder for reports. What comes
-    in neither tool's words is read by `otherwise`. Raises `UsageFault` for a command that cannot be run.
+    in neither tool's format is read by `fallback_reader`. Raises `UsageFault` for a command that cannot be run.
     """
     words = shlex.split(command)
     if not words:
@@ -81,12 +81,12 @@ def second_opinion(
             return Opinion(name, False, False, ())
         out = home / "out"
         out.mkdir()
-        done = _run(_line(words, package, out), out, patience_s)
-        answer = _answer([done.stdout[:_MOST_BYTES], *_written(out)])
-        if answer is None and otherwise is not None and (done.stdout or done.returncode == 0):
-            return otherwise(done.stdout[:_MOST_BYTES], done.returncode)
+        completed = _run(_line(words, package, out), out, patience_s)
+        answer = _answer([completed.stdout[:_MOST_BYTES], *_written_reports(out)])
+        if answer is None and fallback_reader is not None and (completed.stdout or completed.returncode == 0):
+            return fallback_reader(completed.stdout[:_MOST_BYTES], completed.returncode)
         if answer is None:
-            return _no_answer(name, package, done.stderr)
+            return _no_answer(name, package, completed.stderr)
     return _opinion(answer, report)
 
 
@@ -116,20 +116,20 @@ def _run(line: list[str], place: Path, patience_s: float) -> subprocess.Complete
         raise UsageFault(what="second-opinion-command", where=line[0], detail=type(error).__name__) from error
 
 
-def _written(out: Path) -> Iterator[bytes]:
+def _written_reports(out: Path) -> Iterator[bytes]:
     """Reports that the tool wrote instead of printing them."""
-    for found in sorted(out.glob("*.json")):
-        if found.is_file() and not found.is_symlink() and found.stat().st_size <= _MOST_BYTES:
-            yield found.read_bytes()
+    for path in sorted(out.glob("*.json")):
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= _MOST_BYTES:
+            yield path.read_bytes()
 
 
 def _answer(texts: list[bytes]) -> Answer | None:
     for text in texts:
-        for found in _objects(text):
-            if "structure" in found:
-                return Answer(EARK_VALIDATOR, _gathered(_of_eark_validator(found)))
-            if "validation" in found:
-                return Answer(COMMONS_IP, _gathered(_of_commons_ip(found)))
+        for parsed in _objects(text):
+            if "structure" in parsed:
+                return Answer(EARK_VALIDATOR, _group_by_rule(_of_eark_validator(parsed)))
+            if "validation" in parsed:
+                return Answer(COMMONS_IP, _group_by_rule(_of_commons_ip(parsed)))
     return None
 
 
@@ -137,58 +137,58 @@ def _objects(text: bytes) -> Iterator[Mapping[str, object]]:
     """The JSON objects of a text: the whole of it, or lines of it among others."""
     for part in (text, *(line for line in text.splitlines() if line.startswith(b"{"))):
         try:
-            found = json.loads(part)
+            parsed = json.loads(part)
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, dict):
-            yield found
+        if isinstance(parsed, dict):
+            yield parsed
             return
 
 
-def _of_eark_validator(found: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    metadata = _inner(found, "metadata")
-    parts = (_inner(found, "structure"), _inner(metadata, "schema_results"), _inner(metadata, "schematron_results"))
+def _of_eark_validator(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    metadata = _inner(parsed, "metadata")
+    parts = (_inner(parsed, "structure"), _inner(metadata, "schema_results"), _inner(metadata, "schematron_results"))
     for part in parts:
         for message in _list(part, "messages"):
             if str(message.get("severity", "")).lower() == "error":
                 yield str(message.get("rule_id") or ""), str(message.get("message") or "")
 
 
-def _of_commons_ip(found: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    for one in _list(found, "validation"):
-        testing = _inner(one, "testing")
-        if testing.get("outcome") == "FAILED" and str(one.get("level", "MUST")).upper().startswith("MUST"):
+def _of_commons_ip(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    for requirement in _list(parsed, "validation"):
+        testing = _inner(requirement, "testing")
+        if testing.get("outcome") == "FAILED" and str(requirement.get("level", "MUST")).upper().startswith("MUST"):
             issues = testing.get("issues")
-            told = issues if isinstance(issues, list) and issues else [one.get("name", "")]
-            for issue in told:
-                yield str(one.get("id") or ""), str(issue)
+            texts = issues if isinstance(issues, list) and issues else [requirement.get("name", "")]
+            for issue in texts:
+                yield str(requirement.get("id") or ""), str(issue)
 
 
-def _inner(found: Mapping[str, object], name: str) -> Mapping[str, object]:
-    inner = found.get(name)
+def _inner(parent: Mapping[str, object], name: str) -> Mapping[str, object]:
+    inner = parent.get(name)
     return inner if isinstance(inner, dict) else {}
 
 
-def _list(found: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
-    inner = found.get(name)
-    return [one for one in inner if isinstance(one, dict)] if isinstance(inner, list) else []
+def _list(parent: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    inner = parent.get(name)
+    return [item for item in inner if isinstance(item, dict)] if isinstance(inner, list) else []
 
 
-def _gathered(found: Iterator[tuple[str, str]]) -> Mapping[str, tuple[str, ...]]:
-    broken: dict[str, tuple[str, ...]] = {}
-    for rule, message in found:
-        held = broken.setdefault(rule, ())
-        if len(held) < _MOST_MESSAGES:
-            broken[rule] = (*held, message[:400])
-    return broken
+def _group_by_rule(findings: Iterator[tuple[str, str]]) -> Mapping[str, tuple[str, ...]]:
+    messages_by_rule: dict[str, tuple[str, ...]] = {}
+    for rule, message in findings:
+        messages = messages_by_rule.setdefault(rule, ())
+        if len(messages) < _MOST_MESSAGES:
+            messages_by_rule[rule] = (*messages, message[:400])
+    return messages_by_rule
 
 
 def _no_answer(name: str, package: Path, complaints: bytes) -> Opinion:
     last = complaints.decode("utf-8", "replace").strip().splitlines()[-1:]
     mets = package / spec.METS_FILE
     large = mets.is_file() and mets.stat().st_size > CRASHES_FROM_BYTES
-    known = ("crashes-on-large-mets",) if large and EARK_VALIDATOR in name else ()
-    return Opinion(name, True, False, tuple(text[:400] for text in last), known)
+    known_reasons = ("crashes-on-large-mets",) if large and EARK_VALIDATOR in name else ()
+    return Opinion(name, True, False, tuple(text[:400] for text in last), known_reasons)
 
 
 def _opinion(answer: Answer, report: Report) -> Opinion:
@@ -196,7 +196,14 @@ def _opinion(answer: Answer, report: Report) -> Opinion:
     doubtful = FALSE_ALARMS[answer.tool]
     if answer.tool == EARK_VALIDATOR and report.version not in ("2.0.4", "2.1.0"):
         doubtful |= NEWER
-    known = sorted(rule for rule in answer.broken if rule in doubtful and rule not in report.codes)
-    left = {rule: told for rule, told in answer.broken.items() if rule not in known}
-    messages = [f"{rule}: {text}" for rule, texts in sorted(left.items()) for text in texts]
-    return Opinion(answer.tool, True, not left, tuple(messages[:_MOST_MESSAGES]), tuple(known), tuple(sorted(left)))
+    known_alarms = sorted(rule for rule in answer.broken if rule in doubtful and rule not in report.codes)
+    remaining = {rule: rule_texts for rule, rule_texts in answer.broken.items() if rule not in known_alarms}
+    messages = [f"{rule}: {text}" for rule, texts in sorted(remaining.items()) for text in texts]
+    return Opinion(
+        answer.tool,
+        True,
+        not remaining,
+        tuple(messages[:_MOST_MESSAGES]),
+        tuple(known_alarms),
+        tuple(sorted(remaining)),
+    )

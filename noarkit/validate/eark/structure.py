@@ -1,4 +1,4 @@
-"""The rules of structural maps: which divisions there are, what they are called, and what they point to."""
+"""Checks structural maps: their divisions, labels and pointers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import unquote
 
 from noarkit.packages.eark import spec
-from noarkit.validate.eark.header import XLINK_HREF, XLINK_TITLE, XLINK_TYPE, Tell
-from noarkit.validate.eark.sight import Attributes, Division, StructMap
+from noarkit.validate.eark.header import XLINK_HREF, XLINK_TITLE, XLINK_TYPE, AddFinding
+from noarkit.validate.eark.mets_model import Attributes, Division, StructMap
 
 _MOST_NOTES = 1_000
 _TITLES = "titles"
@@ -60,38 +60,42 @@ class Groups:
         ids = self.ids[use.lower()]
         return group_id in ids or len(ids) >= self.MOST
 
-    def left_out(self, use: str, named: set[str]) -> list[str]:
+    def left_out(self, use: str, named_ids: set[str]) -> list[str]:
         """The ids of the groups of that use that are not among those."""
-        return sorted(self.ids[use.lower()] - named)
+        return sorted(self.ids[use.lower()] - named_ids)
 
-    def strangers(self, attribute: str, named: str) -> list[str]:
+    def strangers(self, attribute: str, attribute_text: str) -> list[str]:
         """Those of the ids in an attribute that belong to no section of that kind."""
-        known = self.sections[attribute]
-        return [] if len(known) >= self.MOST else [one for one in named.split() if one not in known]
+        section_ids = self.sections[attribute]
+        return (
+            []
+            if len(section_ids) >= self.MOST
+            else [element_id for element_id in attribute_text.split() if element_id not in section_ids]
+        )
 
 
 class Maps:
     """Judges the maps of one document. `point` looks where a METS pointer leads, and is told of each."""
 
-    def __init__(self, groups: Groups, tell: Tell, point: Callable[[str | None, int], str | None]) -> None:
+    def __init__(self, groups: Groups, add_finding: AddFinding, point: Callable[[str | None, int], str | None]) -> None:
         self._groups = groups
-        self._tell_now = tell
+        self._add_now = add_finding
         self._point = point
         self._notes: list[tuple[str, int, dict[str, object]]] = []
-        self._seen: dict[str, int] = {}
+        self._label_counts: dict[str, int] = {}
         self._pointers: dict[str, set[str]] = {}
         self._lines: dict[str, int] = {}
         self._representations = 0
         self._with_mets = 0
         self._maps = 0
         self._named = 0
-        self._judged: StructMap | None = None
+        self._judged_map: StructMap | None = None
 
-    def division(self, found: StructMap, division: Division) -> None:
+    def division(self, struct_map: StructMap, division: Division) -> None:
         """A division below the top of any map."""
-        if found.attributes.get("LABEL", "").lower() in _FAMILIES:
+        if struct_map.attributes.get("LABEL", "").lower() in _FAMILIES:
             return
-        if not self._is_judged(found):
+        if not self._is_judged(struct_map):
             for pointer in division.pointers:
                 self._look(pointer, division.line)
             return
@@ -101,34 +105,36 @@ class Maps:
             self._fixed(fixed, division)
             if division.pointers:
                 self._nested(division)
-        elif label.startswith("representations/") or any(_is_representation(one) for one in division.pointers):
+        elif label.startswith("representations/") or any(
+            _is_representation(candidate) for candidate in division.pointers
+        ):
             self._representation(division)
         else:
             for pointer in division.pointers:
                 self._look(pointer, division.line)
 
-    def structure(self, found: StructMap, object_id: str, *, top_is_named: bool) -> None:
+    def structure(self, struct_map: StructMap, object_id: str, *, top_is_named: bool) -> None:
         """A map ended. `top_is_named` = its top division is called as the package."""
         self._maps += 1
-        if not self._is_judged(found):
+        if not self._is_judged(struct_map):
             return
-        self._judged = found
-        of, line = found.attributes, found.line
-        if of.get("TYPE") != spec.STRUCT_MAP_TYPE:
-            self._note("CSIP81", line, attribute="TYPE", value=of.get("TYPE"))
-        if of.get("LABEL") != spec.STRUCT_MAP_LABEL:
+        self._judged_map = struct_map
+        attributes, line = struct_map.attributes, struct_map.line
+        if attributes.get("TYPE") != spec.STRUCT_MAP_TYPE:
+            self._note("CSIP81", line, attribute="TYPE", value=attributes.get("TYPE"))
+        if attributes.get("LABEL") != spec.STRUCT_MAP_LABEL:
             self._note("CSIP80", line)
-            self._note("CSIP82", line, attribute="LABEL", value=of.get("LABEL"))
+            self._note("CSIP82", line, attribute="LABEL", value=attributes.get("LABEL"))
         else:
             self._named += 1
             if self._named > 1:
                 self._note("CSIP80", line, count=self._named)
-                self._note("CSIP82", line, attribute="LABEL", value=of["LABEL"])
-        if not of.get("ID"):
+                self._note("CSIP82", line, attribute="LABEL", value=attributes["LABEL"])
+        if not attributes.get("ID"):
             self._note("CSIP83", line, attribute="ID")
-        if len(found.tops) != 1:
-            self._note("CSIP84", line, count=len(found.tops))
-        for top, top_line in found.tops[:1]:
+        if len(struct_map.tops) != 1:
+            self._note("CSIP84", line, count=len(struct_map.tops))
+        for top, top_line in struct_map.tops[:1]:
             if not top.get("ID"):
                 self._note("CSIP85", top_line, attribute="ID")
             if top_is_named and top.get("LABEL") != object_id:
@@ -136,77 +142,84 @@ class Maps:
 
     def finish(self, *, documents: int) -> None:
         """The end of the document; `documents` = how many representations have METS documents of their own."""
-        if self._judged is None:
-            self._tell_now("CSIP80", None)
+        if self._judged_map is None:
+            self._add_now("CSIP80", None)
             return
-        line = self._judged.line
+        line = self._judged_map.line
         self._once(line)
         for label, (_, _, code, _) in _FIXED.items():
             if code and label.lower() in self._lines:
                 self._unpointed(label, code)
         for label, code in ((spec.LABEL_DOCUMENTATION, "CSIP93"), (spec.LABEL_SCHEMAS, "CSIP97")):
-            if label not in self._seen and self._groups.has(label):
+            if label not in self._label_counts and self._groups.has(label):
                 self._note(code, line)
         if documents and not self._with_mets:
             self._note("CSIP105", line)
         elif documents > self._with_mets:
             self._note("CSIP105", line, count=documents, found=self._with_mets)
         content = self._groups.has(spec.LABEL_REPRESENTATIONS)
-        if content and not documents and spec.LABEL_REPRESENTATIONS not in self._seen and not self._representations:
+        if (
+            content
+            and not documents
+            and spec.LABEL_REPRESENTATIONS not in self._label_counts
+            and not self._representations
+        ):
             self._note("CSIP101", line)
         for code, at, data in self._notes:
-            self._tell_now(code, at, **data)
+            self._add_now(code, at, **data)
 
-    def _is_judged(self, found: StructMap) -> bool:
+    def _is_judged(self, struct_map: StructMap) -> bool:
         """The map called CSIP; where none is yet, the first physical one stands for it."""
-        label, kind = found.attributes.get("LABEL", ""), found.attributes.get("TYPE", "").upper()
+        label, kind = struct_map.attributes.get("LABEL", ""), struct_map.attributes.get("TYPE", "").upper()
         if label == spec.STRUCT_MAP_LABEL:
-            judged = self._judged
-            if judged is not None and judged is not found and judged.attributes.get("LABEL") != label:
-                self._notes, self._seen, self._judged = [], {}, None
+            judged_map = self._judged_map
+            if judged_map is not None and judged_map is not struct_map and judged_map.attributes.get("LABEL") != label:
+                self._notes, self._label_counts, self._judged_map = [], {}, None
                 self._pointers, self._lines = {}, {}
                 self._representations = self._with_mets = 0
             return True
-        return self._judged in (None, found) and kind == spec.STRUCT_MAP_TYPE and label.lower() not in _FAMILIES
+        return (
+            self._judged_map in (None, struct_map) and kind == spec.STRUCT_MAP_TYPE and label.lower() not in _FAMILIES
+        )
 
     def _note(self, code: str, line: int, **data: object) -> None:
         if len(self._notes) < _MOST_NOTES:
             self._notes.append((code, line, data))
         else:
-            self._tell_now(code, line, **data)
+            self._add_now(code, line, **data)
 
     def _once(self, line: int) -> None:
         """Divisions that there must be, and of which there is one alone."""
-        if spec.LABEL_METADATA not in self._seen:
+        if spec.LABEL_METADATA not in self._label_counts:
             self._note("CSIP88", line)
             if spec.LABEL_METADATA.lower() not in self._lines:
                 self._note("CSIP90", line)
-        for label, count in self._seen.items():
+        for label, count in self._label_counts.items():
             for code in _ONCE[label] if count > 1 else ():
                 self._note(code, line, count=count)
 
     def _unpointed(self, label: str, code: str) -> None:
         """Groups that no pointer of their division names."""
-        line, named = self._lines[label.lower()], self._pointers.get(label, set())
-        named = named | self._pointers.get(_TITLES, set()) if label == spec.LABEL_REPRESENTATIONS else named
-        for group_id in self._groups.left_out(label, named)[:1]:
-            if named:
+        line, named_ids = self._lines[label.lower()], self._pointers.get(label, set())
+        named_ids = named_ids | self._pointers.get(_TITLES, set()) if label == spec.LABEL_REPRESENTATIONS else named_ids
+        for group_id in self._groups.left_out(label, named_ids)[:1]:
+            if named_ids:
                 self._note(code, line, name=group_id)
             else:
                 self._note(code, line)
 
     def _fixed(self, label: str, division: Division) -> None:
         id_code, label_code, _, pointer_code = _FIXED[label]
-        of, line = division.attributes, division.line
+        attributes, line = division.attributes, division.line
         self._lines.setdefault(label.lower(), line)
-        if not of.get("ID"):
+        if not attributes.get("ID"):
             self._note(id_code, line, attribute="ID")
-        if of.get("LABEL") == label:
-            self._seen[label] = self._seen.get(label, 0) + 1
+        if attributes.get("LABEL") == label:
+            self._label_counts[label] = self._label_counts.get(label, 0) + 1
         else:
-            self._note(label_code, line, attribute="LABEL", value=of.get("LABEL"))
+            self._note(label_code, line, attribute="LABEL", value=attributes.get("LABEL"))
         if label == spec.LABEL_METADATA:
-            self._current(of, line)
+            self._current(attributes, line)
             return
         self._remember(label, division.files)
         for file_id in division.files:
@@ -214,17 +227,17 @@ class Maps:
                 self._note(pointer_code, line, attribute="FILEID", value=file_id or None)
 
     def _remember(self, label: str, ids: Iterable[str]) -> None:
-        named = self._pointers.setdefault(label, set())
-        if len(named) < Groups.MOST:
-            named.update(ids)
+        named_ids = self._pointers.setdefault(label, set())
+        if len(named_ids) < Groups.MOST:
+            named_ids.update(ids)
 
-    def _current(self, of: Attributes, line: int) -> None:
+    def _current(self, attributes: Attributes, line: int) -> None:
         for code, attribute in (("CSIP91", "ADMID"), ("CSIP92", "DMDID")):
-            named = of.get(attribute, "")
-            missing = self._groups.current[attribute].difference(named.split())
+            attribute_text = attributes.get(attribute, "")
+            missing = self._groups.current[attribute].difference(attribute_text.split())
             if missing:
                 self._note(code, line, attribute=attribute, name=min(missing), count=len(missing))
-            for stranger in self._groups.strangers(attribute, named)[:1]:
+            for stranger in self._groups.strangers(attribute, attribute_text)[:1]:
                 self._note(code, line, attribute=attribute, value=stranger)
 
     def _nested(self, division: Division) -> None:
@@ -238,12 +251,12 @@ class Maps:
                 self._with_mets += 1
 
     def _representation(self, division: Division) -> None:
-        of, line = division.attributes, division.line
+        attributes, line = division.attributes, division.line
         self._representations += 1
-        if not of.get("ID"):
+        if not attributes.get("ID"):
             self._note("CSIP106", line, attribute="ID")
         if not division.label.startswith(f"{spec.LABEL_REPRESENTATIONS}/"):
-            self._note("CSIP107", line, attribute="LABEL", value=of.get("LABEL"))
+            self._note("CSIP107", line, attribute="LABEL", value=attributes.get("LABEL"))
         self._remember(_TITLES, division.files)
         for file_id in division.files:
             if not division.pointers and not self._groups.knows(spec.LABEL_REPRESENTATIONS, file_id):

@@ -1,4 +1,4 @@
-"""Everything that is known of a package when all of it has been read."""
+"""The state of one package's validation: everything that is known once all of it has been read."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 from noarkit.model.xml_model import Version
 from noarkit.packages.noark5 import spec
-from noarkit.validate.findings import Hit, Tally, shown
+from noarkit.validate.findings import Hit, Tally, place_data
 from noarkit.validate.noark5.description import Description
 from noarkit.validate.noark5.documents import hash_file
 from noarkit.validate.noark5.messages import Head
-from noarkit.validate.noark5.sight import Counts
-from noarkit.validate.noark5.store import Store, Value, unpacked
+from noarkit.validate.noark5.store import Store, Value, unpack_id
+from noarkit.validate.noark5.walk_state import Counts
 
 DESCRIPTION_FILE = f"{spec.DESCRIPTION}.xml"
 
@@ -44,17 +44,17 @@ class Case:
     digest: Digester | None = None
     agreeing: dict[int, bool] = field(default_factory=dict)
 
-    def described(self, code: str, line: int | None = None, **data: object) -> None:
+    def add_description_finding(self, code: str, line: int | None = None, **data: object) -> None:
         """A finding in arkivuttrekk.xml."""
-        self.tally.take(Hit(code, DESCRIPTION_FILE, None, line or None, None, shown(data)))
+        self.tally.take(Hit(code, DESCRIPTION_FILE, None, line or None, None, place_data(data)))
 
-    def said(self, name: str) -> str | None:
-        """What the package says of itself under a name."""
+    def value_of(self, name: str) -> str | None:
+        """The value of a property in the package's own description."""
         return self.description.value(name) if self.description is not None else None
 
     def sharp(self) -> bool:
         """True where the period is cut sharply at both ends, so that everything must be there on both sides."""
-        return all((self.said(name) or "").startswith("skarp") for name in ("inngaaendeSkille", "utgaaendeSkille"))
+        return all((self.value_of(name) or "").startswith("skarp") for name in ("inngaaendeSkille", "utgaaendeSkille"))
 
     def has(self, document: str) -> bool:
         """True where an XML document is there and could be read to its end."""
@@ -68,20 +68,22 @@ class Case:
     def sha256_of(self, name: str) -> str | None:
         """The sha256 of a file, as it was read."""
         rows = list(self.store.ask("SELECT sum FROM files WHERE name = ? AND kind = 'file'", (name.encode(),)))
-        found = rows[0][0] if rows else None
-        return found.hex() if isinstance(found, bytes) else None
+        digest = rows[0][0] if rows else None
+        return digest.hex() if isinstance(digest, bytes) else None
 
 
-def tell(case: Case, code: str, file: str, rows: Iterator[tuple[Value, ...]], names: Sequence[str] = ()) -> None:
-    """A hit for each row: the unit it belongs to, the number of its element, and data by `names`."""
+def add_findings(
+    case: Case, code: str, file: str, rows: Iterator[tuple[Value, ...]], names: Sequence[str] = ()
+) -> None:
+    """Adds a finding for each row: the unit it belongs to, the number of its element, and data by `names`."""
     tally = case.tally
     for row in rows:
         if not tally.room(code):
             tally.more(code, 1)
             continue
-        owner, at = row[0], row[1]
+        owner, number = row[0], row[1]
         data = {name: _text(value) for name, value in zip(names, row[2:], strict=True)}
-        place = (at if isinstance(at, int) else None, unpacked(owner) or None)
+        place = (number if isinstance(number, int) else None, unpack_id(owner) or None)
         tally.add(code, file, place, **data)
 
 

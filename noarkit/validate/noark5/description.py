@@ -1,4 +1,4 @@
-"""Reads `arkivuttrekk.xml`: what a package says of itself. Nothing is judged here, and what is missing is None.
+"""Reads `arkivuttrekk.xml`, the description of a package. Nothing is checked here, and a missing value is None.
 
 The properties are nested by name and value; each keeps its line.
 """
@@ -26,7 +26,7 @@ CONTEXT = ("systemType", "systemName", "archive")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DescribedValue:
     """A value and the line it stands on."""
 
     value: str
@@ -52,46 +52,46 @@ class DescribedXml:
     line: int
     file: DescribedFile | None
     schemas: tuple[DescribedFile, ...]
-    counts: dict[str, Said]
+    counts: dict[str, DescribedValue]
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The whole of it. `said` holds every single value by its name."""
+    """The content of the description. `values` holds every single value by its name."""
 
-    said: dict[str, Said]
+    values: dict[str, DescribedValue]
     creators: tuple[str, ...]
     order: tuple[str, ...]
     xmls: tuple[DescribedXml, ...]
 
     def value(self, name: str) -> str | None:
         """What is said under that name."""
-        found = self.said.get(name)
-        return found.value if found else None
+        described = self.values.get(name)
+        return described.value if described else None
 
     def xml(self, name: str) -> DescribedXml | None:
         """What is said of an XML file, found by its file name or by the name of its object."""
-        by_file = (one for one in self.xmls if one.file is not None and Path(one.file.name).stem == name)
-        return next(by_file, None) or next((one for one in self.xmls if one.name == name), None)
+        by_file = (xml for xml in self.xmls if xml.file is not None and Path(xml.file.name).stem == name)
+        return next(by_file, None) or next((xml for xml in self.xmls if xml.name == name), None)
 
     def files(self) -> Iterator[DescribedFile]:
         """Every file named, in order."""
-        for one in self.xmls:
-            if one.file is not None:
-                yield one.file
-            yield from one.schemas
+        for xml in self.xmls:
+            if xml.file is not None:
+                yield xml.file
+            yield from xml.schemas
 
 
 def read_description(path: Path) -> Description:
     """The description of a package; `PackageFault` or `UnsafeXml` where it cannot be read."""
     root = parse(path)
-    said: dict[str, Said] = {}
+    values: dict[str, DescribedValue] = {}
     elements = {name: element for element in root.iter(f"{_NS}additionalElement") if (name := element.get("name"))}
     for name in CONTEXT:
-        _note(said, name, elements.get(name))
+        _note(values, name, elements.get(name))
     period = elements.get("archivalPeriod")
     for name in ("startDate", "endDate"):
-        _note(said, name, _property(period, name) if period is not None else None)
+        _note(values, name, _property(period, name) if period is not None else None)
     creators = [
         text
         for element in root.iter(f"{_NS}additionalElement")
@@ -100,52 +100,54 @@ def read_description(path: Path) -> Description:
     package = next(root.iter(f"{_NS}dataObject"), None)
     info = _property(package, "info") if package is not None else None
     if info is not None:
-        _read_info(said, info)
-    xmls = tuple(_read_xml(one) for one in root.iter(f"{_NS}dataObject") if one is not package)
-    order = tuple(str(each.get("name")) for each in _properties(info)) if info is not None else ()
-    return Description(said, tuple(creators), order, xmls)
+        _read_info(values, info)
+    xmls = tuple(_read_xml(data_object) for data_object in root.iter(f"{_NS}dataObject") if data_object is not package)
+    order = tuple(str(child.get("name")) for child in _properties(info)) if info is not None else ()
+    return Description(values, tuple(creators), order, xmls)
 
 
-def _read_info(said: dict[str, Said], info: etree._Element) -> None:
+def _read_info(values: dict[str, DescribedValue], info: etree._Element) -> None:
     kind = _property(info, "type")
-    _note(said, "type", kind)
-    _note(said, "version", _property(kind, "version") if kind is not None else None)
-    more = _property(info, "additionalInfo")
-    if more is None:
+    _note(values, "type", kind)
+    _note(values, "version", _property(kind, "version") if kind is not None else None)
+    additional = _property(info, "additionalInfo")
+    if additional is None:
         return
-    period = _property(more, "periode")
+    period = _property(additional, "periode")
     for name in DIVIDES:
-        _note(said, name, _property(period, name) if period is not None else None)
+        _note(values, name, _property(period, name) if period is not None else None)
     for name in (*FLAGS, "antallDokumentfiler"):
-        _note(said, name, _property(more, name))
+        _note(values, name, _property(additional, name))
 
 
 def _read_xml(element: etree._Element) -> DescribedXml:
-    own = _property(element, "file")
+    file_element = _property(element, "file")
     schemas = [
         _read_file(file)
-        for each in _properties(element)
-        if each.get("name") == "schema" and (file := _property(each, "file")) is not None
+        for child in _properties(element)
+        if child.get("name") == "schema" and (file := _property(child, "file")) is not None
     ]
-    counts: dict[str, Said] = {}
+    counts: dict[str, DescribedValue] = {}
     info = _property(element, "info")
-    for each in _properties(info) if info is not None else ():
-        number = _property(each, "value")
-        if each.get("name") == "numberOfOccurrences" and number is not None:
-            counts[_text(each) or ""] = Said(_text(number) or "", _line(number))
+    for child in _properties(info) if info is not None else ():
+        number = _property(child, "value")
+        if child.get("name") == "numberOfOccurrences" and number is not None:
+            counts[_text(child) or ""] = DescribedValue(_text(number) or "", _line(number))
     name = str(element.get("name") or "")
-    return DescribedXml(name, _line(element), _read_file(own) if own is not None else None, tuple(schemas), counts)
+    return DescribedXml(
+        name, _line(element), _read_file(file_element) if file_element is not None else None, tuple(schemas), counts
+    )
 
 
 def _read_file(element: etree._Element) -> DescribedFile:
     name = _property(element, "name")
     checksum = _property(element, "checksum")
-    told = (_text(name) if name is not None else None) or ""
+    file_name = (_text(name) if name is not None else None) or ""
     if checksum is None:
-        return DescribedFile(told, _line(element))
+        return DescribedFile(file_name, _line(element))
     algorithm, value = _property(checksum, "algorithm"), _property(checksum, "value")
     return DescribedFile(
-        told,
+        file_name,
         _line(checksum),
         True,
         _text(algorithm) if algorithm is not None else None,
@@ -159,13 +161,13 @@ def _properties(element: etree._Element) -> list[etree._Element]:
 
 
 def _property(element: etree._Element, name: str) -> etree._Element | None:
-    return next((each for each in _properties(element) if each.get("name") == name), None)
+    return next((child for child in _properties(element) if child.get("name") == name), None)
 
 
-def _note(said: dict[str, Said], name: str, element: etree._Element | None) -> None:
+def _note(values: dict[str, DescribedValue], name: str, element: etree._Element | None) -> None:
     text = _text(element) if element is not None else None
     if element is not None and text:
-        said[name] = Said(text, _line(element))
+        values[name] = DescribedValue(text, _line(element))
 
 
 def _text(element: etree._Element) -> str | None:

@@ -1,6 +1,6 @@
-"""Reads every file of a package once: size, sha256, first bytes, and whether a PDF says that it is PDF/A.
+"""Reads every file of a package once: size, sha256, first bytes, and whether a PDF claims to be PDF/A.
 
-Several may share the work: each walks the tree, and claims block after block of the files it meets.
+Several processes may share the work: each walks the whole tree, and claims block after block of the files in it.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ _FIRST = 8
 _STARTS = formats().first_bytes
 
 Claim = Callable[[], int]
-"""Gives the number of the next block that nobody has: the same is never given twice."""
+"""Returns the number of the next free block; no number is returned twice."""
 
 
 def read_files(root: Path, claim: Claim) -> Iterator[Message]:
     """A row for every file of the blocks that were claimed; links and special files come with the first block."""
     rows: list[Row] = []
-    mine, met = claim(), 0
-    for seen in walk_tree(root):
-        block = met // BLOCK
-        met += 1
-        if block < mine:
+    own_block, count = claim(), 0
+    for entry in walk_tree(root):
+        block = count // BLOCK
+        count += 1
+        if block < own_block:
             continue
-        row = _row(seen)
+        row = _row(entry)
         if row is not None:
             rows.append(row)
-        if met % BLOCK == 0:
-            mine = claim()
+        if count % BLOCK == 0:
+            own_block = claim()
         if len(rows) >= _BATCH:
             yield Rows("files", tuple(rows))
             rows.clear()
@@ -59,30 +59,30 @@ def hash_file(path: Path, algorithm: str) -> bytes | None:
         return None
 
 
-def _row(seen: Seen) -> Row | None:
-    if seen.kind == "folder":
+def _row(entry: Seen) -> Row | None:
+    if entry.kind == "folder":
         return None
-    name = os.fsencode(seen.name)
-    nothing: Row = (name, "link" if seen.kind == "link" else "other", 0, None, None, None, None)
-    if seen.kind != "file":
-        return nothing
+    name = os.fsencode(entry.name)
+    bare_row: Row = (name, "link" if entry.kind == "link" else "other", 0, None, None, None, None)
+    if entry.kind != "file":
+        return bare_row
     try:
-        descriptor = seen.open()
+        descriptor = entry.open()
     except OSError:
-        return nothing
+        return bare_row
     try:
         if not is_file(descriptor):
-            return nothing
-        return _told(seen.name, partial(os.read, descriptor))
+            return bare_row
+        return _file_row(entry.name, partial(os.read, descriptor))
     except OSError:
-        return nothing
+        return bare_row
     finally:
         os.close(descriptor)
 
 
 def row_of(name: str, content: Readable) -> Row:
     """The row of a file that lies in an archive file."""
-    return _told(name, partial(_whole_blocks, content))
+    return _file_row(name, partial(_whole_blocks, content))
 
 
 def _whole_blocks(content: Readable, size: int) -> bytes:
@@ -93,7 +93,7 @@ def _whole_blocks(content: Readable, size: int) -> bytes:
     return block
 
 
-def _told(name: str, read: Callable[[int], bytes]) -> Row:
+def _file_row(name: str, read: Callable[[int], bytes]) -> Row:
     size, digest, first, claimed = _read(read)
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     starts = _STARTS.get(ending)

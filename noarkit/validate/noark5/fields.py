@@ -1,4 +1,4 @@
-"""What is done with each field of arkivstruktur: kept, held against codes or dates, followed, or read as a name."""
+"""How each field of arkivstruktur is handled: kept, checked as code or date, followed as reference, or read as name."""
 
 from __future__ import annotations
 
@@ -89,14 +89,18 @@ Field = tuple[int, str, AbstractSet[str]]
 
 def fields(version: Version) -> dict[str, Field]:
     """What is done with each leaf, by its name with namespace; of others is only asked that they hold something."""
-    none: frozenset[str] = frozenset()
-    found: dict[str, Field] = {name: (KEEP, name, none) for name in _KEPT}
-    found |= {name: (NAME, name, none) for name in _NAMES}
+    no_texts: frozenset[str] = frozenset()
+    fields_by_name: dict[str, Field] = {name: (KEEP, name, no_texts) for name in _KEPT}
+    fields_by_name |= {name: (NAME, name, no_texts) for name in _NAMES}
     for value in xml_model(version).values.values():
         if value.kind in ("date", "dateTime", "moment"):
-            found[value.name] = (DATE, value.name, none)
-    found["skjermingMetadata"] = (MANY, "skjermingMetadata", none)  # where the schemas hold the codes, they alone judge
+            fields_by_name[value.name] = (DATE, value.name, no_texts)
+    fields_by_name["skjermingMetadata"] = (
+        MANY,
+        "skjermingMetadata",
+        no_texts,
+    )  # where the schemas hold the codes, they alone judge
     for name, texts in codes(version).items():
-        found[name] = (MANY if name == "skjermingMetadata" else CODE, name, texts)
-    found |= {name: (REFERENCE, name, none) for name in REFERENCES}
-    return {NAMESPACE + name: field for name, field in found.items()}
+        fields_by_name[name] = (MANY if name == "skjermingMetadata" else CODE, name, texts)
+    fields_by_name |= {name: (REFERENCE, name, no_texts) for name in REFERENCES}
+    return {NAMESPACE + name: field for name, field in fields_by_name.items()}

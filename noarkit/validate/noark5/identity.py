@@ -1,4 +1,4 @@
-"""Judges the schemas of a package: whether they are the official ones of its version, and those of its own making."""
+"""Checks the schemas of a package: whether they are the official ones of its version, and its own schemas for vsm."""
 
 from __future__ import annotations
 
@@ -23,23 +23,27 @@ _FIRST_EDITION = "2019"
 
 def version_of(root: Path, description: Description | None) -> Version:
     """The version that a package says it is, else that of most of its official schemas, else the current one."""
-    said = description.value("version") if description is not None else None
-    named = spec.version_named(said) if said else None
-    if named is not None:
-        return named
+    declared = description.value("version") if description is not None else None
+    declared_version = spec.version_named(declared) if declared else None
+    if declared_version is not None:
+        return declared_version
     votes: Counter[str] = Counter()
     for name in spec.schema_files(spec.WRITTEN_VERSION):
         schema = root / name
         official = spec.identify(sha256_of(schema)) if has_file(root, name) else None
         if official is not None:
             votes[official.version] += 1
-    return max((one for one in VERSIONS if votes[one]), key=lambda one: (votes[one], one), default=spec.WRITTEN_VERSION)
+    return max(
+        (version for version in VERSIONS if votes[version]),
+        key=lambda version: (votes[version], version),
+        default=spec.WRITTEN_VERSION,
+    )
 
 
 def vsm_schemas(root: Path, description: Description | None, tally: Tally) -> dict[str, Path]:
     """The schemas of the archive's own metadata that the package names for arkivstruktur, by their namespace."""
     structure = description.xml(spec.STRUCTURE) if description is not None else None
-    found: dict[str, Path] = {}
+    path_by_namespace: dict[str, Path] = {}
     for file in structure.schemas if structure is not None else ():
         if file.name in spec.schema_files("5.0") or not file.name.endswith(".xsd"):
             continue
@@ -47,31 +51,31 @@ def vsm_schemas(root: Path, description: Description | None, tally: Tally) -> di
             path = inside(root, file.name)
             namespace = namespace_of(path) if path.is_file() else None
             if namespace:
-                found.setdefault(namespace, path)
+                path_by_namespace.setdefault(namespace, path)
                 for element, line in undocumented(path):
                     tally.add("N110", file.name, (None, None), element=element, line=line)
         except (PackageFault, UnsafeXml, OSError) as fault:
             tally.take(refusal(file.name, fault))
         except HostileInput as fault:
             tally.add("N005", file.name, why=fault.data.get("why"))
-    return found
+    return path_by_namespace
 
 
 def judge_identity(case: Case, vsm: Mapping[str, Path]) -> None:
     """Each standard schema is official, of the version; each namespace of vsm has its schema."""
-    own = {path.name for path in vsm.values()}
+    vsm_names = {path.name for path in vsm.values()}
     standard = set(spec.schema_files(case.version))
-    for name in sorted(standard & case.files - own):
-        found = case.sha256_of(name)
-        if found is None:
+    for name in sorted(standard & case.files - vsm_names):
+        sha256 = case.sha256_of(name)
+        if sha256 is None:
             continue
-        official = spec.identify(found)
+        official = spec.identify(sha256)
         if official is not None and official.file == name and _fits(official.version, case.version, name):
             continue
-        if official is None and is_ours(name, found):
-            case.tally.add("N102", name, found=found)
+        if official is None and is_ours(name, sha256):
+            case.tally.add("N102", name, found=sha256)
         else:
-            case.tally.add("N105", name, found=found, value=official.version if official else None)
+            case.tally.add("N105", name, found=sha256, value=official.version if official else None)
     for namespace in sorted(case.vsm - set(vsm)):
         case.tally.add("N108", f"{spec.STRUCTURE}.xml", value=namespace)
 
@@ -86,6 +90,6 @@ def judge_editions(case: Case) -> None:
         case.tally.add("N103", f"{journal}.xml", (head.newer_at, None), why=f"{journal}.xsd ({_FIRST_EDITION})")
 
 
-def _fits(found: str, version: Version, name: str) -> bool:
+def _fits(official_version: str, version: Version, name: str) -> bool:
     """ADDML comes in two versions that read the same descriptions; all else is of the package's own version."""
-    return found == version or name == f"{spec.ADDML}.xsd"
+    return official_version == version or name == f"{spec.ADDML}.xsd"

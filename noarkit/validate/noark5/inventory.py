@@ -1,4 +1,4 @@
-"""Judges what a package says of itself against what lies in it: files, checksums, properties, counts, flags."""
+"""Checks a package's description against its content: files, checksums, properties, counts, flags."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FLAG_RULES = (
 
 
 def judge_inventory(case: Case) -> None:
-    """All of it."""
+    """Checks everything that the description says."""
     _judge_presence(case)
     _judge_strays(case)
     if case.description is None:
@@ -37,26 +37,26 @@ def judge_inventory(case: Case) -> None:
 
 
 def _judge_presence(case: Case) -> None:
-    named = {file.name for file in case.description.files()} if case.description is not None else set()
+    listed_names = {file.name for file in case.description.files()} if case.description is not None else set()
     if case.description is not None:
-        told: set[str] = set()
+        reported: set[str] = set()
         for file in case.description.files():
-            if file.name and file.name not in told and not _exists(case, file.name):
-                case.described("N002", file.line, value=file.name)
-            told.add(file.name)
-    for name in _needed(case):
-        if name not in case.files and name not in named:
+            if file.name and file.name not in reported and not _exists(case, file.name):
+                case.add_description_finding("N002", file.line, value=file.name)
+            reported.add(file.name)
+    for name in _required_documents(case):
+        if name not in case.files and name not in listed_names:
             case.tally.add("N003", name)
-    if f"{spec.CHANGE_LOG}.xml" not in case.files | named:
+    if f"{spec.CHANGE_LOG}.xml" not in case.files | listed_names:
         case.tally.add("N011", f"{spec.CHANGE_LOG}.xml")
     documents = [document for document in spec.XML_DOCUMENTS if f"{document}.xml" in case.files]
     schemas = {name for document in documents for name in spec.schemas_of(document)}
     for name in sorted(schemas | {f"{spec.ADDML}.xsd"}):
-        if name not in case.files and name not in named:
+        if name not in case.files and name not in listed_names:
             case.tally.add("N101", name)
 
 
-def _needed(case: Case) -> Iterator[str]:
+def _required_documents(case: Case) -> Iterator[str]:
     yield f"{spec.STRUCTURE}.xml"
     if case.store.number("SELECT COUNT(*) FROM posts"):
         yield from (f"{journal}.xml" for journal in JOURNALS)
@@ -68,49 +68,51 @@ def _exists(case: Case, name: str) -> bool:
 
 def _judge_strays(case: Case) -> None:
     """Files that nothing names, and things that are no plain files."""
-    named = {file.name for file in case.description.files()} if case.description is not None else set()
-    known = named | _UNLISTED
+    listed_names = {file.name for file in case.description.files()} if case.description is not None else set()
+    expected_names = listed_names | _UNLISTED
     if case.description is None:
-        known |= {f"{name}.xml" for name in spec.XML_DOCUMENTS} | set(spec.schema_files(case.version))
-    first, beyond = f"{case.folder}/".encode(), f"{case.folder}0".encode()
+        expected_names |= {f"{name}.xml" for name in spec.XML_DOCUMENTS} | set(spec.schema_files(case.version))
+    first, end = f"{case.folder}/".encode(), f"{case.folder}0".encode()
     rows = case.store.ask(
         "SELECT name, kind FROM files WHERE kind != 'file' OR NOT (name >= ? AND name < ?) ORDER BY name",
-        (first, beyond),
+        (first, end),
     )
     for name, kind in rows:
         text = name.decode("utf-8", "replace") if isinstance(name, bytes) else ""
         if kind != "file":
             case.tally.add("N005", text, why=kind)
-        elif text not in known and not case.store.number("SELECT COUNT(*) FROM objects WHERE path = ?", (name,)):
+        elif text not in expected_names and not case.store.number(
+            "SELECT COUNT(*) FROM objects WHERE path = ?", (name,)
+        ):
             # a schema too many is no loss; anything else may be a document that nobody described
             case.tally.add("N012" if text.endswith(".xsd") and "/" not in text else "N004", text)
 
 
 def _judge_properties(case: Case, description: Description) -> None:
-    said = description.said
+    values = description.values
     for name in ("type", "version", *CONTEXT, "startDate", "endDate", *DIVIDES, *FLAGS, "antallDokumentfiler"):
-        if name not in said:
-            case.described("N201", value=name)
+        if name not in values:
+            case.add_description_finding("N201", value=name)
     if not description.creators:
-        case.described("N201", value="recordCreator")
+        case.add_description_finding("N201", value="recordCreator")
     for name, good in _readings(case, description):
         if not good:
-            case.described("N202", said[name].line, element=name, value=said[name].value)
-    start, end = said.get("startDate"), said.get("endDate")
+            case.add_description_finding("N202", values[name].line, element=name, value=values[name].value)
+    start, end = values.get("startDate"), values.get("endDate")
     if start and end and end.value < start.value:
-        case.described("N202", end.line, element="endDate", value=end.value)
+        case.add_description_finding("N202", end.line, element="endDate", value=end.value)
     first = description.xmls[0].name if description.xmls else spec.STRUCTURE
     if description.order[:2] != ("type", "additionalInfo") and {"type", "additionalInfo"} <= set(description.order):
-        case.described("N215", value=", ".join(description.order))
+        case.add_description_finding("N215", value=", ".join(description.order))
     elif first != spec.STRUCTURE and description.xml(spec.STRUCTURE) is not None:
-        case.described("N215", description.xmls[0].line, value=first)
+        case.add_description_finding("N215", description.xmls[0].line, value=first)
 
 
 def _readings(case: Case, description: Description) -> Iterator[tuple[str, bool]]:
     """Each property that is there, and whether it can be understood."""
-    said = description.said
-    for name in said:
-        value = said[name].value
+    values = description.values
+    for name in values:
+        value = values[name].value
         if name == "type":
             yield name, value == spec.TYPE_NAME
         elif name == "version":
@@ -127,89 +129,97 @@ def _readings(case: Case, description: Description) -> Iterator[tuple[str, bool]
 
 def _judge_checksums(case: Case, description: Description) -> None:
     with_checksum = {file.name for file in description.files() if file.has_checksum}
-    for one in description.xmls:
-        if one.file is None:
-            case.described("N201", one.line, value=f"{one.name}: file")
-        for file in ([one.file] if one.file is not None else []) + list(one.schemas):
+    for xml in description.xmls:
+        if xml.file is None:
+            case.add_description_finding("N201", xml.line, value=f"{xml.name}: file")
+        for file in ([xml.file] if xml.file is not None else []) + list(xml.schemas):
             if file.has_checksum:
                 _judge_checksum(case, file)
             elif file.name not in with_checksum:
-                case.described("N203", file.line, value=file.name)
-        _judge_listed(case, one)
+                case.add_description_finding("N203", file.line, value=file.name)
+        _judge_listed(case, xml)
 
 
 def _judge_checksum(case: Case, file: DescribedFile) -> None:
-    known = file.algorithm is None or file.algorithm.upper() in _SHA256
-    if not known:
-        case.described("N204", file.line, value=file.algorithm, file=file.name)
+    is_sha256 = file.algorithm is None or file.algorithm.upper() in _SHA256
+    if not is_sha256:
+        case.add_description_finding("N204", file.line, value=file.algorithm, file=file.name)
     if file.algorithm is None or file.checksum is None:
-        case.described("N203", file.line, value=file.name)
+        case.add_description_finding("N203", file.line, value=file.name)
         return
-    if not known:
+    if not is_sha256:
         return
-    found = case.sha256_of(file.name)
-    if found is not None and found != file.checksum.lower():
-        code = "N217" if _same_schema(found, file.checksum) else "N205"
-        case.described(code, file.line, file=file.name, value=file.checksum, found=found)
+    actual = case.sha256_of(file.name)
+    if actual is not None and actual != file.checksum.lower():
+        code = "N217" if _same_schema(actual, file.checksum) else "N205"
+        case.add_description_finding(code, file.line, file=file.name, value=file.checksum, found=actual)
 
 
-def _same_schema(found: str, said: str) -> bool:
+def _same_schema(actual: str, declared: str) -> bool:
     """Official schemas travel with one line ending or the other; their text is the same."""
-    one, other = spec.identify(found), spec.identify(said)
-    if one is None or other is None:
+    official, declared_official = spec.identify(actual), spec.identify(declared)
+    if official is None or declared_official is None:
         return False
-    return (one.file, one.version, one.edition) == (other.file, other.version, other.edition)
+    return (official.file, official.version, official.edition) == (
+        declared_official.file,
+        declared_official.version,
+        declared_official.edition,
+    )
 
 
-def _judge_listed(case: Case, one: DescribedXml) -> None:
+def _judge_listed(case: Case, xml: DescribedXml) -> None:
     """Each document names the schemas it is written after."""
-    document = one.file.name.removesuffix(".xml") if one.file is not None else one.name
+    document = xml.file.name.removesuffix(".xml") if xml.file is not None else xml.name
     if document not in spec.XML_DOCUMENTS:
         return
-    listed = {schema.name for schema in one.schemas}
+    listed_names = {schema.name for schema in xml.schemas}
     for name in spec.schemas_of(document):
-        if name not in listed:
-            case.described("N104", one.line, value=name, file=f"{document}.xml")
+        if name not in listed_names:
+            case.add_description_finding("N104", xml.line, value=name, file=f"{document}.xml")
 
 
 def _judge_counts(case: Case, description: Description) -> None:
-    found = {
+    expected_counts = {
         (spec.STRUCTURE, "mappe"): ("N207", case.counts.total("N907")),
         (spec.STRUCTURE, "registrering"): ("N208", case.counts.total("N912")),
         (spec.CHANGE_LOG, "endring"): ("N209", case.counts.total("N938")),
     }
     for number, journal in enumerate(JOURNALS):
         entries = case.heads[number].entries if number in case.heads else 0
-        found[journal, "journalregistrering"] = ("N210", entries)
-    for (document, element), (code, number) in found.items():
-        one = description.xml(document)
-        if one is None or not case.has(document):
+        expected_counts[journal, "journalregistrering"] = ("N210", entries)
+    for (document, element), (code, number) in expected_counts.items():
+        xml = description.xml(document)
+        if xml is None or not case.has(document):
             continue
-        said = one.counts.get(element)
-        if said is None:
-            case.described("N206" if document == spec.STRUCTURE else "N216", one.line, element=element, file=document)
-        elif said.value != str(number):
-            case.described(code, said.line, element=element, value=said.value, found=number, file=document)
+        declared = xml.counts.get(element)
+        if declared is None:
+            case.add_description_finding(
+                "N206" if document == spec.STRUCTURE else "N216", xml.line, element=element, file=document
+            )
+        elif declared.value != str(number):
+            case.add_description_finding(
+                code, declared.line, element=element, value=declared.value, found=number, file=document
+            )
     _judge_files(case, description)
 
 
 def _judge_files(case: Case, description: Description) -> None:
     folder = (f"{case.folder}/".encode(), f"{case.folder}0".encode())
     files = case.store.number("SELECT COUNT(*) FROM files WHERE kind = 'file' AND name >= ? AND name < ?", folder)
-    said = description.said.get("antallDokumentfiler")
-    expected = int(said.value) if said is not None and said.value.isdecimal() else None
+    declared = description.values.get("antallDokumentfiler")
+    expected = int(declared.value) if declared is not None and declared.value.isdecimal() else None
     if files == 0 and (expected or case.store.number("SELECT COUNT(*) FROM objects")):
         case.tally.take(Hit("N414", case.folder))
     elif files == 0 and expected == 0:
         case.tally.take(Hit("N417", case.folder))
-    elif expected is not None and said is not None and expected != files:
-        case.described("N211", said.line, value=said.value, found=files)
+    elif expected is not None and declared is not None and expected != files:
+        case.add_description_finding("N211", declared.line, value=declared.value, found=files)
 
 
 def _judge_flags(case: Case) -> None:
-    for name, code, counted in _FLAG_RULES:
-        said = case.said(name)
-        number = sum(case.counts.total(each) for each in counted)
-        if said in ("true", "false") and (said == "true") != (number > 0):
-            line = case.description.said[name].line if case.description is not None else 0
-            case.described(code, line, element=name, value=said, found=number)
+    for name, code, rule_codes in _FLAG_RULES:
+        declared = case.value_of(name)
+        number = sum(case.counts.total(rule_code) for rule_code in rule_codes)
+        if declared in ("true", "false") and (declared == "true") != (number > 0):
+            line = case.description.values[name].line if case.description is not None else 0
+            case.add_description_finding(code, line, element=name, value=declared, found=number)

@@ -1,7 +1,8 @@
-"""The work on a package that can be shared: judging, reading and hashing its files, here or in child processes.
+"""Runs the jobs of a validation that can be shared: schema checks, reading and hashing, inline or in child processes.
 
-Small packages are worked on where we are. Large ones by one child a core, each taking the next job that nobody has,
-then its share of the files. A child that loses us ends at its next word; nothing is written anywhere.
+Small packages are handled in this process, large ones by one child per core. Each child takes the next free job, then
+its share of the files. Children, not threads: most of the work is Python code, which threads would run one at a time. A
+child whose parent is gone ends at its next message, because its pipe is broken; nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from typing import Protocol
 from noarkit.errors import NoarkitError, PackageFault, UnsafeXml
 from noarkit.validate.noark5.documents import Claim, read_files
 from noarkit.validate.noark5.journals import read_change_log, read_journal
-from noarkit.validate.noark5.messages import Message, Refused, refusal
-from noarkit.validate.noark5.schemas import Bench, judge_document
+from noarkit.validate.noark5.messages import Message, UnreadableFile, refusal
+from noarkit.validate.noark5.schemas import SchemaSet, judge_document
 
 _PATIENCE_S = 5.0
 
@@ -33,7 +34,7 @@ class JudgeJob:
     """A document against its schemas."""
 
     path: Path
-    bench: Bench
+    schemas: SchemaSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,12 @@ class Work:
 
 
 class Workers(Protocol):
-    """Whoever does the work."""
+    """The interface of the workers."""
 
     def ready(self) -> Iterator[Message]:
         """What was found since it was last asked; never waits."""
 
-    def rest(self) -> Iterator[Message]:
+    def remaining(self) -> Iterator[Message]:
         """All else, until everything is done."""
 
     def close(self) -> None:
@@ -79,17 +80,17 @@ def run_job(job: Job) -> Iterator[Message]:
     """What one job finds; a file that cannot be read is a finding too."""
     try:
         if isinstance(job, JudgeJob):
-            yield from judge_document(job.path, job.bench)
+            yield from judge_document(job.path, job.schemas)
         elif isinstance(job, JournalJob):
             yield from read_journal(job.path, job.journal)
         else:
             yield from read_change_log(job.path)
     except (PackageFault, UnsafeXml, OSError) as fault:
-        yield Refused(refusal(job.path.name, fault), isinstance(job, JudgeJob))
+        yield UnreadableFile(refusal(job.path.name, fault), isinstance(job, JudgeJob))
 
 
-class Inline:
-    """Does everything when it is asked for the rest."""
+class InlineWorkers:
+    """Does all work in this process, when the remaining messages are asked for."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -98,7 +99,7 @@ class Inline:
         """Nothing yet."""
         return iter(())
 
-    def rest(self) -> Iterator[Message]:
+    def remaining(self) -> Iterator[Message]:
         """Job by job, then the files."""
         for job in self._work.jobs:
             yield from run_job(job)
@@ -108,7 +109,7 @@ class Inline:
         """Nothing is open."""
 
 
-class Processes:
+class ProcessWorkers:
     """`count` children that share the work."""
 
     def __init__(self, work: Work, count: int) -> None:
@@ -117,25 +118,27 @@ class Processes:
         self._pipes: list[Connection] = []
         self._children = []
         for _ in range(count):
-            ours, theirs = context.Pipe(duplex=False)
-            child = context.Process(target=_live, args=(work, theirs, [*self._pipes, ours], jobs, blocks), daemon=True)
+            parent_end, child_end = context.Pipe(duplex=False)
+            child = context.Process(
+                target=_run_worker, args=(work, child_end, [*self._pipes, parent_end], jobs, blocks), daemon=True
+            )
             child.start()
-            theirs.close()
-            self._pipes.append(ours)
+            child_end.close()
+            self._pipes.append(parent_end)
             self._children.append(child)
 
     def ready(self) -> Iterator[Message]:
         """What lies in the pipes."""
-        yield from self._hear(0)
+        yield from self._receive(0)
 
-    def rest(self) -> Iterator[Message]:
+    def remaining(self) -> Iterator[Message]:
         """Until every child is done."""
         while self._pipes:
-            yield from self._hear(None)
+            yield from self._receive(None)
 
     def close(self) -> None:
         """Ends the children, done or not."""
-        patience_s = 0.0 if self._pipes else _PATIENCE_S  # whoever has told all ends by itself
+        patience_s = 0.0 if self._pipes else _PATIENCE_S  # a child that has sent everything ends by itself
         for pipe in self._pipes:
             pipe.close()
         for child in self._children:
@@ -143,35 +146,35 @@ class Processes:
             child.kill()
             child.join()
 
-    def _hear(self, patience_s: float | None) -> Iterator[Message]:
+    def _receive(self, patience_s: float | None) -> Iterator[Message]:
         for pipe in wait(self._pipes, patience_s):
             assert isinstance(pipe, Connection)  # noqa: S101  # wait returns what it was given
-            said = _received(pipe)
-            if said is None:
+            received = _receive_from(pipe)
+            if received is None:
                 self._pipes.remove(pipe)
                 pipe.close()
-            elif isinstance(said, NoarkitError):
-                raise said
+            elif isinstance(received, NoarkitError):
+                raise received
             else:
-                yield from said
+                yield from received
 
 
-def hire(work: Work, count: int) -> Workers:
-    """Children where there are to be any, else ourselves."""
-    return Processes(work, count) if count else Inline(work)
+def make_workers(work: Work, count: int) -> Workers:
+    """Child processes where `count` is above 0, else workers in this process."""
+    return ProcessWorkers(work, count) if count else InlineWorkers(work)
 
 
-def _received(pipe: Connection) -> Sequence[Message] | NoarkitError | None:
+def _receive_from(pipe: Connection) -> Sequence[Message] | NoarkitError | None:
     """What a child says: findings, a fault, or None where it is done."""
     try:
-        said = pipe.recv()
+        received = pipe.recv()
     except EOFError:
         return NoarkitError(error="a child process ended unasked", where="noarkit.validate")
-    return said if isinstance(said, list | NoarkitError) else None
+    return received if isinstance(received, list | NoarkitError) else None
 
 
 class _Counter:
-    """Numbers from 0 on that no two processes ever get alike."""
+    """A counter shared by processes: numbers from 0 on, each given out once."""
 
     def __init__(self, context: ForkContext | SpawnContext) -> None:
         self._next: Synchronized[int] = context.Value("q", 0)
@@ -190,9 +193,9 @@ def _context() -> ForkContext | SpawnContext:
     return multiprocessing.get_context("spawn")
 
 
-def _live(work: Work, pipe: Connection, inherited: list[Connection], jobs: Claim, blocks: Claim) -> None:
-    for other in inherited:
-        other.close()
+def _run_worker(work: Work, pipe: Connection, inherited: list[Connection], jobs: Claim, blocks: Claim) -> None:
+    for connection in inherited:
+        connection.close()
     gc.disable()  # nothing here makes circles, and looking for them among millions of elements costs a tenth
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever gathers decides when to stop, and closes the pipe
     try:

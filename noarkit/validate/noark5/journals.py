@@ -1,4 +1,4 @@
-"""One pass through a journal or the change log: rows for the store, and what the file can tell alone."""
+"""Reads a journal or the change log in one pass: rows for the store, and findings that need this file only."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from noarkit.model.xml_model import xml_model
 from noarkit.packages.noark5 import spec
 from noarkit.safe.growing import TooDeep, follow, read_prologue
 from noarkit.safe.xml import LIMITS
-from noarkit.validate.noark5.messages import Counted, Head, Message, Notes, Rows
-from noarkit.validate.noark5.store import Row, packed
-from noarkit.validate.noark5.structure import doubted, plain
-from noarkit.validate.noark5.units import answer_key, in_order, party_key, told, whole
+from noarkit.validate.noark5.messages import Head, Message, Notes, Rows, RuleCounts
+from noarkit.validate.noark5.store import Row, pack_id
+from noarkit.validate.noark5.structure import encoding_finding, is_plain_xml
+from noarkit.validate.noark5.units import answer_key, party_key, sorted_keys, text_key, whole_number
 
 JOURNALS = (spec.RUNNING_JOURNAL, spec.PUBLIC_JOURNAL)
 """The two journals; their place here is their number."""
@@ -23,7 +23,7 @@ JOURNALS = (spec.RUNNING_JOURNAL, spec.PUBLIC_JOURNAL)
 _BATCH = 5_000
 _DEEPEST = LIMITS.max_depth
 _ENTRY_GROUPS = ("journalhode", "saksmappe", "journalpost", "korrespondansepart")
-"""Groups of which something is asked; what else there is belongs to them, or to nobody."""
+"""The groups whose leaves are needed; leaves of other groups belong to the group around them."""
 
 
 def read_journal(path: Path, journal: int) -> Iterator[Message]:
@@ -31,15 +31,15 @@ def read_journal(path: Path, journal: int) -> Iterator[Message]:
     entries = _Entries(journal, Notes(path.name))
     yield from _read(path, entries, JOURNALS[journal], _ENTRY_GROUPS)
     yield Head(journal, entries.head, entries.head_at, entries.count, entries.newer_at, entries.rises)
-    yield from entries.notes.told()
+    yield from entries.notes.messages()
 
 
 def read_change_log(path: Path) -> Iterator[Message]:
     """The changes of a change log, and what is wrong in it."""
     changes = _Changes(Notes(path.name))
     yield from _read(path, changes, spec.CHANGE_LOG, ("endring",))
-    yield Counted({("N938",): changes.count})
-    yield from changes.notes.told()
+    yield RuleCounts({("N938",): changes.count})
+    yield from changes.notes.messages()
 
 
 @dataclass(slots=True)
@@ -51,11 +51,11 @@ class _Group:
     values: dict[str, str]
 
 
-class _Taker(Protocol):
+class _RowMaker(Protocol):
     """Who makes rows of the groups of one document."""
 
     table: str
-    wanted: tuple[str, ...]
+    leaf_names: tuple[str, ...]
     rows: list[Row]
     notes: Notes
 
@@ -64,13 +64,13 @@ class _Taker(Protocol):
         ...
 
 
-def _read(path: Path, taker: _Taker, document: str, groups: Sequence[str]) -> Iterator[Message]:
+def _read(path: Path, taker: _RowMaker, document: str, groups: Sequence[str]) -> Iterator[Message]:
     with path.open("rb") as file:
         prologue = read_prologue(file, path.name)
-        if not plain(prologue):
-            taker.notes.take(doubted(prologue, path.name))
-        reading = _Reading(taker, document, groups)
-        for _ in follow(file, path.name, reading, (_Group("", 0, {}), False)):
+        if not is_plain_xml(prologue):
+            taker.notes.take(encoding_finding(prologue, path.name))
+        handler = _ElementHandler(taker, document, groups)
+        for _ in follow(file, path.name, handler, (_Group("", 0, {}), False)):
             if len(taker.rows) >= _BATCH:
                 yield Rows(taker.table, tuple(taker.rows))
                 taker.rows.clear()
@@ -81,14 +81,14 @@ _Place = tuple[_Group, bool]
 """The group that leaves belong to, and whether the open element is that group itself."""
 
 
-class _Reading:
+class _ElementHandler:
     """What is done with the elements of a document whose groups hold leaves; what nobody knows is passed through."""
 
-    def __init__(self, taker: _Taker, document: str, groups: Sequence[str]) -> None:
+    def __init__(self, taker: _RowMaker, document: str, groups: Sequence[str]) -> None:
         prefix = f"{{{spec.namespace(document)}}}"
         self._taker = taker
         self._groups = {prefix + name: name for name in groups}
-        self._leaves = {prefix + name: name for name in taker.wanted}
+        self._leaves = {prefix + name: name for name in taker.leaf_names}
         self._number = 0
 
     def enter(self, above: _Place, element: Element) -> _Place:
@@ -107,7 +107,7 @@ class _Reading:
         self._fill(at[0].values, children, depth)
 
     def _fill(self, values: dict[str, str], children: Iterable[Element], depth: int) -> None:
-        wanted, number = self._leaves.get, self._number
+        leaf_name, number = self._leaves.get, self._number
         for child in children:
             number += 1
             if len(child):
@@ -115,7 +115,7 @@ class _Reading:
                 self._descend(values, child, depth)
                 number = self._number
                 continue
-            text, name = child.text, wanted(child.tag)
+            text, name = child.text, leaf_name(child.tag)
             if not text or text.isspace():
                 self._taker.notes.hit("N010", number, element=child.tag.rpartition("}")[2])
             if name is not None:
@@ -138,7 +138,7 @@ class _Entries:
     """The entries of one journal."""
 
     table = "entries"
-    wanted: tuple[str, ...] = (
+    leaf_names: tuple[str, ...] = (
         *("systemID", "journalaar", "journalsekvensnummer", "journalpostnummer", "tittel", "offentligTittel"),
         *("journaldato", "dokumentetsDato", "skjermingMetadata", "saksaar", "sakssekvensnummer"),
         *("journalStartDato", "journalSluttDato", "antallJournalposter", "seleksjon"),
@@ -160,7 +160,7 @@ class _Entries:
         self._parties: list[bytes] = []
         self._first = self._last = ""
         self._newer = _newer(JOURNALS[journal])
-        self.wanted = (*self.wanted, *{name for names in self._newer.values() for name in names})
+        self.leaf_names = (*self.leaf_names, *{name for names in self._newer.values() for name in names})
 
     def take(self, group: _Group) -> None:
         """A group that is whole."""
@@ -173,8 +173,8 @@ class _Entries:
             self._parties.append(party_key(values.get("korrespondanseparttype"), values.get("korrespondansepartNavn")))
         elif group.name == "saksmappe":
             values = group.values
-            numbers = (whole(values.get("saksaar")), whole(values.get("sakssekvensnummer")))
-            self._case = (*numbers, told(values.get(self._title)))
+            numbers = (whole_number(values.get("saksaar")), whole_number(values.get("sakssekvensnummer")))
+            self._case = (*numbers, text_key(values.get(self._title)))
         elif group.name == "journalhode":
             self.head, self.head_at = group.values, group.at
             self._first, self._last = (
@@ -184,7 +184,10 @@ class _Entries:
     def _entry(self, values: Mapping[str, str], at: int) -> None:
         self.count += 1
         key, day = values.get("systemID", ""), values.get("journaldato", "")[:10]
-        year, sequence = whole(values.get("journalaar")) or 0, whole(values.get("journalsekvensnummer")) or 0
+        year, sequence = (
+            whole_number(values.get("journalaar")) or 0,
+            whole_number(values.get("journalsekvensnummer")) or 0,
+        )
         if (year, sequence) <= self._before:
             self.rises = False
             if (year, sequence) < self._before:
@@ -192,13 +195,13 @@ class _Entries:
         self._before = (year, sequence)
         if day and ((self._first and day < self._first) or (self._last and day > self._last)):
             self.notes.hit("N512", at, key, value=day)
-        title, number = told(values.get(self._title)), whole(values.get("journalpostnummer"))
-        written = values.get("dokumentetsDato", "")[:10]
-        parties = in_order(b"".join(self._parties))
+        title, number = text_key(values.get(self._title)), whole_number(values.get("journalpostnummer"))
+        document_day = values.get("dokumentetsDato", "")[:10]
+        parties = sorted_keys(b"".join(self._parties))
         self._parties.clear()
-        day_of_answer, way = values.get("avskrivningsdato"), values.get("avskrivningsmaate")
-        answer = answer_key(day_of_answer, way) if day_of_answer or way else b""
-        entry = (self._journal, packed(key), year, sequence, number, day, written, title, *self._case)
+        day_of_answer, method = values.get("avskrivningsdato"), values.get("avskrivningsmaate")
+        answer = answer_key(day_of_answer, method) if day_of_answer or method else b""
+        entry = (self._journal, pack_id(key), year, sequence, number, day, document_day, title, *self._case)
         self.rows.append((*entry, parties, answer, at))
 
 
@@ -208,14 +211,14 @@ _NONE: frozenset[str] = frozenset()
 def _newer(document: str) -> Mapping[str, frozenset[str]]:
     """The fields of each group that the first edition of 5.0 did not have."""
     groups = xml_model("5.0").documents[document].groups.values()
-    return {group.name: frozenset(one.name for one in group.own if one.since_2023) for group in groups}
+    return {group.name: frozenset(leaf.name for leaf in group.own if leaf.since_2023) for group in groups}
 
 
 class _Changes:
     """The changes of a change log."""
 
     table = "changes"
-    wanted: tuple[str, ...] = ("referanseArkivenhet", "referanseMetadata")
+    leaf_names: tuple[str, ...] = ("referanseArkivenhet", "referanseMetadata")
 
     def __init__(self, notes: Notes) -> None:
         self.rows: list[Row] = []
@@ -226,5 +229,5 @@ class _Changes:
         """A group that is whole."""
         if group.name == "endring":
             self.count += 1
-            target = packed(group.values.get("referanseArkivenhet", ""))
+            target = pack_id(group.values.get("referanseArkivenhet", ""))
             self.rows.append((target, group.values.get("referanseMetadata", ""), group.at))

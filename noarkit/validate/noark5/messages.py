@@ -1,4 +1,4 @@
-"""What a job tells whoever gathers its findings: rows for the store, hits, counts. Plain values that can be sent."""
+"""The messages of a job to the validating process: rows for the store, findings, counts. Plain values, picklable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RuleHits:
     """Hits of one rule: the first ones, and how many there were in all."""
 
     code: str
@@ -28,7 +28,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class RuleCounts:
     """Numbers by rule and labels."""
 
     numbers: Mapping[tuple[str, ...], int]
@@ -51,18 +51,18 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """A file that cannot be read, or must not be. `judging` = told by the one who held it against its schema."""
+class UnreadableFile:
+    """A file that cannot be read, or is hostile. `by_schema` = reported by the job that checks its schema."""
 
     hit: Hit
-    judging: bool = False
+    by_schema: bool = False
 
 
-Message = Rows | Found | Counted | Head | Refused
+Message = Rows | RuleHits | RuleCounts | Head | UnreadableFile
 
 
 class Notes:
-    """Gathers the hits of one job until they are told."""
+    """Collects the hits of one job until they are sent."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -76,18 +76,18 @@ class Notes:
     def take(self, hit: Hit) -> None:
         """One hit as it is."""
         self._counts[hit.code] = self._counts.get(hit.code, 0) + 1
-        kept = self._hits.setdefault(hit.code, [])
-        if len(kept) < KEPT:
-            kept.append(hit)
+        kept_hits = self._hits.setdefault(hit.code, [])
+        if len(kept_hits) < KEPT:
+            kept_hits.append(hit)
 
     def line(self, code: str, line: int | None, **data: str) -> None:
         """One hit on a line of the file."""
         self.take(Hit(code, self._file, None, line, None, {name: text[:400] for name, text in data.items()}))
 
-    def told(self) -> Iterator[Message]:
+    def messages(self) -> Iterator[Message]:
         """All of it."""
         for code, count in self._counts.items():
-            yield Found(code, tuple(self._hits[code]), count)
+            yield RuleHits(code, tuple(self._hits[code]), count)
 
 
 def refusal(file: str, fault: PackageFault | UnsafeXml | OSError) -> Hit:
@@ -96,5 +96,5 @@ def refusal(file: str, fault: PackageFault | UnsafeXml | OSError) -> Hit:
         return Hit("N007", file, data={"why": fault.strerror or type(fault).__name__})
     line = fault.data.get("line")
     code = "N006" if isinstance(fault, UnsafeXml) else "N007"
-    why = str(fault.data.get("detail") or fault.data.get("why") or "")
-    return Hit(code, file, None, line if isinstance(line, int) and line > 0 else None, None, {"why": why[:200]})
+    reason = str(fault.data.get("detail") or fault.data.get("why") or "")
+    return Hit(code, file, None, line if isinstance(line, int) and line > 0 else None, None, {"why": reason[:200]})

@@ -1,5 +1,5 @@
-"""An extract in a zip or tar under the same rules: its XML goes into a folder of our own, which is removed again, and
-its documents are hashed where they lie.
+"""Validates an extract in a zip or tar: its XML is unpacked into a temporary folder, and its documents are hashed
+inside the archive file.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from noarkit.safe.workplace import own_folder
 from noarkit.validate.findings import Report
 from noarkit.validate.noark5.documents import row_of
 from noarkit.validate.noark5.messages import Rows
-from noarkit.validate.noark5.run import Wish, validate_extract
+from noarkit.validate.noark5.run import Noark5ValidateOptions, validate_extract
 from noarkit.validate.noark5.store import Row
 
 _BATCH = 500
 
 
-def validate_packed(storage: Storage, wish: Wish) -> Report:
+def validate_packed(storage: Storage, options: Noark5ValidateOptions) -> Report:
     """What is to be said about the extract in an archive file. Raises `PackageFault` where it holds none."""
     extract = extract_in(storage)
     if extract is None:
         raise PackageFault(where=storage.where, why="no-package", folder=storage.where)
     with own_folder("validate") as root:
         spread(extract, root)
-        report = validate_extract(root, replace(wish, elsewhere=_Documents(extract)))
+        report = validate_extract(root, replace(options, packed_documents=_Documents(extract)))
     return replace(report, package=storage.where)
 
 
@@ -53,10 +53,10 @@ class _Documents:
     def digest(self, name: str, algorithm: str) -> bytes | None:
         """The digest of one file."""
         try:
-            running = hashlib.new(algorithm, usedforsecurity=False)
+            hasher = hashlib.new(algorithm, usedforsecurity=False)
             with self._extract.open(name) as content:
                 while block := content.read(BLOCK_BYTES):
-                    running.update(block)
+                    hasher.update(block)
         except (ValueError, FileNotFoundError):
             return None
-        return running.digest()
+        return hasher.digest()

@@ -1,6 +1,6 @@
-"""Validates one Noark 5 extract: reads everything once, then judges what was read.
+"""Validates one Noark 5 extract: reads everything once, then checks what was read.
 
-Nothing is written anywhere but into a database of our own that the system forgets with us.
+Nothing is written but a temporary database, which the system removes when the process ends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from noarkit.validate.noark5.case import DESCRIPTION_FILE, Case
 from noarkit.validate.noark5.description import Description, read_description
 from noarkit.validate.noark5.identity import judge_editions, judge_identity, version_of, vsm_schemas
 from noarkit.validate.noark5.inventory import judge_inventory
-from noarkit.validate.noark5.jobs import ChangeLogJob, Job, JournalJob, JudgeJob, Work, Workers, hire
+from noarkit.validate.noark5.jobs import ChangeLogJob, Job, JournalJob, JudgeJob, Work, Workers, make_workers
 from noarkit.validate.noark5.journals import JOURNALS
 from noarkit.validate.noark5.links import (
     judge_change_log,
@@ -36,11 +36,11 @@ from noarkit.validate.noark5.links import (
     judge_numbers,
     judge_references,
 )
-from noarkit.validate.noark5.messages import Counted, Found, Head, Message, Refused, Rows, refusal
-from noarkit.validate.noark5.schemas import bench_for, judging_files
-from noarkit.validate.noark5.sight import FILE, Bounds
+from noarkit.validate.noark5.messages import Head, Message, Rows, RuleCounts, RuleHits, UnreadableFile, refusal
+from noarkit.validate.noark5.schemas import judging_files, schemas_for
 from noarkit.validate.noark5.store import Store
 from noarkit.validate.noark5.structure import walk_structure
+from noarkit.validate.noark5.walk_state import FILE, Bounds
 
 FORM = "noark5"
 LARGE_BYTES = 8 * 1024 * 1024
@@ -51,7 +51,7 @@ _PARTS = ("", "content")
 _CLASSES = "SELECT name, title, {column} FROM classes WHERE {column} > 0 ORDER BY {column} DESC, name LIMIT ?"
 
 
-class Elsewhere(Protocol):
+class PackedDocuments(Protocol):
     """The documents of a package whose XML alone lies in a folder."""
 
     def rows(self) -> Iterator[Rows]:
@@ -64,15 +64,15 @@ class Elsewhere(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """How a package is to be validated. `workers` = how many children share the work; None = as its size asks for.
-    `elsewhere` has the documents where they do not lie beside the XML."""
+class Noark5ValidateOptions:
+    """The options of a Noark 5 validation. `workers` = the number of child processes; None = by the package's size.
+    `packed_documents` has the documents where they are not beside the XML."""
 
     schemas: Path | None = None
     workers: int | None = None
     today: str = ""
     listener: Listener = nobody
-    elsewhere: Elsewhere | None = None
+    packed_documents: PackedDocuments | None = None
 
 
 def root_of(package: Path) -> Path | None:
@@ -89,30 +89,30 @@ def root_of(package: Path) -> Path | None:
     return None
 
 
-def validate_extract(root: Path, wish: Wish) -> Report:
+def validate_extract(root: Path, options: Noark5ValidateOptions) -> Report:
     """What is to be said about the extract in `root`."""
     began = time.perf_counter()
     rules = rules_of("noarkit.validate.noark5")
     tally = Tally(rules)
-    description = _described(root, tally)
+    description = _read_description(root, tally)
     version = version_of(root, description)
     vsm = vsm_schemas(root, description, tally)
-    work = Work(root, _jobs(root, judging_files(version, wish.schemas), vsm, version))
-    workers = hire(work, _count(root, wish))
+    work = Work(root, _jobs(root, judging_files(version, options.schemas), vsm, version))
+    workers = make_workers(work, _count(root, options))
     try:
         with Store() as store:
             case = Case(root, version, description, _names(root), _folder(root), store, tally)
-            case.digest = wish.elsewhere.digest if wish.elsewhere is not None else None
-            judging: list[Refused] = []
-            _read(case, workers, wish, judging)
+            case.digest = options.packed_documents.digest if options.packed_documents is not None else None
+            schema_refusals: list[UnreadableFile] = []
+            _read(case, workers, options, schema_refusals)
             store.finish()
-            _judge(case, vsm, judging)
+            _judge(case, vsm, schema_refusals)
             return _report(case, rules, time.perf_counter() - began)
     finally:
         workers.close()
 
 
-def _described(root: Path, tally: Tally) -> Description | None:
+def _read_description(root: Path, tally: Tally) -> Description | None:
     path = root / DESCRIPTION_FILE
     if not path.is_file() or path.is_symlink():
         tally.add("N001", DESCRIPTION_FILE)
@@ -132,9 +132,9 @@ def _jobs(root: Path, files: Mapping[str, Path], vsm: Mapping[str, Path], versio
         path = root / f"{document}.xml"
         if not path.is_file() or path.is_symlink():
             continue
-        bench = bench_for(document, files, vsm if document == spec.STRUCTURE else {})
-        if bench is not None:
-            jobs.append(JudgeJob(path, bench))
+        schemas = schemas_for(document, files, vsm if document == spec.STRUCTURE else {})
+        if schemas is not None:
+            jobs.append(JudgeJob(path, schemas))
         if document in JOURNALS:
             jobs.append(JournalJob(path, JOURNALS.index(document)))
         elif document == spec.CHANGE_LOG:
@@ -142,9 +142,9 @@ def _jobs(root: Path, files: Mapping[str, Path], vsm: Mapping[str, Path], versio
     return tuple(sorted(jobs, key=lambda job: -job.path.stat().st_size))
 
 
-def _count(root: Path, wish: Wish) -> int:
-    if wish.workers is not None:
-        return wish.workers
+def _count(root: Path, options: Noark5ValidateOptions) -> int:
+    if options.workers is not None:
+        return options.workers
     size = sum(entry.stat().st_size for entry in root.iterdir() if entry.is_file())
     return os.cpu_count() or 1 if size > LARGE_BYTES and alone() else 0
 
@@ -154,26 +154,28 @@ def _names(root: Path) -> frozenset[str]:
 
 
 def _folder(root: Path) -> str:
-    there = (name for name in spec.DOCUMENT_FOLDERS if (root / name).is_dir())
-    return next(there, spec.DOCUMENT_FOLDER)
+    folders = (name for name in spec.DOCUMENT_FOLDERS if (root / name).is_dir())
+    return next(folders, spec.DOCUMENT_FOLDER)
 
 
-def _read(case: Case, workers: Workers, wish: Wish, judging: list[Refused]) -> None:
-    """Walks arkivstruktur here, and hears in between what the others found."""
+def _read(case: Case, workers: Workers, options: Noark5ValidateOptions, schema_refusals: list[UnreadableFile]) -> None:
+    """Walks arkivstruktur in this process, and takes the messages of the workers in between."""
     if FILE in case.files:
-        bounds = Bounds(case.said("startDate"), case.said("endDate"), f"{wish.today or _latest_day()}~")
+        bounds = Bounds(case.value_of("startDate"), case.value_of("endDate"), f"{options.today or _latest_day()}~")
         try:
             with (case.root / FILE).open("rb") as file:
                 for sight in walk_structure(file, case.version, bounds, case.store, case.tally):
                     case.counts, case.vsm, case.registered = sight.counts, sight.vsm, sight.registered
                     case.creators, case.days, case.spans = sight.creators, sight.days, sight.spans
                     for message in workers.ready():
-                        _take(case, message, judging)
-                    wish.listener(Event("validating", {"file": FILE, "bytes": sight.bytes}))
+                        _take(case, message, schema_refusals)
+                    options.listener(Event("validating", {"file": FILE, "bytes": sight.bytes}))
         except (PackageFault, UnsafeXml, OSError) as fault:
-            _refuse(case, Refused(refusal(FILE, fault)))
-    for message in chain(workers.rest(), wish.elsewhere.rows() if wish.elsewhere is not None else ()):
-        _take(case, message, judging)
+            _refuse(case, UnreadableFile(refusal(FILE, fault)))
+    for message in chain(
+        workers.remaining(), options.packed_documents.rows() if options.packed_documents is not None else ()
+    ):
+        _take(case, message, schema_refusals)
 
 
 def _latest_day() -> str:
@@ -181,32 +183,32 @@ def _latest_day() -> str:
     return (datetime.now(UTC) + timedelta(hours=14)).date().isoformat()
 
 
-def _take(case: Case, message: Message, judging: list[Refused]) -> None:
+def _take(case: Case, message: Message, schema_refusals: list[UnreadableFile]) -> None:
     if isinstance(message, Rows):
         case.store.add_all(message.table, message.rows)
-    elif isinstance(message, Found):
+    elif isinstance(message, RuleHits):
         for hit in message.hits:
             case.tally.take(hit)
         case.tally.more(message.code, message.count - len(message.hits))
-    elif isinstance(message, Counted):
+    elif isinstance(message, RuleCounts):
         for key, number in message.numbers.items():
-            case.counts.put(number, *key)
+            case.counts.add_number(number, *key)
     elif isinstance(message, Head):
         case.heads[message.journal] = message
-    elif message.judging:
-        judging.append(message)
+    elif message.by_schema:
+        schema_refusals.append(message)
     else:
         _refuse(case, message)
 
 
-def _refuse(case: Case, refused: Refused) -> None:
+def _refuse(case: Case, refused: UnreadableFile) -> None:
     if refused.hit.file not in case.unread:
         case.unread.add(refused.hit.file)
         case.tally.take(refused.hit)
 
 
-def _judge(case: Case, vsm: Mapping[str, Path], judging: list[Refused]) -> None:
-    for refused in judging:
+def _judge(case: Case, vsm: Mapping[str, Path], schema_refusals: list[UnreadableFile]) -> None:
+    for refused in schema_refusals:
         if not (refused.hit.file == DESCRIPTION_FILE and case.description is None):
             _refuse(case, refused)
     judge_identity(case, vsm)
@@ -242,29 +244,29 @@ def _lines(case: Case) -> dict[tuple[str, int], int]:
     for hit in case.tally.hits():
         if hit.number is not None:
             numbers.setdefault(hit.file, []).append(hit.number)
-    found: dict[tuple[str, int], int] = {}
-    for name, wanted in numbers.items():
+    line_by_place: dict[tuple[str, int], int] = {}
+    for name, element_numbers in numbers.items():
         with (case.root / name).open("rb") as file:
-            found |= {(name, number): line for number, line in lines_of(file, name, wanted).items()}
-    return found
+            line_by_place |= {(name, number): line for number, line in lines_of(file, name, element_numbers).items()}
+    return line_by_place
 
 
 def _tell_once(case: Case, lines: Mapping[tuple[str, int], int]) -> None:
-    """What a rule of its own says about an element, the schema need not say again."""
+    """Removes schema findings about elements that a more precise rule reports as well."""
     hits = case.tally.hits()
-    told = {
+    reported = {
         (hit.file, lines.get((hit.file, hit.number)), hit.data.get("element"))
         for hit in hits
         if hit.number is not None and hit.code in _PRECISE
     }
-    places = {(file, line) for file, line, element in told if element is None}
-    again = [
+    places = {(file, line) for file, line, element in reported if element is None}
+    repeated = [
         hit
         for hit in hits
         if hit.code == "N103"
-        and ((hit.file, hit.line, hit.data.get("element")) in told or (hit.file, hit.line) in places)
+        and ((hit.file, hit.line, hit.data.get("element")) in reported or (hit.file, hit.line) in places)
     ]
-    case.tally.drop("N103", again)
+    case.tally.drop("N103", repeated)
 
 
 _PRECISE = frozenset({"N009", "N010", "N311", "N312", "N330", "N331"})
@@ -274,12 +276,12 @@ def _summary(case: Case) -> dict[str, tuple[str, ...]]:
     creators = case.description.creators if case.description is not None else ()
     size = case.store.number("SELECT SUM(size) FROM files")
     files = case.store.number("SELECT COUNT(*) FROM files WHERE kind = 'file'")
-    found = {
+    summary = {
         "creators": creators or tuple(case.creators),
-        "period": tuple(day for name in ("startDate", "endDate") if (day := case.said(name))),
-        "divides": tuple(word for name in ("inngaaendeSkille", "utgaaendeSkille") if (word := case.said(name))),
-        "system": tuple(word for name in ("systemName", "systemType") if (word := case.said(name))),
-        "archive": (case.said("archive") or "",),
+        "period": tuple(day for name in ("startDate", "endDate") if (day := case.value_of(name))),
+        "divides": tuple(word for name in ("inngaaendeSkille", "utgaaendeSkille") if (word := case.value_of(name))),
+        "system": tuple(word for name in ("systemName", "systemType") if (word := case.value_of(name))),
+        "archive": (case.value_of("archive") or "",),
         "version": (case.version,),
         "records": tuple(case.days),
         "folders": (str(case.counts.total("N907")),),
@@ -287,7 +289,7 @@ def _summary(case: Case) -> dict[str, tuple[str, ...]]:
         "files": (str(files),),
         "bytes": (str(size),),
     }
-    return {name: tuple(word for word in words if word) for name, words in found.items()}
+    return {name: tuple(word for word in words if word) for name, words in summary.items()}
 
 
 def _counts(case: Case, rules: Mapping[str, Rule]) -> tuple[Count, ...]:
@@ -295,16 +297,21 @@ def _counts(case: Case, rules: Mapping[str, Rule]) -> tuple[Count, ...]:
     for key, number in case.counts.numbers.items():
         if key[0] in rules:
             rows.setdefault(key[0], []).append((key[1:], number))
-    told = [
-        Count(rules[code], tuple(sorted(some)[:_SHOWN_ROWS]), sum(n for _, n in some), max(0, len(some) - _SHOWN_ROWS))
-        for code, some in sorted(rows.items())
-        if some
+    counts = [
+        Count(
+            rules[code],
+            tuple(sorted(entries)[:_SHOWN_ROWS]),
+            sum(n for _, n in entries),
+            max(0, len(entries) - _SHOWN_ROWS),
+        )
+        for code, entries in sorted(rows.items())
+        if entries
     ]
     by_class = (_by_class(case, rules[code], column) for code, column in (("N909", "folders"), ("N915", "records")))
-    told += [count for count in by_class if count.total]
+    counts += [count for count in by_class if count.total]
     if case.spans:
-        told.append(Count(rules["N922"], *_spans(case)))
-    return tuple(sorted(told, key=lambda count: count.rule.code))
+        counts.append(Count(rules["N922"], *_spans(case)))
+    return tuple(sorted(counts, key=lambda count: count.rule.code))
 
 
 def _spans(case: Case) -> tuple[tuple[tuple[tuple[str, ...], int], ...], int]:
@@ -317,8 +324,8 @@ def _spans(case: Case) -> tuple[tuple[tuple[tuple[str, ...], int], ...], int]:
 
 def _by_class(case: Case, rule: Rule, column: str) -> Count:
     """The fullest classes, and how much there is in all; there may be a hundred thousand."""
-    found = case.store.ask(_CLASSES.format(column=column), (_SHOWN_ROWS,))
-    rows = tuple(((str(name), str(title)), number) for name, title, number in found if isinstance(number, int))
+    class_rows = case.store.ask(_CLASSES.format(column=column), (_SHOWN_ROWS,))
+    rows = tuple(((str(name), str(title)), number) for name, title, number in class_rows if isinstance(number, int))
     total = case.store.number(f"SELECT SUM({column}) FROM classes")  # noqa: S608  # one of two columns of ours
     count = case.store.number(f"SELECT COUNT(*) FROM classes WHERE {column} > 0")  # noqa: S608  # as above
     return Count(rule, rows, total, count - len(rows))

@@ -1,7 +1,8 @@
-"""Which schemas judge a package, and whether its own are the official ones.
+"""Chooses the schemas that a package is validated against, and recognises official schemas.
 
-A package's own schema never judges: ours do, or official ones from a folder of the user, known by their sha256.
-Only for metadata of the archive's own making (vsm) there is no other judge than the schema that came along.
+A package's own schemas are not used, because it could bring schemas that allow everything: ours are used, or official
+ones from a folder of the user, known by their sha256. Only business-specific metadata (vsm) has no schema but the one
+in the package.
 """
 
 from __future__ import annotations
@@ -26,41 +27,41 @@ _LOCATED = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class SchemaSet:
     """The files that judge one document: by their names, and the file of each namespace."""
 
     files: Mapping[str, Path]
     namespaces: Mapping[str, str]
-    own: frozenset[str]
+    own_namespaces: frozenset[str]
 
 
-def our_folder(version: Version) -> Path | None:
+def own_schema_folder(version: Version) -> Path | None:
     """Where our own schemas of a version lie: in the installed package, or in the checkout beside it."""
-    here = Path(noarkit.__file__).parent
-    for place in (here / "schemas", here.parent / "schemas"):
+    package_folder = Path(noarkit.__file__).parent
+    for place in (package_folder / "schemas", package_folder.parent / "schemas"):
         if (place / _OWN / version).is_dir():
             return place / _OWN / version
     return None
 
 
-def judging_files(version: Version, given: Path | None) -> dict[str, Path]:
+def judging_files(version: Version, user_folder: Path | None) -> dict[str, Path]:
     """The schema files that judge packages of a version, by name: from a folder of the user where they are official."""
-    found: dict[str, Path] = {}
-    ours = our_folder(version)
+    files: dict[str, Path] = {}
+    own_folder = own_schema_folder(version)
     for name in spec.schema_files(version):
-        for folder in (ours, ours.parent if ours else None):
+        for folder in (own_folder, own_folder.parent if own_folder else None):
             if folder is not None and (folder / name).is_file():
-                found.setdefault(name, folder / name)
-        official = given / name if given is not None else None
+                files.setdefault(name, folder / name)
+        official = user_folder / name if user_folder is not None else None
         if official is not None and official.is_file() and spec.identify(sha256_of(official)) is not None:
-            found[name] = official
-    return found
+            files[name] = official
+    return files
 
 
 def is_ours(name: str, sha256: str) -> bool:
     """True for a schema that we make ourselves: equivalent to the official one, but not it."""
     for version in ("3.1", "4.0", "5.0"):
-        folder = our_folder(version)
+        folder = own_schema_folder(version)
         if folder is None:
             continue
         for place in (folder / name, folder.parent / name):
@@ -69,17 +70,17 @@ def is_ours(name: str, sha256: str) -> bool:
     return False
 
 
-def bench_for(document: str, files: Mapping[str, Path], own: Mapping[str, Path]) -> Bench | None:
-    """What judges one document, or None where we have no schema for it; `own` are schemas of vsm, by namespace."""
-    needed = spec.schemas_of(document)
-    if any(name not in files for name in needed):
+def schemas_for(document: str, files: Mapping[str, Path], own_schemas: Mapping[str, Path]) -> SchemaSet | None:
+    """The schemas for one document; None where we have none. `own_schemas` are those for vsm, by namespace."""
+    schema_names = spec.schemas_of(document)
+    if any(name not in files for name in schema_names):
         return None
-    chosen = {name: files[name] for name in needed}
-    namespaces = {spec.namespace(document): needed[0]}
-    for namespace, path in own.items():
-        chosen[path.name] = path
+    chosen_files = {name: files[name] for name in schema_names}
+    namespaces = {spec.namespace(document): schema_names[0]}
+    for namespace, path in own_schemas.items():
+        chosen_files[path.name] = path
         namespaces[namespace] = path.name
-    return Bench(chosen, namespaces, frozenset(own))
+    return SchemaSet(chosen_files, namespaces, frozenset(own_schemas))
 
 
 def namespace_of(schema: Path) -> str | None:
@@ -97,16 +98,16 @@ def undocumented(schema: Path) -> Iterator[tuple[str, int]]:
             yield name, line if isinstance(line, int) else 0
 
 
-def judge_document(path: Path, bench: Bench) -> Iterator[Message]:
+def judge_document(path: Path, schemas: SchemaSet) -> Iterator[Message]:
     """What the schemas have against a document."""
     notes = Notes(path.name)
     try:
-        schema = joined_schema(bench.files, bench.namespaces)
+        schema = joined_schema(schemas.files, schemas.namespaces)
     except PackageFault as fault:
         notes.line("N109", None, why=str(fault.data.get("detail", "")))
-        plain = {name: place for name, place in bench.files.items() if name in spec.schemas_of(path.stem)}
-        schema = joined_schema(plain, {space: name for space, name in bench.namespaces.items() if name in plain})
+        plain = {name: place for name, place in schemas.files.items() if name in spec.schemas_of(path.stem)}
+        schema = joined_schema(plain, {space: name for space, name in schemas.namespaces.items() if name in plain})
     for error in judge(path, schema, located=_LOCATED):
-        code = "N109" if error.namespace in bench.own else "N103"
+        code = "N109" if error.namespace in schemas.own_namespaces else "N103"
         notes.line(code, error.line or None, element=error.element, why=error.message)
-    yield from notes.told()
+    yield from notes.messages()

@@ -1,7 +1,7 @@
-"""Where a validation keeps what it cannot judge at once: ids, references, documents, files and journal entries.
+"""The temporary database of a validation: ids, references, documents, files and journal entries, to check at the end.
 
-One private SQLite database that the system forgets with the process, however it ends. Ids that look as they should are
-16 bytes; rows go in by thousands, and indexes come when all rows are there.
+One private SQLite database that the system removes with the process, however it ends. UUIDs are stored as 16 bytes;
+rows are inserted by thousands, and indexes are created when all rows are there.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class Store:
 
     def number(self, sql: str, values: Row = ()) -> int:
         """An answer that is one number."""
-        found = self._db.execute(sql, values).fetchone()[0]
-        return int(found or 0)
+        value = self._db.execute(sql, values).fetchone()[0]
+        return int(value or 0)
 
     def _flush(self, table: str) -> None:
         waiting = self._waiting[table]
@@ -103,7 +103,7 @@ _TEXT = b"=" * 17
 """What begins the key of an id that is no UUID: longer than any UUID, so that none is taken for the other."""
 
 
-def packed(text: str) -> bytes:
+def pack_id(text: str) -> bytes:
     """An id as it is kept: 16 bytes where it is a UUID (of either case), else its text."""
     if len(text) == 36 and text[8] == text[13] == text[18] == text[23] == "-":
         try:
@@ -115,7 +115,7 @@ def packed(text: str) -> bytes:
     return _TEXT + text.encode("utf-8", "surrogatepass")
 
 
-def unpacked(value: Value) -> str | None:
+def unpack_id(value: Value) -> str | None:
     """An id as it is shown."""
     if not isinstance(value, bytes):
         return None

@@ -1,6 +1,6 @@
-"""What is checked of each unit of arkivstruktur when it closes: all that its own fields and children can tell.
+"""Checks each unit of arkivstruktur when it closes, by its own fields and children.
 
-What needs other units (ids, references, documents, journals) goes into the store and is judged at the end.
+Data for checks across units (ids, references, documents, journals) goes into the store.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from noarkit.errors import UnsafePath
 from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
 from noarkit.safe.paths import checked_parts
-from noarkit.validate.noark5.sight import UNITS, Frame, Sight
-from noarkit.validate.noark5.store import is_uuid, packed
+from noarkit.validate.noark5.store import is_uuid, pack_id
 from noarkit.validate.noark5.values import formats
+from noarkit.validate.noark5.walk_state import UNITS, Frame, WalkState
 
-Closer = Callable[[Sight, Frame, Frame], None]
+Closer = Callable[[WalkState, Frame, Frame], None]
 
 CLOSED_FILE = frozenset({"Avsluttet", "Utgår"})
 CLOSED_ENTRY = frozenset({"Arkivert", "Utgår"})
@@ -34,57 +34,57 @@ _SCREENED, _SENT, _RECEIVED, _OTHER, _ANSWERS = "|screened", "|sent", "|received
 _EMPTY, _HOLDS = "|empty", "|holds"
 """Of the classes below: how many hold nothing, and whether any holds a folder or a record."""
 _KEY = 4
-_HELD = {
+_RECORD_TYPES = {
     "saksmappe": frozenset({"journalpost", "arkivnotat", "basisregistrering"}),
     "moetemappe": frozenset({"moeteregistrering", "basisregistrering"}),
 }
 _NUMBER = {name: number for number, name in enumerate(UNITS)}
 
 
-def close_arkiv(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_arkiv(state: WalkState, frame: Frame, parent: Frame) -> None:
     """An arkiv."""
-    _unit(sight, frame)
-    _lasts_within(sight, frame, "avsluttetDato")
-    sight.counts.add("N901")
+    _unit(state, frame)
+    _lasts_within(state, frame, "avsluttetDato")
+    state.counts.add("N901")
     status = frame.values.get("arkivstatus", "")
     if status and status != "Avsluttet":
-        sight.hit("N320", frame.at, value=status)
+        state.hit("N320", frame.at, value=status)
 
 
-def close_arkivskaper(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_arkivskaper(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A creator."""
     name = frame.values.get("arkivskaperNavn")
-    if name and len(sight.creators) < 100 and name not in sight.creators:
-        sight.creators.append(name)
+    if name and len(state.creators) < 100 and name not in state.creators:
+        state.creators.append(name)
 
 
-def close_arkivdel(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_arkivdel(state: WalkState, frame: Frame, parent: Frame) -> None:
     """An arkivdel."""
-    _unit(sight, frame)
-    _lasts_within(sight, frame, "avsluttetDato")
-    sight.counts.add("N902")
+    _unit(state, frame)
+    _lasts_within(state, frame, "avsluttetDato")
+    state.counts.add("N902")
     status = frame.values.get("arkivdelstatus", "")
-    sight.label("N903", status)
+    state.label("N903", status)
     if status and status not in CLOSED_SERIES:
-        sight.hit("N321", frame.at, value=status)
-    first, last = (_within(sight, frame, name) for name in ("arkivperiodeStartDato", "arkivperiodeSluttDato"))
+        state.hit("N321", frame.at, value=status)
+    first, last = (_check_within(state, frame, name) for name in ("arkivperiodeStartDato", "arkivperiodeSluttDato"))
     if first and last and last[:10] < first[:10]:
-        sight.hit("N325", frame.at, first=first, last=last)
+        state.hit("N325", frame.at, first=first, last=last)
 
 
-def close_klassifikasjonssystem(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_klassifikasjonssystem(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A classification system. The primary one is that which holds folders or records."""
-    _unit(sight, frame)
-    sight.label("N904")
+    _unit(state, frame)
+    state.label("N904")
     if frame.inner.get(_HOLDS) and (empty := frame.inner.get(_EMPTY)):
-        sight.counts.put(empty, "N906", sight.series)
+        state.counts.add_number(empty, "N906", state.series)
 
 
-def close_klasse(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_klasse(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A class."""
-    _unit(sight, frame)
+    _unit(state, frame)
     inner = frame.inner
-    sight.label("N905", str(frame.level))
+    state.label("N905", str(frame.level))
     folders, records = inner.get("mappe", 0), inner.get("registrering", 0)
     above = parent.inner
     above[_EMPTY] = above.get(_EMPTY, 0) + inner.get(_EMPTY, 0)
@@ -93,142 +93,142 @@ def close_klasse(sight: Sight, frame: Frame, parent: Frame) -> None:
     elif not inner.get("klasse"):
         above[_EMPTY] += 1
     if not folders:
-        sight.label("N942")
+        state.label("N942")
     if not records:
-        sight.label("N943")
+        state.label("N943")
     if frame.mixed is not None:
-        sight.hit(frame.mixed[0], frame.mixed[1], klasse=frame.values.get("klasseID"))
+        state.hit(frame.mixed[0], frame.mixed[1], klasse=frame.values.get("klasseID"))
     if folders or records:
         name = frame.values.get("klasseID", "")
-        sight.store.add("classes", (name, frame.values.get("tittel", ""), folders, records))
+        state.store.add("classes", (name, frame.values.get("tittel", ""), folders, records))
 
 
-def close_mappe(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_mappe(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A folder, case file or meeting folder."""
     values = frame.values
-    _unit(sight, frame)
-    day = _lasts_within(sight, frame, "avsluttetDato")
-    sight.label("N907", frame.type or "mappe", str(frame.level))
-    sight.counts.add("N908", day[:4])
+    _unit(state, frame)
+    day = _lasts_within(state, frame, "avsluttetDato")
+    state.label("N907", frame.type or "mappe", str(frame.level))
+    state.counts.add("N908", day[:4])
     status = values.get("saksstatus", "")
     if status:
-        sight.label("N911", status)
+        state.label("N911", status)
         if status not in CLOSED_FILE:
-            sight.hit("N322", frame.at, value=status)
+            state.hit("N322", frame.at, value=status)
     if frame.type == "saksmappe":
-        _case_file(sight, frame)
+        _case_file(state, frame)
     if ident := values.get("mappeID"):
-        sight.store.add("folders", (packed(values.get("systemID", "")), ident, sight.fonds_at, frame.at))
+        state.store.add("folders", (pack_id(values.get("systemID", "")), ident, state.fonds_at, frame.at))
     if status != VOID and not (frame.inner.get("mappe") or frame.inner.get("registrering")):
-        sight.label("N910")
+        state.label("N910")
 
 
-def close_registrering(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_registrering(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A record of whatever type."""
     values, inner = frame.values, frame.inner
-    _unit(sight, frame)
-    day = _lasts_within(sight, frame, "arkivertDato")
-    _first_and_last(sight, day[:10])
-    sight.label("N912", frame.type or "registrering")
-    sight.counts.add("N914", day[:4])
+    _unit(state, frame)
+    day = _lasts_within(state, frame, "arkivertDato")
+    _first_and_last(state, day[:10])
+    state.label("N912", frame.type or "registrering")
+    state.counts.add("N914", day[:4])
     status = values.get("journalstatus", "")
     if frame.type == "journalpost" or status:
-        _entry(sight, frame, parent, status)
+        _entry(state, frame, parent, status)
     if status != VOID and not (inner.get("dokumentbeskrivelse") or inner.get("dokumentobjekt")):
-        sight.label("N916")
+        state.label("N916")
     if inner.get("dokumentbeskrivelse") and not inner.get("Hoveddokument"):
-        sight.label("N940")
-        sight.hit("N335", frame.at)
-    if frame.type not in _HELD.get(parent.type, {frame.type}):
-        sight.hit("N106", frame.at, element=frame.type or "registrering", folder=parent.type)
+        state.label("N940")
+        state.hit("N335", frame.at)
+    if frame.type not in _RECORD_TYPES.get(parent.type, {frame.type}):
+        state.hit("N106", frame.at, element=frame.type or "registrering", folder=parent.type)
 
 
-def close_dokumentbeskrivelse(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_dokumentbeskrivelse(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A document."""
     values, inner = frame.values, frame.inner
-    _unit(sight, frame)
-    _within(sight, frame, "opprettetDato")
-    sight.label("N918")
+    _unit(state, frame)
+    _check_within(state, frame, "opprettetDato")
+    state.label("N918")
     status = values.get("dokumentstatus", "")
-    sight.label("N920", status)
+    state.label("N920", status)
     if status and status != FINISHED:
-        sight.hit("N324", frame.at, value=status)
+        state.hit("N324", frame.at, value=status)
     if not inner.get("dokumentobjekt"):
-        sight.label("N919", values.get("dokumentmedium", ""))
+        state.label("N919", values.get("dokumentmedium", ""))
     elif inner.get("utfoertKassasjon"):
-        sight.hit("N328", frame.at)
+        state.hit("N328", frame.at)
     if inner.get("dokumentobjekt"):
         parent.inner["files"] = 1
     role = values.get("tilknyttetRegistreringSom", "")
     parent.inner[role] = parent.inner.get(role, 0) + 1
 
 
-def close_dokumentobjekt(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_dokumentobjekt(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A version of a document, and the file it points at."""
     values = frame.values
     if "systemID" in values:
-        _unit(sight, frame)
-    sight.label("N921")
+        _unit(state, frame)
+    state.label("N921")
     format_ = values.get("format", "").lower()
-    sight.counts.add("N923", format_)
-    path = _path(sight, frame)
+    state.counts.add("N923", format_)
+    path = _path(state, frame)
     if path is not None:
-        _judge_format(sight, frame, format_, path)
+        _judge_format(state, frame, format_, path)
         row = (
             path.encode("utf-8", "surrogatepass"),
             _digest(values.get("sjekksum", "").strip()),
             algorithm_named(values.get("sjekksumAlgoritme", "")),
             values.get("filstoerrelse"),
-            packed(values.get("systemID") or parent.values.get("systemID", "")),
+            pack_id(values.get("systemID") or parent.values.get("systemID", "")),
             frame.at,
         )
-        sight.store.add("objects", row)
+        state.store.add("objects", row)
 
 
-def close_skjerming(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_skjerming(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A restriction of access."""
-    sight.counts.add("N932", parent.kind)
+    state.counts.add("N932", parent.kind)
     parent.values[_SCREENED] = frame.values.get("skjermingMetadata", "")
 
 
-def close_korrespondansepart(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_korrespondansepart(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A correspondence party."""
     kind = frame.values.get("korrespondanseparttype", "")
-    sight.label("N929", kind)
+    state.label("N929", kind)
     parent.inner["party"] = 1
-    known = party_key(kind, frame.values.get("korrespondansepartNavn"))
+    key = party_key(kind, frame.values.get("korrespondansepartNavn"))
     group = _SENT if kind in _SENDERS else _RECEIVED if kind in _RECEIVERS else _OTHER
-    parent.values[group] = parent.values.get(group, "") + known.hex()
+    parent.values[group] = parent.values.get(group, "") + key.hex()
     if kind in _SENDERS:
         parent.inner["sender"] = 1
     elif kind in _RECEIVERS:
         parent.inner["receiver"] = 1
 
 
-def close_avskrivning(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_avskrivning(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A sign-off."""
     values = frame.values
-    way = values.get("avskrivningsmaate", "")
-    sight.label("N930", way)
-    known = answer_key(values.get("avskrivningsdato"), way)
-    parent.values[_ANSWERS] = parent.values.get(_ANSWERS, "") + known.hex()
+    method = values.get("avskrivningsmaate", "")
+    state.label("N930", method)
+    key = answer_key(values.get("avskrivningsdato"), method)
+    parent.values[_ANSWERS] = parent.values.get(_ANSWERS, "") + key.hex()
 
 
-def close_kassasjon(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_kassasjon(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A decision on disposal."""
-    sight.counts.add("N934", parent.kind, frame.values.get("kassasjonsvedtak", ""))
+    state.counts.add("N934", parent.kind, frame.values.get("kassasjonsvedtak", ""))
 
 
-def _counted(code: str) -> Closer:
-    def close(sight: Sight, frame: Frame, parent: Frame) -> None:
-        sight.counts.add(code, parent.kind)
+def _count_closer(code: str) -> Closer:
+    def close(state: WalkState, frame: Frame, parent: Frame) -> None:
+        state.counts.add(code, parent.kind)
 
     return close
 
 
-def close_part(sight: Sight, frame: Frame, parent: Frame) -> None:
+def close_part(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A party that is not of a letter."""
-    sight.label("N925", parent.kind)
+    state.label("N925", parent.kind)
 
 
 CLOSERS: Mapping[str, Closer | None] = {
@@ -246,52 +246,52 @@ CLOSERS: Mapping[str, Closer | None] = {
     "kassasjon": close_kassasjon,
     "part": close_part,
     "sakspart": close_part,
-    "merknad": _counted("N926"),
-    "kryssreferanse": _counted("N927"),
-    "presedens": _counted("N928"),
+    "merknad": _count_closer("N926"),
+    "kryssreferanse": _count_closer("N927"),
+    "presedens": _count_closer("N928"),
     "avskrivning": close_avskrivning,
-    "dokumentflyt": _counted("N931"),
-    "gradering": _counted("N933"),
-    "utfoertKassasjon": _counted("N935"),
-    "konvertering": _counted("N936"),
-    "sletting": _counted("N941"),
+    "dokumentflyt": _count_closer("N931"),
+    "gradering": _count_closer("N933"),
+    "utfoertKassasjon": _count_closer("N935"),
+    "konvertering": _count_closer("N936"),
+    "sletting": _count_closer("N941"),
     "moetedeltaker": None,
     "elektroniskSignatur": None,
 }
 """Every element that holds others, and what is done when it closes."""
 
 
-def _unit(sight: Sight, frame: Frame) -> None:
+def _unit(state: WalkState, frame: Frame) -> None:
     values = frame.values
     text = values.get("systemID")
     if text is not None:
-        key = packed(text)
-        if not is_uuid(key) and not sight.strict_ids:
-            sight.hit("N303", frame.at, value=text)
-        sight.store.add("units", (key, _NUMBER[frame.kind], frame.at, frame.type or None))
-    opened, closed = values.get("opprettetDato"), values.get("avsluttetDato")
-    if opened is not None and closed is not None and closed[:10] < opened[:10]:
-        sight.hit("N325", frame.at, first=opened, last=closed)
+        key = pack_id(text)
+        if not is_uuid(key) and not state.strict_ids:
+            state.hit("N303", frame.at, value=text)
+        state.store.add("units", (key, _NUMBER[frame.kind], frame.at, frame.type or None))
+    opened_day, closed_day = values.get("opprettetDato"), values.get("avsluttetDato")
+    if opened_day is not None and closed_day is not None and closed_day[:10] < opened_day[:10]:
+        state.hit("N325", frame.at, first=opened_day, last=closed_day)
 
 
-def _within(sight: Sight, frame: Frame, name: str) -> str:
+def _check_within(state: WalkState, frame: Frame, name: str) -> str:
     """A date of a unit, held against the period of the package."""
-    day, bounds = frame.values.get(name, ""), sight.bounds
+    day, bounds = frame.values.get(name, ""), state.bounds
     if day and ((bounds.start and day[:10] < bounds.start) or (bounds.end and day[:10] > bounds.end)):
-        sight.hit("N340", frame.at, element=f"{frame.kind} {name}", value=day)
+        state.hit("N340", frame.at, element=f"{frame.kind} {name}", value=day)
     return day
 
 
-def _lasts_within(sight: Sight, frame: Frame, last: str) -> str:
+def _lasts_within(state: WalkState, frame: Frame, last: str) -> str:
     """When a unit began; it and when the unit was closed are held against the period of the package."""
-    _within(sight, frame, last)
-    return _within(sight, frame, "opprettetDato")
+    _check_within(state, frame, last)
+    return _check_within(state, frame, "opprettetDato")
 
 
-def _first_and_last(sight: Sight, day: str) -> None:
+def _first_and_last(state: WalkState, day: str) -> None:
     if not day:
         return
-    for days in (sight.days, sight.spans.setdefault(sight.series, [])):
+    for days in (state.days, state.spans.setdefault(state.series, [])):
         if not days:
             days.extend((day, day))
         elif day < days[0]:
@@ -300,55 +300,55 @@ def _first_and_last(sight: Sight, day: str) -> None:
             days[1] = day
 
 
-def _case_file(sight: Sight, frame: Frame) -> None:
+def _case_file(state: WalkState, frame: Frame) -> None:
     values = frame.values
     row = (
         frame.at,
-        packed(values.get("systemID", "")),
-        whole(values.get("saksaar")),
-        whole(values.get("sakssekvensnummer")),
-        sight.series_at,
+        pack_id(values.get("systemID", "")),
+        whole_number(values.get("saksaar")),
+        whole_number(values.get("sakssekvensnummer")),
+        state.series_at,
         values.get("journalenhet", ""),
-        told(values.get("tittel")),
+        text_key(values.get("tittel")),
         1 if _HIDDEN_FOLDER in values.get(_SCREENED, "") else 0,
     )
-    sight.store.add("cases", row)
+    state.store.add("cases", row)
 
 
-def _entry(sight: Sight, frame: Frame, parent: Frame, status: str) -> None:
+def _entry(state: WalkState, frame: Frame, parent: Frame, status: str) -> None:
     values, inner = frame.values, frame.inner
     kind = values.get("journalposttype", "")
-    sight.counts.add("N913", kind)
-    sight.label("N917", status)
+    state.counts.add("N913", kind)
+    state.label("N917", status)
     if status and status not in CLOSED_ENTRY:
-        sight.hit("N323", frame.at, value=status)
+        state.hit("N323", frame.at, value=status)
     if status == VOID and inner.get("files"):
-        sight.hit("N326", frame.at)
+        state.hit("N326", frame.at)
     if not inner.get("party"):
-        sight.hit("N329", frame.at, value=kind)
+        state.hit("N329", frame.at, value=kind)
     elif (kind == "Inngående dokument" and not inner.get("sender")) or (
         kind == "Utgående dokument" and not inner.get("receiver")
     ):
-        sight.hit("N327", frame.at, value=kind)
-    enclosures = whole(values.get("antallVedlegg"))
+        state.hit("N327", frame.at, value=kind)
+    enclosures = whole_number(values.get("antallVedlegg"))
     if enclosures is not None and enclosures != inner.get("Vedlegg", 0):
-        sight.hit("N336", frame.at, value=str(enclosures), found=inner.get("Vedlegg", 0))
+        state.hit("N336", frame.at, value=str(enclosures), found=inner.get("Vedlegg", 0))
     screened = values.get(_SCREENED, "")
-    sent, received = (values.get(name, "") for name in (_SENT, _RECEIVED))
-    secret = (sent if _HIDDEN_SENDER in screened else "") + (received if _HIDDEN_RECEIVER in screened else "")
-    sight.store.add(
+    sent_keys, received_keys = (values.get(name, "") for name in (_SENT, _RECEIVED))
+    secret = (sent_keys if _HIDDEN_SENDER in screened else "") + (received_keys if _HIDDEN_RECEIVER in screened else "")
+    state.store.add(
         "posts",
         (
-            packed(values.get("systemID", "")),
-            whole(values.get("journalaar")),
-            whole(values.get("journalsekvensnummer")),
-            whole(values.get("journalpostnummer")),
+            pack_id(values.get("systemID", "")),
+            whole_number(values.get("journalaar")),
+            whole_number(values.get("journalsekvensnummer")),
+            whole_number(values.get("journalpostnummer")),
             values.get("journaldato", "")[:10],
             values.get("dokumentetsDato", "")[:10],
-            told(values.get("tittel")),
+            text_key(values.get("tittel")),
             1 if _HIDDEN_TITLE in screened else 0,
             parent.at if parent.type == "saksmappe" else None,
-            in_order(bytes.fromhex(sent + received + values.get(_OTHER, ""))),
+            sorted_keys(bytes.fromhex(sent_keys + received_keys + values.get(_OTHER, ""))),
             bytes.fromhex(secret),
             bytes.fromhex(values.get(_ANSWERS, "")),
             frame.at,
@@ -356,12 +356,12 @@ def _entry(sight: Sight, frame: Frame, parent: Frame, status: str) -> None:
     )
 
 
-def whole(text: str | None) -> int | None:
+def whole_number(text: str | None) -> int | None:
     """A whole number that SQLite can hold, or None."""
     return int(text) if text is not None and text.strip().isdecimal() and len(text) < 18 else None
 
 
-def told(text: str | None) -> int | None:
+def text_key(text: str | None) -> int | None:
     """A text as it is compared."""
     return None if text is None else _crc(text)
 
@@ -371,54 +371,54 @@ def party_key(kind: str | None, name: str | None) -> bytes:
     return _crc(f"{(kind or '').strip()}\n{(name or '').strip()}").to_bytes(_KEY, "big")
 
 
-def answer_key(day: str | None, way: str | None) -> bytes:
+def answer_key(day: str | None, method: str | None) -> bytes:
     """Four bytes that tell a sign-off from another."""
-    return _crc(f"{(day or '')[:10]}\n{(way or '').strip()}").to_bytes(_KEY, "big")
+    return _crc(f"{(day or '')[:10]}\n{(method or '').strip()}").to_bytes(_KEY, "big")
 
 
-def keys_in(joined: bytes) -> list[bytes]:
+def keys_in(key_bytes: bytes) -> list[bytes]:
     """The keys that stand in a row."""
-    return [joined[at : at + _KEY] for at in range(0, len(joined), _KEY)]
+    return [key_bytes[at : at + _KEY] for at in range(0, len(key_bytes), _KEY)]
 
 
-def in_order(joined: bytes) -> bytes:
+def sorted_keys(key_bytes: bytes) -> bytes:
     """Keys in a row, in an order that says nothing of where they stood."""
-    return joined if len(joined) <= _KEY else b"".join(sorted(keys_in(joined)))
+    return key_bytes if len(key_bytes) <= _KEY else b"".join(sorted(keys_in(key_bytes)))
 
 
 def _crc(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
-def _path(sight: Sight, frame: Frame) -> str | None:
+def _path(state: WalkState, frame: Frame) -> str | None:
     """The path of a document as it lies in the package, or None where it leads elsewhere."""
     path = frame.values.get("referanseDokumentfil", "").strip()
     if "\\" in path:
-        sight.hit("N413", frame.at, value=path)
+        state.hit("N413", frame.at, value=path)
         path = path.replace("\\", "/")
     path = path.removeprefix("./")
     if path.startswith("/") or ".." in path or ":" in path or "\0" in path:
         try:
             checked_parts(path)
         except UnsafePath as fault:
-            sight.hit("N005", frame.at, value=path, why=fault.data["why"])
+            state.hit("N005", frame.at, value=path, why=fault.data["why"])
             return None
     if path and path.partition("/")[0] not in DOCUMENT_FOLDERS:
-        sight.hit("N416", frame.at, value=path)
+        state.hit("N416", frame.at, value=path)
     return path or None
 
 
-def _judge_format(sight: Sight, frame: Frame, format_: str, path: str) -> None:
+def _judge_format(state: WalkState, frame: Frame, format_: str, path: str) -> None:
     ending = path.rpartition(".")[2].lower() if "." in path else ""
     if format_.startswith(_REGISTERED):
         if ending not in formats().endings.get(format_, (ending,)):
-            sight.hit("N415", frame.at, value=format_, path=path)
+            state.hit("N415", frame.at, value=format_, path=path)
         else:
-            sight.registered += 1
+            state.registered += 1
     elif format_.lstrip(".") != ending:
-        sight.hit("N407", frame.at, value=format_, path=path)
+        state.hit("N407", frame.at, value=format_, path=path)
     if ending not in formats().archival:
-        sight.hit("N410", frame.at, value=ending, path=path)
+        state.hit("N410", frame.at, value=ending, path=path)
 
 
 def algorithm_named(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What values there are: codes with their texts and keys by version, formats with their endings and first bytes."""
+"""Tables of allowed values: codes with texts and keys by version, formats with endings and first bytes."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ class Formats:
 @cache
 def codes(version: Version) -> Mapping[str, frozenset[str]]:
     """The texts that each closed field may hold; where the schemas hold the codes themselves, they alone judge."""
-    found: dict[str, frozenset[str]] = {}
-    told = _table()["codes"]
+    texts_by_field: dict[str, frozenset[str]] = {}
+    own_codes = _table()["codes"]
     lists = metamodel().code_lists
     for name in _CLOSED:
         if xml_model(version).values.get(name) is not None and xml_model(version).values[name].codes:
             continue
         older = xml_model("4.0").values.get(name)
-        texts = set(older.codes if older else ()) | set(told.get(name, ()))
+        texts = set(older.codes if older else ()) | set(own_codes.get(name, ()))
         if name in lists:
             texts |= {code.name for code in lists[name].codes}
-        found[name] = frozenset(texts)
+        texts_by_field[name] = frozenset(texts)
     grades = frozenset(xml_model("4.0").values["gradering"].codes)
     if version == "5.0":
-        found["grad"] = grades
-    return {name: texts for name, texts in found.items() if texts}
+        texts_by_field["grad"] = grades
+    return {name: texts for name, texts in texts_by_field.items() if texts}
 
 
 @cache

@@ -1,1 +1,1 @@
-"""Validates SIARD archives: each rule bears the specification's id where it has one, and nothing is ever changed."""
+"""Validates SIARD archives; each rule has the specification's id where it has one."""

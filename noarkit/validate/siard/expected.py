@@ -1,6 +1,7 @@
-"""What a table's own schema demands of its rows, read as data: the archive's schema is never run as one.
+"""Reads a table's own schema as data: the expected elements of its rows.
 
-Only what SIARD's table schemas are made of is understood; anything else makes the schema unusable, and that is told.
+The archive's schema is never run as a schema, because a hostile one can make a validator run for hours. Only the
+constructs of SIARD's table schemas are understood; anything else is a finding.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _MOST_PARTS = 100_000
 @dataclass(frozen=True, slots=True)
 class Expected:
     """An element of a row: its name, its type (`xs:integer`, `clobType`; empty where it has elements), whether it may
-    be missing, and what stands in it. `loose` is True where anything may."""
+    be missing, and its child elements. `loose` is True where any content is allowed."""
 
     name: str
     type: str
@@ -43,19 +44,19 @@ class TableSchema:
 
 def read_table_schema(source: BinaryIO) -> TableSchema:
     """The schema of a table. Raises `PackageFault` for what is no XML or no such schema."""
-    where = str(getattr(source, "name", ""))
+    location = str(getattr(source, "name", ""))
     root = xml.parse(source, limits=_LIMITS)
     if root.tag != f"{_XS}schema":
-        raise PackageFault(where=where, why="no-table-schema")
-    complex_types = {str(one.get("name")): one for one in root.findall(f"{_XS}complexType")}
+        raise PackageFault(where=location, why="no-table-schema")
+    complex_types = {str(complex_type.get("name")): complex_type for complex_type in root.findall(f"{_XS}complexType")}
     row = _row_of(root)
     inner = None if row is None else row.find(f"{_XS}complexType")
     if row is not None and inner is None:
         inner = complex_types.get(_local(row.get("type", "")))
     sequence = None if inner is None else inner.find(f"{_XS}sequence")
     if row is None or sequence is None:
-        raise PackageFault(where=where, why="no-table-schema")
-    reader = _Reader(where, complex_types)
+        raise PackageFault(where=location, why="no-table-schema")
+    reader = _Reader(location, complex_types)
     most = row.get("maxOccurs", "1")
     return TableSchema(
         tuple(reader.elements(sequence, 0)),
@@ -66,8 +67,8 @@ def read_table_schema(source: BinaryIO) -> TableSchema:
 
 
 class _Reader:
-    def __init__(self, where: str, complex_types: Mapping[str, etree._Element]) -> None:
-        self._where = where
+    def __init__(self, location: str, complex_types: Mapping[str, etree._Element]) -> None:
+        self._location = location
         self._complex = complex_types
         self._count = 0
 
@@ -78,18 +79,18 @@ class _Reader:
                 continue
             self._count += 1
             if child.tag != f"{_XS}element" or depth > 20 or self._count > _MOST_PARTS:
-                raise PackageFault(where=self._where, why="no-table-schema", line=child.sourceline)
+                raise PackageFault(where=self._location, why="no-table-schema", line=child.sourceline)
             yield self._element(child, depth)
 
     def _element(self, element: etree._Element, depth: int) -> Expected:
         name = element.get("name", "")
         optional = _count(element.get("minOccurs", "1")) == 0
-        told = element.get("type", "")
+        type_name = element.get("type", "")
         inner = element.find(f"{_XS}complexType")
-        if inner is None and _local(told) in self._complex and _local(told) not in ("clobType", "blobType"):
-            inner = self._complex[_local(told)]
+        if inner is None and _local(type_name) in self._complex and _local(type_name) not in ("clobType", "blobType"):
+            inner = self._complex[_local(type_name)]
         if inner is None:
-            return Expected(name, _spelt(element, told), optional)
+            return Expected(name, _spelt(element, type_name), optional)
         sequence = inner.find(f"{_XS}sequence")
         if sequence is None or sequence.find(f"{_XS}any") is not None:
             return Expected(name, "", optional, loose=True)
@@ -105,25 +106,25 @@ def _row_of(root: etree._Element) -> etree._Element | None:
     return None
 
 
-def _spelt(element: etree._Element, told: str) -> str:
-    prefix, _, local = told.rpartition(":")
+def _spelt(element: etree._Element, type_name: str) -> str:
+    prefix, _, local = type_name.rpartition(":")
     if element.nsmap.get(prefix or None) == _XS.strip("{}"):
         return f"xs:{local}"
     return local
 
 
-def _local(told: str) -> str:
-    return told.rpartition(":")[2]
+def _local(type_name: str) -> str:
+    return type_name.rpartition(":")[2]
 
 
-def _count(told: str) -> int | None:
-    return int(told) if told.isdecimal() and len(told) < 20 else None
+def _count(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 20 else None
 
 
 def _bounds(root: etree._Element) -> Iterator[tuple[str, tuple[str, str]]]:
-    for one in root.findall(f"{_XS}simpleType"):
-        name = one.get("name", "")
+    for simple_type in root.findall(f"{_XS}simpleType"):
+        name = simple_type.get("name", "")
         if name in ("dateType", "dateTimeType"):
-            facets = {str(facet.tag).removeprefix(_XS): facet.get("value", "") for facet in one.iter()}
+            facets = {str(facet.tag).removeprefix(_XS): facet.get("value", "") for facet in simple_type.iter()}
             least = facets.get("minInclusive") or facets.get("minExclusive") or ""
             yield name, (least, facets.get("maxExclusive") or facets.get("maxInclusive") or "")

@@ -1,4 +1,7 @@
-"""Whether a text is a value of its XML type: one question for each type, asked of every cell."""
+"""Checks that a text is a value of its XML type: one function for each type, called for every cell.
+
+The patterns are safe against catastrophic backtracking: no repeated group can match the same text in two ways.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +41,8 @@ def _is_day(text: str) -> bool:
 
 def _dated(pattern: re.Pattern[str]) -> Judge:
     def judge(text: str) -> bool:
-        found = pattern.fullmatch(text)
-        return found is not None and _is_day(found[1])
+        match = pattern.fullmatch(text)
+        return match is not None and _is_day(match[1])
 
     return judge
 
@@ -47,11 +50,11 @@ def _dated(pattern: re.Pattern[str]) -> Judge:
 def _zoned(judge: Judge) -> Judge:
     """As XML itself has it: with any zone."""
 
-    def judged(text: str) -> bool:
-        found = _ANY_ZONE.fullmatch(text.strip())
-        return found is not None and judge(found[1])
+    def judge_without_zone(text: str) -> bool:
+        match = _ANY_ZONE.fullmatch(text.strip())
+        return match is not None and judge(match[1])
 
-    return judged
+    return judge_without_zone
 
 
 JUDGES: Mapping[str, Judge] = {

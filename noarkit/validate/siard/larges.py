@@ -1,4 +1,4 @@
-"""Large values that stand in files: each is there, as long as its cell says, and has the digest its cell says."""
+"""Checks large values in files of their own: existence, length and digest, as their cells say."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from noarkit.packages.siard.spec import HASHES
 from noarkit.packages.siard.types import TEXTUAL
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.scratch import scratch
-from noarkit.validate.findings import Hit, Tally, shown
+from noarkit.validate.findings import Hit, Tally, place_data
 from noarkit.validate.siard.rows import LargeCell
 
 _LOB = re.compile(r"content/[^/]+/[^/]+/[^/]+/[^/]+")
@@ -57,59 +57,61 @@ class LargeCheck:
                 self._check(place, cell)
 
     def _check(self, place: TablePlace, cell: LargeCell) -> None:
-        told = cell.attributes
-        if not told.get("length", "").strip():
+        attributes = cell.attributes
+        if not attributes.get("length", "").strip():
             self._add("SIARD-T_6.4-5", place, cell, missing="length")
-        missing = [name for name in ("digestType", "digest") if not told.get(name, "").strip()]
+        missing = [name for name in ("digestType", "digest") if not attributes.get(name, "").strip()]
         if missing and self._siard.archive.version not in ("1.0", "2.0"):
             self._add("SIARD-T_6.4-5-NO-DIGEST", place, cell, missing=", ".join(missing))
-        spelt = told.get("length", "").strip()
+        spelt = attributes.get("length", "").strip()
         length = int(spelt) if spelt.isdecimal() and len(spelt) < 20 else None
-        large = Large(text_of(told["file"]), length, told.get("digestType", ""), told.get("digest", ""))
+        large = Large(
+            text_of(attributes["file"]), length, attributes.get("digestType", ""), attributes.get("digest", "")
+        )
         column = place.table.columns[cell.column]
         try:
-            found = self._siard.find(place.schema, place.table, column, cell.column + 1, large)
+            large_file = self._siard.find(place.schema, place.table, column, cell.column + 1, large)
         except HostileInput as error:
             self._add("SIARD-T_6.4-5-PATH", place, cell, name=large.file, why=error.data.get("why"))
             return
-        if found is None:
+        if large_file is None:
             self._add("SIARD-T_6.4-5-FILE", place, cell, name=large.file)
             return
-        if found.elsewhere:
-            self._add("SIARD-T_6.4-5-PLACE", place, cell, name=large.file, found=found.name)
-        if not found.outside:
-            self._db.execute("INSERT OR IGNORE INTO named VALUES (?)", (found.name,))
+        if large_file.elsewhere:
+            self._add("SIARD-T_6.4-5-PLACE", place, cell, name=large.file, found=large_file.name)
+        if not large_file.outside:
+            self._db.execute("INSERT OR IGNORE INTO named VALUES (?)", (large_file.name,))
         self.count += 1
-        self.size_bytes += found.size_bytes
-        self._measure(place, cell, large, found)
+        self.size_bytes += large_file.size_bytes
+        self._measure(place, cell, large, large_file)
 
-    def _measure(self, place: TablePlace, cell: LargeCell, large: Large, found: Found) -> None:
+    def _measure(self, place: TablePlace, cell: LargeCell, large: Large, large_file: Found) -> None:
         type_ = place.cells[cell.column].type
         textual = type_ is not None and type_.kind in TEXTUAL
         algorithm = HASHES.get(large.digest_type.strip())
-        running = hashlib.new(algorithm) if algorithm else None
+        hasher = hashlib.new(algorithm) if algorithm else None
         letters = _Letters() if textual else None
         size = 0
         try:
-            with self._siard.open(found) as source:
+            with self._siard.open(large_file) as source:
                 while block := source.read(BLOCK_BYTES):
                     size += len(block)
-                    if running is not None:
-                        running.update(block)
+                    if hasher is not None:
+                        hasher.update(block)
                     if letters is not None:
                         letters.take(block)
         except PackageFault as error:
-            self._add("SIARD-T_6.4-5-FILE", place, cell, name=found.name, why=error.data.get("why"))
+            self._add("SIARD-T_6.4-5-FILE", place, cell, name=large_file.name, why=error.data.get("why"))
             return
         if letters is not None and not letters.finish():
-            self._add("SIARD-T_6.4-5-TEXT", place, cell, name=found.name)
+            self._add("SIARD-T_6.4-5-TEXT", place, cell, name=large_file.name)
             return
-        counted = size if letters is None else letters.count
-        if large.length is not None and large.length != counted:
+        actual_length = size if letters is None else letters.count
+        if large.length is not None and large.length != actual_length:
             code = "SIARD-T_6.4-5-UNIT" if large.length == size else "SIARD-T_6.4-5-LENGTH"
-            self._add(code, place, cell, name=found.name, expected=large.length, found=counted)
-        if running is not None and large.digest and not same_digest(large.digest, running.digest()):
-            self._add("SIARD-T_6.4-5-DIGEST", place, cell, name=found.name)
+            self._add(code, place, cell, name=large_file.name, expected=large.length, found=actual_length)
+        if hasher is not None and large.digest and not same_digest(large.digest, hasher.digest()):
+            self._add("SIARD-T_6.4-5-DIGEST", place, cell, name=large_file.name)
 
     def unused(self) -> None:
         """Files of large values that no cell names."""
@@ -121,7 +123,7 @@ class LargeCheck:
 
     def _add(self, code: str, place: TablePlace, cell: LargeCell, **data: object) -> None:
         column = place.table.columns[cell.column].name
-        self._tally.take(Hit(code, place.file, line=cell.line, data=shown({"column": column, **data})))
+        self._tally.take(Hit(code, place.file, line=cell.line, data=place_data({"column": column, **data})))
 
 
 class _Letters:

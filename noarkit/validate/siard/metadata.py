@@ -1,4 +1,4 @@
-"""The rules of `metadata.xml`: its schema, names that must be there and be one, and keys that lead somewhere."""
+"""Checks `metadata.xml`: its schema, required and unique names, types, and the columns of keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from noarkit.packages.siard.proof import wrong_digests
 from noarkit.packages.siard.schemas import metadata_schema
 from noarkit.packages.siard.spec import METADATA, NAMESPACE
 from noarkit.packages.siard.types import sql_type
-from noarkit.validate.findings import Hit, Tally, shown
+from noarkit.validate.findings import Hit, Tally, place_data
 
 
 def check_schema(root: etree._Element, version: str, tally: Tally) -> None:
@@ -26,18 +26,18 @@ def check_schema(root: etree._Element, version: str, tally: Tally) -> None:
     schema = _schema(version)
     if not schema.validate(root):
         for error in schema.error_log:  # type: ignore[attr-defined]  # the stubs do not know it can be gone through
-            why = error.message.replace(f"{{{NAMESPACE}}}", "")
-            tally.take(Hit("SIARD-M_5.0-1", METADATA, line=error.line, data=shown({"why": why})))
+            reason = error.message.replace(f"{{{NAMESPACE}}}", "")
+            tally.take(Hit("SIARD-M_5.0-1", METADATA, line=error.line, data=place_data({"why": reason})))
 
 
 def check_digests(path: Path, place: ZipPlace, digests: Iterable[MessageDigest], tally: Tally) -> None:
     """The digests over everything before the header."""
-    known = tuple(digests)
-    if not known or place.header_at() is None:
+    known_digests = tuple(digests)
+    if not known_digests or place.header_at() is None:
         tally.add("SIARD-M_5.1-1-11-NONE", METADATA)
         return
-    for digest, found in wrong_digests(path, place, known):
-        tally.add("SIARD-M_5.1-1-11", METADATA, algorithm=digest.algorithm, expected=digest.digest, found=found)
+    for digest, actual in wrong_digests(path, place, known_digests):
+        tally.add("SIARD-M_5.1-1-11", METADATA, algorithm=digest.algorithm, expected=digest.digest, found=actual)
 
 
 def check_names(archive: Archive, types: UserTypes, tally: Tally) -> None:
@@ -55,51 +55,53 @@ def check_names(archive: Archive, types: UserTypes, tally: Tally) -> None:
 
 
 def _check_table(archive: Archive, schema: Schema, table: Table, types: UserTypes, tally: Tally) -> None:
-    where = f"{schema.name}.{table.name}"
-    _unique((column.name for column in table.columns), "SIARD-M_5.6-1", "name", where, tally)
+    location = f"{schema.name}.{table.name}"
+    _unique((column.name for column in table.columns), "SIARD-M_5.6-1", "name", location, tally)
     for column in table.columns:
-        _check_type(column, schema, types, f"{where}.{column.name}", tally)
+        _check_type(column, schema, types, f"{location}.{column.name}", tally)
     names = {column.name for column in table.columns}
     if table.primary_key is not None:
-        _check_key(table.primary_key, names, "SIARD-M_5.8-1", where, tally)
+        _check_key(table.primary_key, names, "SIARD-M_5.8-1", location, tally)
     for key in table.candidate_keys:
-        _check_key(key, names, "SIARD-M_5.11-1", where, tally)
-    others = {(one.name, other.name): other for one, other in archive.tables()}
+        _check_key(key, names, "SIARD-M_5.11-1", location, tally)
+    tables_by_name = {
+        (owner.name, referenced_table.name): referenced_table for owner, referenced_table in archive.tables()
+    }
     for foreign in table.foreign_keys:
-        other = others.get((foreign.referenced_schema or schema.name, foreign.referenced_table))
-        if other is None:
+        referenced_table = tables_by_name.get((foreign.referenced_schema or schema.name, foreign.referenced_table))
+        if referenced_table is None:
             name = f"{foreign.referenced_schema}.{foreign.referenced_table}"
-            tally.add("SIARD-M_5.9-1", METADATA, table=where, key=foreign.name, name=name)
+            tally.add("SIARD-M_5.9-1", METADATA, table=location, key=foreign.name, name=name)
             continue
-        theirs = {column.name for column in other.columns}
+        referenced_names = {column.name for column in referenced_table.columns}
         for pair in foreign.references:
             missing = pair.column if pair.column not in names else pair.referenced
-            if pair.column not in names or pair.referenced not in theirs:
-                tally.add("SIARD-M_5.10-1", METADATA, table=where, key=foreign.name, name=missing)
+            if pair.column not in names or pair.referenced not in referenced_names:
+                tally.add("SIARD-M_5.10-1", METADATA, table=location, key=foreign.name, name=missing)
 
 
-def _check_key(key: Key, names: set[str], code: str, where: str, tally: Tally) -> None:
+def _check_key(key: Key, names: set[str], code: str, location: str, tally: Tally) -> None:
     for name in key.columns:
         if name not in names:
-            tally.add(code, METADATA, table=where, key=key.name, name=name)
+            tally.add(code, METADATA, table=location, key=key.name, name=name)
 
 
-def _check_type(column: Column | Attribute, schema: Schema, types: UserTypes, where: str, tally: Tally) -> None:
+def _check_type(column: Column | Attribute, schema: Schema, types: UserTypes, location: str, tally: Tally) -> None:
     if column.type_name:
-        known = (column.type_schema or schema.name, column.type_name) in types
-        told = column.type_name
+        is_known = (column.type_schema or schema.name, column.type_name) in types
+        type_name = column.type_name
     else:
-        known = sql_type(column.type) is not None
-        told = column.type
-    if not known:
-        tally.add("SIARD-M_5.6-1-TYPE", METADATA, column=where, type=told or "-")
+        is_known = sql_type(column.type) is not None
+        type_name = column.type
+    if not is_known:
+        tally.add("SIARD-M_5.6-1-TYPE", METADATA, column=location, type=type_name or "-")
 
 
-def _unique(names: Iterable[str], code: str, what: str, where: str, tally: Tally) -> None:
+def _unique(names: Iterable[str], code: str, member: str, location: str, tally: Tally) -> None:
     seen: set[str] = set()
     for name in names:
         if not name.strip() or name in seen:
-            tally.add(code, METADATA, what=what, name=name or "-", within=where or "-")
+            tally.add(code, METADATA, what=member, name=name or "-", within=location or "-")
         seen.add(name)
 
 

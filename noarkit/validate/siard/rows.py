@@ -1,4 +1,4 @@
-"""Holds the rows of a table's XML to its schema, in one pass and constant memory: order, presence, values and lines."""
+"""Checks the rows of a table's XML against its schema, in one pass and constant memory: order, presence and values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONE_BACKSLASH = re.compile(r"\\(?!u[0-9A-Fa-f]{4})")
 _LARGE = frozenset({"clobType", "blobType"})
 
 Complain = Callable[..., None]
-"""Takes a rule's code, a line, and what is to be told."""
+"""Adds a finding: takes a rule's code, a line, and the data of the place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +55,16 @@ class RowCheck:
         self._places: dict[int, dict[str, int]] = {}
         self._column = -1
 
-    def run(self, source: Readable, where: str) -> Iterator[list[LargeCell]]:
+    def run(self, source: Readable, location: str) -> Iterator[list[LargeCell]]:
         """Reads it all; yields the cells that name files, some at a time. Raises what `safe` refuses."""
-        parser = event_parser(where)
+        parser = event_parser(location)
         stack = self._stack
         short = self._listen(parser)
-        for _ in feed(parser, named(source, where), where, limits=_LIMITS):
+        for _ in feed(parser, named(source, location), location, limits=_LIMITS):
             if len(stack) > _LIMITS.max_depth:
-                raise UnsafeXml(where=where, why="depth", line=parser.CurrentLineNumber)
+                raise UnsafeXml(where=location, why="depth", line=parser.CurrentLineNumber)
             if sum(map(len, short)) > MOST_TEXT or (stack and sum(map(len, stack[-1].pieces)) > MOST_TEXT):
-                raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)
+                raise UnsafeXml(where=location, why="limits", line=parser.CurrentLineNumber)
             if self._large:
                 yield self._large
                 self._large = []
@@ -89,10 +89,10 @@ class RowCheck:
                 stack.append(_Open(parts[open_at], pieces=pieces.copy()))
                 self._column, open_at = open_at, -1
             elif len(stack) == 2 and not attributes and stack[1].expected is self._row:
-                at = stack[1].next
-                if at < len(names) and simple[at] and (names[at] == name or _is_local(names, at, name)):
-                    stack[1].next = at + 1
-                    open_at = at
+                index = stack[1].next
+                if index < len(names) and simple[index] and (names[index] == name or _is_local(names, index, name)):
+                    stack[1].next = index + 1
+                    open_at = index
                     pieces.clear()
                     return
             self._start(name.rpartition(" ")[2], attributes, line)
@@ -100,8 +100,8 @@ class RowCheck:
         def end(name: str) -> None:
             nonlocal open_at
             if open_at >= 0:
-                at, open_at = open_at, -1
-                self._judge(parts[at], pieces[0] if len(pieces) == 1 else "".join(pieces), line)
+                index, open_at = open_at, -1
+                self._judge(parts[index], pieces[0] if len(pieces) == 1 else "".join(pieces), line)
                 pieces.clear()
             else:
                 self._end(line)
@@ -161,19 +161,19 @@ class RowCheck:
                 self._complain("SIARD-T_6.0-1", line(), why="cell-missing", name=part.name)
 
     def _end(self, line: Callable[[], int]) -> None:
-        one = self._stack.pop()
-        expected = one.expected
+        element = self._stack.pop()
+        expected = element.expected
         if expected is None:
             return
         if not expected.type:
             if not expected.loose:
-                self._missing(expected.parts[one.next :], line)
-            elif one.attributes and len(self._stack) == 2:  # a cell of a table without a schema of its own
-                self._is_elsewhere(one, expected, line)
+                self._missing(expected.parts[element.next :], line)
+            elif element.attributes and len(self._stack) == 2:  # a cell of a table without a schema of its own
+                self._is_external(element, expected, line)
             return
-        if one.attributes and self._is_elsewhere(one, expected, line):
+        if element.attributes and self._is_external(element, expected, line):
             return
-        self._judge(expected, "".join(one.pieces), line)
+        self._judge(expected, "".join(element.pieces), line)
 
     def _judge(self, expected: Expected, text: str, line: Callable[[], int]) -> None:
         judge = JUDGES.get(expected.type)
@@ -183,24 +183,24 @@ class RowCheck:
         elif "\\" in text and _LONE_BACKSLASH.search(text):
             self._complain("SIARD-ESCAPE", line(), name=expected.name)
 
-    def _is_elsewhere(self, one: _Open, expected: Expected, line: Callable[[], int]) -> bool:
+    def _is_external(self, element: _Open, expected: Expected, line: Callable[[], int]) -> bool:
         """True for a cell whose value stands in a file, or that is NULL by its attribute."""
-        told = {name.rpartition(" ")[2]: value for name, value in one.attributes.items()}
-        if told.get("nil") in ("true", "1"):
+        attributes = {name.rpartition(" ")[2]: value for name, value in element.attributes.items()}
+        if attributes.get("nil") in ("true", "1"):
             return True
-        if "file" not in told:
+        if "file" not in attributes:
             return False
         if expected.type not in _LARGE and not expected.loose:
             self._complain("SIARD-T_6.0-1", line(), why="file-in-small-cell", name=expected.name)
-        self._large.append(LargeCell(self._column, line(), told))
+        self._large.append(LargeCell(self._column, line(), attributes))
         return True
 
 
-def _is_local(names: list[str], at: int, name: str) -> bool:
+def _is_local(names: list[str], index: int, name: str) -> bool:
     """True where the name is the one that is expected; it is remembered as the parser tells it."""
-    if name.rpartition(" ")[2] != names[at].rpartition(" ")[2]:
+    if name.rpartition(" ")[2] != names[index].rpartition(" ")[2]:
         return False
-    names[at] = name
+    names[index] = name
     return True
 
 

@@ -1,8 +1,8 @@
-"""Runs every rule over one SIARD archive: files, metadata, table schemas, rows and large values, in constant memory.
+"""Validates one SIARD archive: files, metadata, table schemas, rows and large values, in constant memory.
 
     report = validate_siard(Path("records.siard"))
 
-What is hostile as an archive file (links, twins, bombs, ways out) is refused by its own fault; the rest is told.
+A hostile archive file (links, twins, bombs, ways out) is refused by its own fault; everything else becomes a finding.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from noarkit.packages.siard.places import Place, ZipPlace, named
 from noarkit.packages.siard.read import Siard, place_of
 from noarkit.packages.siard.spec import METADATA
 from noarkit.safe.unpack import LIMITS, UnpackLimits
-from noarkit.validate.findings import Hit, Report, Tally, rules_of, shown
+from noarkit.validate.findings import Hit, Report, Tally, place_data, rules_of
 from noarkit.validate.siard import metadata, structure
 from noarkit.validate.siard.expected import Expected, TableSchema, read_table_schema
 from noarkit.validate.siard.larges import LargeCheck, TablePlace
@@ -29,7 +29,7 @@ from noarkit.validate.siard.rows import RowCheck
 from noarkit.validate.siard.tables import check_table_schema
 
 RULES = rules_of("noarkit.validate.siard")
-_OF_THE_ZIP = {
+_ZIP_CODES = {
     "broken-archive-file": "SIARD-G_4.1-1",
     "cut-short": "SIARD-G_4.1-1",
     "encrypted": "SIARD-G_4.1-3",
@@ -38,7 +38,7 @@ _OF_THE_ZIP = {
 
 
 @dataclass(slots=True)
-class _Counted:
+class _Totals:
     """What a report shows in numbers."""
 
     version: str = ""
@@ -57,29 +57,29 @@ def validate_siard(
     path: Path,
     *,
     limits: UnpackLimits = LIMITS,
-    tell: Listener = nobody,
+    emit: Listener = nobody,
     now_s: Callable[[], float] = time.perf_counter,
 ) -> Report:
     """All that can be said of the archive at `path`. Raises what `safe` refuses, `PackageFault` for what is none."""
     began = now_s()
     tally = Tally(RULES)
-    counted = _Counted()
+    totals = _Totals()
     try:
-        place = place_of(path, limits, tell)
+        place = place_of(path, limits, emit)
     except PackageFault as error:
-        code = _OF_THE_ZIP.get(str(error.data.get("why")))
+        code = _ZIP_CODES.get(str(error.data.get("why")))
         if code is None:
             raise
         tally.add(code, path.name, why=error.data.get("why"), method="-")
     else:
         with closing(place):
-            _judge(path, place, tally, counted, tell)
+            _judge(path, place, tally, totals, emit)
     rules = tuple(RULES.values())
-    summary = counted.summary()
-    return Report(str(path), "siard", counted.version, summary, rules, tally.outcomes({}), (), now_s() - began)
+    summary = totals.summary()
+    return Report(str(path), "siard", totals.version, summary, rules, tally.outcomes({}), (), now_s() - began)
 
 
-def _judge(path: Path, place: Place, tally: Tally, counted: _Counted, tell: Listener) -> None:
+def _judge(path: Path, place: Place, tally: Tally, totals: _Totals, emit: Listener) -> None:
     if place.size_of(METADATA) is None and place.size_of(danish.INDEX) is not None:
         raise PackageFault(where=str(path), why="siard-variant-not-judged")
     structure.check_packing(path, place, tally)
@@ -89,21 +89,21 @@ def _judge(path: Path, place: Place, tally: Tally, counted: _Counted, tell: List
     try:
         siard = Siard(path, place)
     except PackageFault as error:
-        why = error.data.get("detail") or error.data.get("why")
+        reason = error.data.get("detail") or error.data.get("why")
         line = error.data.get("line")
-        data = shown({"why": why})
+        data = place_data({"why": reason})
         tally.take(Hit("SIARD-M_5.0-1", METADATA, line=line if isinstance(line, int) else None, data=data))
         return
-    counted.version = siard.archive.version
+    totals.version = siard.archive.version
     _judge_metadata(path, siard, tally)
     structure.check_correspondence(place, siard.archive, tally)
     with closing(LargeCheck(siard, tally)) as larges:
         for schema, table in siard.archive.tables():
-            counted.tables += 1
-            counted.rows += _judge_table(siard, schema, table, tally, larges)
-            tell(Event("source_read", {"items": counted.rows}))
+            totals.tables += 1
+            totals.rows += _judge_table(siard, schema, table, tally, larges)
+            emit(Event("source_read", {"items": totals.rows}))
         larges.unused()
-        counted.files, counted.size_bytes = larges.count, larges.size_bytes
+        totals.files, totals.size_bytes = larges.count, larges.size_bytes
 
 
 def _judge_metadata(path: Path, siard: Siard, tally: Tally) -> None:
@@ -120,16 +120,16 @@ def _judge_table(siard: Siard, schema: Schema, table: Table, tally: Tally, large
     base = siard.base(schema, table)
     unknown: list[str] = []
     try:
-        cells = siard.cells(schema, table, lambda where, name: unknown.append(name))
+        cells = siard.cells(schema, table, lambda location, name: unknown.append(name))
     except PackageFault:
-        return 0  # a type without end was told by its own rule
+        return 0  # an endless type was reported by its own rule
     place = TablePlace(schema, table, cells, f"{base}.xml")
-    found = _schema_of(siard, f"{base}.xsd", tally)
-    if found is not None and not unknown:  # a type that nobody knows was told by its own rule
-        check_table_schema(f"{base}.xsd", table, cells, found, tally)
+    table_schema = _schema_of(siard, f"{base}.xsd", tally)
+    if table_schema is not None and not unknown:  # an unknown type was reported by its own rule
+        check_table_schema(f"{base}.xsd", table, cells, table_schema, tally)
     if siard.place.size_of(place.file) is None:
         return 0
-    return _judge_rows(siard, place, found, tally, larges)
+    return _judge_rows(siard, place, table_schema, tally, larges)
 
 
 def _schema_of(siard: Siard, name: str, tally: Tally) -> TableSchema | None:
@@ -148,7 +148,7 @@ def _judge_rows(siard: Siard, place: TablePlace, schema: TableSchema | None, tal
 
     def complain(code: str, line: int, **data: object) -> None:
         if tally.room(code):
-            tally.take(Hit(code, place.file, line=line, data=shown(data)))
+            tally.take(Hit(code, place.file, line=line, data=place_data(data)))
         else:
             tally.more(code, 1)
 
@@ -172,5 +172,5 @@ def _loose(cell: object) -> Expected:
 
 def _tell_fault(tally: Tally, code: str, name: str, error: PackageFault) -> None:
     line = error.data.get("line")
-    data = shown({"why": error.data.get("detail") or error.data.get("why")})
+    data = place_data({"why": error.data.get("detail") or error.data.get("why")})
     tally.take(Hit(code, name, line=line if isinstance(line, int) else None, data=data))

@@ -1,4 +1,4 @@
-"""The rules of an archive's files: what stands where, how it is called, and how it is packed."""
+"""Checks the files of an archive: folders, names and compression."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_packing(path: Path, place: Place, tally: Tally) -> None:
 
 def check_files(place: Place, tally: Tally) -> None:
     """What may stand where."""
-    for name in _everything(place):
+    for name in _all_names(place):
         parts = name.split("/")
         if parts[0] not in ("header", "content"):
             tally.add("SIARD-P_4.2-1", name)
@@ -35,9 +35,9 @@ def check_files(place: Place, tally: Tally) -> None:
             _check_content(name, parts, tally)
         if parts[:2] != ["header", "siardversion"]:
             _check_name(name, parts[-1], tally)
-    for wanted in (METADATA, METADATA_SCHEMA):
-        if place.size_of(wanted) is None:
-            tally.add("SIARD-P_4.2-5", wanted)
+    for required in (METADATA, METADATA_SCHEMA):
+        if place.size_of(required) is None:
+            tally.add("SIARD-P_4.2-5", required)
 
 
 def check_version(place: Place, archive: Archive, tally: Tally) -> None:
@@ -46,15 +46,15 @@ def check_version(place: Place, archive: Archive, tally: Tally) -> None:
     marks = {mark for mark in marks if mark}
     if archive.version in ("1.0", "2.0") and not marks:
         return  # older than the mark
-    known = {archive.version, "2.1"} if archive.version == "2.0" else {archive.version}
-    if len(marks) != 1 or not marks <= known:
+    known_versions = {archive.version, "2.1"} if archive.version == "2.0" else {archive.version}
+    if len(marks) != 1 or not marks <= known_versions:
         tally.add("SIARD-P_4.2-4", _MARK, found=", ".join(sorted(marks)) or "-", expected=archive.version)
 
 
 def check_correspondence(place: Place, archive: Archive, tally: Tally) -> None:
     """The folders of the content are those that the metadata names, no more and no fewer."""
-    known = {f"content/{schema.folder}/{table.folder}" for schema, table in archive.tables()}
-    for base in sorted(known):
+    known_bases = {f"content/{schema.folder}/{table.folder}" for schema, table in archive.tables()}
+    for base in sorted(known_bases):
         short = base.rpartition("/")[2]
         for tail in ("xml", "xsd"):
             if place.size_of(f"{base}/{short}.{tail}") is None:
@@ -62,12 +62,12 @@ def check_correspondence(place: Place, archive: Archive, tally: Tally) -> None:
     seen: set[str] = set()
     for name in place.names():
         base = "/".join(name.split("/")[:3])
-        if name.startswith("content/") and name.count("/") >= 3 and base not in known and base not in seen:
+        if name.startswith("content/") and name.count("/") >= 3 and base not in known_bases and base not in seen:
             seen.add(base)
             tally.add("SIARD-P_4.3-1-MORE", base)
 
 
-def _everything(place: Place) -> Iterator[str]:
+def _all_names(place: Place) -> Iterator[str]:
     yield from place.names()
     for name in place.folders():
         yield name.strip("/")

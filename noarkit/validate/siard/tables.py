@@ -1,4 +1,4 @@
-"""Holds the schema of a table to what the metadata says of its columns."""
+"""Checks the schema of a table against the columns in the metadata."""
 
 from __future__ import annotations
 
@@ -33,18 +33,20 @@ def check_table_schema(file: str, table: Table, cells: tuple[Cell, ...], schema:
         _check_column(file, _Pair(column, cell, expected), tally)
     if table.rows < schema.least or (schema.most is not None and table.rows > schema.most):
         tally.add("SIARD-P_4.3-10", file, expected=f"{schema.least}-{schema.most or ''}", found=table.rows)
-    used = {expected.type for expected in schema.columns}
-    for name, (least, beyond) in schema.bounds.items():
+    used_types = {expected.type for expected in schema.columns}
+    for name, (least, most) in schema.bounds.items():
         first, last = _BOUNDS[name]
-        if name in used and not (least.startswith(first) and beyond.startswith((last, "9999-12-31"))):
-            tally.add("SIARD-T_6.3-1", file, type=name, name=f"{least}-{beyond}")
+        if name in used_types and not (least.startswith(first) and most.startswith((last, "9999-12-31"))):
+            tally.add("SIARD-T_6.3-1", file, type=name, name=f"{least}-{most}")
 
 
 def _check_column(file: str, pair: _Pair, tally: Tally) -> None:
     cell, expected = pair.cell, pair.expected
     if cell.nullable != expected.optional:
-        told = "true" if cell.nullable else "false"
-        tally.add("SIARD-P_4.3-7", file, name=expected.name, expected=told, found="false" if cell.nullable else "true")
+        is_nullable = "true" if cell.nullable else "false"
+        tally.add(
+            "SIARD-P_4.3-7", file, name=expected.name, expected=is_nullable, found="false" if cell.nullable else "true"
+        )
     if cell.shape == "value":
         code = "SIARD-P_4.3-4" if pair.column.type_name else "SIARD-P_4.3-3"
         _check_type(file, cell, expected, code, tally)
@@ -57,17 +59,17 @@ def _check_parts(file: str, cell: Cell, expected: Expected, tally: Tally) -> Non
     if expected.loose:
         return
     is_array = cell.shape == "array"
-    wanted = tuple(cell.elements(len(expected.parts))) if is_array else cell.parts
+    expected_parts = tuple(cell.elements(len(expected.parts))) if is_array else cell.parts
     code = "SIARD-P_4.3-5" if is_array else "SIARD-P_4.3-6"
-    if len(wanted) != len(expected.parts):
-        tally.add("SIARD-P_4.3-9", file, name=expected.name, expected=len(wanted), found=len(expected.parts))
-    for part, found in zip(wanted, expected.parts, strict=False):
-        if part.tag != found.name:
-            tally.add("SIARD-P_4.3-9", file, name=expected.name, expected=part.tag, found=found.name)
+    if len(expected_parts) != len(expected.parts):
+        tally.add("SIARD-P_4.3-9", file, name=expected.name, expected=len(expected_parts), found=len(expected.parts))
+    for part, part_schema in zip(expected_parts, expected.parts, strict=False):
+        if part.tag != part_schema.name:
+            tally.add("SIARD-P_4.3-9", file, name=expected.name, expected=part.tag, found=part_schema.name)
         elif part.shape == "value":
-            _check_type(file, part, found, code, tally)
+            _check_type(file, part, part_schema, code, tally)
         else:
-            _check_parts(file, part, found, tally)
+            _check_parts(file, part, part_schema, tally)
 
 
 def _check_type(file: str, cell: Cell, expected: Expected, code: str, tally: Tally) -> None:
@@ -75,5 +77,7 @@ def _check_type(file: str, cell: Cell, expected: Expected, code: str, tally: Tal
         return
     kind = cell.type.kind
     if expected.type != XSD_TYPES[kind] and expected.type not in ALSO.get(kind, frozenset()):
-        wanted = XSD_TYPES[kind]
-        tally.add(code, file, name=expected.name, type=cell.type.name, expected=wanted, found=expected.type or "-")
+        expected_type = XSD_TYPES[kind]
+        tally.add(
+            code, file, name=expected.name, type=cell.type.name, expected=expected_type, found=expected.type or "-"
+        )

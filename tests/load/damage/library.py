@@ -90,8 +90,8 @@ class StoredArchive(WholeArchive):
     ) -> Downloaded:
         if not (file_id.isascii() and file_id.isdigit()):
             raise ArchiveNotFound(call="download", status=404)
-        with self.service.db.reading() as db:
-            facts = self.service.files.stored(db, int(file_id))
+        with self.service.db.snapshot() as db:
+            facts = self.service.files.find_stored(db, int(file_id))
         if facts is not None:
             try:
                 size = len(self.service.files.store.path(facts.sha256).read_bytes())

@@ -301,7 +301,7 @@ def _pairs() -> dict[str, tuple[str, str]]:
         if link.kind == "pairs":
             mine = schema().tables[schema().model.family(type_name)].name
             ends = found.setdefault(link.pair_table, {})
-            ends[link.mine], ends[link.theirs] = mine, schema().tables[link.other_family].name
+            ends[link.own_column], ends[link.other_column] = mine, schema().tables[link.other_family].name
     return {table: (ends["a"], ends["b"]) for table, ends in found.items()}
 
 

@@ -122,7 +122,7 @@ def small_archive(service: Service) -> Archive:
         *record("letter", "Søknad om tak", "open", "Timothy"),
         *record("answer", "Svar om vegg", "closed", "Ragnhild"),
     )
-    with service.db.writing() as db:
+    with service.db.transaction() as db:
         for number, (name, document, nth) in enumerate(
             (("v1", "letter-doc", 1), ("v2", "letter-doc", 2), ("w1", "answer-doc", 1)), start=9_000_001
         ):

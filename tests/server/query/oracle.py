@@ -111,7 +111,7 @@ def store(db: sqlite3.Connection, archive: Archive) -> None:
                 columns[name] = targets[0]
             if link is not None and link.kind == "pairs":
                 rows = [(thing.id, target) for target in targets]
-                sql = f"INSERT OR IGNORE INTO {link.pair_table} ({link.mine}, {link.theirs}) VALUES (?, ?)"
+                sql = f"INSERT OR IGNORE INTO {link.pair_table} ({link.own_column}, {link.other_column}) VALUES (?, ?)"
                 db.executemany(sql, rows)
         names = ", ".join(f'"{name}"' for name in columns)
         marks = ", ".join("?" * len(columns))

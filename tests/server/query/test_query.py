@@ -63,7 +63,7 @@ ROWS = (
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     opened = open_service(tmp_path_factory.mktemp("archive"))
-    with opened.db.writing() as db:
+    with opened.db.transaction() as db:
         for table, row in ROWS:
             full = {"version": 1, "uuid": f"u{row['id']}", **row}
             names, marks = ", ".join(full), ", ".join("?" * len(full))
@@ -276,10 +276,10 @@ def test_a_query_that_runs_too_long_is_ended(service: Service) -> None:
     with (
         pytest.raises(Refusal, match="takes longer than 1 s"),
         service.db.clock.within(deadline),
-        service.db.reading() as db,
+        service.db.snapshot() as db,
     ):
         db.execute(endless)
-    with service.db.reading() as db:
+    with service.db.snapshot() as db:
         assert db.execute("SELECT 1").fetchone() == (1,)
 
 
@@ -289,11 +289,11 @@ def test_a_cut_off_write_to_a_temporary_table_leaves_the_reader_usable(service: 
     with (
         pytest.raises(Refusal, match="takes longer"),
         service.db.clock.within(Deadline(1.0, now_s=lambda: next(moments))),
-        service.db.reading() as db,
+        service.db.snapshot() as db,
     ):
         db.execute("CREATE TEMP TABLE found (id INTEGER)")
         db.execute(f"INSERT INTO found {endless}")
-    with service.db.reading() as db:
+    with service.db.snapshot() as db:
         assert db.execute("SELECT COUNT(*) FROM temp.sqlite_master").fetchone() == (0,)
 
 

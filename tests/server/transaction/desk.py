@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 from noarkit.server.calling import Call, Handler
-from noarkit.server.files import Arrival
+from noarkit.server.files import UploadInfo
 from noarkit.server.service import Service
 from noarkit.server.settings import Settings
 from noarkit.server.transaction import routes
@@ -137,12 +137,12 @@ class Desk:
 
     def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
         """Rows of the archive's database."""
-        with self.service.db.reading() as db:
+        with self.service.db.snapshot() as db:
             return db.execute(sql, values).fetchall()
 
     def log(self, object_id: object) -> list[dict[str, object]]:
         """The change log of one object, oldest first, JSON read."""
-        with self.service.db.reading() as db:
+        with self.service.db.snapshot() as db:
             found = db.execute(
                 "SELECT * FROM change_log WHERE object_id = ? ORDER BY revision_id", (int(str(object_id)),)
             )
@@ -175,14 +175,14 @@ class Desk:
 
     def upload(self, content: bytes = b"hello", name: str = "hello.txt", account: str | None = None) -> str:
         """The id of an uploaded file."""
-        if not self.service.files.ids_left():
-            self.service.files.more_ids()
-        arrival = Arrival(name, "text/plain", account or self.account)
+        if not self.service.files.remaining_ids():
+            self.service.files.reserve_ids()
+        arrival = UploadInfo(name, "text/plain", account or self.account)
         return str(self.service.files.keep(content, arrival))
 
     def execute(self, sql: str, *values: object) -> None:
         """Changes the database beside the engine, as another area would."""
-        with self.service.db.writing() as db:
+        with self.service.db.transaction() as db:
             db.execute(sql, values)
 
 

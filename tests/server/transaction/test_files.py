@@ -43,7 +43,7 @@ class RecordingFiles:
             raise Refusal(403, "not yours")
         return Facts()
 
-    def made_durable(self, claims: Collection[Facts]) -> None:
+    def make_durable(self, claims: Collection[Facts]) -> None:
         """Asks the database what stands in it by now."""
         assert self.db is not None
         written = self.db.execute("SELECT count(*) FROM o_dokumentversjon WHERE sjekksum = 'ab'").fetchone()[0]
@@ -61,7 +61,7 @@ def transact(world: World, files: RecordingFiles, *actions: Action) -> None:
     desk = world.desk
     settings = desk.service.settings
     read = read_actions({"actions": list(actions)}, plans(leniency(settings)), settings.max_actions)
-    with desk.service.db.writing() as db:
+    with desk.service.db.transaction() as db:
         stage = open_stage(db, settings, Caller("me", "Me", desk.rights), 0)
         perform(stage, read)
         finish(stage, files)

@@ -37,7 +37,7 @@ def test_a_link_from_the_case_file_is_seen_too(world: World) -> None:
     case = desk.ids(*world.case_file())["case"]
     actions = world.post(case)
     actions[1] = link("Saksmappe", case, "refRegistrering", "post")
-    with ThreadPoolExecutor(2) as pool, desk.service.db.writing():
+    with ThreadPoolExecutor(2) as pool, desk.service.db.transaction():
         first = pool.submit(desk.run, *actions)
         second = pool.submit(desk.run, *actions)
         assert wait_for_one(first, second)
@@ -69,7 +69,7 @@ def meet(desk: Desk, world: World, *cases: str) -> list[int]:
         return 200
 
     with ThreadPoolExecutor(len(cases)) as pool:
-        with desk.service.db.writing():
+        with desk.service.db.transaction():
             # while the writer is taken, both calls stand in line
             futures = [pool.submit(add, case) for case in cases]
             waiting.wait(10)

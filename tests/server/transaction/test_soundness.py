@@ -210,7 +210,7 @@ def linked(desk: Desk, object_type: ObjectType, reference: Reference, values: di
     if link.kind == "column":
         return values[link.column] is not None
     if link.kind == "pairs":
-        return bool(desk.rows(f"SELECT 1 FROM {link.pair_table} WHERE {link.mine} = ?", values["id"]))
+        return bool(desk.rows(f"SELECT 1 FROM {link.pair_table} WHERE {link.own_column} = ?", values["id"]))
     return bool(desk.rows(f'SELECT 1 FROM {table_name(link.other_family)} WHERE "{link.column}" = ?', values["id"]))
 
 

@@ -1,4 +1,4 @@
-"""What a reader of METS sees, piece by piece: plain values that the rules judge."""
+"""The pieces of a METS document as plain values, and the protocol of the handler that receives them."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class StructMap:
 
 
 @dataclass(slots=True)
-class FileSight:
+class FileElement:
     """A file of the file section, with its locators."""
 
     attributes: Attributes
@@ -106,8 +106,8 @@ class FileSight:
     locators: list[Attributes] = field(default_factory=list)
 
 
-class Watcher(Protocol):
-    """Hears what stands in a METS document, each piece once it is whole."""
+class MetsHandler(Protocol):
+    """Receives the pieces of a METS document, each once it is complete."""
 
     def header(self, header: Header) -> None:
         """The root element and the header: before anything else is told, and once."""
@@ -129,14 +129,14 @@ class Watcher(Protocol):
         """A file group ended."""
         ...
 
-    def file(self, file: FileSight) -> None:
+    def file(self, file: FileElement) -> None:
         """A file."""
         ...
 
-    def division(self, found: StructMap, division: Division) -> None:
+    def division(self, struct_map: StructMap, division: Division) -> None:
         """A division right below the top one."""
         ...
 
-    def structure(self, found: StructMap) -> None:
+    def structure(self, struct_map: StructMap) -> None:
         """A structural map ended."""
         ...

@@ -1,12 +1,12 @@
-"""Takes down what breaks a rule, with its document and line."""
+"""Collects findings with their document and line."""
 
 from __future__ import annotations
 
-from noarkit.validate.findings import Hit, Tally, shown
+from noarkit.validate.findings import Hit, Tally, place_data
 
 
-class Told:
-    """The findings in one document of a package, or in the package itself where `file` is empty."""
+class FindingSink:
+    """Adds findings of one document of a package, or of the package itself where `file` is empty."""
 
     def __init__(self, tally: Tally, file: str) -> None:
         self._tally = tally
@@ -15,6 +15,6 @@ class Told:
     def hit(self, code: str, line: int | None = None, **data: object) -> None:
         """One place where a rule does not hold."""
         if self._tally.room(code):
-            self._tally.take(Hit(code, self.file, line=line or None, data=shown(data)))
+            self._tally.take(Hit(code, self.file, line=line or None, data=place_data(data)))
         else:
             self._tally.more(code, 1)

@@ -1,4 +1,4 @@
-"""What the walk through arkivstruktur has in sight: the open elements above, and where findings, ids and counts go."""
+"""The state of the walk through arkivstruktur: the open elements, and where findings, ids and counts go."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from noarkit.model.xml_model import Version
 from noarkit.packages.noark5 import spec
 from noarkit.validate.findings import Tally
-from noarkit.validate.noark5.store import Store, packed
+from noarkit.validate.noark5.store import Store, pack_id
 
 FILE = f"{spec.STRUCTURE}.xml"
 UNITS = (
@@ -52,7 +52,7 @@ class Counts:
             lumped = (key[0], *[_OTHERS] * (len(key) - 1))
             numbers[lumped] = numbers.get(lumped, 0) + 1
 
-    def put(self, number: int, *key: str) -> None:
+    def add_number(self, number: int, *key: str) -> None:
         """A number that was counted elsewhere."""
         self.numbers[key] = self.numbers.get(key, 0) + number
 
@@ -81,7 +81,7 @@ class Frame:
         self.inner: dict[str, int] = {}
 
 
-class Sight:
+class WalkState:
     """The state of one walk, read and filled by whoever closes a unit. `number` is that of the element being read."""
 
     def __init__(self, version: Version, bounds: Bounds, store: Store, tally: Tally) -> None:
@@ -123,4 +123,4 @@ class Sight:
 
     def refer(self, kind: int, text: str) -> None:
         """A reference to another unit, resolved when all ids are known."""
-        self.store.add("refs", (kind, packed(text), self.number, packed(self.owner() or "")))
+        self.store.add("refs", (kind, pack_id(text), self.number, pack_id(self.owner() or "")))

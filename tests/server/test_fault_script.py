@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ConfigFault
-from noarkit.server.trouble import read_script
+from noarkit.server.fault_script import read_script
 from tests.server.conftest import Archive, serving
 from tests.server.wire import BASE, Reply, came
 

@@ -1,4 +1,4 @@
-"""The fault script: an archive that misbehaves on purpose, at stated calls, for tests of whoever talks to it.
+"""The fault script: makes the archive misbehave on purpose at chosen calls, to test its clients.
 
 A script is TOML (`[[rule]]`) or JSON (`{"rule": [...]}`). Each rule names a call (`"POST transaction"`,
 `"GET download"`, `"PUT code-lists/*"`, `"POST idp/oauth2/token"`, `"*"`), which of its calls (`nth = 3`,
@@ -67,13 +67,13 @@ def read_script(path: Path) -> list[Rule]:
     text = read_text(path)
     try:
         script = json.loads(text) if path.suffix == ".json" else load_toml(text)
-        return [_rule(given) for given in script["rule"]]
+        return [_rule(table) for table in script["rule"]]
     except (ValueError, KeyError, TypeError, AttributeError) as fault:
         raise ConfigFault(where=str(path), why=f"no fault script: {fault}") from fault
 
 
-def _rule(given: Mapping[str, object]) -> Rule:
-    members = dict(given)
+def _rule(table: Mapping[str, object]) -> Rule:
+    members = dict(table)
     nth = members.get("nth", ())
     members["nth"] = (nth,) if isinstance(nth, int) else tuple(nth)  # type: ignore[arg-type]  # a TypeError is a bad script
     kinds = {field.name: type(field.default) for field in fields(Rule) if field.name not in ("call", "kind", "nth")}
@@ -86,17 +86,17 @@ def _rule(given: Mapping[str, object]) -> Rule:
     return rule
 
 
-class Trouble:
-    """The archive's application behind a fault script. `stored` finds the stored file of an upload's id."""
+class FaultInjector:
+    """The archive's application behind a fault script. `stored` returns the path of the stored file of an upload id."""
 
     def __init__(self, app: App, rules: list[Rule], log: Path, stored: Callable[[int], Path]) -> None:
         self._app = app
         self._rules = rules
         self._log = log
         self._stored = stored
-        self._seen = [0] * len(rules)
-        self._fired = [0] * len(rules)
-        self._late: set[asyncio.Task[None]] = set()
+        self._call_counts = [0] * len(rules)
+        self._fire_counts = [0] * len(rules)
+        self._late_tasks: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         rule = self._next(scope) if scope["type"] == "http" else None
@@ -106,48 +106,48 @@ class Trouble:
             await _KINDS[rule.kind](self, rule, _Request(scope, receive, send))
 
     def _next(self, scope: Scope) -> Rule | None:
-        name = _name(scope)
+        name = _call_name(scope)
         firing: Rule | None = None
-        for at, rule in enumerate(self._rules):
+        for index, rule in enumerate(self._rules):
             if not fnmatch.fnmatchcase(name, rule.call):
                 continue
-            self._seen[at] += 1
-            if firing is None and self._fires(at, rule):
-                self._fired[at] += 1
+            self._call_counts[index] += 1
+            if firing is None and self._fires(index, rule):
+                self._fire_counts[index] += 1
                 firing = rule
-                self._note(at, rule, name)
+                self._note(index, rule, name)
         return firing
 
-    def _fires(self, at: int, rule: Rule) -> bool:
-        if rule.times and self._fired[at] >= rule.times:
+    def _fires(self, index: int, rule: Rule) -> bool:
+        if rule.times and self._fire_counts[index] >= rule.times:
             return False
         if rule.nth:
-            return self._seen[at] in rule.nth
-        return not rule.every or self._seen[at] % rule.every == 0
+            return self._call_counts[index] in rule.nth
+        return not rule.every or self._call_counts[index] % rule.every == 0
 
-    def _note(self, at: int, rule: Rule, name: str) -> None:
-        told = {"rule": at + 1, "kind": rule.kind, "call": name, "count": self._seen[at]}
+    def _note(self, index: int, rule: Rule, name: str) -> None:
+        entry = {"rule": index + 1, "kind": rule.kind, "call": name, "count": self._call_counts[index]}
         with self._log.open("a", encoding="utf-8") as log:
-            log.write(json.dumps(told) + "\n")
+            log.write(json.dumps(entry) + "\n")
 
     async def _serve(self, request: _Request) -> list[Message]:
         """Serves a request to its end; the messages of its answer, unsent."""
-        held: list[Message] = []
+        messages: list[Message] = []
 
-        async def hold(message: Message) -> None:
-            held.append(message)
+        async def keep(message: Message) -> None:
+            messages.append(message)
 
-        await self._app(request.scope, request.receive, hold)
-        return held
+        await self._app(request.scope, request.receive, keep)
+        return messages
 
     async def _delay(self, rule: Rule, request: _Request) -> None:
         await asyncio.sleep(rule.seconds)
         await self._app(request.scope, request.receive, request.send)
 
     async def _delay_answer(self, rule: Rule, request: _Request) -> None:
-        held = await self._serve(request)
+        messages = await self._serve(request)
         await asyncio.sleep(rule.seconds)
-        await request.send_all(held)
+        await request.send_all(messages)
 
     async def _refuse(self, rule: Rule, request: _Request) -> None:
         await request.read()
@@ -166,25 +166,27 @@ class Trouble:
         await request.refuse(rule)
 
     async def _late_commit(self, rule: Rule, request: _Request) -> None:
-        again = request.replayed(await request.read())
+        repeated = request.replayed(await request.read())
 
         async def later() -> None:
             await asyncio.sleep(rule.seconds)
-            await self._serve(again)
+            await self._serve(repeated)
 
         task = asyncio.get_running_loop().create_task(later())
-        self._late.add(task)
-        task.add_done_callback(self._late.discard)
+        self._late_tasks.add(task)
+        task.add_done_callback(self._late_tasks.discard)
         if rule.status:
             await request.refuse(rule)
         else:
-            await request.client_gone()
+            await request.wait_for_disconnect()
 
     async def _trickle(self, rule: Rule, request: _Request) -> None:
         head, body = _split(await self._serve(request))
         await request.send(head)
-        for at in range(0, len(body), rule.bytes):
-            await request.send({"type": "http.response.body", "body": body[at : at + rule.bytes], "more_body": True})
+        for start in range(0, len(body), rule.bytes):
+            await request.send(
+                {"type": "http.response.body", "body": body[start : start + rule.bytes], "more_body": True}
+            )
             await asyncio.sleep(rule.seconds)
         await request.send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -198,14 +200,14 @@ class Trouble:
     async def _flip_answer(self, rule: Rule, request: _Request) -> None:
         head, body = _split(await self._serve(request))
         await request.send(head)
-        await request.send({"type": "http.response.body", "body": _flipped(body), "more_body": False})
+        await request.send({"type": "http.response.body", "body": _flip_bit(body), "more_body": False})
 
     async def _flip_stored(self, rule: Rule, request: _Request) -> None:
-        held = await self._serve(request)
-        _, body = _split(held)
+        messages = await self._serve(request)
+        _, body = _split(messages)
         path = self._stored(int(json.loads(body)["id"]))
-        path.write_bytes(_flipped(path.read_bytes()))
-        await request.send_all(held)
+        path.write_bytes(_flip_bit(path.read_bytes()))
+        await request.send_all(messages)
 
     async def _die_before(self, rule: Rule, request: _Request) -> None:
         await request.read()
@@ -216,20 +218,20 @@ class Trouble:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-_KINDS: Mapping[str, Callable[[Trouble, Rule, _Request], Awaitable[None]]] = {
-    "delay": Trouble._delay,
-    "delay-answer": Trouble._delay_answer,
-    "refuse": Trouble._refuse,
-    "reset": Trouble._reset,
-    "commit-reset": Trouble._commit_reset,
-    "commit-fail": Trouble._commit_fail,
-    "late-commit": Trouble._late_commit,
-    "trickle": Trouble._trickle,
-    "cut": Trouble._cut,
-    "flip-answer": Trouble._flip_answer,
-    "flip-stored": Trouble._flip_stored,
-    "die-before": Trouble._die_before,
-    "die-after": Trouble._die_after,
+_KINDS: Mapping[str, Callable[[FaultInjector, Rule, _Request], Awaitable[None]]] = {
+    "delay": FaultInjector._delay,
+    "delay-answer": FaultInjector._delay_answer,
+    "refuse": FaultInjector._refuse,
+    "reset": FaultInjector._reset,
+    "commit-reset": FaultInjector._commit_reset,
+    "commit-fail": FaultInjector._commit_fail,
+    "late-commit": FaultInjector._late_commit,
+    "trickle": FaultInjector._trickle,
+    "cut": FaultInjector._cut,
+    "flip-answer": FaultInjector._flip_answer,
+    "flip-stored": FaultInjector._flip_stored,
+    "die-before": FaultInjector._die_before,
+    "die-after": FaultInjector._die_after,
 }
 
 
@@ -264,8 +266,8 @@ class _Request:
         headers = {b"retry-after": str(rule.retry_after).encode()} if rule.retry_after else {}
         if rule.status == 401:
             headers[b"www-authenticate"] = b"Bearer"
-        done = self.replayed(b"")
-        await Exchange(done.scope, done.receive, done.send).refuse(
+        replayed = self.replayed(b"")
+        await Exchange(replayed.scope, replayed.receive, replayed.send).refuse(
             Refusal(rule.status, "refused by the fault script"), headers=headers
         )
 
@@ -274,7 +276,7 @@ class _Request:
         for message in messages:
             await self.send(message)
 
-    async def client_gone(self) -> None:
+    async def wait_for_disconnect(self) -> None:
         """Waits until the client gives up."""
         while (await self.receive())["type"] != "http.disconnect":
             await asyncio.sleep(0.01)
@@ -285,20 +287,20 @@ class _Request:
         with socket.socket(fileno=os.dup(transport.get_extra_info("socket").fileno())) as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         transport.abort()
-        await self.client_gone()
+        await self.wait_for_disconnect()
 
 
-def _name(scope: Scope) -> str:
+def _call_name(scope: Scope) -> str:
     parts = tuple(part for part in scope["raw_path"].split(b"/") if part)
     below = below_base(parts)
     return f"{scope['method']} {b'/'.join(parts if below is None else below).decode('latin-1')}"
 
 
-def _split(held: list[Message]) -> tuple[Message, bytes]:
-    return held[0], b"".join(message.get("body", b"") for message in held[1:])
+def _split(messages: list[Message]) -> tuple[Message, bytes]:
+    return messages[0], b"".join(message.get("body", b"") for message in messages[1:])
 
 
-def _flipped(content: bytes) -> bytes:
+def _flip_bit(content: bytes) -> bytes:
     if not content:
         return content
     middle = len(content) // 2
