@@ -52,8 +52,9 @@ def fault_of_disk(error: BaseException) -> NoarkitError | None:
 
 def room_in(folder: Path) -> int:
     """How many bytes may be written in a folder for others' sake: what is free there, but for a twentieth of the disk
-    (a gigabyte at most), which everybody else may need."""
-    usage = shutil.disk_usage(folder)
+    (a gigabyte at most), which everybody else may need. A folder that does not exist yet is judged by its
+    parent's disk."""
+    usage = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.is_dir()))
     return max(0, usage.free - min(usage.total // 20, _KEPT_FREE_BYTES))
 
 
