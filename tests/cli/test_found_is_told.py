@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import tarfile
 import zipfile
 from pathlib import Path
@@ -65,3 +66,10 @@ def test_a_file_beside_the_content_of_a_dias_package_is_skipped_by_name(capsys: 
 def test_a_whole_package_has_nothing_to_tell(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", "mapper", "--as", "bagit", "-o", "bag"], {}) == 0
     assert skipped(capsys, "bag") == ""
+
+
+def test_a_file_of_a_bag_whose_name_is_no_text_is_set_aside_by_its_key(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", "mapper", "--as", "bagit", "-o", "bag"], {}) == 0
+    Path("bag", "data", os.fsdecode(b"bl\xe5.txt")).write_bytes(b"b")
+    assert main(["plan", "bag", "-o", "run"], {}) == 3
+    assert "bl%E5.txt" in Path("run/set-aside.csv").read_text("utf-8-sig")

@@ -120,6 +120,11 @@ class Bag:
         """Payload files that are there and that no manifest lists, by their paths below `data/`."""
         yield from (name.removeprefix(_IN_ONE) for name in self._whole().unlisted())
 
+    def unlistable(self) -> Iterator[str]:
+        """Payload files whose names are no text, by their paths below `data/`: no manifest can list them."""
+        names = (stored.name for stored in payload_files(self._storage))
+        yield from (name.removeprefix(_IN_ONE) for name in names if not is_text(name))
+
     def stored(self, name: str) -> tuple[str, Member | None]:
         """Where the file of an entry lies: its path below the top folder, and how in an archive file."""
         found = self._whole().find(_IN_ONE + name)

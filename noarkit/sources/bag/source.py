@@ -11,7 +11,7 @@ import os
 import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from noarkit.errors import (
@@ -140,8 +140,8 @@ class BagSource:
             records = PlainRecords(self.path, self._name(), bag.open, {"bag": dict(bag.info)})
             for entry in bag.entries(whole=False):
                 yield _item(entry, bag, records, names(entry.name))
-            for name in bag.unlisted():
-                key = key_of(name.encode())
+            for name in chain(bag.unlisted(), bag.unlistable()):
+                key = key_of(os.fsencode(name))
                 yield SetAside(key, ItemMalformed.code, {"key": key, "why": "unlisted"})
 
     def _still_open(self) -> ArchiveStorage | None:
