@@ -48,6 +48,7 @@ class Planning:
     accept_loss: tuple[str, ...] = ()
     take_incomplete: bool = False
     despite_damage: bool = False
+    shallow_root: Path | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -57,6 +58,7 @@ class Planning:
             "--accept-loss": bool(self.accept_loss),
             "--take-incomplete": self.take_incomplete,
             "--despite-damage": self.despite_damage,
+            "--shallow-root": self.shallow_root is not None,
         }
         return tuple(name for name, given in told.items() if given)
 
@@ -85,6 +87,7 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
 @option("--accept-loss", metavar="FIELD", multiple=True)
 @option("--take-incomplete", is_flag=True)
 @option("--despite-damage", is_flag=True)
+@option("--shallow-root", type=FOLDER, metavar="DIR")
 @option("--dry-run", is_flag=True)
 @option("--write-back", metavar="FIELD")
 @option("--trust-key", type=FILE, metavar="FILE", multiple=True, variable=None)
@@ -98,6 +101,7 @@ def ingest_command(
     accept_loss: tuple[str, ...],
     take_incomplete: bool,
     despite_damage: bool,
+    shallow_root: Path | None,
     dry_run: bool,
     write_back: str | None,
     trust_key: tuple[Path, ...],
@@ -105,7 +109,7 @@ def ingest_command(
 ) -> int:
     """Loads a run, or a source or a sealed bundle through a plan of its own."""
     how = replace(wanted_of(wanted, dry_run=dry_run), write_back=write_back)
-    planning = Planning(recipe, accept_loss, take_incomplete, despite_damage)
+    planning = Planning(recipe, accept_loss, take_incomplete, despite_damage, shallow_root)
     with working(session, drains=True) as work:
         if trust_key or is_bundle(place):
             folder = _brought(work, place, output, planning, trust_key)
@@ -219,6 +223,7 @@ def _planned(work: Work, place: str, output: Path | None, planning: Planning, ho
         accept_loss=planning.accept_loss,
         take_incomplete=planning.take_incomplete,
         despite_damage=planning.despite_damage,
+        shallow_root=planning.shallow_root,
         settings=settings(work.session, how.archive),
         tell=told,
     )

@@ -36,6 +36,7 @@ _WAYS = {"in": "incoming", "out": "outgoing"}
 @option("--accept-loss", metavar="FIELD", multiple=True)
 @option("--take-incomplete", is_flag=True)
 @option("--despite-damage", is_flag=True)
+@option("--shallow-root", type=FOLDER, metavar="DIR")
 @option("--no-carry", is_flag=True)
 @option("--archive", metavar="URL", variable=None)
 @option("--pack", type=click.Path(path_type=Path), metavar="BUNDLE")
@@ -54,6 +55,7 @@ def plan_command(
     accept_loss: tuple[str, ...],
     take_incomplete: bool,
     despite_damage: bool,
+    shallow_root: Path | None,
     no_carry: bool,
     archive: str | None,
     pack: Path | None,
@@ -77,6 +79,7 @@ def plan_command(
             accept_loss=accept_loss,
             take_incomplete=take_incomplete,
             despite_damage=despite_damage,
+            shallow_root=shallow_root,
             carry=not no_carry,
             archive=archive,
             pack=pack,
