@@ -53,7 +53,7 @@ from noarkit.sources.connector import ConnectorSource, is_connection_name
 from noarkit.sources.connector.writeback import CASE_FILES, WriteBack
 from noarkit.sources.connector.writeback import write_back as write_ids
 from noarkit.sources.package import ExtractSource, read_terms
-from noarkit.sources.port import Source, fitted, released, taken
+from noarkit.sources.port import Shallow, Source, fitted, released, taken
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
 from noarkit.sources.scan import ScanReport
 from noarkit.sources.scan import scan as scan_source
@@ -92,6 +92,7 @@ def plan(
     take_incomplete: bool = False,
     despite_damage: bool = False,
     encoding: str | None = None,
+    shallow_root: Place | None = None,
     carry: bool = True,
     archive: str | None = None,
     pack: Place | None = None,
@@ -103,30 +104,35 @@ def plan(
     """Reads, maps, checks and cuts; freezes the plan in the folder `run`, with plan.html beside it. Sends nothing.
 
     `source` is a path, a URL, a name, or a source itself; `source_kind` says what a path is to be read as, whatever it
-    looks like (`files`, or a form of package); names in an archive file that are no UTF-8 are read in
-    `encoding`. `recipe` is a file or a value; without one the source's own
-    is used. Codes are judged by the archive's own lists where `archive` names one (which must then answer), or where
-    the settings name one that answers.
+    looks like (`files`, or a form of package); names in an archive file that are no UTF-8 are read in `encoding`.
+    `recipe` is a file or a value; without one the source's own is used. Codes are judged by the lists of `archive`
+    (which must then answer), or of one in the settings that answers.
 
     A plan that would lose the grade of a record (`gradering`) or the proof of its disposal (`utfoertKassasjon`) is
     refused, unless `accept_loss` names that element. With `take_incomplete` records of an extract whose files are
     missing or damaged, and journal posts without a party, are loaded as metadata. A bag or SIARD archive whose
-    checksums of itself do not hold is refused, unless `despite_damage` takes what is there. What an extract tells and
-    the archive has no field for is kept in business-specific metadata, unless `carry` is False or the recipe says so.
+    checksums of itself do not hold is refused, unless `despite_damage` takes what is there. What an E-ARK package has
+    outside of it is set aside, unless it lies below `shallow_root`. What an extract tells and the archive has no field
+    for is kept in business-specific metadata, unless `carry` is False or the recipe says so.
 
     With `pack` the plan is sealed with its documents, signed with `seal_key`: a folder, zip or tar for the other side
     of an air gap. A run that stands already is packed as it is, and the same call again goes on. Where `source` is such
-    a bundle, it is proven (one of `trust_key` must have sealed it) and `run` is made of it.
-    Raises `PlanFault` for a recipe or plan that cannot work, `LossNotAccepted`, `SourceGone`, `UsageFault` where a
-    plan stands already.
+    a bundle, it is proven (one of `trust_key` must have sealed it) and `run` is made of it. Raises `PlanFault` for a
+    recipe or plan that cannot work, `LossNotAccepted`, `SourceGone`, `UsageFault` where a plan stands already.
     """
     resolved = resolve_settings(archive, settings)
     folder = RunFolder(Path(run))
     if trust_key is not None or airgap.is_bundle(source):
         return airgap.receive(source, folder, trust_key, resolved, tell)
     accepted = known_elements(accept_loss)
-    options = _PlanOptions(recipe, hash_contents, since, strict, archive, accepted, take_incomplete)
-    options = replace(options, source_kind=source_kind, carry=carry, despite_damage=despite_damage, encoding=encoding)
+    options = replace(
+        _PlanOptions(recipe, hash_contents, since, strict, archive, accepted, take_incomplete),
+        source_kind=source_kind,
+        carry=carry,
+        despite_damage=despite_damage,
+        encoding=encoding,
+        shallow_root=shallow_root,
+    )
     if pack is None:
         return _plan(source, folder, options, resolved, tell)
     signer = airgap.signer(resolved, seal_key)
@@ -156,6 +162,7 @@ class _PlanOptions:
     carry: bool = True
     despite_damage: bool = False
     encoding: str | None = None
+    shallow_root: Place | None = None
 
 
 def _plan(
@@ -438,6 +445,10 @@ def _plan_spec(options: _PlanOptions, place: Source, codes: Mapping[str, frozens
         if wished:
             raise UsageFault(what="only-of-an-extract", where=option)
     place = taken(place, despite_damage=options.despite_damage)
+    if options.shallow_root is not None:
+        if not isinstance(place, Shallow):
+            raise UsageFault(what="only-of-an-eark-package", where="--shallow-root")
+        place = place.reading_below(Path(options.shallow_root))
     text, recipe = _recipe(options.recipe, place, codes)
     place = fitted(place, recipe.data.get("source"))
     target = recipe.target

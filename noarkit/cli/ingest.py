@@ -51,6 +51,7 @@ class Planning:
     despite_damage: bool = False
     source_kind: str | None = None
     encoding: str | None = None
+    shallow_root: Path | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -62,6 +63,7 @@ class Planning:
             "--despite-damage": self.despite_damage,
             "--source-kind": self.source_kind is not None,
             "--encoding": self.encoding is not None,
+            "--shallow-root": self.shallow_root is not None,
         }
         return tuple(name for name, given in told.items() if given)
 
@@ -92,6 +94,7 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
 @option("--take-incomplete", is_flag=True)
 @option("--despite-damage", is_flag=True)
 @option("--encoding", metavar="NAME")
+@option("--shallow-root", type=FOLDER, metavar="DIR")
 @option("--dry-run", is_flag=True)
 @option("--write-back", metavar="FIELD")
 @option("--trust-key", type=FILE, metavar="FILE", multiple=True, variable=None)
@@ -107,6 +110,7 @@ def ingest_command(
     take_incomplete: bool,
     despite_damage: bool,
     encoding: str | None,
+    shallow_root: Path | None,
     dry_run: bool,
     write_back: str | None,
     trust_key: tuple[Path, ...],
@@ -114,7 +118,7 @@ def ingest_command(
 ) -> int:
     """Loads a run, or a source or a sealed bundle through a plan of its own."""
     how = replace(wanted_of(wanted, dry_run=dry_run), write_back=write_back)
-    planning = Planning(recipe, accept_loss, take_incomplete, despite_damage, source_kind, encoding)
+    planning = Planning(recipe, accept_loss, take_incomplete, despite_damage, source_kind, encoding, shallow_root)
     with working(session, drains=True) as work:
         if trust_key or is_bundle(place):
             folder = _brought(work, place, output, planning, trust_key)
@@ -230,6 +234,7 @@ def _planned(work: Work, place: str, output: Path | None, planning: Planning, ho
         take_incomplete=planning.take_incomplete,
         despite_damage=planning.despite_damage,
         encoding=planning.encoding,
+        shallow_root=planning.shallow_root,
         settings=settings(work.session, how.archive),
         tell=told,
     )

@@ -37,6 +37,7 @@ _WAYS = {"in": "incoming", "out": "outgoing"}
 @option("--take-incomplete", is_flag=True)
 @option("--despite-damage", is_flag=True)
 @option("--encoding", metavar="NAME")
+@option("--shallow-root", type=FOLDER, metavar="DIR")
 @option("--no-carry", is_flag=True)
 @option("--archive", metavar="URL", variable=None)
 @option("--pack", type=click.Path(path_type=Path), metavar="BUNDLE")
@@ -56,6 +57,7 @@ def plan_command(
     take_incomplete: bool,
     despite_damage: bool,
     encoding: str | None,
+    shallow_root: Path | None,
     no_carry: bool,
     archive: str | None,
     pack: Path | None,
@@ -80,6 +82,7 @@ def plan_command(
             take_incomplete=take_incomplete,
             despite_damage=despite_damage,
             encoding=encoding,
+            shallow_root=shallow_root,
             carry=not no_carry,
             archive=archive,
             pack=pack,

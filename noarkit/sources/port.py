@@ -127,6 +127,19 @@ def taken(source: Source, *, despite_damage: bool) -> Source:
     return source.despite_damage() if despite_damage and isinstance(source, Damageable) else source
 
 
+SHALLOW_ROOT = "shallow_root"
+"""The setting of a package whose files lie outside of it: the folder that may be read."""
+
+
+@runtime_checkable
+class Shallow(Protocol):
+    """A source that may name files outside of itself."""
+
+    def reading_below(self, folder: Path, /) -> Source:
+        """The same source, with those of them that lie below this folder."""
+        ...
+
+
 @runtime_checkable
 class Connected(Protocol):
     """A source that holds connections."""

@@ -42,10 +42,10 @@ _TYPES = (
 )
 
 
-def land(source: Path, place: Path) -> Landed:
+def land(source: Path, place: Path, shallow_root: Path | None = None) -> Landed:
     """Plans, loads and verifies byte for byte."""
     run, archive = place / "run", f"embedded:{place / 'archive'}"
-    planned = noarkit.plan(source, run)
+    planned = noarkit.plan(source, run, shallow_root=shallow_root)
     loaded = noarkit.ingest(run, archive=archive, workers=0)
     proof = noarkit.verify(run, depth="bytes")
     with noarkit.Archive(archive) as asked:

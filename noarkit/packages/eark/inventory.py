@@ -88,7 +88,7 @@ class Inventory:
         self._listed.append(
             (
                 named.role,
-                representation_folder(found.name) or "",
+                representation_folder(mets if found.why == "outside" else found.name) or "",
                 found.name,
                 found.why,
                 mets,

@@ -243,6 +243,11 @@ class Below:
         self._storage = storage
         self._above = folder + "/"
 
+    @property
+    def above(self) -> str:
+        """What the names of its files begin with in the package it lies in."""
+        return self._above
+
     def files(self) -> Iterator[Stored]:
         """Every file of the folder."""
         return self._below(self._storage.files())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from noarkit.errors import (
     HostileInput,
     ItemChanged,
     ItemMalformed,
+    ItemUnreadable,
     ItemVanished,
     PackageFault,
     SourceFault,
@@ -46,15 +47,17 @@ from noarkit.sources.eark.records import (
     unit_record,
     whole_of,
 )
+from noarkit.sources.eark.shallow import NOT_FOLLOWED, ShallowFiles, is_shallow
 from noarkit.sources.eark.streams import PackageFiles
 from noarkit.sources.eark.tables import SHAPES, TERM, PackedTables, archives_in, is_of_tables
 from noarkit.sources.eark.titles import Titles
 from noarkit.sources.files.default import basic_string
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.package.files import SeenInDatabase
+from noarkit.sources.plain import path_fields
 from noarkit.sources.port import (
     DESPITE_DAMAGE,
-    ENCODING,
+    SHALLOW_ROOT,
     ContentStream,
     Source,
     SourceIdentity,
@@ -71,6 +74,7 @@ SKIPPED_SCHEMA = "a schema of the package"
 _TELL_EVERY = 10_000
 _LOOKED_AT = 20_000
 _LONGEST_SYSTEM = 200
+_OWN_TERMS = frozenset({"kind", TERM, SHAPES, DESPITE_DAMAGE, SHALLOW_ROOT, ENCODING})
 _EXTRACT = re.compile(rf"{spec.REPRESENTATIONS}/[^/]+/{spec.DATA}/(?:content/)?{STRUCTURE}\.xml")
 
 
@@ -96,6 +100,8 @@ def reopen_eark(identity: SourceIdentity) -> EarkSource:
     if not path.exists():
         raise SourceGone(where=identity.where, why="ENOENT")
     source = EarkSource(path, limits_of(identity)).fitted(identity.settings)
+    if isinstance(below := identity.settings.get(SHALLOW_ROOT), str):
+        source = source.reading_below(Path(below))
     return source.despite_damage() if identity.settings.get(DESPITE_DAMAGE) is True else source
 
 
@@ -126,24 +132,33 @@ class EarkSource:
         self._files = PackageFiles(self.path)
         self._tables: PackedTables | None = None
         self._despite = False
+        self._shallow: ShallowFiles | None = None
 
     @property
     def identity(self) -> SourceIdentity:
         """Kind `eark`, the place, and which tables of a SIARD archive in it are read."""
         settings = self._tables.settings() if self._tables is not None else {}
-        damaged = {DESPITE_DAMAGE: True} if self._despite else {}
-        return SourceIdentity(KIND, str(self.path), {**settings, **damaged, **encoding_setting(self._limits)})
+        if self._despite:
+            settings[DESPITE_DAMAGE] = True
+        if self._shallow is not None:
+            settings[SHALLOW_ROOT] = str(self._shallow.root)
+        return SourceIdentity(KIND, str(self.path), {**settings, **encoding_setting(self._limits)})
 
     def fitted(self, terms: Mapping[str, object]) -> EarkSource:
         """The same package, with the tables of the SIARD archive that a recipe's `[source]` names."""
-        known = ("kind", TERM, SHAPES, DESPITE_DAMAGE, ENCODING)
-        given = {name: value for name, value in terms.items() if name not in known}
+        given = {name: value for name, value in terms.items() if name not in _OWN_TERMS}
         name, shapes = terms.get(TERM), terms.get(SHAPES)
         source = EarkSource(self.path, self._limits)
         if isinstance(name, str) and name:
             read_terms(given)  # what is none is told before anything is read
             source._tables = PackedTables(self.path, name, given, shapes if isinstance(shapes, Mapping) else None)
+        source._shallow = self._shallow
         return source.despite_damage() if self._despite else source
+
+    def reading_below(self, folder: Path) -> EarkSource:
+        """The same package, with the files that its METS has outside of it, where they lie below this folder."""
+        self._shallow = ShallowFiles(folder)
+        return self
 
     def despite_damage(self) -> EarkSource:
         """The same package, with a SIARD archive in it taken as it is."""
@@ -173,6 +188,8 @@ class EarkSource:
         """Opens a content by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
         if self._tables is not None and is_of_tables(content):
             return self._tables.open(content)
+        if self._shallow is not None and is_shallow(content):
+            return self._shallow.open(content)
         return self._files.open(content)
 
     def default_recipe(self) -> str:
@@ -259,6 +276,8 @@ class EarkSource:
     def _listed(self, reading: _Reading, entry: Entry, kind: str) -> SourceItem:
         if kind == "schema":
             return Skipped(entry.name, SKIPPED_SCHEMA)
+        if entry.why == "outside":
+            return self._outside(reading, entry, kind)
         if entry.why:
             return SetAside(entry.name, ItemVanished.code, {"key": entry.href, "why": entry.why})
         size = reading.package.size_of(entry.name) or 0
@@ -278,6 +297,22 @@ class EarkSource:
         if self._is_closed_archive(reading, entry.name):
             notes = (*notes, Note(NOT_OPENED, {"field": f"noarkit plan {entry.name.rpartition('/')[2]} -o RUN"}))
         return file_record(told[0], reading.frame, entry, content, reading.titles.file(entry.name), notes)
+
+    def _outside(self, reading: _Reading, entry: Entry, kind: str) -> SourceItem:
+        """What a shallow package has elsewhere: told with the way to it, or taken from the folder that may be read."""
+        try:
+            if self._shallow is None:
+                raise ItemUnreadable(key=entry.href, why=NOT_FOLLOWED)
+            content = self._shallow.content(entry)
+        except SourceFault as fault:
+            return SetAside(entry.href, fault.code, dict(fault.data))
+        if entry.size_bytes not in (None, content.size_bytes):
+            data = {"key": entry.href, "why": "size", "planned": entry.size_bytes, "found": content.size_bytes}
+            return SetAside(entry.href, ItemChanged.code, data)
+        notes = () if content.sha256 or not content.locator.startswith("outside:::") else (UNLISTED,)
+        record = file_record(kind, reading.frame, entry, content, "", notes)
+        below = self._shallow.name_of(entry.href).split("/")
+        return replace(record, fields={**record.fields, **path_fields(below)})
 
     def _is_closed_archive(self, reading: _Reading, name: str) -> bool:
         """True for a SIARD archive whose tables this run does not read."""

@@ -17,6 +17,7 @@ from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
 from noarkit.safe.digest import sha256_of_stream
 from noarkit.safe.paths import checked_parts, open_inside
 from noarkit.safe.scratch import scratch
+from noarkit.sources.package.around import files_around
 from noarkit.sources.port import ContentStream
 
 _IN_MEMORY = 400_000
@@ -50,6 +51,10 @@ class DocumentFiles:
             locator = f"{old}:{checksum}:{name}" if old else f"::{name}"
             return Content(locator, parts[-1], status.st_size, status.st_mtime_ns, sha256)
         raise Untakable(ItemVanished.code, key=path)
+
+    def around(self) -> Iterator[str]:
+        """The files of the package that the extract lies in, which are none of its own."""
+        return files_around(self.root)
 
     def is_damaged(self, content: Content) -> bool:
         """True where its bytes cannot be read, or are not what its checksum says."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from noarkit.errors import ItemVanished, PackageFault, SourceGone, UnsafePath
 from noarkit.graph.entity import Content
 from noarkit.packages.holding.located import Located, LocatedStream, locator_of
-from noarkit.packages.holding.storage import Storage
+from noarkit.packages.holding.storage import Below, Storage
 from noarkit.packages.noark5.entities import Untakable
 from noarkit.packages.noark5.held import extract_in, open_packed, spread
 from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
@@ -69,6 +69,12 @@ class PackedFiles:
                 proof = f"{old}:{checksum}" if old else ":"
                 return Content(f"{proof}:{locator_of(member)}", parts[-1], member.size_bytes, self._modified_ns, sha256)
         raise Untakable(ItemVanished.code, key=path)
+
+    def around(self) -> Iterator[str]:
+        """The files of the package that the extract lies in, which are none of its own."""
+        held = self._held()
+        if self._storage is not None and isinstance(held, Below):
+            yield from (stored.name for stored in self._storage.files() if not stored.name.startswith(held.above))
 
     def is_damaged(self, content: Content) -> bool:
         """True where its bytes cannot be read, or are not what its checksum says."""

@@ -30,6 +30,7 @@ from noarkit.packages.noark5.targets import TargetsInFile
 from noarkit.packages.noark5.unit_notes import UnitNotes, Where
 from noarkit.packages.noark5.values import Codes
 from noarkit.safe.digest import Readable
+from noarkit.sources.package.around import left_around
 from noarkit.sources.package.files import DocumentFiles, SeenInDatabase
 from noarkit.sources.package.packed import PackedFiles
 from noarkit.sources.package.place import extract_root
@@ -132,6 +133,7 @@ class ExtractSource:
                     tell(Event("source_read", {"items": count}))
             yield from walk.rest()
         yield from self._of_the_package()
+        yield from left_around(self._files.around())
 
     def _of_the_package(self) -> Iterator[SourceItem]:
         """What the description says of the package as a whole, which no archive unit can hold."""

@@ -27,6 +27,7 @@ from noarkit.validate.siard.expected import Expected, TableSchema, read_table_sc
 from noarkit.validate.siard.larges import LargeCheck, TablePlace
 from noarkit.validate.siard.rows import RowCheck
 from noarkit.validate.siard.tables import check_table_schema
+from noarkit.validate.siarddk import run as siarddk
 
 RULES = rules_of("noarkit.validate.siard")
 _ZIP_CODES = {
@@ -73,15 +74,24 @@ def validate_siard(
         tally.add(code, path.name, why=error.data.get("why"), method="-")
     else:
         with closing(place):
+            if place.size_of(METADATA) is None and place.size_of(danish.INDEX) is not None:
+                return _danish(path, place, began, now_s)
             _judge(path, place, tally, totals, emit)
     rules = tuple(RULES.values())
     summary = totals.summary()
     return Report(str(path), "siard", totals.version, summary, rules, tally.outcomes({}), (), now_s() - began)
 
 
+def _danish(path: Path, place: Place, began: float, now_s: Callable[[], float]) -> Report:
+    """The Danish variant has its own rules."""
+    tally = Tally(siarddk.RULES)
+    tables, rows = siarddk.judge(path.absolute(), place, tally)
+    summary = {"tables": (str(tables),), "rows": (str(rows),)}
+    rules = tuple(siarddk.RULES.values())
+    return Report(str(path), "siard", "DK", summary, rules, tally.outcomes({}), (), now_s() - began)
+
+
 def _judge(path: Path, place: Place, tally: Tally, totals: _Totals, emit: Listener) -> None:
-    if place.size_of(METADATA) is None and place.size_of(danish.INDEX) is not None:
-        raise PackageFault(where=str(path), why="siard-variant-not-judged")
     structure.check_packing(path, place, tally)
     structure.check_files(place, tally)
     if place.size_of(METADATA) is None:
