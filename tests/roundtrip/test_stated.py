@@ -162,6 +162,7 @@ def test_a_new_package_names_its_source_and_what_was_done(
     kinds = [*own["eventType"], details]
     assert any("migration" in text for text in kinds) and any("fixity check" in text for text in kinds)
     assert f"eark SIP to {target}" in details and "noarkit" in details
+    assert "AIP17" not in validate(made).codes, "the migration is related to what it was made from"
 
 
 @pytest.mark.parametrize("target", ["eark-sip", "dias-sip"])
