@@ -29,6 +29,7 @@ from noarkit.packages.forms import Found, look
 from noarkit.packages.holding.building import File
 from noarkit.packages.holding.storage import Below, FolderStorage, Storage, Stored, open_storage
 from noarkit.packages.marks import Form
+from noarkit.packages.metadata.model import FileFacts
 from noarkit.packages.noark5.held import extract_in
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import copy_hashing
@@ -132,7 +133,10 @@ def _knowing(part: Part, root: Storage, facts: Facts) -> Part:
     if part.storage is None:
         return part
     above = f"{part.where.removeprefix(root.where).lstrip('/')}/".lstrip("/")
-    known: Facts = lambda name: facts(above + name)  # noqa: E731  # one name, one line
+
+    def known(name: str) -> FileFacts | None:
+        return facts(above + name)
+
     return replace(part, files=partial(files_in, part.storage, part.takes, known), facts=known)
 
 
