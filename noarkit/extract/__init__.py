@@ -8,4 +8,10 @@ facts         package.toml, the account, the code lists: what the description sa
 assemble      store → the XML files, streamed; not_in_form: what the form cannot say
 writing       who writes them: this process alone, or hands (child processes) that take portions
 run           the whole way, resumable at any step
+
+From one package to another, without an archive between:
+
+payload       the files that are carried over, whatever wraps them
+stated        what the source says of itself: metadata, documents, facts of its files
+packing       both, written into the places that the new form has for them; convert: the whole way
 """

@@ -174,7 +174,10 @@ def _knowing(part: Part, root: Storage, facts: Facts) -> Part:
     if part.storage is None:
         return part
     above = f"{part.where.removeprefix(root.where).lstrip('/')}/".lstrip("/")
-    known: Facts = lambda name: facts(above + name)  # noqa: E731  # one name, one line
+
+    def known(name: str) -> FileFacts | None:
+        return facts(above + name)
+
     return replace(part, files=partial(files_in, part.storage, part.takes, known, part.names.original), facts=known)
 
 

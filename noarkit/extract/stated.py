@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from noarkit.errors import HostileInput, NoarkitError, PackageFault
+from noarkit.errors import HostileInput, NoarkitError, PackageFault, TooLarge
 from noarkit.extract.package_files import DocumentKind, Facts, FactsOfFiles, Told, files_in, no_facts
 from noarkit.packages.bagit.read import open_bag
 from noarkit.packages.bagit.spec import manifest_of
@@ -279,9 +279,11 @@ def _documents(layer: Layer, identifier: str, types: Mapping[str, str]) -> Itera
     count = 0
     for file in files_in(layer.storage, partial(describes, layer.form)):
         found, kind = _place(layer.form, file[0])
-        if found is None or (kind == "schema" and found["name"] in own_schemas) or count >= MOST_DOCUMENTS:
+        if found is None or (kind == "schema" and found["name"] in own_schemas):
             continue
         count += 1
+        if count > MOST_DOCUMENTS:  # none is ever left out in silence
+            raise TooLarge(where=layer.storage.where, why="members", limit=MOST_DOCUMENTS)
         groups = found.groupdict()
         part, kept = groups.get("part") or "", groups.get("kept")
         if kept:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import tarfile
 import zipfile
@@ -162,6 +163,7 @@ def test_a_new_package_names_its_source_and_what_was_done(
     kinds = [*own["eventType"], details]
     assert any("migration" in text for text in kinds) and any("fixity check" in text for text in kinds)
     assert f"eark SIP to {target}" in details and "noarkit" in details
+    assert "AIP17" not in validate(made).codes, "the migration is related to what it was made from"
 
 
 @pytest.mark.parametrize("target", ["eark-sip", "dias-sip"])
@@ -296,3 +298,55 @@ def test_what_an_inner_package_says_of_itself_is_not_called_lost(tmp_path: Path,
     bag = convert(sources["eark"], tmp_path / "bag", form="bagit").package
     assert convert(bag, tmp_path / "out", form="eark-dip").set_aside == 0
     assert not list(tmp_path.glob("*.csv"))
+
+
+TOML = """
+[agreement]
+number = "2026/1042"
+delivery_type = "avlevering"
+project = "Vik-avlevering"
+package_number = "3 av 7"
+reference_code = "SFFk-9"
+[delivery]
+label = "Sakarkiv"
+description = "Saksmapper fra teknisk etat"
+[creator]
+name = "Vik kommune"
+identification = "964968241"
+[submitter]
+name = "Vik teknisk etat"
+[recipient]
+name = "Fylkesarkivet"
+[[contacts]]
+role = "submitter"
+name = "Kari Nordmann"
+address = "Boks 1, Vik"
+phone = "57695000"
+email = "kari@vik.example"
+[period]
+start = "2001-01-01"
+end = "2010-12-31"
+[system]
+name = "ESA"
+version = "8.1"
+type = "Koark"
+type_version = "1"
+"""
+
+
+def test_what_package_toml_said_of_files_comes_back_from_the_whole_circle(tmp_path: Path) -> None:
+    (tmp_path / "package.toml").write_text(TOML, "utf-8")
+    (tmp_path / "mapper" / "sak").mkdir(parents=True)
+    (tmp_path / "mapper" / "sak" / "brev.txt").write_text("hei")
+    at = convert(tmp_path / "mapper", tmp_path / "first", form="bagit", package=tmp_path / "package.toml").package
+    first = header(at)
+    told = {value for value in re.findall(r'"(.+)"', TOML) if value != "submitter"}
+    assert told <= {text for texts in first.values() for text in texts}
+    for number, form in enumerate((*FORMS, "bagit")):
+        at = convert(at, tmp_path / f"{number}-{form}", form=form).package
+        assert errors(at) == []
+    last = header(at)
+    own = ("External-Identifier", "Derived-From", "Payload-Oxum", "Package-Type")
+    labels = [label for label in first if label[0].isupper() and label not in own]
+    assert {label: last.get(label) for label in labels} == {label: first[label] for label in labels}
+    assert [content for name, content in documents(at) if name.endswith("brev.txt")] == [b"hei"]

@@ -57,6 +57,7 @@ from noarkit.sources.package.files import SeenInDatabase
 from noarkit.sources.plain import path_fields
 from noarkit.sources.port import (
     DESPITE_DAMAGE,
+    ENCODING,
     SHALLOW_ROOT,
     ContentStream,
     Source,
