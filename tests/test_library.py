@@ -132,7 +132,9 @@ def test_the_chapter_names_what_there_is() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_recipe_that_help_explains_is_a_good_one(lang: str) -> None:
-    recipe = read_recipe(next(block for block in blocks("toml", chapter_source("recipes", lang)) if "[target]" in block))
+    recipe = read_recipe(
+        next(block for block in blocks("toml", chapter_source("recipes", lang)) if "[target]" in block)
+    )
     assert [rule.kinds for rule in recipe.maps] == [("file",)]
     assert check(recipe) == []
 

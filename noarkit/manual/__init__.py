@@ -3,5 +3,4 @@
 chapters   which chapters there are, in their order, and the text of each
 markdown   reads the part of Markdown that the chapters use, into blocks
 terminal   writes blocks as plain text
-html       writes blocks as HTML
 """

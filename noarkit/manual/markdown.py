@@ -12,7 +12,9 @@ from typing import Literal, TypeAlias
 
 SpanKind = Literal["text", "code", "strong", "link"]
 
-_INLINE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)|\*\*(?P<strong>.+?)\*\*|\[(?P<link>[^\]]+)\]\((?P<to>[^)]+)\)")
+_INLINE = re.compile(
+    r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)|\*\*(?P<strong>.+?)\*\*|\[(?P<link>[^\]]+)\]\((?P<to>[^)]+)\)"
+)
 _FENCE = re.compile(r"```(\S*)$")
 _HEADING = re.compile(r"(#{1,4}) (.+)$")
 _ITEM = re.compile(r"(?:- |(\d+)\. )(.*)$")
