@@ -32,11 +32,13 @@ from noarkit.sources.recipe.values import Formats
 from noarkit.words.texts import LANGUAGES, texts
 from scripts.manual_site.__main__ import write_site
 from scripts.manual_site.html import html_text
+from scripts.manual_site.pages import index_script
 from tests.manual_walk import follow
 from tests.test_documentation import ENVIRONMENT, ROOT, all_commands, all_options, options_in
 
 SERVICES = {"crm": CRM, "spend": SPEND, "appsec": APPSEC, "features": FEATURES}
 MANUAL = ROOT / "noarkit" / "manual"
+CONNECT = ROOT / "noarkit" / "cli" / "connect.py"
 BOTH = [pytest.param(name, lang, id=f"{lang}-{name}") for name in CHAPTERS for lang in LANGUAGES]
 RUNNABLE = [name for name in CHAPTERS if "```sh\n" in chapter_source(name, "en")]
 HEAD = """
@@ -115,6 +117,20 @@ def test_each_option_of_a_command_line_belongs_to_that_command(name: str, lang: 
                 own = {option for param in known[command].params for option in param.opts}
                 used = {word for word in words if re.match(r"--[a-z]", word)}
                 assert used <= own | everywhere, words
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_what_a_chapter_asks_of_a_service_is_known_to_its_code(name: str) -> None:
+    for block in code(name, "en", ""):
+        for words in commands_of(block):
+            if words[:2] != [PROGRAM, "connect"] or ":" not in words[2]:
+                continue
+            service = words[2].partition(":")[0]
+            assert service in SERVICES
+            folder = ROOT / "noarkit" / "connectors" / service
+            known = "".join(path.read_text("utf-8") for path in [*folder.glob("*.py"), CONNECT])
+            verbs = [word for word in words[3:5] if re.fullmatch("[a-z]+", word)]
+            assert [verb for verb in verbs if f'"{verb}"' not in known] == [], words
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -263,7 +279,6 @@ def test_the_site_holds_every_chapter_escapes_all_and_refers_to_nothing_outside(
 def test_the_index_of_the_site_finds_every_heading(lang: str, tmp_path: Path) -> None:
     write_site(tmp_path)
     script = (tmp_path / lang / "index.js").read_text("utf-8")
-    assert "</" not in script
     entries = json.loads(script.removeprefix("window.manualIndex = ").rstrip(";\n"))
     headings = [
         f"{name}.html#{anchor(plain_text(block.text))}"
@@ -272,7 +287,13 @@ def test_the_index_of_the_site_finds_every_heading(lang: str, tmp_path: Path) ->
         if isinstance(block, Heading)
     ]
     assert [entry["page"] for entry in entries] == headings
-    assert any(fault_code in entry["text"] for entry in entries for fault_code in ["F301"])
+    assert any("F301" in entry["text"] for entry in entries)
+
+
+def test_the_index_cannot_end_its_script_early() -> None:
+    script = index_script([{"text": "</script><b>"}])
+    assert "</" not in script
+    assert json.loads(script.removeprefix("window.manualIndex = ").rstrip(";\n")) == [{"text": "</script><b>"}]
 
 
 def test_the_html_writer_escapes_whatever_a_text_holds() -> None:

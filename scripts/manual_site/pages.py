@@ -7,7 +7,7 @@ from a disk can read it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -158,7 +158,7 @@ def _turn(chapter: str, titles: Mapping[str, str]) -> str:
 
 
 def _index(chapters: Mapping[str, tuple[Block, ...]], lang: str) -> str:
-    """The index of a language as a script; `</` cannot stand in it, whatever a chapter says."""
+    """The index of a language: each heading with the text below it."""
     entries = [
         {
             "page": f"{each.chapter}.html#{each.place}",
@@ -169,6 +169,11 @@ def _index(chapters: Mapping[str, tuple[Block, ...]], lang: str) -> str:
         for name, blocks in chapters.items()
         for each in _sections(name, blocks)
     ]
+    return index_script(entries)
+
+
+def index_script(entries: Sequence[Mapping[str, str]]) -> str:
+    """The entries of an index as a script; `</` cannot stand in it, whatever a chapter says."""
     told = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return f"window.manualIndex = {told};\n"
 
