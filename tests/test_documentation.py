@@ -16,7 +16,9 @@ from noarkit.cli.main import COMMANDS, PROGRAM, main, program
 from noarkit.cli.options import Command, global_options
 from noarkit.config import SETTINGS
 from noarkit.errors import GRAVITY
+from noarkit.manual.chapters import CHAPTERS
 from noarkit.words.texts import LANGUAGES, explain, texts
+from tests.manual_walk import follow
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -37,16 +39,14 @@ def all_options() -> set[str]:
     return {name for each in params if isinstance(each, click.Option) for name in each.opts} | {"--help", "-h"}
 
 
-def table(heading: str) -> dict[str, str]:
-    """The rows of a table below a heading of the README, by their first cell."""
-    part = README.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
-    rows = [line.strip("| ").split(" | ", 1) for line in part.splitlines() if line.startswith("| ")]
-    return {first.strip("`"): rest for first, rest in rows[2:]}
-
-
 def options_in(text: str) -> set[str]:
     """Options that a text speaks of."""
     return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+
+
+def fenced(text: str) -> list[str]:
+    """The fenced blocks of a text."""
+    return re.findall(r"^```[^\n]*\n(.*?)^```$", text, re.S | re.M)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -61,23 +61,26 @@ def test_every_command_is_a_command_of_ours() -> None:
     assert set(all_commands()) == set(COMMANDS)
 
 
-def test_the_readme_lists_the_commands_there_are_in_their_order() -> None:
-    told = texts("en")
-    assert list(table("Commands")) == list(COMMANDS)
-    assert table("Commands") == {name: told.text("commands", name, "short") for name in COMMANDS}
-
-
-def test_the_readme_lists_the_exit_codes_gravest_first() -> None:
-    told = texts("en")
-    assert table("Exit codes") == {str(code): told.text("exits", str(code)) for code in GRAVITY}
-    assert [int(code) for code in table("Exit codes")] == list(GRAVITY)
-
-
 def test_the_readme_speaks_of_no_option_or_fault_that_is_not_there() -> None:
     scripts = options_in((ROOT / "scripts" / "wheelhousing" / "__main__.py").read_text("utf-8"))
     assert options_in(README) - all_options() - scripts == set()
-    assert {f"--{name}" for name in ["config", "profile", "lang", "json", "progress", "log-file"]} <= options_in(README)
     assert set(re.findall(r"\bF\d{3}\b", README)) <= set(fault_kinds())
+    assert set(re.findall(r"\bnoarkit ([a-z]+)", "\n".join(fenced(README)))) <= set(COMMANDS)
+
+
+def test_the_readme_is_short_and_links_to_every_chapter() -> None:
+    assert len(README.splitlines()) <= 150
+    linked = re.findall(r"\]\(noarkit/manual/en/([a-z-]+)\.md\)", README)
+    assert set(linked) == set(CHAPTERS)
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_first_ingest_of_the_readme_runs_as_it_stands(tmp_path: Path) -> None:
+    (commands,) = (block for block in fenced(README) if "noarkit ingest" in block)
+    follow(commands, tmp_path)
+    assert (tmp_path / "my-run" / "plan.html").is_file() and (tmp_path / "my-run" / "report.html").is_file()
+    assert list((tmp_path / "delivery").glob("arkivstruktur.xml"))
 
 
 def test_the_readme_and_the_package_agree_on_scripts_and_licence() -> None:
@@ -128,18 +131,21 @@ def test_examples_are_commands_and_options_that_exist(lang: str) -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_topics_speak_of_what_there_is(lang: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_lists_in_chapters_are_those_of_the_code(lang: str, capsys: pytest.CaptureFixture[str]) -> None:
     told = texts(lang)
-    assert set(told.tables["topics"]) == set(texts("en").tables["topics"])
-    assert not set(told.tables["topics"]) & set(COMMANDS), "a topic must not hide behind a command"
-    for topic in told.tables["topics"]:
-        shown = run(capsys, "help", topic, "--lang", lang)
-        assert shown.strip()
-        assert options_in(shown) <= all_options(), topic
+    commands = " ".join(run(capsys, "help", "commands", "--lang", lang).split())
+    places = [commands.index(f" {name} {told.text('commands', name, 'short')}") for name in COMMANDS]
+    assert places == sorted(places)
+    for option in global_options():
+        assert ", ".join(option.opts) in commands
+    settings = run(capsys, "help", "settings", "--lang", lang)
+    for setting in SETTINGS:
+        assert re.search(rf"^  {re.escape(setting.key)} +{setting.variable}$", settings, re.MULTILINE), setting.key
     codes = re.findall(r"^  (F\d{3})  ", run(capsys, "help", "faults", "--lang", lang), re.MULTILINE)
     assert codes == list(fault_kinds())
     exits = re.findall(r"^ +(\d+)  ", run(capsys, "help", "exit-codes", "--lang", lang), re.MULTILINE)
     assert [int(code) for code in exits] == list(GRAVITY)
+    assert all(told.text("exits", str(code)) in run(capsys, "help", "exit-codes", "--lang", lang) for code in GRAVITY)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -166,6 +172,7 @@ def test_the_manual_page_tells_every_command_option_and_topic(capsys: pytest.Cap
     page = run(capsys, "man").replace("\\-", "-")
     assert page.startswith(".TH NOARKIT 1")
     assert all(f".SS {PROGRAM} {name}" in page for name in COMMANDS)
+    assert all(f".SH {name.upper()}\n" in page for name in CHAPTERS)
     assert options_in("\n".join(all_options())) - {"--help"} <= options_in(page)
     assert not re.search(r"^'", page, re.MULTILINE)
 

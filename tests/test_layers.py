@@ -14,6 +14,7 @@ LAYERS = (
     ("errors",),
     ("events",),
     ("words",),
+    ("manual",),
     ("safe",),
     ("secrets",),
     ("config",),

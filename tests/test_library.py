@@ -1,4 +1,4 @@
-"""The library chapter of the README is run as it stands: its Python in its order, its recipe, its commands."""
+"""The library chapter of the manual is run as it stands: its Python in its order, its recipe, its commands."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ import re
 import shlex
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
 import noarkit
+from noarkit.manual.chapters import chapter_source
 from noarkit.sources.recipe import check, read_recipe
-from noarkit.words.texts import LANGUAGES, texts
+from noarkit.words.texts import LANGUAGES
 
 ROOT = Path(__file__).resolve().parent.parent
-README = (ROOT / "README.md").read_text("utf-8")
-CHAPTER = README.split("\n## As a library\n", 1)[1].split("\n## ", 1)[0]
+CHAPTER = chapter_source("library", "en")
 CANARY = "Tittel med Kari Nordmann"
 
 
@@ -133,9 +132,9 @@ def test_the_chapter_names_what_there_is() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_recipe_that_help_explains_is_a_good_one(lang: str) -> None:
-    example = re.search(r"(?:^  .*\n|^\n)+", texts(lang).text("topics", "recipes"), re.M)
-    assert example is not None
-    recipe = read_recipe(textwrap.dedent(example[0]))
+    recipe = read_recipe(
+        next(block for block in blocks("toml", chapter_source("recipes", lang)) if "[target]" in block)
+    )
     assert [rule.kinds for rule in recipe.maps] == [("file",)]
     assert check(recipe) == []
 

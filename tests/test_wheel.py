@@ -16,6 +16,8 @@ DATA = (
     "noarkit/words/en.toml",
     "noarkit/words/nb.toml",
     "noarkit/words/en-help.toml",
+    "noarkit/manual/en/recipes.md",
+    "noarkit/manual/nb/recipes.md",
     "noarkit/words/templates/noarkit.nb.toml",
     "noarkit/words/templates/package.en.toml",
     "noarkit/schemas/events.json",
@@ -75,6 +77,7 @@ def test_the_wheel_holds_words_templates_schemas_and_tables(wheel: Path) -> None
     assert {
         str(path.relative_to(ROOT)) for path in (ROOT / "noarkit").rglob("*.toml") if "__pycache__" not in path.parts
     } <= names
+    assert {str(path.relative_to(ROOT)) for path in (ROOT / "noarkit" / "manual").rglob("*.md")} <= names
     assert not [name for name in names if name.startswith(("tests/", "scripts/", "samples/")) or "__pycache__" in name]
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
@@ -97,6 +100,14 @@ def test_the_installed_command_explains_a_fault_in_both_languages(program: Path,
     norwegian = run(program, "help", "F301", "--lang", "nb", folder=tmp_path)
     assert "No connection to the archive" in english.stdout
     assert "Ingen forbindelse med arkivet" in norwegian.stdout
+    assert (english.returncode, norwegian.returncode) == (0, 0)
+
+
+def test_the_installed_command_shows_a_chapter_of_the_manual_in_both_languages(program: Path, tmp_path: Path) -> None:
+    english = run(program, "help", "recipes", folder=tmp_path)
+    norwegian = run(program, "help", "recipes", "--lang", "nb", folder=tmp_path)
+    assert english.stdout.startswith("RECIPES: ") and "external_system" in english.stdout
+    assert norwegian.stdout.startswith("OPPSKRIFTER: ") and "external_system" in norwegian.stdout
     assert (english.returncode, norwegian.returncode) == (0, 0)
 
 

@@ -1,24 +1,28 @@
-"""`noarkit help`: commands, topics and every fault code, without a network."""
+"""`noarkit help`: commands, the chapters of the manual and every fault code, without a network."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 
 import click
 
 from noarkit import errors
 from noarkit.cli.main import COMMANDS, PROGRAM, program
-from noarkit.cli.options import Session, command
+from noarkit.cli.options import GLOBAL_NAMES, Session, command, global_options
+from noarkit.config import SETTINGS
 from noarkit.errors import GRAVITY, NoarkitError, UsageFault
+from noarkit.manual.chapters import CHAPTERS, POINTERS, chapter_title, find_chapter, read_chapter
+from noarkit.manual.markdown import Block, Span, Table
+from noarkit.manual.terminal import terminal_text
 from noarkit.words.texts import Texts, explain
 
 
 @command("help")
 @click.argument("topic", metavar="[TOPIC|COMMAND|F###]", required=False)
 def help_command(session: Session, topic: str | None) -> None:
-    """Explains a topic, a command or a fault code."""
+    """Explains a command, a chapter of the manual or a fault code."""
     told = session.texts
-    topics = told.tables["topics"]
     if topic is None:
         text = _command_help(None)
     elif topic in COMMANDS:
@@ -27,10 +31,11 @@ def help_command(session: Session, topic: str | None) -> None:
         text = _fault_help(fault_kinds()[topic.upper()], told)
     elif topic.upper() in told.tables["codes"]:
         text = f"{topic.upper()}  {told.text('codes', topic.upper())}"
-    elif topic in topics:
-        text = topic_help(topic, told)
+    elif (chapter := find_chapter(topic)) is not None:
+        text = chapter_help(chapter, told)
     else:
-        near = difflib.get_close_matches(topic, [*COMMANDS, *topics, *fault_kinds(), *told.tables["codes"]], 1)
+        known = [*COMMANDS, *CHAPTERS, *POINTERS, *fault_kinds(), *told.tables["codes"]]
+        near = difflib.get_close_matches(topic, known, 1)
         where = f"{PROGRAM} help {topic}"
         raise UsageFault(what="no-such-topic", where=where, proposal=f"{PROGRAM} help {near[0]}" if near else None)
     session.face.result("help", text, topic=topic, text=text)
@@ -42,15 +47,29 @@ def fault_kinds() -> dict[str, type[NoarkitError]]:
     return {kind.code: kind for kind in sorted(kinds, key=lambda kind: kind.code)}
 
 
-def topic_help(topic: str, told: Texts) -> str:
-    """A topic's text; lists of codes are made from the code itself."""
-    text = told.text("topics", topic).strip()
-    if topic == "exit-codes":
-        return text + "\n\n" + "\n".join(f"  {code:>3}  {told.text('exits', str(code))}" for code in GRAVITY)
-    if topic == "faults":
-        lines = [f"  {code}  {(explain(code, told.lang) or [''])[0]}" for code in fault_kinds()]
-        return text + "\n\n" + "\n".join(lines)
-    return text
+def chapter_help(chapter: str, told: Texts) -> str:
+    """A chapter as plain text, with the lists that are made from the code itself."""
+    return terminal_text(read_chapter(chapter, told.lang, code_lists(told)))
+
+
+def code_lists(told: Texts) -> dict[str, Block]:
+    """The lists that chapters show and nobody writes by hand, by their name."""
+    faults = [(code, (explain(code, told.lang) or [""])[0]) for code in fault_kinds()]
+    return {
+        "chapters": _rows((name, chapter_title(name, told.lang)) for name in CHAPTERS),
+        "commands": _rows((name, told.text("commands", name, "short")) for name in COMMANDS),
+        "exit-codes": _rows((f"{code:>3}", told.text("exits", str(code))) for code in GRAVITY),
+        "faults": _rows(faults),
+        "global-options": _rows(
+            (", ".join(option.opts), told.text("options", "all", name))
+            for name, option in zip(GLOBAL_NAMES, global_options(), strict=True)
+        ),
+        "settings": _rows((setting.key, setting.variable) for setting in SETTINGS),
+    }
+
+
+def _rows(pairs: Iterable[tuple[str, str]]) -> Table:
+    return Table((), tuple(((Span("code", name),), (Span("text", text),)) for name, text in pairs))
 
 
 def _command_help(name: str | None) -> str:

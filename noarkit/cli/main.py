@@ -27,6 +27,7 @@ from noarkit.errors import (
     causes,
     gravest,
 )
+from noarkit.manual.chapters import CHAPTERS, chapter_title
 from noarkit.safe.disk import fault_of_disk
 from noarkit.words.texts import LANGUAGES, texts
 
@@ -93,7 +94,7 @@ class Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """All commands in one line each, and the options of all."""
+        """All commands and chapters in one line each, and the options of all."""
         told = told_in(ctx)
         formatter.write_usage(PROGRAM, "[OPTIONS] COMMAND [ARGS]...", told.say("help.usage"))
         formatter.write("\n")
@@ -103,7 +104,7 @@ class Program(click.Group):
             formatter.write_dl([(name, told.text("commands", name, "short")) for name in COMMANDS])
         write_options(ctx, formatter, told.say("help.globals"), global_options())
         with formatter.section(told.say("help.topics")):
-            formatter.write_text(" ".join(told.tables["topics"]))
+            formatter.write_dl([(name, chapter_title(name, told.lang)) for name in CHAPTERS])
 
 
 def find_command(name: str) -> click.Command:

@@ -1,13 +1,14 @@
-"""`noarkit man`: the manual page, made from the same words as the help."""
+"""`noarkit man`: the manual page, made from the same words and chapters as the help."""
 
 from __future__ import annotations
 
 import click
 
 from noarkit import __version__
-from noarkit.cli.help import topic_help
+from noarkit.cli.help import chapter_help
 from noarkit.cli.main import COMMANDS, PROGRAM, program
 from noarkit.cli.options import Session, command, global_options
+from noarkit.manual.chapters import CHAPTERS
 from noarkit.words.texts import Texts
 
 
@@ -32,8 +33,8 @@ def _page(told: Texts, ctx: click.Context) -> list[str]:
         lines += _command(told, ctx, name)
     lines.append(f".SH {_text(told.say('help.globals')).upper()}")
     lines += _options(ctx, global_options())
-    for topic in told.tables["topics"]:
-        lines += [f".SH {_text(topic).upper()}", ".nf", _text(topic_help(topic, told)), ".fi"]
+    for chapter in CHAPTERS:
+        lines += [f".SH {_text(chapter).upper()}", ".nf", _text(chapter_help(chapter, told)), ".fi"]
     return lines
 
 

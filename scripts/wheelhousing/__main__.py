@@ -1,4 +1,4 @@
-"""scripts/wheelhouse DIR [--extra NAME]... [--no-tests]: see `noarkit` of README.md, "Without internet"."""
+"""scripts/wheelhouse DIR [--extra NAME]... [--no-tests]: see the chapter `without-internet` of the manual."""
 
 from __future__ import annotations
 

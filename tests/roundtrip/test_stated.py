@@ -21,9 +21,9 @@ from lxml import etree
 
 from noarkit.deliveries import convert
 from noarkit.events import Event
+from noarkit.manual.chapters import chapter_source
 from noarkit.packages.bagit.write import BagFile, BagOrder, make_bag
 from noarkit.validate import validate
-from noarkit.words.texts import texts as words_of
 from tests.packages.dias.official import Official
 from tests.packages.eark.oracles import mets_schemas, premis_schema
 from tests.roundtrip.stated import TIME, VALUES, carried, documents, header, make_stated, own_documents
@@ -38,13 +38,12 @@ def errors(package: Path) -> list[str]:
 
 def rows(lang: str) -> list[tuple[str, str, str, str]]:
     """The lines of the table in the manual, cell by cell."""
-    text = words_of(lang).text("topics", "metadata")
     found = []
-    for line in text.splitlines():
-        cells = tuple(cell.strip() for cell in line.strip().split("|"))
+    for line in chapter_source("metadata", lang).splitlines():
+        cells = tuple(cell.strip() for cell in line.strip().strip("|").split("|"))
         if len(cells) == 4:
             found.append((cells[0], cells[1], cells[2], cells[3]))
-    return found[1:]  # without the heading
+    return found[2:]  # without the heading
 
 
 STATED = {

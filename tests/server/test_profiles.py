@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
@@ -11,12 +12,13 @@ import pytest
 from noarkit.archive.values import Save
 from noarkit.archive.wire import transaction_body
 from noarkit.errors import ConfigFault
+from noarkit.manual.chapters import chapter_source
 from noarkit.server.settings import PROFILES, Settings, read_settings
+from noarkit.words.texts import LANGUAGES
 from tests.server.calls.scene import entry_actions, make_scene
 from tests.server.conftest import Archive
 from tests.server.wire import Wire, document, link, save, small_archive
 
-PACKAGE = Path(__file__).resolve().parents[2]
 MEETING = {"tittel": "T", "saksbehandler": "S", "administrativEnhet": "AE", "moeteregistreringstype": "MS"}
 
 
@@ -28,9 +30,12 @@ def test_a_profile_sets_what_it_names_and_the_file_goes_before_it(tmp_path: Path
         read_settings(tmp_path)
 
 
-def test_every_switch_is_named_in_the_readme() -> None:
-    text = (PACKAGE / "README.md").read_text("utf-8")
-    assert [name for name in Settings.__dataclass_fields__ if f"`{name}`" not in text] == []
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_manual_names_every_switch_and_no_other(lang: str) -> None:
+    text = chapter_source("embedded-archive", lang)
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    named = [name for row in rows for name in re.findall(r"`([a-z_]+)`", row.split("|")[1])]
+    assert sorted(named) == sorted(Settings.__dataclass_fields__)
     assert "[users.NAME]" in text
 
 

@@ -1,0 +1,90 @@
+"""Writes the blocks of a chapter as plain text for a terminal: no marks of Markdown, code indented, tables aligned."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from noarkit.manual.markdown import Block, Code, Heading, Inline, Items, Listing, Paragraph, Span, Table, plain_text
+
+WIDTH = 100
+_BODY, _CODE, _GAP = "  ", "      ", "  "
+
+
+def terminal_text(blocks: Iterable[Block]) -> str:
+    """The text of a chapter."""
+    return "\n\n".join("\n".join(_lines(block)) for block in blocks)
+
+
+def _lines(block: Block) -> list[str]:
+    match block:
+        case Heading():
+            title = plain_text(block.text)
+            return [title.upper()] if block.level == 1 else [title] if block.level == 2 else [_BODY + title + ":"]
+        case Paragraph():
+            return _wrapped(_said(block.text), _BODY, _BODY)
+        case Code():
+            return [(_CODE + line).rstrip() for line in block.lines]
+        case Items():
+            return [line for number, item in enumerate(block.items, 1) for line in _item(block, number, item)]
+        case Table():
+            return _table(block)
+        case Listing():
+            return []
+
+
+def _item(items: Items, number: int, text: Inline) -> list[str]:
+    mark = f"{_BODY}{number}. " if items.numbered else f"{_BODY}- "
+    return _wrapped(_said(text), mark, " " * len(mark))
+
+
+def _said(text: Inline) -> str:
+    """Running text: code of several words stands in quotes there, or nobody could see where it ends."""
+    return "".join(f"'{span.text}'" if span.kind == "code" and " " in span.text else _span(span) for span in text)
+
+
+def _shown(text: Inline) -> str:
+    return "".join(_span(span) for span in text)
+
+
+def _span(span: Span) -> str:
+    if span.kind != "link":
+        return span.text
+    page = span.target.partition("#")[0]
+    if page.endswith(".md"):
+        return f"{span.text} (noarkit help {page.removesuffix('.md')})"
+    return span.text if span.target.startswith("#") else f"{span.text} ({span.target})"
+
+
+def _wrapped(text: str, first: str, rest: str, width: int = WIDTH) -> list[str]:
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    ) or [first.rstrip()]
+
+
+def _table(table: Table) -> list[str]:
+    rows = [[_shown(cell) for cell in row] for row in ([table.head] if table.head else []) + list(table.rows)]
+    widths = _widths(rows)
+    lines = [line for row in rows for line in _row(row, widths)]
+    if table.head:
+        head = len(_row(rows[0], widths))
+        lines.insert(head, (_BODY + _GAP.join("-" * width for width in widths)).rstrip())
+    return lines
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """The width of each column: as wide as its text, and the widest narrower until all of them fit."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    while sum(widths) + len(_GAP) * (len(widths) - 1) + len(_BODY) > WIDTH:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    wrapped = [_wrapped(cell, "", "", width) for cell, width in zip(cells, widths, strict=True)]
+    height = max(map(len, wrapped))
+    lines = []
+    for at in range(height):
+        parts = [(cell[at] if at < len(cell) else "").ljust(width) for cell, width in zip(wrapped, widths, strict=True)]
+        lines.append((_BODY + _GAP.join(parts)).rstrip())
+    return lines
