@@ -30,6 +30,7 @@ _IN_A_FOLDER: tuple[Form, ...] = ("bagit", "dias", "eark", "noark5")
 _KINDS: Mapping[Form, str] = {"plain": "files"}
 """What a form is called by whoever names the kind of a source."""
 _DEEPEST = 1 + max(mark.count("/") + 1 for mark in MARKS)
+_SEVERAL = 2
 _MOST_TOP_FOLDERS = 16
 """A package may lie in one folder of an archive file, with a few others beside it; one of many files has thousands."""
 
@@ -143,8 +144,11 @@ def _form_of_listed(path: Path, limits: UnpackLimits, tell: Listener, forms: tup
     below_top = tuple(form for form in _IN_A_FOLDER if form in forms)
     root, below = Seen(), dict[str, Seen]()
     last: tuple[str, ...] = ()
+    tops: set[str] = set()
     for member, content in listed(path, limits=limits, twins=twins, tell=tell):
         parts = member.parts
+        if len(tops) < _SEVERAL:
+            tops.add(parts[0])
         top = below.get(parts[0])
         if top is None and len(parts) > 1 and len(below) < _MOST_TOP_FOLDERS:
             top = below[parts[0]] = Seen()
@@ -159,6 +163,9 @@ def _form_of_listed(path: Path, limits: UnpackLimits, tell: Listener, forms: tup
         sure = judged(root, surely) or (judged(top, surely) if top is not None else None)
         if sure is not None:
             return sure
-    # a siard file has no folder around it
+    if len(tops) == 1 and form_of(path) == "zip":
+        below_top = (
+            forms  # a SIARD archive that was unpacked and zipped again has one folder around it, and nothing else
+        )
     found = [judged(root, forms), *(judged(one, below_top) for one in below.values())]
     return next((form for form in forms if form in found), "plain")

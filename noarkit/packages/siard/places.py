@@ -15,6 +15,7 @@ from typing import BinaryIO, Protocol, cast
 
 from noarkit.errors import PackageFault, UnsafePath
 from noarkit.events import Listener, nobody
+from noarkit.packages.siard.spec import METADATA
 from noarkit.safe.beneath import Beneath
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
@@ -53,7 +54,8 @@ class Place(Protocol):
 
 
 class ZipPlace:
-    """The files of a ZIP. Several may be open at once."""
+    """The files of a ZIP. Several may be open at once. Where everything lies in one folder, as in an archive that was
+    unpacked and zipped again, names begin below it, and `wrapped_in` names it."""
 
     def __init__(self, path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> None:
         self._path = path
@@ -64,10 +66,21 @@ class ZipPlace:
             self._db.execute("BEGIN")
             self._db.executemany(_INSERT, (_row(member) for member, _ in listed(path, limits=limits, tell=tell)))
             self._db.execute("CREATE UNIQUE INDEX files_name ON files (name)")  # names were judged, and are sorted once
+            self.wrapped_in = self._unwrap()
             self._db.execute("COMMIT")
         except BaseException:
             self._db.close()
             raise
+
+    def _unwrap(self) -> str:
+        """Takes the one folder that everything lies in off the names; says which, or nothing where there is none."""
+        first, last = self._db.execute("SELECT min(name), max(name) FROM files").fetchone()
+        folder, slash, _ = (first or "").partition("/")
+        above = f"{folder}/"
+        if not slash or folder == "header" or not last.startswith(above) or self.member(above + METADATA) is None:
+            return ""
+        self._db.execute("UPDATE files SET name = substr(name, ?)", (len(above) + 1,))
+        return folder
 
     def size_of(self, name: str) -> int | None:
         """How large a file is; None where there is none."""
@@ -115,8 +128,11 @@ class ZipPlace:
     def _folders(self) -> Iterator[tuple[str, int]]:
         with self._path.open("rb") as file:
             for entry in entries(file):
-                if entry.is_folder:
-                    yield entry.name.strip("/"), entry.packing.header_at
+                name = entry.name.strip("/")
+                if entry.is_folder and self.wrapped_in:
+                    name = name.removeprefix(self.wrapped_in).strip("/")
+                if entry.is_folder and name:
+                    yield name, entry.packing.header_at
 
     def names(self) -> Iterator[str]:
         """Every file, in order of name."""

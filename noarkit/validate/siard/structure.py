@@ -27,6 +27,8 @@ def check_packing(path: Path, place: Place, tally: Tally) -> None:
 
 def check_files(place: Place, tally: Tally) -> None:
     """What may stand where."""
+    if isinstance(place, ZipPlace) and place.wrapped_in:
+        tally.add("SIARD-P_4.2-1", f"{place.wrapped_in}/")
     for name in _all_names(place):
         parts = name.split("/")
         if parts[0] not in ("header", "content"):
