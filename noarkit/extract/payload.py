@@ -55,6 +55,7 @@ _CONTENT = "content"
 NOT_CARRIED, EMPTY_FOLDER = "not-carried", "empty-folder"
 FOLDER, LINK = "folder", "link"
 NO_STATEMENT = Statement()
+_ROOT_MARKS: Mapping[Form, tuple[str, ...]] = {"bagit": ("bagit.txt",), "eark": ("METS.xml", "mets.xml", "Mets.xml")}
 _AS_THEY_ARE = Names()
 
 
@@ -205,7 +206,12 @@ def _storage(found: Found, path: Path, limits: UnpackLimits, tell: Listener) -> 
         return _dias_storage(found, path, limits)
     if found.packed is None:
         return FolderStorage(found.root)
-    return open_storage(path, limits, top=False, twins=found.form == "bagit", tell=tell)
+    storage = open_storage(path, limits, top=False, twins=found.form == "bagit", tell=tell)
+    marks = _ROOT_MARKS.get(found.form, ())
+    if marks and not any(storage.member(mark) for mark in marks):
+        storage.close()  # what lies beside the folder of the package belongs to nobody
+        raise PackageFault(where=str(path), why="no-single-top-folder")
+    return storage
 
 
 def _dias_storage(found: Found, path: Path, limits: UnpackLimits) -> Storage:
