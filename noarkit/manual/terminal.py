@@ -56,10 +56,16 @@ def _span(span: Span) -> str:
     return span.text if span.target.startswith("#") else f"{span.text} ({span.target})"
 
 
-def _wrapped(text: str, first: str, rest: str, width: int = WIDTH) -> list[str]:
+def _wrapped(text: str, first: str, rest: str, width: int = WIDTH, *, at_hyphens: bool = False) -> list[str]:
     return textwrap.wrap(
-        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=at_hyphens
     ) or [first.rstrip()]
+
+
+def _cell(text: str, width: int) -> list[str]:
+    """The lines of a cell. A word that is too long for its column is broken at a hyphen; an option never is."""
+    too_long = any(len(word) > width for word in text.split())
+    return _wrapped(text, "", "", width, at_hyphens=too_long and "--" not in text)
 
 
 def _table(table: Table) -> list[str]:
@@ -81,7 +87,7 @@ def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    wrapped = [_wrapped(cell, "", "", width) for cell, width in zip(cells, widths, strict=True)]
+    wrapped = [_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
     height = max(map(len, wrapped))
     lines = []
     for at in range(height):

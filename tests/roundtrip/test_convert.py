@@ -89,13 +89,13 @@ def test_an_extract_goes_through_every_form_and_back_without_loss(tmp_path: Path
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from noarkit.extract.convert import Wanted, convert
+from noarkit.extract.convert import ConvertOptions, convert
 heard = []
 def tell(event):
     heard.append(event.name)
     if event.name == sys.argv[4] and heard.count(event.name) == int(sys.argv[5]):
         os.kill(os.getpid(), signal.SIGKILL)
-convert(Path(sys.argv[1]), Path(sys.argv[2]), Wanted(sys.argv[3]), tell=tell)
+convert(Path(sys.argv[1]), Path(sys.argv[2]), ConvertOptions(sys.argv[3]), emit=tell)
 """
 
 

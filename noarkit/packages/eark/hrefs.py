@@ -18,6 +18,7 @@ Find = Callable[[str], str | None]
 """Gives the stored spelling of a name, where there is such a file."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_SHARED = ("schemas/", "documentation/")
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*")
 
 
@@ -42,7 +43,7 @@ def resolve(href: str, folder: str, find: Find) -> Resolved:
     for number, spelt in enumerate(_spellings(path)):
         for base in (folder, "") if folder else ("",):
             name = _inside(base, spelt)
-            if name is None:
+            if name is None or (folder and not base and _is_another_s(name, folder)):
                 continue
             first = name if first is None and number == 0 else first
             stored = find(name)
@@ -73,6 +74,12 @@ def _spellings(path: str) -> Iterator[str]:
         if spelt not in seen:
             seen.add(spelt)
             yield spelt
+
+
+def _is_another_s(name: str, folder: str) -> bool:
+    """True where a name, seen from the root, would be a file that is not of this folder, nor shared by all: the same
+    path in the package itself describes the package, and stands in for no file that the representation lacks."""
+    return not name.startswith((folder, *_SHARED))
 
 
 def _inside(base: str, spelt: str) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from noarkit.errors import HostileInput, ItemVanished, PackageFault
+from noarkit.errors import HostileInput, ItemMalformed, ItemVanished, PackageFault
 from noarkit.graph.entity import Content, SetAside
 from noarkit.packages.dias import spec
 from noarkit.packages.dias.info import INFO_NAMESPACE
@@ -59,8 +59,9 @@ def sealing_item(package: DiasPackage) -> SourceItem | None:
         status = place.stat()
         with place.open("rb") as source:
             told = told_by(read_statements(source, str(place)))
-    except (PackageFault, HostileInput):
-        told = Told()
+    except (PackageFault, HostileInput) as fault:  # what seals the package and cannot be read proves nothing
+        data = {"key": place.name, "why": str(fault.data.get("why", ""))}
+        return SetAside(described_key(place.name), ItemMalformed.code, data)
     except OSError:
         return SetAside(described_key(place.name), ItemVanished.code, {"key": place.name})
     content = Content(
