@@ -124,15 +124,9 @@ def plan(
     folder = RunFolder(Path(run))
     if trust_key is not None or airgap.is_bundle(source):
         return airgap.receive(source, folder, trust_key, resolved, tell)
-    accepted = known_elements(accept_loss)
-    options = replace(
-        _PlanOptions(recipe, hash_contents, since, strict, archive, accepted, take_incomplete),
-        source_kind=source_kind,
-        carry=carry,
-        despite_damage=despite_damage,
-        encoding=encoding,
-        shallow_root=shallow_root,
-    )
+    options = _PlanOptions(recipe, hash_contents, since, strict, archive, known_elements(accept_loss), take_incomplete)
+    options = replace(options, source_kind=source_kind, carry=carry, despite_damage=despite_damage)
+    options = replace(options, encoding=encoding, shallow_root=shallow_root)
     if pack is None:
         return _plan(source, folder, options, resolved, tell)
     signer = airgap.signer(resolved, seal_key)
@@ -142,8 +136,7 @@ def plan(
         earlier_plan = planned_before(folder)
     else:
         earlier_plan = _plan(source, folder, options, resolved, tell)
-    given_source = None if isinstance(source, str | Path) else source
-    again = partial(reopen_source, folder, resolved, given_source)
+    again = partial(reopen_source, folder, resolved, None if isinstance(source, str | Path) else source)
     return airgap.pack(earlier_plan, again, Path(pack), signer, strict=strict, settings=resolved, emit=tell)
 
 

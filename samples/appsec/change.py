@@ -17,7 +17,7 @@ import httpx
 from noarkit.config import Sources, load
 from noarkit.connectors.appsec import AppSec, open_service
 from noarkit.connectors.paging import Row
-from noarkit.connectors.settings import Connection, connection
+from noarkit.connectors.settings import Connection, read_connection
 
 
 def change(to: Connection) -> str:
@@ -43,7 +43,7 @@ def done(to: Connection, what: str, **told: object) -> None:
 
 
 def main() -> None:
-    found = connection("appsec:standin", load(Sources(environment=os.environ)), os.environ)
+    found = read_connection("appsec:standin", load(Sources(environment=os.environ)), os.environ)
     if found is None:
         sys.exit("noarkit.toml has no appsec:standin")
     print(change(found))

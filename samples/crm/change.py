@@ -12,24 +12,24 @@ from contextlib import closing
 
 from noarkit.config import Sources, load
 from noarkit.connectors.crm import open_service
-from noarkit.connectors.crm.listing import everything
-from noarkit.connectors.crm.writing import Written, delete, insert, update
-from noarkit.connectors.settings import connection
+from noarkit.connectors.crm.listing import records_by_page
+from noarkit.connectors.crm.writing import WriteResult, delete, insert, update
+from noarkit.connectors.settings import read_connection
 
 
 def main() -> None:
     """One deal is changed, one is new, one is deleted."""
-    found = connection("crm:standin", load(Sources(environment=os.environ)), os.environ)
+    found = read_connection("crm:standin", load(Sources(environment=os.environ)), os.environ)
     if found is None:
         sys.exit("noarkit.toml has no crm:standin")
     with closing(open_service(found)) as crm:
-        ids = [str(row["id"]) for row in everything(crm.calls, "Deals", crm.fields("Deals"), "deals")]
+        ids = [str(row["id"]) for row in records_by_page(crm.calls, "Deals", crm.fields("Deals"), "deals")]
         done(update(crm.calls, "Deals", [{"id": ids[0], "Description": "Kunden ringte."}]))
         done(insert(crm.calls, "Deals", [{"Deal_Name": "Ny avtale", "Stage": "Proposal"}]))
         done(delete(crm.calls, "Deals", [ids[1]]))
 
 
-def done(results: Iterator[Written]) -> None:
+def done(results: Iterator[WriteResult]) -> None:
     """Each record has a result of its own."""
     for one in results:
         print(one.id, one.code)

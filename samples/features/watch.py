@@ -9,13 +9,13 @@ import time
 import httpx
 
 from noarkit.config import Sources, load
-from noarkit.connectors.settings import connection
+from noarkit.connectors.settings import read_connection
 
 TRIES = 100
 
 
 def main() -> None:
-    found = connection("features:standin", load(Sources(environment=os.environ)), os.environ)
+    found = read_connection("features:standin", load(Sources(environment=os.environ)), os.environ)
     if found is None:
         sys.exit("noarkit.toml has no features:standin")
     place = f"{found.url('console_api_url')}/standin/webhook"

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 import httpx
 
 from noarkit.config import Sources, load
-from noarkit.connectors.settings import Connection, connection
+from noarkit.connectors.settings import Connection, read_connection
 
 
 def main() -> None:
     """A voucher is settled, and an export job is made."""
-    found = connection("spend:standin", load(Sources(environment=os.environ)), os.environ)
+    found = read_connection("spend:standin", load(Sources(environment=os.environ)), os.environ)
     if found is None:
         sys.exit("noarkit.toml has no spend:standin")
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -103,7 +103,8 @@ def _eark(place: Path) -> dict[str, bytes]:
     note = [EarkFile("les.txt", b"les")]
     make_eark([Representation("r", files)], place / "root", EarkOrder(documentation=note))
     base = "::representations/r/data/"
-    return {**{f"{base}{name}": content for name, content in held.items()}, "::documentation/les.txt": b"les"}
+    own = {f"{base}{name}": content for name, content in held.items()}
+    return {**own, "::documentation/les.txt": b"les", **_descriptions(place / "root", own)}
 
 
 def _dias(place: Path) -> dict[str, bytes]:
@@ -111,7 +112,14 @@ def _dias(place: Path) -> dict[str, bytes]:
     draft = good_dias("SIP", held)
     draft.late["content/mer.txt"] = b"mer"
     draft.unpack(place).rename(place / "root")
-    return {f"::content/{name}": content for name, content in held.items()}
+    own = {f"::content/{name}": content for name, content in held.items()}
+    return {**own, **_descriptions(place / "root", {**own, "::content/mer.txt": b""})}
+
+
+def _descriptions(root: Path, own: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What describes a package: all in it that is neither its content nor a schema."""
+    names = {f"::{path.relative_to(root)}": path for path in root.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in names.items() if name not in own and path.suffix != ".xsd"}
 
 
 def _in_package(place: Path, content: Content) -> Path:

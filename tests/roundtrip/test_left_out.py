@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ PACKAGES = {
             "data/a.txt": b"a",
             "own-tags/who.txt": b"us",
         },
-        {"own-tags/who.txt"},
+        set(),  # a tag file goes along as a document of the source
     ),
     "noark5": (
         {"content/arkivstruktur.xml": b"<arkiv/>", "content/arkivuttrekk.xml": b"<addml/>", "letter.txt": b"a"},
@@ -75,6 +76,17 @@ def test_what_no_form_speaks_of_is_listed_by_name(form: str, target: str, tmp_pa
     assert made.source_form == form
     assert listed(made.package) == beside
     assert made.set_aside == len(beside)
+
+
+@pytest.mark.parametrize("target", ["eark-sip", "dias-sip"])
+def test_a_tag_file_goes_along_as_it_was(target: str, tmp_path: Path) -> None:
+    source = laid(tmp_path / "source", PACKAGES["bagit"][0])
+    made = convert(source, tmp_path / "made", ConvertOptions(target))
+    if target == "dias-sip":
+        (packed,) = made.package.glob("*.tar")
+        subprocess.run(["tar", "-xf", packed, "-C", made.package], check=True)
+    kept = [path for path in made.package.rglob("*") if "who.txt" in path.name]
+    assert [path.read_bytes() for path in kept] == [b"us"]
 
 
 @pytest.mark.parametrize("form", ["eark", "dias", "noark5"])

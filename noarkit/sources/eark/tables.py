@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -21,6 +20,7 @@ from noarkit.packages.eark.inventory import representation_folder
 from noarkit.packages.eark.read import EarkPackage, open_eark
 from noarkit.safe.atomic import temporary_name
 from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.toml import load_toml
 from noarkit.safe.workplace import folder_of
 from noarkit.sources.files.default import basic_string
 from noarkit.sources.port import ContentStream, SourceItem, SourceRecord
@@ -93,7 +93,7 @@ class PackedTables:
         """What a recipe has to say of the tables: the terms below `[source]`, and formats and rules. None where a table
         bears the name of another kind of record."""
         text = self._source().default_recipe()
-        told = tomllib.loads(text)
+        told = load_toml(text)
         if _TAKEN_KINDS & {kind for one in told.get("map", ()) for kind in _kinds(one)}:
             return None
         terms = text[text.index("[source]\n") + 9 : text.index("# external_system names")]
