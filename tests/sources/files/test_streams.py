@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -141,11 +142,17 @@ def test_what_we_lack_ourselves_is_no_fault_of_the_source(number: int) -> None:
         folders.fault("k", OSError(number, "ours"))
 
 
-def test_a_file_that_may_not_be_read_is_told(tree: FileTree, tmp_path: Path) -> None:
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o011)
-    (tmp_path / "root/d/a.txt").chmod(0)
+def test_a_file_that_may_not_be_read_is_told() -> None:
+    # not below pytest's own folder: another run of it takes the rights of others away from that
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        (Path(place) / "root/d").mkdir(parents=True)
+        (Path(place) / "root/d/a.txt").write_bytes(b"a")
+        (Path(place) / "root/d/a.txt").chmod(0)
+        _told_unreadable(Path(place) / "root")
+
+
+def _told_unreadable(root: Path) -> None:
     code = """
 import os, sys
 from pathlib import Path
@@ -161,7 +168,5 @@ except ItemUnreadable as fault:
     print(fault.data)
 """
     env = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / "root"], env=env, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code, root], env=env, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "{'key': 'd/a.txt', 'why': 'EACCES'}", done.stderr
