@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 
 from noarkit.errors import UnsafePath
-from noarkit.safe.paths import checked_parts, inside
+from noarkit.safe.paths import checked_parts, inside, open_inside, open_without_trace
 
 _STEPS = os.open in os.supports_dir_fd and os.mkdir in os.supports_dir_fd
 _CLOSED = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -27,10 +28,11 @@ class Beneath:
 
     def __init__(self, root: Path, *, private: bool = False) -> None:
         self._path = root
+        self._root = self._folder = -1
         self._file_mode, self._folder_mode = (0o600, 0o700) if private else (0o644, 0o777)
-        self._root = os.open(root, _FOLDER & ~_NOFOLLOW) if _STEPS else -1
         self._parts: tuple[str, ...] = ()
-        self._folder = self._root
+        if _STEPS:
+            self._root = self._folder = os.open(root, _FOLDER & ~_NOFOLLOW)
 
     def __enter__(self) -> Self:
         return self
@@ -38,8 +40,11 @@ class Beneath:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    def __del__(self) -> None:
+        self.close()
+
     def close(self) -> None:
-        """Lets the folders go."""
+        """Closes the folders that are kept open."""
         self._leave()
         if self._root >= 0:
             os.close(self._root)
@@ -52,6 +57,21 @@ class Beneath:
             return os.open(inside(self._path, name), _READ)
         self._enter(parts[:-1], make=False)
         return os.open(parts[-1], _READ, dir_fd=self._folder)
+
+    def open_file(self, name: str) -> BinaryIO:
+        """A regular file, for reading; a folder, device or FIFO is `UnsafePath`, a link the system's own fault."""
+        parts = checked_parts(name)
+        if not _STEPS:  # pragma: no cover  # other systems know no folder descriptors
+            return open_inside(self._path, name)
+        self._enter(parts[:-1], make=False)
+        descriptor = open_without_trace(parts[-1], self._folder)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise UnsafePath(where=name, why="not-a-file")
+            return os.fdopen(descriptor, "rb")
+        except BaseException:
+            os.close(descriptor)
+            raise
 
     def create(self, name: str) -> int:
         """A descriptor of a new or emptied file, for writing; folders on the way are made."""

@@ -118,7 +118,7 @@ def open_inside(root: Path, name: str) -> BinaryIO:
     ours to read, raises the system's own fault.
     """
     place = inside(root, name)
-    descriptor = _without_trace(place)
+    descriptor = open_without_trace(place)
     try:
         _refuse_if(not stat.S_ISREG(os.fstat(descriptor).st_mode), name, "not-a-file")
         return os.fdopen(descriptor, "rb")
@@ -127,13 +127,16 @@ def open_inside(root: Path, name: str) -> BinaryIO:
         raise
 
 
-def _without_trace(place: Path) -> int:
-    """Opens for reading, and where the system allows it without even the time of last access being kept."""
+def open_without_trace(place: Path | str, folder: int | None = None) -> int:
+    """Opens for reading, and where the system allows it without changing the time of last access.
+
+    A relative name is looked up in the folder with the descriptor `folder`; a link is not followed.
+    """
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        return os.open(place, flags | _NO_TRACE)
+        return os.open(place, flags | _NO_TRACE, dir_fd=folder)
     except PermissionError:  # pragma: no cover  # only an owner may ask for that, and root always
-        return os.open(place, flags)
+        return os.open(place, flags, dir_fd=folder)
 
 
 def twin_key(name: str) -> str:

@@ -7,16 +7,18 @@ names that lead out never come this far.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from noarkit.errors import PackageFault, UnsafeMember
+from noarkit.errors import PackageFault, UnsafeMember, UnsafePath
 from noarkit.events import Listener, nobody
 from noarkit.packages.holding.digests import stamp_of
 from noarkit.safe.archive_names import guessed_encoding
+from noarkit.safe.beneath import Beneath
 from noarkit.safe.digest import Readable
 from noarkit.safe.keys import key_of
 from noarkit.safe.paths import open_inside
@@ -101,6 +103,8 @@ class FolderStorage:
         self.folder: Path | None = path
         self.stamp = ""
         self._path = path
+        self._openers = threading.local()
+        self._opened: list[Beneath] = []
 
     def files(self) -> Iterator[Stored]:
         """Every file; links, devices and folders that cannot be read are told as odd."""
@@ -118,8 +122,15 @@ class FolderStorage:
         return self.files()
 
     def open(self, name: str) -> AbstractContextManager[Readable]:
-        """The bytes of one file."""
-        return open_inside(self._path, name)
+        """The bytes of one file. Names in the order of their folders cost one step each."""
+        opener: Beneath | None = getattr(self._openers, "opener", None)
+        if opener is None:
+            opener = self._openers.opener = Beneath(self._path)
+            self._opened.append(opener)
+        try:
+            return opener.open_file(name)
+        except (UnsafePath, OSError):  # a link within the package is followed, any other fault told by this one
+            return open_inside(self._path, name)
 
     def member(self, name: str) -> None:
         """Nothing: it lies in a folder."""
@@ -132,7 +143,10 @@ class FolderStorage:
                     yield stored.name, file
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Closes the folders that were kept open."""
+        while self._opened:
+            self._opened.pop().close()
+        self._openers = threading.local()
 
 
 class ArchiveStorage:
