@@ -21,39 +21,40 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from noarkit.archive_client import Archive
     from noarkit.config import Config
-    from noarkit.deliveries import Wish, compare, convert, extract
+    from noarkit.deliveries import ExtractOptions, compare, convert, extract
     from noarkit.engine.assembly import IngestResult
     from noarkit.errors import NoarkitError
     from noarkit.events import Event, Listener
-    from noarkit.extract.convert import Converted
-    from noarkit.extract.run import Extracted
+    from noarkit.extract.convert import ConvertResult
+    from noarkit.extract.run import ExtractResult
     from noarkit.graph.entity import Content, SetAside, Skipped
-    from noarkit.ingestion import Settings as Site
     from noarkit.ingestion import close, ingest, plan, read_settings, scan, verify
-    from noarkit.load.close import Closed
-    from noarkit.load.coordinator import StopRequest as Stopping
+    from noarkit.load.close import CloseResult
+    from noarkit.load.coordinator import StopRequest
     from noarkit.load.numbers import Numbers
     from noarkit.load.plan import PlanResult
-    from noarkit.load.verification import Verified
+    from noarkit.load.verification import VerifyResult
     from noarkit.origins import open_source
+    from noarkit.settings import Settings
     from noarkit.sources.port import Source
     from noarkit.sources.reader import Reader, Record, from_reader
     from noarkit.sources.recipe import Recipe, read_recipe
-    from noarkit.sources.scan import ScanReport
-    from noarkit.validate import Report, validate
-    from noarkit.validate.compare import Compared
+    from noarkit.sources.scan import ScanResult
+    from noarkit.validate import ValidateResult, validate
+    from noarkit.validate.compare import CompareResult
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Archive",
-    "Closed",
-    "Compared",
+    "CloseResult",
+    "CompareResult",
     "Config",
     "Content",
-    "Converted",
+    "ConvertResult",
     "Event",
-    "Extracted",
+    "ExtractOptions",
+    "ExtractResult",
     "IngestResult",
     "Listener",
     "NoarkitError",
@@ -62,15 +63,14 @@ __all__ = [
     "Reader",
     "Recipe",
     "Record",
-    "Report",
-    "ScanReport",
+    "ScanResult",
     "SetAside",
-    "Site",
+    "Settings",
     "Skipped",
     "Source",
-    "Stopping",
-    "Verified",
-    "Wish",
+    "StopRequest",
+    "ValidateResult",
+    "VerifyResult",
     "__version__",
     "close",
     "compare",
@@ -91,13 +91,13 @@ __all__ = [
 # public name is another than the one in its module, that one stands behind the colon.
 _HOMES = {
     "Archive": "noarkit.archive_client",
-    "Closed": "noarkit.load.close",
-    "Compared": "noarkit.validate.compare",
+    "CloseResult": "noarkit.load.close",
+    "CompareResult": "noarkit.validate.compare",
     "Config": "noarkit.config",
     "Content": "noarkit.graph.entity",
-    "Converted": "noarkit.extract.convert",
+    "ConvertResult": "noarkit.extract.convert",
     "Event": "noarkit.events",
-    "Extracted": "noarkit.extract.run",
+    "ExtractResult": "noarkit.extract.run",
     "IngestResult": "noarkit.engine.assembly",
     "Listener": "noarkit.events",
     "NoarkitError": "noarkit.errors",
@@ -106,15 +106,15 @@ _HOMES = {
     "Reader": "noarkit.sources.reader",
     "Recipe": "noarkit.sources.recipe",
     "Record": "noarkit.sources.reader",
-    "Report": "noarkit.validate",
-    "ScanReport": "noarkit.sources.scan",
+    "ValidateResult": "noarkit.validate",
+    "ScanResult": "noarkit.sources.scan",
     "SetAside": "noarkit.graph.entity",
-    "Site": "noarkit.ingestion:Settings",
+    "Settings": "noarkit.settings",
     "Skipped": "noarkit.graph.entity",
     "Source": "noarkit.sources.port",
-    "Stopping": "noarkit.load.coordinator:StopRequest",
-    "Verified": "noarkit.load.verification",
-    "Wish": "noarkit.deliveries",
+    "StopRequest": "noarkit.load.coordinator",
+    "VerifyResult": "noarkit.load.verification",
+    "ExtractOptions": "noarkit.deliveries",
     "close": "noarkit.ingestion",
     "compare": "noarkit.deliveries",
     "convert": "noarkit.deliveries",
@@ -136,9 +136,9 @@ def __getattr__(name: str) -> object:
     if home is None:
         raise AttributeError(f"module 'noarkit' has no attribute {name!r}")
     module, _, attribute = home.partition(":")
-    found: object = getattr(importlib.import_module(module), attribute or name)
-    globals()[name] = found
-    return found
+    value: object = getattr(importlib.import_module(module), attribute or name)
+    globals()[name] = value
+    return value
 
 
 class _Api(ModuleType):

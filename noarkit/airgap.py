@@ -24,7 +24,7 @@ from noarkit.load.numbers import numbers
 from noarkit.load.plan import PlanResult
 from noarkit.load.receipt import ReceiptOrder, check_receipt, receipt_records
 from noarkit.load.sealing import PackOrder
-from noarkit.load.verification import Depth, Depths, Verified
+from noarkit.load.verification import Depth, Depths, VerifyResult
 from noarkit.packages.sealed.read import is_sealed, open_sealed
 from noarkit.report import plan_report, write_delivery, write_plan_report
 from noarkit.report.lists import write_delivered_lists, write_lists
@@ -145,7 +145,7 @@ def receipt_depths(depth: Depth | None, sample: float) -> Depths:
     return Depths("bytes")
 
 
-def close_case(folder: RunFolder, receipt: Place, trust_key: Trust, settings: Settings, emit: Listener) -> Verified:
+def close_case(folder: RunFolder, receipt: Place, trust_key: Trust, settings: Settings, emit: Listener) -> VerifyResult:
     """Holds a receipt against the run whose bundle it is of, writes the certificate, and notes what was delivered."""
     folder.plan()
     if not os.path.lexists(receipt):
@@ -167,7 +167,7 @@ def close_case(folder: RunFolder, receipt: Place, trust_key: Trust, settings: Se
     return result
 
 
-def move_marks(folder: RunFolder, source: Source, settings: Settings) -> None:
+def advance_watermarks(folder: RunFolder, source: Source, settings: Settings) -> None:
     """A connection's next plan begins where what was delivered ends. Does nothing where not all of it arrived."""
     with closing(open_deliveries(folder)) as deliveries_log:
         receipt = deliveries_log.receipt()

@@ -21,7 +21,7 @@ from noarkit.destination import destination, open_target
 from noarkit.engine import assembly
 from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import UsageFault
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.load.lookup import objects_of_ids, owners_of_keys
 from noarkit.settings import Place, Settings, resolve_settings
 
@@ -36,9 +36,11 @@ class Archive:
     Entering raises `ConfigFault`, `SecretFault` and faults of the archive; so does every question.
     """
 
-    def __init__(self, where: str | None = None, *, settings: Settings | None = None, tell: Listener = nobody) -> None:
+    def __init__(
+        self, where: str | None = None, *, settings: Settings | None = None, listener: Listener = ignore_event
+    ) -> None:
         self._settings = resolve_settings(where, settings)
-        self._tell = tell
+        self._emit = listener
         self._stack = ExitStack()
         self._asked: port.Archive | None = None
         self.name = ""
@@ -46,11 +48,11 @@ class Archive:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             target = stack.enter_context(open_target(destination(self._settings.config, self._settings.environment)))
-            assembly.check_reachable(target, self._tell)
-            self._asked = stack.enter_context(closing(connect_archive(target.settings, emit=self._tell)))
+            assembly.check_reachable(target, self._emit)
+            self._asked = stack.enter_context(closing(connect_archive(target.settings, emit=self._emit)))
             self._stack = stack.pop_all()
         self.name = target.name
-        self._tell(Event("target", {"archive": target.name, "account": target.account}))
+        self._emit(Event("target", {"archive": target.name, "account": target.account}))
         return self
 
     def __exit__(

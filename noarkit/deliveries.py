@@ -16,34 +16,34 @@ from pathlib import Path
 from noarkit.destination import EMBEDDED, destination, open_target
 from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import LimitReached, PackageFault, Paused, UsageFault
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.extract.changes import ChangeLog
-from noarkit.extract.convert import NOARK, PACKED_EXTRACTS, Converted, ConvertOptions
+from noarkit.extract.convert import NOARK, PACKED_EXTRACTS, ConvertOptions, ConvertResult
 from noarkit.extract.convert import convert as convert_files
 from noarkit.extract.databases import DATABASES, convert_database
 from noarkit.extract.delivery import deliver
 from noarkit.extract.facts import read_facts
-from noarkit.extract.run import Extracted, ExtractSettings
+from noarkit.extract.run import ExtractResult, ExtractSettings
 from noarkit.extract.run import extract as extract_package
 from noarkit.extract.selection import Selection, all_fonds
 from noarkit.load.coordinator import StopRequest
+from noarkit.packages.form_markers import Form
 from noarkit.packages.forms import FORMS as FORMS_OF_PLACES
-from noarkit.packages.forms import look
-from noarkit.packages.marks import Form
+from noarkit.packages.forms import detect_form
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.paths import require_existing
 from noarkit.safe.unpack import LIMITS
 from noarkit.settings import Place, Settings, resolve_settings
 from noarkit.validate import validate
-from noarkit.validate.compare import By, Compared, compare_extracts, compare_with_archive
+from noarkit.validate.compare import By, CompareResult, compare_extracts, compare_with_archive
 
 EXTRACTS = "extracts.csv"
-_EACH = ("arkiv", "tittel", "package", "state", "folders", "records", "files", "errors", "warnings", "flaws")
+_COLUMNS = ("arkiv", "tittel", "package", "state", "folders", "records", "files", "errors", "warnings", "flaws")
 FORMS = ("noark5", *PACKED_EXTRACTS)
 PACKAGE_FILE = "package.toml"
 _SEALED = frozenset({"bagit", "dias", "eark", "siard", "noark5"})
-_LOSSES = (
+_LOSS_RULES = (
     *("BAGIT-2.1.3-NONE", "BAGIT-2.1.3-LINE", "BAGIT-2.1.3-OUTSIDE", "BAGIT-2.1.3-TWICE", "BAGIT-2.1.3-UNLISTED"),
     *("BAGIT-2.2.1-LINE", "BAGIT-2.2.2-LINE", "BAGIT-2.2.2-OXUM", "BAGIT-2.2.2-OXUM-DIFFERS", "BAGIT-2.2.3-LINE"),
     *("BAGIT-2.3-TEXT", "BAGIT-3-MISSING", "BAGIT-3-HOLE", "BAGIT-3-TAG-MISSING", "BAGIT-5.1-PATH"),
@@ -62,7 +62,7 @@ _LOSSES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExtractOptions:
     """What an extract shall be: which part of the archive, and how it is delivered.
 
     `package` names a `package.toml`; without one, that of the working folder is read where there is one. `schemas` is a
@@ -82,14 +82,14 @@ class Wish:
 
 def extract(
     target: Place,
-    wish: Wish | None = None,
+    options: ExtractOptions | None = None,
     *,
     form: str = "noark5",
     archive: str | None = None,
     settings: Settings | None = None,
     stopping: StopRequest | None = None,
-    tell: Listener = nobody,
-) -> Extracted:
+    listener: Listener = ignore_event,
+) -> ExtractResult:
     """Makes a package of an archive, or of a part of it; the same call again goes on where it was stopped.
 
     Raises `NotDepositable` for open units, `PackageFault`, `ChecksumDiffers`, `UsageFault` where `target` is there
@@ -98,95 +98,108 @@ def extract(
     """
     if form not in FORMS:
         raise UsageFault(what="unknown-form", where=form, do=", ".join(FORMS))
-    here, wanted = resolve_settings(archive, settings), wish or Wish()
-    halt = StopRequest() if stopping is None else stopping  # one that nobody asked yet is false
-    facts = read_facts(wanted.package or _own_facts())
-    where = destination(here.config, here.environment)
+    resolved, extract_options = resolve_settings(archive, settings), options or ExtractOptions()
+    stop_request = StopRequest() if stopping is None else stopping  # one that nobody asked yet is false
+    facts = read_facts(extract_options.package or _own_facts())
+    where = destination(resolved.config, resolved.environment)
 
     def pause() -> None:
-        if halt:
-            raise Paused(signal=halt.reason) if halt.reason.startswith("SIG") else LimitReached(limit=halt.reason)
+        if stop_request:
+            raise (
+                Paused(signal=stop_request.reason)
+                if stop_request.reason.startswith("SIG")
+                else LimitReached(limit=stop_request.reason)
+            )
 
-    with open_target(where, reads=True) as way, closing(connect_archive(way.settings)) as asked:
-        tell(Event("target", {"archive": way.name, "account": way.account}))
-        terms = ExtractSettings(
-            selection=wanted.selection,
+    with (
+        open_target(where, reads=True) as archive_target,
+        closing(connect_archive(archive_target.settings)) as connection,
+    ):
+        listener(Event("target", {"archive": archive_target.name, "account": archive_target.account}))
+        extract_settings = ExtractSettings(
+            selection=extract_options.selection,
             facts=facts,
-            schemas=wanted.schemas,
-            include_open=wanted.include_open,
-            carry=wanted.carry,
-            kept_log=wanted.kept_log,
-            change_log=wanted.change_log,
-            zone=here.config.zone,
-            account=way.account,
-            now=lambda: datetime.fromtimestamp(here.now_s(), UTC),
+            schemas=extract_options.schemas,
+            include_open=extract_options.include_open,
+            carry=extract_options.carry,
+            kept_log=extract_options.kept_log,
+            change_log=extract_options.change_log,
+            zone=resolved.config.zone,
+            account=archive_target.account,
+            now=lambda: datetime.fromtimestamp(resolved.now_s(), UTC),
             pause=pause,
         )
         if form == NOARK:
-            made = extract_package(asked, Path(target), terms, emit=tell)
+            extracted = extract_package(connection, Path(target), extract_settings, emit=listener)
         else:
-            made = deliver(asked, Path(target), ConvertOptions(form, wanted.package or _own_facts()), terms, emit=tell)
+            extracted = deliver(
+                connection,
+                Path(target),
+                ConvertOptions(form, extract_options.package or _own_facts()),
+                extract_settings,
+                emit=listener,
+            )
     # who makes a package is the first to hold it to the rules
-    judged = validate(made.package, schemas=wanted.schemas, tell=tell)
-    return replace(made, errors=judged.number("error"), warnings=judged.number("warning"))
+    report = validate(extracted.package, schemas=extract_options.schemas, listener=listener)
+    return replace(extracted, errors=report.number("error"), warnings=report.number("warning"))
 
 
 @dataclass(frozen=True, slots=True)
-class Each:
+class FondsResult:
     """What became of one fonds of an archive: the package that was made, that stood there before (`made` is None and
     `fault` too), or why there is none."""
 
     id: str
     title: str
     package: Path
-    made: Extracted | None = None
+    extracted: ExtractResult | None = None
     fault: PackageFault | None = None
 
 
 def extract_each(
     target: Place,
-    wish: Wish | None = None,
+    options: ExtractOptions | None = None,
     *,
     form: str = "noark5",
     archive: str | None = None,
     settings: Settings | None = None,
     stopping: StopRequest | None = None,
-    tell: Listener = nobody,
-) -> Iterator[Each]:
+    listener: Listener = ignore_event,
+) -> Iterator[FondsResult]:
     """Makes a package of each fonds below the folder `target`, and `extracts.csv` there, which tells of each.
 
     A `target` that ends with .zip, .tar or .tar.gz packs each of them, in a folder without that ending. A fonds that
     cannot be extracted is told with its fault, and the others go on; a package that is there already is left as it is.
     Raises what `extract` raises for all of them.
     """
-    wanted = wish or Wish()
-    if wanted.selection.arkiv or wanted.selection.arkivdel or wanted.selection.klasse:
+    extract_options = options or ExtractOptions()
+    if extract_options.selection.arkiv or extract_options.selection.arkivdel or extract_options.selection.klasse:
         raise UsageFault(what="bad-value", where="--each")
-    here = resolve_settings(archive, settings)
+    resolved = resolve_settings(archive, settings)
     with (
-        open_target(destination(here.config, here.environment)) as way,
-        closing(connect_archive(way.settings)) as asked,
+        open_target(destination(resolved.config, resolved.environment)) as archive_target,
+        closing(connect_archive(archive_target.settings)) as connection,
     ):
-        fonds = [(one.id, str(one.fields.get("tittel", ""))) for one in all_fonds(asked)]
-    ending = next((one for one in (".tar.gz", ".zip", ".tar") if str(target).endswith(one)), "")
-    home = Path(str(target).removesuffix(ending))
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    done: list[Each] = []
+        fonds = [(entry.id, str(entry.fields.get("tittel", ""))) for entry in all_fonds(connection)]
+    suffix = next((entry for entry in (".tar.gz", ".zip", ".tar") if str(target).endswith(entry)), "")
+    folder = Path(str(target).removesuffix(suffix))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    results: list[FondsResult] = []
     for number, title in fonds:
-        package = home / f"{number}-{_plain_name(title)}{ending}".replace("-.", ".")
-        one = Each(number, title, package)
+        package = folder / f"{number}-{_plain_name(title)}{suffix}".replace("-.", ".")
+        entry = FondsResult(number, title, package)
         if not package.exists():
-            part = replace(wanted, selection=replace(wanted.selection, arkiv=number))
+            part = replace(extract_options, selection=replace(extract_options.selection, arkiv=number))
             try:
-                made = extract(
-                    package, part, form=form, archive=archive, settings=settings, stopping=stopping, tell=tell
+                extracted = extract(
+                    package, part, form=form, archive=archive, settings=settings, stopping=stopping, listener=listener
                 )
-                one = replace(one, made=made)
+                entry = replace(entry, extracted=extracted)
             except PackageFault as fault:
-                one = replace(one, fault=fault)
-        done.append(one)
-        write_csv(home / EXTRACTS, _EACH, map(_row_of, done))
-        yield one
+                entry = replace(entry, fault=fault)
+        results.append(entry)
+        write_csv(folder / EXTRACTS, _COLUMNS, map(_row_of, results))
+        yield entry
 
 
 def _plain_name(title: str) -> str:
@@ -194,15 +207,15 @@ def _plain_name(title: str) -> str:
     return re.sub(r"[^\w]+", "-", title).strip("-_")[:60]
 
 
-def _row_of(one: Each) -> tuple[str | int | None, ...]:
-    if one.made is None:
-        state = one.fault.code if one.fault is not None else "already-there"
-        return (one.id, one.title, one.package.name, state, "", "", "", "", "", "")
-    units = one.made.units
-    counts = (units.get("mappe", 0), units.get("registrering", 0), one.made.files)
-    state = "depositable" if one.made.depositable else "made"
-    verdict = (one.made.errors, one.made.warnings, " ".join(one.made.flaws))
-    return (one.id, one.title, one.package.name, state, *counts, *verdict)
+def _row_of(result: FondsResult) -> tuple[str | int | None, ...]:
+    if result.extracted is None:
+        state = result.fault.code if result.fault is not None else "already-there"
+        return (result.id, result.title, result.package.name, state, "", "", "", "", "", "")
+    units = result.extracted.units
+    counts = (units.get("mappe", 0), units.get("registrering", 0), result.extracted.files)
+    state = "depositable" if result.extracted.depositable else "made"
+    verdict = (result.extracted.errors, result.extracted.warnings, " ".join(result.extracted.flaws))
+    return (result.id, result.title, result.package.name, state, *counts, *verdict)
 
 
 def convert(
@@ -216,8 +229,8 @@ def convert(
     strict: bool = False,
     encoding: str | None = None,
     settings: Settings | None = None,
-    tell: Listener = nobody,
-) -> Converted:
+    listener: Listener = ignore_event,
+) -> ConvertResult:
     """Makes a package of what `source` holds: a folder, a file or a package of any form. The same call again goes on.
     A SIARD archive is made of a database (its URL, or a SQLite file), and a SQLite file of a SIARD archive.
 
@@ -228,7 +241,7 @@ def convert(
     made, and the lists beside `target` name all of them. Raises `PackageFault` where the source is a
     package that is not whole (unless `despite_damage`), `UsageFault`, and what `safe` refuses.
     """
-    wanted = ConvertOptions(
+    options = ConvertOptions(
         form,
         Path(package) if package is not None else _own_facts(),
         limits=replace(LIMITS, encoding=named_encoding(encoding)),
@@ -240,44 +253,44 @@ def convert(
             require_existing(str(source))
         connections = resolve_settings(None, settings).config.connections
         return convert_database(
-            str(source), Path(target), wanted, connections=connections, despite_damage=despite_damage, emit=tell
+            str(source), Path(target), options, connections=connections, despite_damage=despite_damage, emit=listener
         )
     require_existing(str(source))
     if not despite_damage:
-        wanted = replace(wanted, checked=_refuse_damaged(Path(source), wanted, tell))
-    return convert_files(Path(source), Path(target), wanted, emit=tell)
+        options = replace(options, checked=_refuse_damaged(Path(source), options, listener))
+    return convert_files(Path(source), Path(target), options, emit=listener)
 
 
 def _form_named(kind: str | None) -> Form | None:
     """The form that the kind of a source names."""
     if kind is None:
         return None
-    found = next((form for form in FORMS_OF_PLACES if form == ("plain" if kind == "files" else kind)), None)
-    if found is None:
+    match = next((form for form in FORMS_OF_PLACES if form == ("plain" if kind == "files" else kind)), None)
+    if match is None:
         raise UsageFault(what="bad-value", where=kind)
-    return found
+    return match
 
 
-def _refuse_damaged(source: Path, wanted: ConvertOptions, tell: Listener) -> str:
+def _refuse_damaged(source: Path, options: ConvertOptions, emit: Listener) -> str:
     """A package whose own checksums do not hold would become one whose checksums do: the loss could not be seen.
 
     Says what was found, as the new package tells it; nothing where the source is no package.
     """
-    form, limits = wanted.source_form, wanted.limits
+    form, limits = options.source_form, options.limits
     try:
-        sealed = (look(source, limits, tell=tell).form if form is None else form) in _SEALED
+        sealed = (detect_form(source, limits, emit=emit).form if form is None else form) in _SEALED
     except OSError:
         return ""  # whoever opens it tells what is wrong
     if sealed:
-        lost = sorted(validate(source, form=form, limits=limits, tell=tell).codes.intersection(_LOSSES))
-        if lost:
-            raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(lost))
+        breaches = sorted(validate(source, form=form, limits=limits, listener=emit).codes.intersection(_LOSS_RULES))
+        if breaches:
+            raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(breaches))
     return "success nothing is missing, and nothing differs" if sealed else ""
 
 
 def compare(
-    left: Place, right: Place, *, by: By = "id", settings: Settings | None = None, tell: Listener = nobody
-) -> Compared:
+    left: Place, right: Place, *, by: By = "id", settings: Settings | None = None, listener: Listener = ignore_event
+) -> CompareResult:
     """Two extracts, or an extract and an archive (an address, or `embedded:DIR`), unit by unit. Changes nothing.
 
     Raises `PackageFault` where neither is an extract, `UsageFault` for two archives, and faults of the archive.
@@ -288,14 +301,14 @@ def compare(
         return compare_extracts(Path(left), Path(right), by)
     if len(archives) == 2:
         raise UsageFault(what="two-archives", where=" ".join(sides))
-    here = resolve_settings(archives[0], settings)
+    resolved = resolve_settings(archives[0], settings)
     package = next(side for side in sides if not is_archive(side))
     with (
-        open_target(destination(here.config, here.environment), reads=True) as way,
-        closing(connect_archive(way.settings)) as asked,
+        open_target(destination(resolved.config, resolved.environment), reads=True) as archive_target,
+        closing(connect_archive(archive_target.settings)) as connection,
     ):
-        tell(Event("target", {"archive": way.name, "account": way.account}))
-        return compare_with_archive(Path(package), asked, by, here.config.zone)
+        listener(Event("target", {"archive": archive_target.name, "account": archive_target.account}))
+        return compare_with_archive(Path(package), connection, by, resolved.config.zone)
 
 
 def is_archive(side: str) -> bool:
@@ -304,5 +317,5 @@ def is_archive(side: str) -> bool:
 
 
 def _own_facts() -> Path | None:
-    here = Path(PACKAGE_FILE)
-    return here if here.is_file() else None
+    path = Path(PACKAGE_FILE)
+    return path if path.is_file() else None

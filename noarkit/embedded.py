@@ -156,7 +156,7 @@ def _start(data_dir: Path, client_id: str, join_s: float) -> EmbeddedArchive:
         )
     message = _first_line(child)
     if message is None or "url" not in message:
-        _end(child)
+        _kill_child(child)
         return _join_or_fail(data_dir, client_id, message or {}, join_s)
     return _handle(data_dir, client_id, message, child)
 
@@ -189,7 +189,7 @@ def _handle(
             raise ConfigFault(where=str(message["clients"]), why=f"there is no client {client_id}")
     except ConfigFault:
         if child is not None:
-            _end(child)
+            _kill_child(child)
         raise
     return EmbeddedArchive(
         data_dir, str(message["url"]), str(message["token_url"]), client_id, Secret(account.secret), child
@@ -212,7 +212,7 @@ def _first_line(child: subprocess.Popen[bytes]) -> dict[str, object] | None:
     return message if isinstance(message, dict) else None
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def _kill_child(child: subprocess.Popen[bytes]) -> None:
     child.kill()
     child.wait()
     for pipe in (child.stdin, child.stdout):

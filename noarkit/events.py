@@ -24,15 +24,15 @@ class Listener(Protocol):
     def __call__(self, event: Event, /) -> None: ...
 
 
-def nobody(event: Event, /) -> None:
+def ignore_event(event: Event, /) -> None:
     """A listener that ignores every event."""
 
 
-def everybody(*listeners: Listener) -> Callable[[Event], None]:
+def combine_listeners(*listeners: Listener) -> Callable[[Event], None]:
     """One listener that tells all of `listeners`, in order."""
 
-    def tell(event: Event, /) -> None:
+    def emit_all(event: Event, /) -> None:
         for listener in listeners:
             listener(event)
 
-    return tell
+    return emit_all

@@ -25,9 +25,9 @@ from noarkit.engine.listing import compare_listing
 from noarkit.engine.runlog import log_run
 from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.store import GraphStore
-from noarkit.load.close import Closed
+from noarkit.load.close import CloseResult
 from noarkit.load.contents import no_gate
 from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
@@ -35,10 +35,10 @@ from noarkit.load.gate import command_gate
 from noarkit.load.governor import Rate, read_rate
 from noarkit.load.numbers import archive_ids
 from noarkit.load.plan import PlanResult, PlanSpec, known_elements, make_plan
-from noarkit.load.receipt import answers_for, write_receipt
+from noarkit.load.receipt import is_fully_received, write_receipt
 from noarkit.load.receiving import read_plan_result as planned_before
 from noarkit.load.renamed_content import find_renamed_content
-from noarkit.load.verification import Depth, Depths, Verified
+from noarkit.load.verification import Depth, Depths, VerifyResult
 from noarkit.load.verification import verify as verify_run
 from noarkit.origins import check_same_source, prepare_source, reopen_source, source_at, source_of
 from noarkit.report import Context, write_certificate, write_plan_report, write_run_report
@@ -52,10 +52,10 @@ from noarkit.settings import resolve_settings
 from noarkit.sources.connector import ConnectorSource, is_connection_name
 from noarkit.sources.connector.writeback import CASE_FILES, WriteBack
 from noarkit.sources.connector.writeback import write_back as write_ids
-from noarkit.sources.package import ExtractSource, read_terms
-from noarkit.sources.port import Shallow, Source, fitted, released, taken
+from noarkit.sources.package import ExtractSource, read_extract_recipe
+from noarkit.sources.port import Shallow, Source, accept_damage, fitted, released
 from noarkit.sources.recipe import Recipe, check, compile_recipe, fits, read_recipe
-from noarkit.sources.scan import ScanReport
+from noarkit.sources.scan import ScanResult
 from noarkit.sources.scan import scan as scan_source
 
 # a file that cannot be fetched is a finding; an archive that is away is waited for as long as ever
@@ -69,14 +69,14 @@ def scan(
     despite_damage: bool = False,
     encoding: str | None = None,
     settings: Settings | None = None,
-    tell: Listener = nobody,
-) -> ScanReport:
+    listener: Listener = ignore_event,
+) -> ScanResult:
     """Reads a source and counts what it holds. Changes nothing. `source_kind` says what a path is to be read as,
     whatever it looks like (`files`, or a form of package). A bag or SIARD archive whose checksums of itself do not hold
     is refused, unless `despite_damage` counts what is there. Names in an archive file that are no UTF-8 are read in
     `encoding`. Raises `SourceGone`, `UsageFault`, `PackageFault`."""
-    with released(source_at(source, settings, kind=source_kind, emit=tell, encoding=encoding)) as place:
-        return scan_source(taken(place, despite_damage=despite_damage), tell)
+    with released(source_at(source, settings, kind=source_kind, emit=listener, encoding=encoding)) as place:
+        return scan_source(accept_damage(place, despite_damage=despite_damage), listener)
 
 
 def plan(
@@ -99,7 +99,7 @@ def plan(
     seal_key: Place | None = None,
     trust_key: Trust = None,
     settings: Settings | None = None,
-    tell: Listener = nobody,
+    listener: Listener = ignore_event,
 ) -> PlanResult:
     """Reads, maps, checks and cuts; freezes the plan in the folder `run`, with plan.html beside it. Sends nothing.
 
@@ -120,24 +120,24 @@ def plan(
     a bundle, it is proven (one of `trust_key` must have sealed it) and `run` is made of it. Raises `PlanFault` for a
     recipe or plan that cannot work, `LossNotAccepted`, `SourceGone`, `UsageFault` where a plan stands already.
     """
-    resolved = resolve_settings(archive, settings)
+    final_settings = resolve_settings(archive, settings)
     folder = RunFolder(Path(run))
     if trust_key is not None or airgap.is_bundle(source):
-        return airgap.receive(source, folder, trust_key, resolved, tell)
+        return airgap.receive(source, folder, trust_key, final_settings, listener)
     options = _PlanOptions(recipe, hash_contents, since, strict, archive, known_elements(accept_loss), take_incomplete)
     options = replace(options, source_kind=source_kind, carry=carry, despite_damage=despite_damage)
     options = replace(options, encoding=encoding, shallow_root=shallow_root)
     if pack is None:
-        return _plan(source, folder, options, resolved, tell)
-    signer = airgap.signer(resolved, seal_key)
+        return _plan(source, folder, options, final_settings, listener)
+    signer = airgap.signer(final_settings, seal_key)
     if (folder.path / "plan.json").exists():
         if isinstance(source, str | Path) and Path(source) != folder.path:
             check_same_source(folder, source)
         earlier_plan = planned_before(folder)
     else:
-        earlier_plan = _plan(source, folder, options, resolved, tell)
-    again = partial(reopen_source, folder, resolved, None if isinstance(source, str | Path) else source)
-    return airgap.pack(earlier_plan, again, Path(pack), signer, strict=strict, settings=resolved, emit=tell)
+        earlier_plan = _plan(source, folder, options, final_settings, listener)
+    again = partial(reopen_source, folder, final_settings, None if isinstance(source, str | Path) else source)
+    return airgap.pack(earlier_plan, again, Path(pack), signer, strict=strict, settings=final_settings, emit=listener)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def _plan(
 ) -> PlanResult:
     archive_place = destination(settings.config, settings.environment)
     own_source = source_at(source, settings, archive_place.name, options.source_kind, emit, encoding=options.encoding)
-    place = watermarks.for_archive(own_source, partial(embedded_identity, archive_place, emit), emit)
+    place = watermarks.drop_foreign_marks(own_source, partial(embedded_identity, archive_place, emit), emit)
     prepare_source(place, folder.path)
     emit(Event("target", {"archive": archive_place.name}))
     codes = _archive_codes(
@@ -215,7 +215,7 @@ def ingest(
     todays_dates: bool = False,
     settings: Settings | None = None,
     stopping: StopRequest | None = None,
-    tell: Listener = nobody,
+    listener: Listener = ignore_event,
 ) -> IngestResult:
     """Loads the plan in the folder `run` into an archive, and closes what it made. The same call again goes on.
 
@@ -225,11 +225,11 @@ def ingest(
     bundle, it is proven first (one of `trust_key` must have sealed it), and `output` becomes its run.
     Raises `SealBroken`, `RunLocked`, `PlanChanged`, `OtherArchive`, `SourceGone`, and faults of the archive.
     """
-    resolved = resolve_settings(archive, settings)
-    folder = airgap.open_run(run, output, trust_key, resolved, tell)
-    read = reopen_source(folder, resolved, source)
+    final_settings = resolve_settings(archive, settings)
+    folder = airgap.open_run(run, output, trust_key, final_settings, listener)
+    read = reopen_source(folder, final_settings, source)
     options = LoadOptions(
-        until=parse_until(until, datetime.fromtimestamp(resolved.now_s(), UTC), _zone(folder)) if until else None,
+        until=parse_until(until, datetime.fromtimestamp(final_settings.now_s(), UTC), _zone(folder)) if until else None,
         rate=read_rate(max_rate) if max_rate else Rate(),
         error_limit=parse_error_limit(max_errors) if max_errors else None,
         dry_run=dry_run,
@@ -237,10 +237,10 @@ def ingest(
         gate=command_gate(check_command) if check_command else no_gate,
         todays_dates=todays_dates,
     )
-    archive_place = destination(resolved.config, resolved.environment, assembly.remembered_archive(folder))
+    archive_place = destination(final_settings.config, final_settings.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
         stack.enter_context(released(read))
-        emit_logged = stack.enter_context(log_run(folder.path, tell, resolved.now_s, "ingest"))
+        emit_logged = stack.enter_context(log_run(folder.path, listener, final_settings.now_s, "ingest"))
         target = stack.enter_context(open_target(archive_place, rehearse=dry_run))
         emit_logged(Event("target", {"archive": target.name, "account": target.account}))
         watermarks.check_archive(folder, target, emit_logged)
@@ -252,26 +252,28 @@ def ingest(
                 options,
                 stop_request=StopRequest() if stopping is None else stopping,
                 emit=emit_logged,
-                now_s=resolved.now_s,
+                now_s=final_settings.now_s,
             )
-            watermarks.keep_watermarks(read, result, resolved.now_s())
+            watermarks.keep_watermarks(read, result, final_settings.now_s())
             return result
         finally:
             if not dry_run:
-                _report(folder, resolved.config.lang)
+                _report(folder, final_settings.config.lang)
 
 
-def write_back(run: Place, field: str, *, settings: Settings | None = None, tell: Listener = nobody) -> WriteBack:
+def write_back(
+    run: Place, field: str, *, settings: Settings | None = None, listener: Listener = ignore_event
+) -> WriteBack:
     """Writes the archive's ids of a loaded run's case files into a field of the records they were made of.
 
     Undoes nothing where it fails; may be repeated. Raises `UsageFault` for a source that takes nothing from us.
     """
-    resolved = resolve_settings(None, settings)
+    final_settings = resolve_settings(None, settings)
     folder = RunFolder(Path(run))
-    source = reopen_source(folder, resolved)
+    source = reopen_source(folder, final_settings)
     if not isinstance(source, ConnectorSource):
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
-    with released(source), log_run(folder.path, tell, resolved.now_s, "write-back") as emit_logged:
+    with released(source), log_run(folder.path, listener, final_settings.now_s, "write-back") as emit_logged:
         return write_ids(source, folder.path, field, archive_ids(folder, *CASE_FILES), emit_logged)
 
 
@@ -281,23 +283,26 @@ def close(
     archive: str | None = None,
     settings: Settings | None = None,
     stopping: StopRequest | None = None,
-    tell: Listener = nobody,
-) -> Closed:
+    listener: Listener = ignore_event,
+) -> CloseResult:
     """Finalises everything that a run made, documents first. Raises `OtherArchive`, `RunLocked`, archive faults."""
-    resolved = resolve_settings(archive, settings)
+    final_settings = resolve_settings(archive, settings)
     folder = RunFolder(Path(run))
     folder.plan()
-    archive_place = destination(resolved.config, resolved.environment, assembly.remembered_archive(folder))
-    with log_run(folder.path, tell, resolved.now_s, "close") as emit_logged, open_target(archive_place) as target:
+    archive_place = destination(final_settings.config, final_settings.environment, assembly.remembered_archive(folder))
+    with (
+        log_run(folder.path, listener, final_settings.now_s, "close") as emit_logged,
+        open_target(archive_place) as target,
+    ):
         emit_logged(Event("target", {"archive": target.name, "account": target.account}))
         closed = assembly.close_run(
             folder,
             target,
             stop_request=StopRequest() if stopping is None else stopping,
             emit=emit_logged,
-            now_s=resolved.now_s,
+            now_s=final_settings.now_s,
         )
-    _report(folder, resolved.config.lang)
+    _report(folder, final_settings.config.lang)
     return closed
 
 
@@ -314,8 +319,8 @@ def verify(
     receipt_out: Place | None = None,
     seal_key: Place | None = None,
     settings: Settings | None = None,
-    tell: Listener = nobody,
-) -> Verified:
+    listener: Listener = ignore_event,
+) -> VerifyResult:
     """Walks the source again, asks the archive, and compares, to a depth of `counts`, `ids`, `fields` (the default) or
     `bytes`; `sample` is the share of files whose bytes are compared, `whole` also asks for every key a service lists.
 
@@ -325,23 +330,23 @@ def verify(
     no archive is asked.
     `source` as for `ingest`. Changes nothing. Raises `SealBroken`, `OtherArchive`, `SourceGone`, and archive faults.
     """
-    resolved = resolve_settings(archive, settings)
+    final_settings = resolve_settings(archive, settings)
     folder = RunFolder(Path(run))
     if receipt is not None:
-        return _close_case(folder, receipt, trust_key, resolved, tell)
-    order = airgap.receipt_order(folder, receipt_out, seal_key, resolved) if receipt_out is not None else None
+        return _close_case(folder, receipt, trust_key, final_settings, listener)
+    order = airgap.receipt_order(folder, receipt_out, seal_key, final_settings) if receipt_out is not None else None
     depths = airgap.receipt_depths(depth, sample) if order is not None else Depths(depth or "fields", sample)
-    read = reopen_source(folder, resolved, source)
-    archive_place = destination(resolved.config, resolved.environment, assembly.remembered_archive(folder))
+    read = reopen_source(folder, final_settings, source)
+    archive_place = destination(final_settings.config, final_settings.environment, assembly.remembered_archive(folder))
     with ExitStack() as stack:
         stack.enter_context(released(read))
-        emit_logged = stack.enter_context(log_run(folder.path, tell, resolved.now_s, "verify"))
+        emit_logged = stack.enter_context(log_run(folder.path, listener, final_settings.now_s, "verify"))
         target = stack.enter_context(open_target(archive_place))
         emit_logged(Event("target", {"archive": target.name, "account": target.account}))
         assembly.check_reachable(target, emit_logged)
         connection = stack.enter_context(closing(connect_archive(target.settings, emit=emit_logged)))
         assembly.check_same_archive(folder, connection, target.name)
-        began_s = resolved.now_s()
+        began_s = final_settings.now_s()
         with closing(connect_archive(target.settings, policy=_FOR_ONE_FILE, emit=emit_logged)) as downloads:
             result = verify_run(folder, read, connection, depths, emit_logged, downloads=downloads)
         if whole:
@@ -349,26 +354,28 @@ def verify(
         result.certificate = write_certificate(
             folder,
             result,
-            resolved.config.lang,
+            final_settings.config.lang,
             archive=target.name,
             account=target.account,
             sample=depths.sample,
             began_s=began_s,
-            ended_s=resolved.now_s(),
+            ended_s=final_settings.now_s(),
         )
-        if order is not None and answers_for(result):
+        if order is not None and is_fully_received(result):
             receipt_order_ = replace(order, archive=target.name, account=target.account)
-            write_receipt(receipt_order_, result, connection, now_s=resolved.now_s)
+            write_receipt(receipt_order_, result, connection, now_s=final_settings.now_s)
             result.receipt = order.target
         return result
 
 
-def _close_case(folder: RunFolder, receipt: Place, trust_key: Trust, settings: Settings, emit: Listener) -> Verified:
+def _close_case(
+    folder: RunFolder, receipt: Place, trust_key: Trust, settings: Settings, emit: Listener
+) -> VerifyResult:
     """The receipt that came back, held against the run; where it fits, a connection's next plan begins behind it."""
     result = airgap.close_case(folder, receipt, trust_key, settings, emit)
     if result.good and is_connection_name(source_of(folder).where):
         with suppress(ConfigFault):  # a connection that is configured no more has no next plan
-            airgap.move_marks(folder, reopen_source(folder, settings), settings)
+            airgap.advance_watermarks(folder, reopen_source(folder, settings), settings)
     return result
 
 
@@ -418,7 +425,7 @@ def _plan_spec(options: _PlanOptions, place: Source, codes: Mapping[str, frozens
     """What is planned by default: a recipe maps records, but what an extract holds is fixed."""
     if isinstance(place, ExtractSource):
         text, name = _recipe_text(options.recipe, place)
-        extract_options = read_terms(text, name)
+        extract_options = read_extract_recipe(text, name)
         extract = ExtractSource(
             place.place,
             extract_options.zone,
@@ -437,7 +444,7 @@ def _plan_spec(options: _PlanOptions, place: Source, codes: Mapping[str, frozens
     for option, wished in (("--take-incomplete", options.take_incomplete), ("--no-carry", not options.carry)):
         if wished:
             raise UsageFault(what="only-of-an-extract", where=option)
-    place = taken(place, despite_damage=options.despite_damage)
+    place = accept_damage(place, despite_damage=options.despite_damage)
     if options.shallow_root is not None:
         if not isinstance(place, Shallow):
             raise UsageFault(what="only-of-an-eark-package", where="--shallow-root")

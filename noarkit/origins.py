@@ -11,16 +11,16 @@ from pathlib import Path
 
 from noarkit import airgap
 from noarkit.errors import UsageFault
-from noarkit.events import Listener, nobody
+from noarkit.events import Listener, ignore_event
 from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
 from noarkit.load.receiving import is_received
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.unpack import LIMITS
 from noarkit.settings import Place, Settings, resolve_settings
-from noarkit.sources.connector import find_connection, is_connection_name, reopen_connection, standing
-from noarkit.sources.opening import open_source as find_source
-from noarkit.sources.opening import reopen
+from noarkit.sources.connector import find_connection, is_connection_name, reopen_connection, run_watermarks
+from noarkit.sources.finders import open_source as find_source
+from noarkit.sources.finders import reopen
 from noarkit.sources.port import Settling, Source, SourceIdentity, keyed
 
 
@@ -37,7 +37,7 @@ def source_at(
     settings: Settings | None,
     archive: str | None = None,
     kind: str | None = None,
-    emit: Listener = nobody,
+    emit: Listener = ignore_event,
     *,
     encoding: str | None = None,
 ) -> Source:
@@ -56,7 +56,7 @@ def source_at(
         now = datetime.fromtimestamp(settings.now_s(), UTC)
         connection = find_connection(address, settings.config, settings.environment, now)
         if connection is not None:
-            return standing.from_marks(connection, archive)
+            return run_watermarks.resume_source(connection, archive)
     found_there = find_source(address, kind, emit, limits)
     return found_there if settings is None else keyed(found_there, settings.config.connections)
 

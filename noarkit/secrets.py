@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, NoReturn
 
 from noarkit.errors import SecretFault, UnsafePath
-from noarkit.safe.children import settings_apart
+from noarkit.safe.children import foreign_environment
 from noarkit.safe.paths import checked_parts
 
 MAX_SECRET_BYTES = 64 * 1024
@@ -150,7 +150,7 @@ def _run(words: tuple[str, ...], location: str) -> str:
             capture_output=True,
             timeout=COMMAND_TIMEOUT_S,
             check=False,
-            env=settings_apart(),
+            env=foreign_environment(),
         )
     except FileNotFoundError as error:
         raise SecretFault(where=f"command {words[0]}", why="not-there") from error

@@ -9,12 +9,12 @@ import tempfile
 from pathlib import Path
 
 import noarkit
-from noarkit.deliveries import Wish
+from noarkit.deliveries import ExtractOptions
 from noarkit.events import Event
 from noarkit.load.coordinator import StopRequest
-from noarkit.load.verification import Verified
+from noarkit.load.verification import VerifyResult
 from noarkit.report.validation_page import write_validation
-from noarkit.words import left
+from noarkit.words import not_compared
 from noarkit.words.texts import texts
 
 SAMPLE = Path(__file__).resolve().parent.parent / "samples" / "files"
@@ -61,7 +61,7 @@ def load_with_a_stop(run: Path, archive: str) -> bool:
         if event.name == "chunk_done" and event.data.get("bytes"):
             stopping.ask(130, "SIGINT")
 
-    first = noarkit.ingest(run, archive=archive, stopping=stopping, tell=interrupt).numbers
+    first = noarkit.ingest(run, archive=archive, stopping=stopping, listener=interrupt).numbers
     to_load = first.read - first.skipped
     say(f"   Paused: {first.archived} of {to_load} letters are in the archive, {to_load - first.archived} are to come.")
     second = noarkit.ingest(run, archive=archive)
@@ -71,23 +71,23 @@ def load_with_a_stop(run: Path, archive: str) -> bool:
     say(f" + set aside {numbers.set_aside} + refused {numbers.refused} + skipped {numbers.skipped}.")
     if second.closed is not None:
         closed = ", ".join(f"{count} {kind}" for kind, count in second.closed.closed.items())
-        say(f"   Closed: {closed}; {second.closed.refused} could not be closed.")
+        say(f"   Closed: {closed}; {second.closed.refused_count} could not be closed.")
     return second.state == "done" and numbers.add_up and 0 < first.archived < numbers.archived == to_load
 
 
-def tell_rows(proof: Verified) -> None:
+def tell_rows(proof: VerifyResult) -> None:
     """One line for each kind that was compared."""
     english = texts("en")
     for one in proof.rows.values():
         if one.all:
-            say(f"   {left.row(english, one.as_data())}")
+            say(f"   {not_compared.format_row(english, one.as_data())}")
 
 
 def deliver(place: Path, archive: str) -> tuple[Path, bool]:
     """Extracts the archive and validates the extract; the page that says so, and whether it is without errors."""
     facts, package = place / "package.toml", place / "uttrekk"
     facts.write_text(PACKAGE, "utf-8")
-    made = noarkit.extract(package, Wish(package=facts), archive=archive)
+    made = noarkit.extract(package, ExtractOptions(package=facts), archive=archive)
     folders, records = made.units.get("mappe", 0), made.units.get("registrering", 0)
     say(f"7. Extract: a Noark 5 package of {folders} case files, {records} records and {made.files} files: {package}")
     if made.depositable:

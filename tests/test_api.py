@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit import Event, IngestResult, PlanResult, ScanReport, Verified
+from noarkit import Event, IngestResult, PlanResult, ScanResult, VerifyResult
 from noarkit.config import ArchiveConfig, Config
 from noarkit.destination import DEFAULT, destination
 from noarkit.errors import ConfigFault, PlanFault, SourceGone
@@ -42,19 +42,19 @@ def test_importing_it_loads_nothing_heavy() -> None:
 def test_the_whole_journey_in_five_calls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     told: list[Event] = []
     place, run = source(tmp_path), tmp_path / "run"
-    scanned = noarkit.scan(place, tell=told.append)
-    planned = noarkit.plan(place, run, tell=told.append)
+    scanned = noarkit.scan(place, listener=told.append)
+    planned = noarkit.plan(place, run, listener=told.append)
     archive = f"embedded:{tmp_path / 'archive'}"
-    loaded = noarkit.ingest(run, archive=archive, workers=0, tell=told.append)
+    loaded = noarkit.ingest(run, archive=archive, workers=0, listener=told.append)
     closed = noarkit.close(run)  # the run remembers its archive
-    proof = noarkit.verify(run, depth="bytes", tell=told.append)
-    assert isinstance(scanned, ScanReport) and scanned.records == 2
+    proof = noarkit.verify(run, depth="bytes", listener=told.append)
+    assert isinstance(scanned, ScanResult) and scanned.records == 2
     assert isinstance(planned, PlanResult) and planned.records == {"mapped": 2}
     assert isinstance(loaded, IngestResult)
     assert (loaded.exit_code, loaded.state, loaded.numbers.archived, loaded.archive) == (0, "done", 2, archive)
-    assert loaded.closed is not None and loaded.closed.whole
-    assert closed.refused == 0
-    assert isinstance(proof, Verified) and proof.good and proof.compared["files"] == (2, 2)
+    assert loaded.closed is not None and loaded.closed.is_complete
+    assert closed.refused_count == 0
+    assert isinstance(proof, VerifyResult) and proof.good and proof.compared_counts["files"] == (2, 2)
     assert proof.certificate is not None and proof.certificate.is_file()
     assert {"source_scanned", "target", "planned", "preflight", "chunk_done", "closed"} <= {
         event.name for event in told

@@ -48,10 +48,10 @@ import noarkit
 _JOURNEY = """
 def journey(name, archive="embedded:archive", place="files"):
     heard = []
-    scanned = noarkit.scan(place, tell=heard.append)
-    noarkit.plan(place, f"{name}", tell=heard.append)
-    loaded = noarkit.ingest(f"{name}", archive=archive, tell=heard.append)
-    proof = noarkit.verify(f"{name}", depth="bytes", tell=heard.append)
+    scanned = noarkit.scan(place, listener=heard.append)
+    noarkit.plan(place, f"{name}", listener=heard.append)
+    loaded = noarkit.ingest(f"{name}", archive=archive, listener=heard.append)
+    proof = noarkit.verify(f"{name}", depth="bytes", listener=heard.append)
     numbers = loaded.numbers
     return scanned.records, loaded.state, numbers.archived, numbers.already_there, proof.good, len(heard) > 9
 """
@@ -94,7 +94,7 @@ told.append(journey("run-1", place="more"))
 noarkit.close("run-1")
 with noarkit.Archive("embedded:archive") as archive:
     told.append(sum(1 for _ in archive.find("Basisregistrering")))
-noarkit.extract("extract", noarkit.Wish(), archive="embedded:archive")
+noarkit.extract("extract", noarkit.ExtractOptions(), archive="embedded:archive")
 noarkit.convert("extract", "sip", form="eark-sip")
 told.append([noarkit.validate("extract").valid, noarkit.validate("sip").valid])
 told[-1].append(noarkit.compare("extract", "extract").equal)

@@ -133,8 +133,8 @@ class Administration:
 
         Goes in portions, of which each is taken whole or not at all. Only our own embedded archive can.
         """
-        coming, imported = iter(entries), 0
-        while batch := list(islice(coming, _IMPORTED_AT_ONCE)):
+        entry_stream, imported = iter(entries), 0
+        while batch := list(islice(entry_stream, _IMPORTED_AT_ONCE)):
             rehearsed: Json = {"imported": len(batch)}
             path = ("logs", "change-log", "import")
             answer = self._change("import_changes", "POST", path, {"entries": batch}, rehearsed)

@@ -70,7 +70,7 @@ class CallContext:
 def broken_exchange(error: BrokenExchange, context: CallContext) -> ArchiveFault:
     """The fault of an exchange that did not come to its end."""
     if error.reason == "trust":
-        return TrustFault(call=context.call, host=context.host, **tls.told(error.detail))
+        return TrustFault(call=context.call, host=context.host, **tls.fault_details(error.detail))
     if error.reason == "denied":
         return ProxyDenied(call=context.call, why=error.detail)
     if error.reason == "away" or not error.sent:
@@ -105,10 +105,10 @@ def parse_json(body: bytes, context: CallContext) -> object:
     if not body:
         return None
     try:
-        parsed: object = orjson.loads(body)
+        value: object = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise strange_answer(context, "html" if body.lstrip()[:1] == b"<" else "not-json") from error
-    return parsed
+    return value
 
 
 def require_object(value: object, context: CallContext) -> dict[str, object]:
@@ -128,16 +128,16 @@ def strange_answer(context: CallContext, reason: str) -> ArchiveStrange:
 def _error_details(body: bytes) -> dict[str, object]:
     """Description and error id, from JSON or plain text."""
     try:
-        parsed: object = orjson.loads(body)
+        value: object = orjson.loads(body)
     except orjson.JSONDecodeError:
         text = body.decode("utf-8", "replace").strip()
         return {"description": "" if text.startswith("<") else text[:_MAX_DESCRIPTION]}
-    if not isinstance(parsed, dict):
+    if not isinstance(value, dict):
         return {"description": ""}
-    description = parsed.get("description") or parsed.get("error_description") or parsed.get("error") or ""
+    description = value.get("description") or value.get("error_description") or value.get("error") or ""
     details: dict[str, object] = {"description": str(description)[:_MAX_DESCRIPTION]}
-    if isinstance(parsed.get("errorId"), str):
-        details["error_id"] = parsed["errorId"]
+    if isinstance(value.get("errorId"), str):
+        details["error_id"] = value["errorId"]
     return details
 
 

@@ -85,8 +85,8 @@ class Connection:
     def _write(self, head: bytes, body: bytes | Iterable[bytes] | None, *, chunked: bool) -> bool:
         """Writes all of a request; False where an answer came before its end, which is then not waited for."""
         if body is None or isinstance(body, bytes):
-            whole = head + body if body else head
-            self._stream.send(whole)
+            message = head + body if body else head
+            self._stream.send(message)
             return True
         unsent = head
         for block in body:

@@ -11,7 +11,7 @@ HIDDEN = b"***"
 _SHORTEST = 6
 
 
-class Echoes:
+class EchoScrubber:
     """Hides secrets in answers, in every form in which they were sent. Safe for threads."""
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ from noarkit.archive.answers import (
     strange_answer,
 )
 from noarkit.archive.connection import Reply
-from noarkit.archive.echoes import Echoes
+from noarkit.archive.echoes import EchoScrubber
 from noarkit.archive.settings import ArchiveSettings, Proxy, addresses_of, route_of
 from noarkit.archive.stream import BrokenExchange
 from noarkit.archive.token import Grant, Tokens, grant_of, request_form
@@ -74,7 +74,7 @@ class HttpArchive:
         # httpx's own time-outs would be for httpx's own transport; ours watches over progress itself
         self._client = httpx.Client(transport=self._transport, headers=headers, trust_env=False)
         self._tokens = Tokens(self._fetch_token, clock)
-        self._echoes = Echoes()
+        self._echoes = EchoScrubber()
         self._echoes.learn(settings.credentials.secret.reveal(), settings.credentials.client_id)
         if isinstance(settings.proxy, Proxy) and settings.proxy.secret is not None:
             self._echoes.learn(settings.proxy.secret.reveal(), settings.proxy.user or "")
@@ -169,7 +169,7 @@ class HttpArchive:
             request = OutgoingRequest(
                 self._origin, b"POST", path, self._json_headers + length + _authorization_line(token), body
             )
-            return self._exchange(request, self._whole, context)
+            return self._exchange(request, self._read_all, context)
 
         answer = self._with_token_once(attempt) if context.changes else self._with_token(attempt)
         return require_object(parse_json(answer, context), context)
@@ -183,7 +183,7 @@ class HttpArchive:
             request = OutgoingRequest(
                 self._origin, b"POST", self._path("upload"), headers, body.content(), chunked=size is None
             )
-            answer = self._exchange(request, self._whole, context)
+            answer = self._exchange(request, self._read_all, context)
         file_id = wire.file_id_of(require_object(parse_json(answer, context), context), context)
         if not body.whole:
             raise strange_answer(context, "answered-before-the-end")
@@ -192,7 +192,7 @@ class HttpArchive:
     def _path(self, *parts: str) -> bytes:
         return self._service.raw_path + b"".join(b"/" + quote(part, safe="").encode("ascii") for part in parts)
 
-    def _whole(self, reply: Reply) -> bytes:
+    def _read_all(self, reply: Reply) -> bytes:
         return reply.read(self._settings.max_answer_bytes)
 
     def _with_token(self, attempt: Callable[[bytes], T]) -> T:
@@ -228,7 +228,7 @@ class HttpArchive:
                     self._heard_date(date_s)
                 if 200 <= reply.status < 300:
                     return read(reply)
-                body, retry_after = self._echoes.hide(_excuse(reply)), reply.header(b"retry-after")
+                body, retry_after = self._echoes.hide(_read_error_body(reply)), reply.header(b"retry-after")
                 raise refused_answer(reply.status, body, retry_after, context, self._now())
         except BrokenExchange as error:
             raise broken_exchange(error, context) from error
@@ -288,7 +288,7 @@ def _authorization_line(token: bytes) -> bytes:
     return b"Authorization: %b\r\n" % token
 
 
-def _excuse(reply: Reply) -> bytes:
+def _read_error_body(reply: Reply) -> bytes:
     try:
         return reply.read(_MAX_ERROR_BYTES)
     except BrokenExchange:

@@ -75,7 +75,7 @@ def _number(object_id: str) -> tuple[int, str]:
 
 def _prefetch_pages(following: Iterator[Page]) -> Iterator[Page]:
     with ThreadPoolExecutor(1, thread_name_prefix="noarkit-pages") as thread:
-        coming = thread.submit(next, following, None)
-        while (page := coming.result()) is not None:
-            coming = thread.submit(next, following, None)
+        next_page = thread.submit(next, following, None)
+        while (page := next_page.result()) is not None:
+            next_page = thread.submit(next, following, None)
             yield page

@@ -211,8 +211,8 @@ def _range(condition: ValueRange, scope: _Scope, parameters: dict[str, Parameter
         raise UsageFault(what="range", path=condition.path)
     low = _parameter(OPEN if condition.low is None else condition.low, parameters)
     high = _parameter(OPEN if condition.high is None else condition.high, parameters)
-    opening, closing = "[" if condition.low_included else "{", "]" if condition.high_included else "}"
-    return f"{condition.path} = {opening}{low}:{high}{closing}"
+    open_bracket, close_bracket = "[" if condition.low_included else "{", "]" if condition.high_included else "}"
+    return f"{condition.path} = {open_bracket}{low}:{high}{close_bracket}"
 
 
 def _parameter(value: Parameter, parameters: dict[str, Parameter]) -> str:

@@ -38,14 +38,14 @@ def without_unset(**members: str | None) -> dict[str, str]:
 
 def rehearsed_answer(body: Mapping[str, object]) -> dict[str, Json]:
     """A body as a dry run would have it answered."""
-    parsed = wire.as_json(_parsed(body), CallContext("rehearsed"))
-    return parsed if isinstance(parsed, dict) else {}
+    value = wire.as_json(_json_copy(body), CallContext("rehearsed"))
+    return value if isinstance(value, dict) else {}
 
 
 def members(answer: object, call: str) -> dict[str, Json]:
     """The members of an answer that must be a JSON object. Raises `ArchiveStrange`."""
-    parsed = require_object(answer, CallContext(call))
-    return {name: wire.as_json(value, CallContext(call)) for name, value in parsed.items()}
+    answer_object = require_object(answer, CallContext(call))
+    return {name: wire.as_json(value, CallContext(call)) for name, value in answer_object.items()}
 
 
 def results(answer: object, call: str, member: str = "results") -> list[dict[str, Json]]:
@@ -265,6 +265,6 @@ def _optional(answer: Members, name: str) -> str | None:
     return None if value is None or isinstance(value, dict | list) else str(value)
 
 
-def _parsed(body: Mapping[str, object]) -> object:
-    parsed: object = orjson.loads(wire.json_body(body))
-    return parsed
+def _json_copy(body: Mapping[str, object]) -> object:
+    value: object = orjson.loads(wire.json_body(body))
+    return value

@@ -31,7 +31,7 @@ from noarkit.archive.values import (
     Uploaded,
 )
 from noarkit.errors import ArchiveAway, ArchiveBusy, ArchiveConflict, ArchiveFault, ArchiveStrange, NotLetIn
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 
 T = TypeVar("T")
 Effect = Literal["none", "orphan", "change", "versioned-change"]
@@ -72,7 +72,7 @@ class RetryingArchive:
         policy: RetryPolicy | None = None,
         *,
         outside: RetryClock | None = None,
-        emit: Listener = nobody,
+        emit: Listener = ignore_event,
     ) -> None:
         self._archive = archive
         self._policy = policy or RetryPolicy()

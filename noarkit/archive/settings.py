@@ -17,7 +17,7 @@ from noarkit.archive.token import Credentials
 from noarkit.archive.transport import ProxyRoute, Route
 from noarkit.config import ArchiveConfig
 from noarkit.errors import ConfigFault, SecretOnTheLine
-from noarkit.safe.tls import Trust, context
+from noarkit.safe.tls import Trust, client_context
 from noarkit.secrets import Secret
 
 SERVICE_PATH = "/noark5/v1"
@@ -112,7 +112,7 @@ def route_of(settings: ArchiveSettings, addresses: Addresses) -> Route:
         raise ConfigFault(where="archive.error_header", why="not-a-header")
     needs_tls = "https" in (addresses.service.scheme, addresses.token.scheme)
     return Route(
-        ssl_context=context(settings.trust) if needs_tls else None,
+        ssl_context=client_context(settings.trust) if needs_tls else None,
         proxy=_proxy(settings.proxy, addresses.service),
         no_proxy=settings.proxy.no_proxy if isinstance(settings.proxy, Proxy) else (),
         max_connections=settings.max_connections,

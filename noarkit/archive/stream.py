@@ -102,24 +102,24 @@ class Stream:
         try:
             while remaining:
                 piece = remaining[:_TLS_SLICE_BYTES] if self.is_tls else remaining
-                remaining = remaining[self._patiently(self._socket.send, piece, self._leaving) :]
+                remaining = remaining[self._with_timeout(self._socket.send, piece, self._leaving) :]
                 self._sent = True
         except OSError as error:
             if not self._sent or isinstance(error, ssl.SSLError):
-                raise self._broke_by(error) from error
+                raise self._fault_of_error(error) from error
             raise SendingStopped from error
 
     def receive(self, max_bytes: int) -> bytes:
         """What came, empty at the end. An end before any byte of the answer is `BrokenExchange`."""
         limit = self._coming if self._answered else self._thinking
         try:
-            received = self._patiently(self._socket.recv, max_bytes, limit)
+            received = self._with_timeout(self._socket.recv, max_bytes, limit)
         except OSError as error:
-            raise self._broke_by(error) from error
+            raise self._fault_of_error(error) from error
         if received:
             self._answered = True
         elif not self._answered:
-            raise self._broke("lost", "closed")
+            raise self._fault_of("lost", "closed")
         return received
 
     def is_readable(self) -> bool:
@@ -132,20 +132,20 @@ class Stream:
         """The same connection under TLS, once the other side has shown that it is `host`."""
         self._socket.settimeout(self._patience.connect_s)
         try:
-            wrapped = context.wrap_socket(self._socket, server_hostname=host)
+            tls_socket = context.wrap_socket(self._socket, server_hostname=host)
         except ssl.SSLError as error:
             self.close()
             raise BrokenExchange("trust", why_not_trusted(error), was_sent=False) from error
         except OSError as error:
             self.close()
             raise BrokenExchange("away", connection_failure(error), was_sent=False) from error
-        return Stream(wrapped, self._patience, self._clock)
+        return Stream(tls_socket, self._patience, self._clock)
 
     def close(self) -> None:
         """Ends it."""
         self._socket.close()
 
-    def _patiently(self, move: Callable[[_Argument], _Result], argument: _Argument, limit: _Limit) -> _Result:
+    def _with_timeout(self, move: Callable[[_Argument], _Result], argument: _Argument, limit: _Limit) -> _Result:
         """Moves bytes; waits on as long as some still leave the system's buffers, or patience lasts."""
         quiet_since_s: float | None = None
         unsent = 0
@@ -165,14 +165,14 @@ class Stream:
             if limit is self._leaving and (is_stalled or not self.is_tls) and self.is_readable():
                 raise SendingStopped
             if is_stalled:
-                raise self._broke(limit.reason, limit.detail)
+                raise self._fault_of(limit.reason, limit.detail)
 
-    def _broke_by(self, error: OSError) -> BrokenExchange:
+    def _fault_of_error(self, error: OSError) -> BrokenExchange:
         if isinstance(error, ssl.SSLError) and is_about_trust(error):
             return BrokenExchange("trust", why_not_trusted(error), was_sent=False)
-        return self._broke("lost", "reset")
+        return self._fault_of("lost", "reset")
 
-    def _broke(self, reason: Reason, detail: str) -> BrokenExchange:
+    def _fault_of(self, reason: Reason, detail: str) -> BrokenExchange:
         if not self._sent and reason == "lost":
             return BrokenExchange("away", detail, was_sent=False)
         return BrokenExchange(reason, detail, was_sent=self._sent)

@@ -59,10 +59,10 @@ class Tokens:
             return token.header
         return self._renewed(token)
 
-    def after_refusal(self, refused: bytes) -> bytes:
+    def after_refusal(self, refused_header: bytes) -> bytes:
         """Another token than the one that was refused; the one that is there already, where another thread got it."""
         token = self._kept_token
-        return token.header if token is not None and token.header != refused else self._renewed(token)
+        return token.header if token is not None and token.header != refused_header else self._renewed(token)
 
     def _renewed(self, stale: _KeptToken | None) -> bytes:
         with self._lock:

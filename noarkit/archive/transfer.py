@@ -52,7 +52,7 @@ class Body:
 
     def __iter__(self) -> Iterator[bytes]:
         remaining_bytes = self.promised_bytes
-        self.whole = remaining_bytes == 0 and self._ends()
+        self.whole = remaining_bytes == 0 and self._check_end()
         while remaining_bytes is None or remaining_bytes > 0:
             block = self._read(BLOCK_BYTES if remaining_bytes is None else min(remaining_bytes, BLOCK_BYTES))
             if not block:
@@ -62,13 +62,13 @@ class Body:
             if remaining_bytes is not None:
                 remaining_bytes -= len(block)
                 # looked at before the last block leaves: the answer may come as soon as it has
-                self.whole = remaining_bytes == 0 and self._ends()
+                self.whole = remaining_bytes == 0 and self._check_end()
             yield block
         if remaining_bytes:
             raise ItemChanged(key=self._name, why="size")
         self.whole = True
 
-    def _ends(self) -> bool:
+    def _check_end(self) -> bool:
         if self._read(1):
             raise ItemChanged(key=self._name, why="size")
         return True
@@ -85,13 +85,13 @@ def disposition(name: str) -> bytes:
 
     What no archive need take in a name (control signs, slashes, too much of it) is not sent: the bytes are what counts.
     """
-    fit = _fit(name)
+    fit = _sanitize(name)
     real = fit.encode("utf-8")
     plain = _NOT_PLAIN.sub("_", fit)
     return f"attachment; filename=\"{plain}\"; filename*=utf-8''{quote(real, safe='')}".encode("ascii")
 
 
-def _fit(name: str) -> str:
+def _sanitize(name: str) -> str:
     fit = _UNFIT.sub("_", name).strip()
     if len(fit) > _MAX_NAME:
         stem, dot, ext = fit.rpartition(".")
@@ -122,7 +122,7 @@ def receive_download(
     digest = hashlib.sha256()
     size_bytes = 0
     try:
-        with atomic.writing(target, sync=durable) as file:
+        with atomic.open_atomic(target, sync=durable) as file:
             for block in reply.pieces():
                 digest.update(block)
                 size_bytes += file.write(block)

@@ -17,7 +17,7 @@ import httpx
 
 from noarkit.archive.connection import Connection, Reply
 from noarkit.archive.stream import BrokenExchange, Patience, open_stream
-from noarkit.safe.urls import goes_direct
+from noarkit.safe.urls import bypasses_proxy
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,9 @@ class Transport(httpx.BaseTransport):
     def close(self) -> None:
         """Ends all connections that are idle; those at work end with their exchange."""
         with self._lock:
-            closing = [connection for connections in self._idle.values() for connection in connections]
+            idle_connections = [connection for connections in self._idle.values() for connection in connections]
             self._idle.clear()
-        for connection in closing:
+        for connection in idle_connections:
             connection.close()
 
     def _head(self, request: OutgoingRequest) -> bytes:
@@ -137,7 +137,7 @@ class Transport(httpx.BaseTransport):
             self._idle.setdefault(origin, []).append(connection)
 
     def _proxy(self, origin: Origin) -> ProxyRoute | None:
-        return None if goes_direct(origin.host, self._route.no_proxy) else self._route.proxy
+        return None if bypasses_proxy(origin.host, self._route.no_proxy) else self._route.proxy
 
     def _open_connection(self, origin: Origin) -> Connection:
         proxy = self._proxy(origin)

@@ -44,10 +44,10 @@ def json_body(members: Mapping[str, object]) -> bytes:
 
 def saved_of(answer: Mapping[str, object], context: CallContext) -> dict[str, SavedObject]:
     """The saved objects in the answer to a transaction."""
-    saved = answer.get("saved")
-    if not isinstance(saved, dict):
+    entries = answer.get("saved")
+    if not isinstance(entries, dict):
         raise strange_answer(context, "no-saved")
-    return {name: object_of(entry, context) for name, entry in saved.items()}
+    return {name: object_of(entry, context) for name, entry in entries.items()}
 
 
 def page_of(answer: Mapping[str, object], context: CallContext) -> Page:

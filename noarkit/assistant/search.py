@@ -93,12 +93,12 @@ class _ScreeningCheck:
     archive: Archive
     screened_by_object: dict[tuple[str, str], bool] = field(default_factory=dict)
 
-    def above(self, saved: SavedObject, depth: int = 0) -> bool:
+    def above(self, saved_object: SavedObject, depth: int = 0) -> bool:
         """True where the object, or anything above it, is screened."""
-        if saved.fields.get(_SCREEN) is not None or depth > _DEEPEST:
+        if saved_object.fields.get(_SCREEN) is not None or depth > _DEEPEST:
             return True
-        references = metamodel().types[saved.type].references
-        up = {name: saved.links[name] for name in _UP if name in references and name in saved.links}
+        references = metamodel().types[saved_object.type].references
+        up = {name: saved_object.links[name] for name in _UP if name in references and name in saved_object.links}
         return any(self._link(references[name].targets, target, depth) for name, target in up.items())
 
     def _link(self, targets: tuple[str, ...], target: str, depth: int) -> bool:

@@ -38,16 +38,16 @@ _Id = Annotated[str, Field(description="The archive's id. One of title, ident an
 PATH = "/mcp"
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _PLANS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-_TOLD = (
+_INSTRUCTIONS = (
     "noarkit moves records into a Noark 5 archive and out again and proves that nothing was lost. These tools read"
     " below a few folders and tell numbers, codes and ids. What is screened stays screened: its titles are never told."
 )
 
 
-def server(desk: Tools, *, may_plan: bool = False) -> MCPServer:
+def server(toolset: Tools, *, may_plan: bool = False) -> MCPServer:
     """The server with its tools."""
-    mcp_server = MCPServer("noarkit", version=__version__, instructions=_TOLD, log_level="CRITICAL")
-    tools = _ToolThreads(desk)
+    mcp_server = MCPServer("noarkit", version=__version__, instructions=_INSTRUCTIONS, log_level="CRITICAL")
+    tools = _ToolThreads(toolset)
     for tool in (tools.scan, tools.status, tools.validate, tools.compare, tools.search):
         mcp_server.add_tool(tool, annotations=_READS, structured_output=True)
     if may_plan:
@@ -97,14 +97,14 @@ def _open_listener(host: str, port: int) -> Iterator[socket.socket]:
 class _TokenGuard:
     def __init__(self, app: ASGIApp, token: Secret) -> None:
         self._app = app
-        self._shown = f"Bearer {token.reveal()}".encode()
+        self._expected_header = f"Bearer {token.reveal()}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             authorization = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-            if not hmac.compare_digest(authorization, self._shown):
-                refused = JSONResponse({"error": "invalid_token"}, 401, {"WWW-Authenticate": "Bearer"})
-                await refused(scope, receive, send)
+            if not hmac.compare_digest(authorization, self._expected_header):
+                response = JSONResponse({"error": "invalid_token"}, 401, {"WWW-Authenticate": "Bearer"})
+                await response(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -112,30 +112,30 @@ class _TokenGuard:
 class _ToolThreads:
     """Each tool on a thread, two at a time; a fault is told in its own words, anything else not at all."""
 
-    def __init__(self, desk: Tools) -> None:
-        self._desk = desk
+    def __init__(self, toolset: Tools) -> None:
+        self._toolset = toolset
         self._room: anyio.CapacityLimiter | None = None
 
     async def scan(self, source: str) -> ToolAnswer:
         """Counts what a source holds, a folder or a file: records, formats, years, and what will be trouble."""
-        return await self._call_tool(self._desk.scan, source)
+        return await self._call_tool(self._toolset.scan, source)
 
     async def plan(self, source: str, run: str, recipe: str = "") -> ToolAnswer:
         """Plans a load: writes a new run folder with a frozen plan and a page to read. Sends nothing."""
-        return await self._call_tool(self._desk.plan, source, run, recipe)
+        return await self._call_tool(self._toolset.plan, source, run, recipe)
 
     async def status(self, run: str) -> ToolAnswer:
         """How far a run is: its state, its numbers, and its faults by code."""
-        return await self._call_tool(self._desk.status, run)
+        return await self._call_tool(self._toolset.status, run)
 
     async def validate(self, package: str) -> ToolAnswer:
         """Holds a package to every rule of its form: which rules it does not keep, and how often."""
-        return await self._call_tool(self._desk.validate, package)
+        return await self._call_tool(self._toolset.validate, package)
 
     async def compare(self, left: str, right: str, by: str = "id") -> ToolAnswer:
         """What differs between two extracts, or an extract and the archive (written "archive"); by "id" or "key". An
         extract may lie in any package that validate knows: a folder, zip, tar, bag, E-ARK or DIAS package."""
-        return await self._call_tool(self._desk.compare, left, right, by)
+        return await self._call_tool(self._toolset.compare, left, right, by)
 
     async def search(
         self, type: str, title: _Title = "", ident: _Ident = "", id: _Id = "", limit: int = 20
@@ -143,14 +143,14 @@ class _ToolThreads:
         """Looks in the archive for objects of a type (Saksmappe, Journalpost, Klasse …) by a part of the title, by
         ident or by id: one of these three must be given. What is screened is found by
         ident and id alone, and without its title."""
-        return await self._call_tool(self._desk.search, SearchRequest(type, title, ident, id, limit))
+        return await self._call_tool(self._toolset.search, SearchRequest(type, title, ident, id, limit))
 
     async def _call_tool(self, tool: Callable[P, ToolAnswer], *args: P.args, **kwargs: P.kwargs) -> ToolAnswer:
         self._room = self._room or anyio.CapacityLimiter(2)
         try:
             return await anyio.to_thread.run_sync(partial(tool, *args, **kwargs), limiter=self._room)
         except NoarkitError as fault:
-            raise ToolError("\n".join(render(fault, self._desk.settings.config.lang))) from fault
+            raise ToolError("\n".join(render(fault, self._toolset.settings.config.lang))) from fault
 
 
 def _silence() -> None:

@@ -22,12 +22,12 @@ def close_command(session: Session, run: Path, *, archive: str | None) -> int:
     """Closes, and says how much."""
     require_run(run)
     with working(session, drains=True) as work:
-        closed = ingestion.close(run, settings=settings(session, archive), stopping=work.stopping, tell=work.tell)
-    count = sum(closed.closed.values()) - closed.refused
+        closed = ingestion.close(run, settings=settings(session, archive), stopping=work.stopping, listener=work.emit)
+    count = sum(closed.closed.values()) - closed.refused_count
     line = session.texts.say(
-        "close.done", count=count, archive=remembered_archive(RunFolder(run)), refused=closed.refused or None
+        "close.done", count=count, archive=remembered_archive(RunFolder(run)), refused=closed.refused_count or None
     )
-    session.face.result("closed_run", line, run=run.name, closed=dict(closed.closed), refused=closed.refused)
-    if not closed.whole:
+    session.console.result("closed_run", line, run=run.name, closed=dict(closed.closed), refused=closed.refused_count)
+    if not closed.is_complete:
         raise Paused(signal=work.stopping.reason)
-    return 3 if closed.refused else 0
+    return 3 if closed.refused_count else 0

@@ -11,7 +11,7 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault, VerifyMismatch
 from noarkit.report.comparison_page import REPORT_FORMATS, write_comparison
-from noarkit.validate.compare import By, Compared, Difference
+from noarkit.validate.compare import By, CompareResult, Difference
 from noarkit.words.texts import plain
 
 _MOST_SHOWN = 50
@@ -26,60 +26,64 @@ _MOST_SHOWN = 50
 def compare_command(session: Session, *, left: str, right: str, by: By, report: str | None, output: Path | None) -> int:
     """A line for each difference (the first of many), the sums, and a report where one is asked for; 7 where they
     differ."""
-    kind = next((one for one in REPORT_FORMATS if one == report), None)
+    kind = next((item for item in REPORT_FORMATS if item == report), None)
     if output is not None and kind is None:
         raise UsageFault(what="bad-value", where="--output", do="--report html|json -o FILE")
     target = output or Path(f"comparison.{kind}")
     if kind is not None and any(target.resolve().is_relative_to(Path(side).resolve()) for side in (left, right)):
         raise UsageFault(what="inside-package", where=str(target))
     with working(session) as work:
-        found = deliveries.compare(left, right, by=by, settings=settings(session, None), tell=work.tell)
-    face = session.face
-    shown = found.differences if face.as_json else found.differences[:_MOST_SHOWN]
-    for one in shown:
-        face.result("difference", _line(session, one), **_data(one))
-    face.result(
+        comparison = deliveries.compare(left, right, by=by, settings=settings(session, None), listener=work.emit)
+    console = session.console
+    differences = comparison.differences if console.as_json else comparison.differences[:_MOST_SHOWN]
+    for item in differences:
+        console.result("difference", _line(session, item), **_data(item))
+    console.result(
         "comparison",
-        "\n".join(_sums(session, found)),
-        equal=found.equal,
-        left=dict(found.left),
-        right=dict(found.right),
-        differences=dict(found.counts),
-        declared=dict(found.declared),
+        "\n".join(_summary_lines(session, comparison)),
+        equal=comparison.equal,
+        left=dict(comparison.left),
+        right=dict(comparison.right),
+        differences=dict(comparison.counts),
+        declared=dict(comparison.declared),
     )
     if kind is not None:
-        write_comparison(found, (left, right), target, kind, session.texts.lang)
-        face.result("report", session.texts.say("compare.written", path=target), path=str(target))
-    if found.equal:
+        write_comparison(comparison, (left, right), target, kind, session.texts.lang)
+        console.result("report", session.texts.say("compare.written", path=target), path=str(target))
+    if comparison.equal:
         return 0
-    if found.counts.total() > len(shown):
-        face.tell("compare.more", count=found.counts.total() - len(shown))
+    if comparison.counts.total() > len(differences):
+        console.notify("compare.more", count=comparison.counts.total() - len(differences))
     return VerifyMismatch.exit_code
 
 
-def _line(session: Session, one: Difference) -> str:
-    told = session.texts
-    if one.kind == "differs":
-        values = {"left": _value(one.left), "right": _value(one.right)}
-        return told.say("compare.differs", type=one.type, unit=one.key, field=one.field, **values)
-    return told.say(f"compare.{one.kind}", type=one.type, unit=one.key)
+def _line(session: Session, difference: Difference) -> str:
+    texts = session.texts
+    if difference.kind == "differs":
+        values = {"left": _format_value(difference.left), "right": _format_value(difference.right)}
+        return texts.say("compare.differs", type=difference.type, unit=difference.key, field=difference.field, **values)
+    return texts.say(f"compare.{difference.kind}", type=difference.type, unit=difference.key)
 
 
-def _data(one: Difference) -> dict[str, object]:
-    data: dict[str, object] = {"kind": one.kind, "type": one.type, "key": one.key}
-    return {**data, "field": one.field, "left": one.left, "right": one.right} if one.field else data
+def _data(difference: Difference) -> dict[str, object]:
+    data: dict[str, object] = {"kind": difference.kind, "type": difference.type, "key": difference.key}
+    return (
+        {**data, "field": difference.field, "left": difference.left, "right": difference.right}
+        if difference.field
+        else data
+    )
 
 
-def _sums(session: Session, found: Compared) -> list[str]:
-    told = session.texts
-    lines = [told.say("compare.held", left=sum(found.left.values()), right=sum(found.right.values()))]
-    lines += [told.say(f"compare.declared.{rule}", count=count) for rule, count in sorted(found.declared.items())]
-    if found.equal:
-        return [*lines, told.say("compare.equal")]
-    counts = {name: found.counts[name] for name in ("only-left", "only-right", "differs")}
-    return [*lines, told.say("compare.unequal", **{name.replace("-", "_"): n for name, n in counts.items()})]
+def _summary_lines(session: Session, comparison: CompareResult) -> list[str]:
+    texts = session.texts
+    lines = [texts.say("compare.held", left=sum(comparison.left.values()), right=sum(comparison.right.values()))]
+    lines += [texts.say(f"compare.declared.{rule}", count=count) for rule, count in sorted(comparison.declared.items())]
+    if comparison.equal:
+        return [*lines, texts.say("compare.equal")]
+    counts = {name: comparison.counts[name] for name in ("only-left", "only-right", "differs")}
+    return [*lines, texts.say("compare.unequal", **{name.replace("-", "_"): n for name, n in counts.items()})]
 
 
-def _value(value: object) -> str:
-    held = value if isinstance(value, list) else [value]
-    return plain("; ".join("–" if one is None else str(one) for one in held))[:200]
+def _format_value(value: object) -> str:
+    items = value if isinstance(value, list) else [value]
+    return plain("; ".join("–" if item is None else str(item) for item in items))[:200]

@@ -16,4 +16,4 @@ def completion_command(session: Session, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101  # click knows the three shells of the choice
     script = kind(program(), {}, PROGRAM, COMPLETION_VARIABLE).source()
-    session.face.result("completion", script, shell=shell, script=script)
+    session.console.result("completion", script, shell=shell, script=script)

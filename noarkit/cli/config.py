@@ -18,13 +18,15 @@ def config_command(session: Session, action: str, origin: bool) -> None:
         rows = list(flatten(config))
         width = max(len(key) for key, _, _ in rows)
         for key, value, source in rows:
-            shown = value or session.texts.say("config.unset")
-            line = f"{key:<{width}}  {shown}" + (f"  [{source}]" if origin else "")
-            session.face.result("setting", line, key=key, value=value or None, origin=source.kind, where=source.where)
+            display = value or session.texts.say("config.unset")
+            line = f"{key:<{width}}  {display}" + (f"  [{source}]" if origin else "")
+            session.console.result(
+                "setting", line, key=key, value=value or None, origin=source.kind, where=source.where
+            )
         return
     for path in config.files:
-        session.face.result("config", session.texts.say("config.file", path=path), path=str(path))
+        session.console.result("config", session.texts.say("config.file", path=path), path=str(path))
     if config.files:
-        session.face.tell("config.good", count=len(config.files))
+        session.console.notify("config.good", count=len(config.files))
     else:
-        session.face.tell("config.none")
+        session.console.notify("config.none")

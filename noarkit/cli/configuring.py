@@ -26,52 +26,56 @@ _MODE = 0o600
 _HEADER = re.compile(r"\s*\[")
 
 
-def configure(session: Session, name: str, given: Sequence[Override]) -> None:
+def configure(session: Session, name: str, overrides: Sequence[Override]) -> None:
     """Shows a connection, or writes what is given. Raises `ConfigFault` for a key nobody reads, and where the file can
     only be changed by hand."""
     config = session.config()
-    found = read_connection(name, config, session.environment, must_be=not given)
-    if found is None:
+    current = read_connection(name, config, session.environment, must_be=not overrides)
+    if current is None:
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME configure --set KEY=VALUE")
-    to = apply_overrides(found, given)
-    lacking = _lacking(to)
-    if given:
-        path = _file(session, found)
-        write_text(path, _written(path, f"connections.{to.service}.{to.name}", given), mode=_MODE)
-        line = session.texts.say("connect.configured", where=to.full_name, path=path)
-        session.face.result("configured", line, connection=to.full_name, path=str(path))
+    connection = apply_overrides(current, overrides)
+    problem = _find_problem(connection)
+    if overrides:
+        path = _config_path(session, current)
+        write_text(
+            path, _edited_text(path, f"connections.{connection.service}.{connection.name}", overrides), mode=_MODE
+        )
+        line = session.texts.say("connect.configured", where=connection.full_name, path=path)
+        session.console.result("configured", line, connection=connection.full_name, path=str(path))
     else:
-        _show(session, to, origins(found, given))
-    if lacking is not None:
-        session.face.tell("connect.lacking", why=lacking.data.get("why"), place=lacking.data.get("where"))
+        _show(session, connection, origins(current, overrides))
+    if problem is not None:
+        session.console.notify("connect.lacking", why=problem.data.get("why"), place=problem.data.get("where"))
 
 
-def _show(session: Session, to: Connection, origins_of: Mapping[str, str]) -> None:
+def _show(session: Session, connection: Connection, origins_of: Mapping[str, str]) -> None:
     width = max((len(key) for key in origins_of), default=0)
     for key, origin in sorted(origins_of.items()):
         if key in SECRET_KEYS:
-            told = "***" if origin == "environment" else _secret_shown(to.values.get(key))
+            display = "***" if origin == "environment" else _describe_secret(connection.values.get(key))
         else:
-            value = to.environment.get(to.variable(key)) or to.values.get(key)
-            told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        place = to.variable(key) if origin == "environment" else ""
-        line = f"{key:<{width}}  {told}  [{origin}{' ' + place if place else ''}]"
-        session.face.result("setting", line, key=key, value=told, origin=origin, where=place, connection=to.full_name)
+            value = connection.environment.get(connection.variable(key)) or connection.values.get(key)
+            display = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        place = connection.variable(key) if origin == "environment" else ""
+        line = f"{key:<{width}}  {display}  [{origin}{' ' + place if place else ''}]"
+        session.console.result(
+            "setting", line, key=key, value=display, origin=origin, where=place, connection=connection.full_name
+        )
 
 
-def _secret_shown(entry: object) -> str:
+def _describe_secret(entry: object) -> str:
     """Where a secret lies, never what it is."""
     entries = entry if isinstance(entry, list) else [entry]
     try:
-        return ", ".join(f"*** ({secret_source(one, '').description})" for one in entries)
+        return ", ".join(f"*** ({secret_source(item, '').description})" for item in entries)
     except ConfigFault:
         return "***"
 
 
-def _lacking(to: Connection) -> NoarkitError | None:
+def _find_problem(connection: Connection) -> NoarkitError | None:
     """What is still to be configured; None for a connection that can be tried."""
     try:
-        with closing(open_service(to)):
+        with closing(open_service(connection)):
             return None
     except (ConfigFault, SecretFault) as fault:
         if fault.data.get("why") == "unknown-key":
@@ -79,21 +83,21 @@ def _lacking(to: Connection) -> NoarkitError | None:
         return fault
 
 
-def _file(session: Session, found: Connection) -> Path:
+def _config_path(session: Session, connection: Connection) -> Path:
     """The file that the connection stands in, else the one that is read first."""
-    named = session.sources.file
-    if named is not None:
-        return named
+    config_file = session.sources.file
+    if config_file is not None:
+        return config_file
     config = session.config()
     for path in config.files:
         tables = read_toml(path).data.get("connections")
-        table = tables.get(found.service) if isinstance(tables, Mapping) else None
-        if isinstance(table, Mapping) and found.name in table:
+        table = tables.get(connection.service) if isinstance(tables, Mapping) else None
+        if isinstance(table, Mapping) and connection.name in table:
             return path
     return session.sources.folder / FILE_NAME
 
 
-def _written(path: Path, table: str, given: Sequence[Override]) -> str:
+def _edited_text(path: Path, table: str, overrides: Sequence[Override]) -> str:
     """The text of the file with the settings in it. Raises `ConfigFault` where that cannot be done line by line."""
     text = path.read_text("utf-8") if path.exists() else ""
     before = parse_toml(text, path)
@@ -104,26 +108,26 @@ def _written(path: Path, table: str, given: Sequence[Override]) -> str:
         lines += [*(["\n"] if lines else []), f"[{table}]\n"]
         end = len(lines)
     else:
-        end = _end(lines, before.lines[table])
-    for one in given:
-        line = f"{one.key} = {_toml(one.value)}\n"
-        place = before.lines.get(f"{table}.{one.key}")
+        end = _table_end(lines, before.lines[table])
+    for override in overrides:
+        line = f"{override.key} = {_to_toml(override.value)}\n"
+        place = before.lines.get(f"{table}.{override.key}")
         if place is not None:
             lines[place - 1] = line
         else:
             lines.insert(end, line)
             end += 1
-    made = "".join(lines)
+    new_text = "".join(lines)
     try:
-        after = parse_toml(made, path)
+        after = parse_toml(new_text, path)
     except ConfigFault:
         after = before
-    if after.data != _expected(before, table, given):
+    if after.data != _expected_data(before, table, overrides):
         raise ConfigFault(where=str(path), why="edit-by-hand")
-    return made
+    return new_text
 
 
-def _end(lines: Sequence[str], header: int) -> int:
+def _table_end(lines: Sequence[str], header: int) -> int:
     """Where the lines of a table end, without the blank ones behind them."""
     end = next((place for place in range(header, len(lines)) if _HEADER.match(lines[place])), len(lines))
     while end > header and not lines[end - 1].strip():
@@ -131,27 +135,27 @@ def _end(lines: Sequence[str], header: int) -> int:
     return end
 
 
-def _expected(before: Document, table: str, given: Sequence[Override]) -> Mapping[str, object]:
+def _expected_data(before: Document, table: str, overrides: Sequence[Override]) -> Mapping[str, object]:
     """What the file must say afterwards."""
-    whole = _copied(before.data)
-    inner = whole
+    data = _deep_copy(before.data)
+    inner = data
     for part in table.split("."):
-        found = inner.setdefault(part, {})
-        if not isinstance(found, dict):
+        child = inner.setdefault(part, {})
+        if not isinstance(child, dict):
             raise ConfigFault(where=str(before.path), why="not-a-table")
-        inner = found
-    inner.update({one.key: one.value for one in given})
-    return whole
+        inner = child
+    inner.update({override.key: override.value for override in overrides})
+    return data
 
 
-def _copied(table: Mapping[str, object]) -> dict[str, object]:
-    return {name: _copied(inner) if isinstance(inner, Mapping) else inner for name, inner in table.items()}
+def _deep_copy(table: Mapping[str, object]) -> dict[str, object]:
+    return {name: _deep_copy(inner) if isinstance(inner, Mapping) else inner for name, inner in table.items()}
 
 
-def _toml(value: object) -> str:
+def _to_toml(value: object) -> str:
     if isinstance(value, list):
-        return "[" + ", ".join(_toml(one) for one in value) + "]"
+        return "[" + ", ".join(_to_toml(item) for item in value) + "]"
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{name} = {_toml(inner)}" for name, inner in value.items()) + " }"
+        return "{ " + ", ".join(f"{name} = {_to_toml(inner)}" for name, inner in value.items()) + " }"
     text = str(value).replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in text) + '"'

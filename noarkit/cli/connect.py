@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 
 from noarkit.cli.configuring import configure
+from noarkit.cli.console import to_json
 from noarkit.cli.options import Session, command, option
-from noarkit.cli.show import to_json
 from noarkit.connectors.access.authorization import grant_store_of
 from noarkit.connectors.access.consent import code_of, wait_for_code
 from noarkit.connectors.access.grant_store import GrantStore
@@ -22,7 +22,7 @@ from noarkit.connectors.mcp.connection_tools import open_tools, open_tools_login
 from noarkit.connectors.overrides import apply_overrides, read_overrides
 from noarkit.connectors.settings import Connection, read_connection
 from noarkit.errors import ConsentNeeded, UsageFault
-from noarkit.sources.connector.services import carry_out, open_login, open_service
+from noarkit.sources.connector.services import open_login, open_service, run_service_command
 from noarkit.words.texts import plain
 
 _VERBS = ("try", "login", "status", "forget", "configure")
@@ -56,148 +56,161 @@ def connect_command(
 ) -> None:
     """Without a verb: who we are there, and what can be read; with --mcp, its tools; else what the service is asked."""
     verb = words[0] if words else "try"
-    own = verb not in _VERBS or len(words) > 1
-    if (tool and not mcp) or (arguments and not tool and not own) or (mcp and own):
+    is_own_command = verb not in _VERBS or len(words) > 1
+    if (tool and not mcp) or (arguments and not tool and not is_own_command) or (mcp and is_own_command):
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME --mcp --call TOOL --arguments JSON")
-    shape, given = _shape(words, report_format, output), read_overrides(settings)
-    if verb == "configure" and not own:
-        configure(session, name, given)
+    shape, overrides = _output_options(words, report_format, output), read_overrides(settings)
+    if verb == "configure" and not is_own_command:
+        configure(session, name, overrides)
         return
-    to = read_connection(name, session.config(), session.environment, must_be=not given)
-    if to is None:
+    connection = read_connection(name, session.config(), session.environment, must_be=not overrides)
+    if connection is None:
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME")
-    to = apply_overrides(to, given)
-    if own:
-        _carry_out(session, to, words, {**_members(arguments), **shape})
+    connection = apply_overrides(connection, overrides)
+    if is_own_command:
+        _run_command(session, connection, words, {**_parse_object(arguments), **shape})
     elif verb == "login":
-        _login(session, to, paste, wait, mcp=mcp)
+        _run_login(session, connection, paste, wait, mcp=mcp)
     elif verb == "status":
-        _status(session, to, mcp=mcp)
+        _status(session, connection, mcp=mcp)
     elif verb == "forget":
-        _forget(session, to, mcp=mcp)
+        _forget(session, connection, mcp=mcp)
     elif mcp:
         try:
-            _mcp(session, to, tool, arguments)
+            _run_tools(session, connection, tool, arguments)
         except ConsentNeeded:
             if not (paste or sys.stderr.isatty()):
                 raise
-            _login(session, to, paste, wait, mcp=True)  # the first use is what asks a person
-            _mcp(session, to, tool, arguments)
+            _run_login(session, connection, paste, wait, mcp=True)  # the first use is what asks a person
+            _run_tools(session, connection, tool, arguments)
     else:
-        _try(session, to)
+        _introduce(session, connection)
 
 
-def _try(session: Session, to: Connection) -> None:
-    with closing(open_service(to)) as service:
+def _introduce(session: Session, connection: Connection) -> None:
+    with closing(open_service(connection)) as service:
         who = service.introduce()
-        line = session.texts.say("connect.known", where=to.full_name, account=who.account, tenant=who.tenant)
-        session.face.result("connected", line, connection=to.full_name, tenant=who.tenant, account=who.account)
+        line = session.texts.say("connect.known", where=connection.full_name, account=who.account, tenant=who.tenant)
+        session.console.result(
+            "connected", line, connection=connection.full_name, tenant=who.tenant, account=who.account
+        )
         for remark in who.remarks:
             text = session.texts.say(f"connect.remark.{remark.word}", **remark.data)
-            session.face.tell("connect.remark", text=text)
+            session.console.notify("connect.remark", text=text)
         for stream in service.streams():
-            shown = session.texts.say("connect.stream", name=stream.name)
-            session.face.result("stream", shown, connection=to.full_name, stream=stream.name)
-        session.face.tell("connect.next", where=to.full_name)
+            stream_line = session.texts.say("connect.stream", name=stream.name)
+            session.console.result("stream", stream_line, connection=connection.full_name, stream=stream.name)
+        session.console.notify("connect.next", where=connection.full_name)
 
 
-def _mcp(session: Session, to: Connection, tool: str, arguments: str) -> None:
-    with open_tools(to) as tools:
+def _run_tools(session: Session, connection: Connection, tool: str, arguments: str) -> None:
+    with open_tools(connection) as tools:
         if tool:
-            found = tools.call(tool, _members(arguments))
-            session.face.result("tool_result", _shown(found), connection=to.full_name, tool=tool, result=found)
+            result = tools.call(tool, _parse_object(arguments))
+            session.console.result(
+                "tool_result", _format_json(result), connection=connection.full_name, tool=tool, result=result
+            )
             return
-        for one in tools.list_tools():
-            may = session.texts.say(f"connect.tool.{'may' if one.is_allowed else one.judgement}")
-            line = session.texts.say("connect.tool", name=plain(one.name), may=may, told=one.description)
-            session.face.result(
+        for entry in tools.list_tools():
+            permission = session.texts.say(f"connect.tool.{'may' if entry.is_allowed else entry.judgement}")
+            line = session.texts.say("connect.tool", name=plain(entry.name), may=permission, told=entry.description)
+            session.console.result(
                 "tool",
                 line,
-                connection=to.full_name,
-                server=one.server.label,
-                tool=one.name,
-                kind=one.judgement,
-                may=one.is_allowed,
+                connection=connection.full_name,
+                server=entry.server.label,
+                tool=entry.name,
+                kind=entry.judgement,
+                may=entry.is_allowed,
             )
-        session.face.tell("connect.tool.next", where=to.full_name)
+        session.console.notify("connect.tool.next", where=connection.full_name)
 
 
-def _carry_out(session: Session, to: Connection, words: tuple[str, ...], told: Mapping[str, object]) -> None:
+def _run_command(
+    session: Session, connection: Connection, words: tuple[str, ...], arguments: Mapping[str, object]
+) -> None:
     """In the service's own words: `gates list`."""
-    asked = " ".join(words[:2])
-    for found in carry_out(to, words, told):
-        session.face.result("tool_result", _shown(found), connection=to.full_name, tool=asked, result=found)
+    command_name = " ".join(words[:2])
+    for result in run_service_command(connection, words, arguments):
+        session.console.result(
+            "tool_result", _format_json(result), connection=connection.full_name, tool=command_name, result=result
+        )
 
 
-def _shape(words: tuple[str, ...], report_format: str | None, output: Path | None) -> dict[str, object]:
+def _output_options(words: tuple[str, ...], report_format: str | None, output: Path | None) -> dict[str, object]:
     """In which form results are shown, and where. Raises `UsageFault` for anything else that is asked for."""
-    found: dict[str, object] = {"report_format": report_format} if report_format else {}
-    found |= {"output": str(output)} if output else {}
-    if found and words[:2] != ("results", "show"):
+    options: dict[str, object] = {"report_format": report_format} if report_format else {}
+    options |= {"output": str(output)} if output else {}
+    if options and words[:2] != ("results", "show"):
         raise UsageFault(what="bad-value", where=" ".join(words), do="noarkit connect appsec:NAME results show SCAN")
-    return found
+    return options
 
 
-def _members(text: str) -> dict[str, object]:
+def _parse_object(text: str) -> dict[str, object]:
     try:
-        found = json.loads(text or "{}")
+        value = json.loads(text or "{}")
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         raise UsageFault(what="not-an-object", where="--arguments", do='--arguments \'{"name": "value"}\'')
-    return found
+    return value
 
 
-def _shown(value: object) -> str:
+def _format_json(value: object) -> str:
     """JSON for a person's terminal, which no sign in it can steer."""
-    told = to_json(value, indent=2, ascii_only=False)
-    return "".join(sign if sign.isprintable() or sign == "\n" else f"\\u{ord(sign):04x}" for sign in told)
+    text = to_json(value, indent=2, ascii_only=False)
+    return "".join(sign if sign.isprintable() or sign == "\n" else f"\\u{ord(sign):04x}" for sign in text)
 
 
-def _login(session: Session, to: Connection, paste: bool, wait_s: float, *, mcp: bool) -> None:
-    login = (open_tools_login(to) if mcp else None) or open_login(to)
+def _run_login(session: Session, connection: Connection, paste: bool, wait_s: float, *, mcp: bool) -> None:
+    login = (open_tools_login(connection) if mcp else None) or open_login(connection)
     with closing(login):
         consent = login.begin()
         # the address goes to a person's terminal alone: it is no result, and no log hears of it
         print(session.texts.say("connect.visit", url=consent.url), file=sys.stderr, flush=True)
         if paste:
-            code = code_of(_pasted(session), consent)
+            code = code_of(_read_pasted_code(session), consent)
         else:
             if sys.stderr.isatty():
                 webbrowser.open(consent.url)
             code = wait_for_code(consent, wait_s)
         login.finish(consent, code)
-    session.face.result(
-        "consented", session.texts.say("connect.consented", where=to.full_name), connection=to.full_name
+    session.console.result(
+        "consented", session.texts.say("connect.consented", where=connection.full_name), connection=connection.full_name
     )
 
 
-def _pasted(session: Session) -> str:
+def _read_pasted_code(session: Session) -> str:
     if sys.stdin.isatty():
         print(session.texts.say("connect.paste"), file=sys.stderr, flush=True)
     return sys.stdin.readline()
 
 
-def _status(session: Session, to: Connection, *, mcp: bool) -> None:
-    kept = _keep(to, mcp).read()
-    if kept is None:
-        session.face.result(
-            "grant", session.texts.say("connect.no-grant", where=to.full_name), connection=to.full_name, ends=""
+def _status(session: Session, connection: Connection, *, mcp: bool) -> None:
+    grant = _grant_store(connection, mcp).read()
+    if grant is None:
+        session.console.result(
+            "grant",
+            session.texts.say("connect.no-grant", where=connection.full_name),
+            connection=connection.full_name,
+            ends="",
         )
         return
-    ends = datetime.fromtimestamp(kept.ends_at_s, UTC)
-    key = "connect.grant-renews" if kept.refresh_token else "connect.grant"
-    line = session.texts.say(key, where=to.full_name, ends=ends.astimezone().strftime("%Y-%m-%d %H:%M"))
-    session.face.result("grant", line, connection=to.full_name, ends=ends.isoformat(timespec="seconds"))
+    ends = datetime.fromtimestamp(grant.ends_at_s, UTC)
+    key = "connect.grant-renews" if grant.refresh_token else "connect.grant"
+    line = session.texts.say(key, where=connection.full_name, ends=ends.astimezone().strftime("%Y-%m-%d %H:%M"))
+    session.console.result("grant", line, connection=connection.full_name, ends=ends.isoformat(timespec="seconds"))
 
 
-def _keep(to: Connection, mcp: bool) -> GrantStore:
-    return tools_grant_store(to) if mcp else grant_store_of(to)
+def _grant_store(connection: Connection, mcp: bool) -> GrantStore:
+    return tools_grant_store(connection) if mcp else grant_store_of(connection)
 
 
-def _forget(session: Session, to: Connection, *, mcp: bool) -> None:
-    keep = _keep(to, mcp)
+def _forget(session: Session, connection: Connection, *, mcp: bool) -> None:
+    keep = _grant_store(connection, mcp)
     with keep.locked():
         was = keep.forget()
     key = "connect.forgotten" if was else "connect.no-grant"
-    session.face.result("forgotten", session.texts.say(key, where=to.full_name), connection=to.full_name)
+    session.console.result(
+        "forgotten", session.texts.say(key, where=connection.full_name), connection=connection.full_name
+    )

@@ -10,10 +10,10 @@ from noarkit import deliveries
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
-from noarkit.extract.convert import TARGETS, Converted
+from noarkit.extract.convert import TARGETS, ConvertResult
 from noarkit.extract.databases import DATABASES
 from noarkit.extract.renamed import names_path, set_aside_path
-from noarkit.sources.opening import PLACES
+from noarkit.sources.finders import PLACES
 from noarkit.words.texts import Texts
 
 _SHOWN = 20
@@ -42,7 +42,7 @@ def convert_command(
 ) -> int:
     """Converts, and says what was made."""
     with working(session) as work:
-        made = deliveries.convert(
+        result = deliveries.convert(
             source,
             output,
             form=form,
@@ -52,58 +52,58 @@ def convert_command(
             encoding=encoding,
             strict=strict,
             settings=settings(session, None),
-            tell=work.tell,
+            listener=work.emit,
         )
-    session.face.result(
+    session.console.result(
         "converted",
-        "\n".join(_lines(session.texts, made, form)),
-        package=str(made.package),
+        "\n".join(_lines(session.texts, result, form)),
+        package=str(result.package),
         form=form,
-        source_form=made.source_form,
-        files=made.files,
-        bytes=made.bytes,
-        resumed=made.resumed,
-        set_aside=made.set_aside,
-        renamed=made.renamed,
-        as_text=len(made.as_text),
-        empty_folders=made.empty_folders,
-        untold_events=made.untold_events,
-        unread=list(made.unread),
+        source_form=result.source_form,
+        files=result.files,
+        bytes=result.bytes,
+        resumed=result.resumed,
+        set_aside=result.set_aside,
+        renamed=result.renamed,
+        as_text=len(result.as_text),
+        empty_folders=result.empty_folders,
+        untold_events=result.untold_events,
+        unread=list(result.unread),
     )
-    session.face.count(bytes=made.bytes, set_aside=made.set_aside)
-    return ItemNotAFile.exit_code if made.set_aside else 0
+    session.console.count(bytes=result.bytes, set_aside=result.set_aside)
+    return ItemNotAFile.exit_code if result.set_aside else 0
 
 
-def _lines(told: Texts, made: Converted, form: str) -> list[str]:
+def _lines(texts: Texts, result: ConvertResult, form: str) -> list[str]:
     """What was made, and what a person should know of it."""
-    source_form = told.say(f"form.{made.source_form}")
-    count = {"size": told.size(made.bytes), "source": source_form}
-    holds = "convert.database" if form in DATABASES else "convert.holds"
-    lines = [told.say("convert.made", path=made.package), told.say(holds, files=made.files, **count)]
-    if made.defaults:
-        lines.append(told.say("convert.defaults"))
-    if made.as_text:
-        names = ", ".join(made.as_text[:_SHOWN]) + (" …" if len(made.as_text) > _SHOWN else "")
-        lines.append(told.say("convert.as_text", count=len(made.as_text), names=names))
-    if made.left_out:
-        names = ", ".join(made.left_out[:_SHOWN]) + (" …" if len(made.left_out) > _SHOWN else "")
-        lines.append(told.say("convert.left_out", names=names, path=set_aside_path(made.package)))
-    elif made.set_aside:
+    source_form = texts.say(f"form.{result.source_form}")
+    count = {"size": texts.size(result.bytes), "source": source_form}
+    contents_key = "convert.database" if form in DATABASES else "convert.holds"
+    lines = [texts.say("convert.made", path=result.package), texts.say(contents_key, files=result.files, **count)]
+    if result.defaults:
+        lines.append(texts.say("convert.defaults"))
+    if result.as_text:
+        names = ", ".join(result.as_text[:_SHOWN]) + (" …" if len(result.as_text) > _SHOWN else "")
+        lines.append(texts.say("convert.as_text", count=len(result.as_text), names=names))
+    if result.left_out:
+        names = ", ".join(result.left_out[:_SHOWN]) + (" …" if len(result.left_out) > _SHOWN else "")
+        lines.append(texts.say("convert.left_out", names=names, path=set_aside_path(result.package)))
+    elif result.set_aside:
         lines.append(
-            told.say(
+            texts.say(
                 "convert.gaps" if form == "sqlite" else "convert.set_aside",
-                count=made.set_aside,
-                path=set_aside_path(made.package),
+                count=result.set_aside,
+                path=set_aside_path(result.package),
             )
         )
-    if made.renamed:
-        lines.append(told.say("convert.renamed", count=made.renamed, path=names_path(made.package)))
-    if made.empty_folders:
-        lines.append(told.say("convert.empty", count=made.empty_folders, path=set_aside_path(made.package)))
-    if made.untold_events:
-        lines.append(told.say("convert.untold_events", count=made.untold_events))
-    if made.unread:
-        lines.append(told.say("convert.unread", count=len(made.unread), names=", ".join(made.unread[:_SHOWN])))
+    if result.renamed:
+        lines.append(texts.say("convert.renamed", count=result.renamed, path=names_path(result.package)))
+    if result.empty_folders:
+        lines.append(texts.say("convert.empty", count=result.empty_folders, path=set_aside_path(result.package)))
+    if result.untold_events:
+        lines.append(texts.say("convert.untold_events", count=result.untold_events))
+    if result.unread:
+        lines.append(texts.say("convert.unread", count=len(result.unread), names=", ".join(result.unread[:_SHOWN])))
     if form != "sqlite":
-        lines.append(told.say("convert.next", path=made.package))
+        lines.append(texts.say("convert.next", path=result.package))
     return lines

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from noarkit.cli.night import Finding, night
+from noarkit.cli.console import size
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import require_run
-from noarkit.cli.show import size
+from noarkit.cli.unattended import CheckResult, unattended_checks
 from noarkit.config import Config
 from noarkit.engine.assembly import remembered_archive
 from noarkit.errors import NoarkitError, PlanFault, gravest
@@ -57,12 +57,12 @@ def doctor_command(
         require_run(run)
     flags = {"archive.url": archive, "archive.token_url": token_url, "archive.client_id": client_id}
     codes = [0]
-    for finding in examine(session, flags, probe=probe, run=run, until=until):
-        _tell(session, finding)
-        if finding.fault is not None:
-            codes.append(finding.fault.exit_code)
+    for check in examine(session, flags, probe=probe, run=run, until=until):
+        _print_check(session, check)
+        if check.fault is not None:
+            codes.append(check.fault.exit_code)
     code = gravest(*codes)
-    session.face.tell("doctor.bad" if code else "doctor.good")
+    session.console.notify("doctor.bad" if code else "doctor.good")
     return code
 
 
@@ -73,48 +73,48 @@ def examine(
     probe: bool,
     run: Path | None = None,
     until: str | None = None,
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """All steps, one after the other; what a fault makes senseless is left out."""
     try:
         config = session.config(flags)
     except NoarkitError as fault:
-        yield Finding("config", "fault", fault=fault)
+        yield CheckResult("config", "fault", fault=fault)
         return
-    given = sum(1 for origin in config.origins.values() if origin.kind != "default")
-    yield Finding("config", data={"count": len(config.files), "from": given} if given else {})
-    yield _disk(Path.cwd())
-    yield _clock(datetime.now(UTC))
-    yield from night(session, config, run, until)
+    set_count = sum(1 for origin in config.origins.values() if origin.kind != "default")
+    yield CheckResult("config", data={"count": len(config.files), "from": set_count} if set_count else {})
+    yield _check_disk(Path.cwd())
+    yield _check_clock(datetime.now(UTC))
+    yield from unattended_checks(session, config, run, until)
     if config.archive.url is None and run is not None:
         config = replace(config, archive=replace(config.archive, url=remembered_archive(RunFolder(run))))
     if config.archive.url is None:
-        yield Finding("no-archive", "note")
+        yield CheckResult("no-archive", "note")
         return
     try:
         yield from _archive(config, session.environment, probe=probe)
     except NoarkitError as fault:
-        yield Finding("archive", "fault", fault=fault)
+        yield CheckResult("archive", "fault", fault=fault)
 
 
-def _archive(config: Config, environment: Mapping[str, str], *, probe: bool) -> Iterator[Finding]:
+def _archive(config: Config, environment: Mapping[str, str], *, probe: bool) -> Iterator[CheckResult]:
     with _settings(config, environment) as settings:
         if str(config.archive.url).startswith(EMBEDDED):
-            yield Finding("embedded", data={"where": str(config.archive.url).removeprefix(EMBEDDED)})
+            yield CheckResult("embedded", data={"where": str(config.archive.url).removeprefix(EMBEDDED)})
         else:
-            yield from _network(config, settings)
+            yield from _check_network(config, settings)
         from noarkit.archive.http import connect
 
         with connect(settings) as archive:
-            steps: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
-                ("token", lambda: _rights(archive, settings)),
-                ("lists", lambda: _code_lists(archive)),
-                ("probe", lambda: _probe(archive) if probe else iter([Finding("probe-asked", "skipped")])),
+            steps: list[tuple[str, Callable[[], Iterator[CheckResult]]]] = [
+                ("token", lambda: _check_rights(archive, settings)),
+                ("lists", lambda: _check_code_lists(archive)),
+                ("probe", lambda: _check_probe(archive) if probe else iter([CheckResult("probe-asked", "skipped")])),
             ]
             for key, step in steps:
                 try:
                     yield from step()
                 except NoarkitError as fault:
-                    yield Finding(key, "fault", fault=fault)
+                    yield CheckResult(key, "fault", fault=fault)
                     return
 
 
@@ -135,69 +135,71 @@ def _settings(config: Config, environment: Mapping[str, str]) -> Iterator[Archiv
         yield ArchiveSettings(embedded.url, credentials, token_url=embedded.token_url)
 
 
-def _disk(folder: Path) -> Finding:
+def _check_disk(folder: Path) -> CheckResult:
     free = shutil.disk_usage(folder).free
     low = free < _LEAST_FREE_BYTES
-    return Finding("disk-low" if low else "disk", "note" if low else "ok", {"free": size(free), "where": str(folder)})
+    return CheckResult(
+        "disk-low" if low else "disk", "note" if low else "ok", {"free": size(free), "where": str(folder)}
+    )
 
 
-def _clock(now: datetime) -> Finding:
+def _check_clock(now: datetime) -> CheckResult:
     data = {"now": now.isoformat(timespec="seconds")}
-    return Finding("clock", data=data) if now > _BUILT else Finding("clock-wrong", "note", data)
+    return CheckResult("clock", data=data) if now > _BUILT else CheckResult("clock-wrong", "note", data)
 
 
-def _network(config: Config, settings: ArchiveSettings) -> Iterator[Finding]:
+def _check_network(config: Config, settings: ArchiveSettings) -> Iterator[CheckResult]:
     from noarkit.archive.settings import addresses_of
-    from noarkit.cli.line import Reached, reach
-    from noarkit.safe.urls import goes_direct
+    from noarkit.cli.connectivity import reach
+    from noarkit.safe.urls import bypasses_proxy
 
     url = addresses_of(settings).service
-    if config.archive.proxy and not goes_direct(url.host, config.archive.no_proxy):
-        yield Finding("proxy", data={"proxy": config.archive.proxy})
+    if config.archive.proxy and not bypasses_proxy(url.host, config.archive.no_proxy):
+        yield CheckResult("proxy", data={"proxy": config.archive.proxy})
         return  # what lies behind it is proven by the token
-    yield Finding("no-proxy")
+    yield CheckResult("no-proxy")
     host, port = url.host, url.port or (443 if url.scheme == "https" else 80)
-    found: Reached = reach(host, port, settings.trust if url.scheme == "https" else None, settings.patience.connect_s)
-    yield Finding("reach", data={"host": host, "port": port})
-    if found.tls_version is None:
-        yield Finding("plain")
+    peer = reach(host, port, settings.trust if url.scheme == "https" else None, settings.patience.connect_s)
+    yield CheckResult("reach", data={"host": host, "port": port})
+    if peer.tls_version is None:
+        yield CheckResult("plain")
     else:
-        days = (found.certificate_ends - datetime.now(UTC)).days if found.certificate_ends else 0
-        data = {"version": found.tls_version, "issuer": found.issuer, "days": days}
+        days = (peer.certificate_ends - datetime.now(UTC)).days if peer.certificate_ends else 0
+        data = {"version": peer.tls_version, "issuer": peer.issuer, "days": days}
         soon = days < _LEAST_DAYS
-        yield Finding("tls-soon" if soon else "tls", "note" if soon else "ok", data)
-    if found.skew_s is not None and abs(found.skew_s) > _MOST_SKEW_S:
-        yield Finding("clock-off", "note", {"seconds": round(found.skew_s)})
+        yield CheckResult("tls-soon" if soon else "tls", "note" if soon else "ok", data)
+    if peer.skew_s is not None and abs(peer.skew_s) > _MOST_SKEW_S:
+        yield CheckResult("clock-off", "note", {"seconds": round(peer.skew_s)})
 
 
-def _rights(archive: Archive, settings: ArchiveSettings) -> Iterator[Finding]:
+def _check_rights(archive: Archive, settings: ArchiveSettings) -> Iterator[CheckResult]:
     """No archive tells an account its own rights; asking for objects is the least that any work needs."""
     from noarkit.archive.query import select
 
     archive.query(select("Arkivdel", limit=1))
-    yield Finding("token", data={"client": settings.credentials.client_id})
-    yield Finding("rights")
+    yield CheckResult("token", data={"client": settings.credentials.client_id})
+    yield CheckResult("rights")
 
 
-def _code_lists(archive: Archive) -> Iterator[Finding]:
+def _check_code_lists(archive: Archive) -> Iterator[CheckResult]:
     from noarkit.archive.administration import Administration
     from noarkit.model import metamodel
 
     lists = Administration(archive).code_lists()
     types = metamodel().types
     empty = set()
-    for each in lists:
-        held = types[each.type].fields.get(each.field) if each.type in types else None
-        if not each.values and held is not None and held.need == "must":
-            empty.add(f"{each.type}.{each.field}")
+    for code_list in lists:
+        definition = types[code_list.type].fields.get(code_list.field) if code_list.type in types else None
+        if not code_list.values and definition is not None and definition.need == "must":
+            empty.add(f"{code_list.type}.{code_list.field}")
     if empty:
         names = ", ".join(sorted(empty))
-        yield Finding("lists-block", "fault", {"lists": names}, PlanFault(where=names, why="empty-code-lists"))
+        yield CheckResult("lists-block", "fault", {"lists": names}, PlanFault(where=names, why="empty-code-lists"))
     else:
-        yield Finding("lists", data={"count": len({each.field for each in lists})})
+        yield CheckResult("lists", data={"count": len({code_list.field for code_list in lists})})
 
 
-def _probe(archive: Archive) -> Iterator[Finding]:
+def _check_probe(archive: Archive) -> Iterator[CheckResult]:
     """Uploads a few bytes, writes into an object that belongs to nothing, the same each time, and asks for it."""
     import secrets
 
@@ -205,26 +207,28 @@ def _probe(archive: Archive) -> Iterator[Finding]:
     from noarkit.archive.values import Save, bytes_to_upload
 
     archive.upload(bytes_to_upload(b"noarkit: probe", "probe.txt"))  # linked to nothing, so the archive sweeps it
-    known = archive.query(select(_PROBE_TYPE, equals("tittel", PROBE_TITLE))).objects
-    target = known[0].id if known else "probe"
-    written = secrets.token_hex(16)
-    saved = archive.transaction([Save(_PROBE_TYPE, target, {"tittel": PROBE_TITLE, "beskrivelse": written})])[target]
-    asked = all_of(equals("tittel", PROBE_TITLE), equals("beskrivelse", written))
-    if [each.id for each in archive.query(select(_PROBE_TYPE, asked)).objects] == [saved.id]:
-        yield Finding("probe", data={"title": PROBE_TITLE})
+    matches = archive.query(select(_PROBE_TYPE, equals("tittel", PROBE_TITLE))).objects
+    target = matches[0].id if matches else "probe"
+    marker = secrets.token_hex(16)
+    saved_object = archive.transaction([Save(_PROBE_TYPE, target, {"tittel": PROBE_TITLE, "beskrivelse": marker})])[
+        target
+    ]
+    condition = all_of(equals("tittel", PROBE_TITLE), equals("beskrivelse", marker))
+    if [item.id for item in archive.query(select(_PROBE_TYPE, condition)).objects] == [saved_object.id]:
+        yield CheckResult("probe", data={"title": PROBE_TITLE})
     else:
-        yield Finding("probe-lost", "fault", fault=PlanFault(where=_PROBE_TYPE, why="not-found-again"))
+        yield CheckResult("probe-lost", "fault", fault=PlanFault(where=_PROBE_TYPE, why="not-found-again"))
 
 
-def _tell(session: Session, finding: Finding) -> None:
-    told = session.texts
-    state = told.say(f"doctor.{finding.state}")
-    if finding.fault is not None and not finding.data:
-        sentence = render(finding.fault, told.lang)[0].partition("  ")[2]
+def _print_check(session: Session, check: CheckResult) -> None:
+    texts = session.texts
+    state = texts.say(f"doctor.{check.state}")
+    if check.fault is not None and not check.data:
+        sentence = render(check.fault, texts.lang)[0].partition("  ")[2]
     else:
-        sentence = told.say(f"doctor.{finding.key}", **finding.data)
-    code = f" {finding.fault.code}" if finding.fault is not None else ""
+        sentence = texts.say(f"doctor.{check.key}", **check.data)
+    code = f" {check.fault.code}" if check.fault is not None else ""
     line = f"{state + code:<10}  {sentence}"
-    session.face.result("check", line, check=finding.key, state=finding.state, **finding.data)
-    if finding.fault is not None:
-        session.face.fault(finding.fault)
+    session.console.result("check", line, check=check.key, state=check.state, **check.data)
+    if check.fault is not None:
+        session.console.fault(check.fault)

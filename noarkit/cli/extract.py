@@ -13,7 +13,7 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.extract import not_in_form
 from noarkit.extract.changes import NO_FLAWS, ChangeLog
-from noarkit.extract.run import Extracted
+from noarkit.extract.run import ExtractResult
 from noarkit.extract.selection import Selection
 
 _DAY = click.DateTime(("%Y-%m-%d",))
@@ -61,7 +61,7 @@ def extract_command(
 ) -> int:
     """Extracts, and says what was made and what stands against depositing it."""
     days = (since.date() if since else None, until.date() if until else None)
-    wish = deliveries.Wish(
+    options = deliveries.ExtractOptions(
         Selection(arkiv, arkivdel, klasse, *days, query),
         package,
         schemas,
@@ -71,91 +71,95 @@ def extract_command(
         change_log,
     )
     if each:
-        return _extract_each(session, output, wish, form, archive)
+        return _extract_each(session, output, options, form, archive)
     with working(session, drains=True) as work:
-        made = deliveries.extract(
+        result = deliveries.extract(
             output,
-            wish,
+            options,
             form=form,
             settings=settings(session, archive),
             stopping=work.stopping,
-            tell=work.tell,
+            listener=work.emit,
         )
-    _tell(session, made)
-    return 0 if made.depositable else _NOT_DEPOSITABLE
+    _print_result(session, result)
+    return 0 if result.depositable else _NOT_DEPOSITABLE
 
 
-def _extract_each(session: Session, output: Path, wish: deliveries.Wish, form: str, archive: str | None) -> int:
+def _extract_each(
+    session: Session, output: Path, options: deliveries.ExtractOptions, form: str, archive: str | None
+) -> int:
     """A package of each fonds, each told as it is made; what became of all stands in one list."""
-    done: list[deliveries.Each] = []
+    results: list[deliveries.FondsResult] = []
     with working(session, drains=True) as work:
-        site = settings(session, archive)
-        for one in deliveries.extract_each(
-            output, wish, form=form, settings=site, stopping=work.stopping, tell=work.tell
+        archive_settings = settings(session, archive)
+        for result in deliveries.extract_each(
+            output, options, form=form, settings=archive_settings, stopping=work.stopping, listener=work.emit
         ):
-            done.append(one)
-            if one.made is not None:
-                _tell(session, one.made)
-            if one.fault is not None:
-                session.face.fault(one.fault)
-    faults = [one.fault for one in done if one.fault is not None]
-    report = done[0].package.parent / deliveries.EXTRACTS if done else output
-    count = sum(one.made is not None for one in done)
-    session.face.tell("extract.each", count=count, refused=len(faults), path=report)
+            results.append(result)
+            if result.extracted is not None:
+                _print_result(session, result.extracted)
+            if result.fault is not None:
+                session.console.fault(result.fault)
+    faults = [result.fault for result in results if result.fault is not None]
+    report = results[0].package.parent / deliveries.EXTRACTS if results else output
+    count = sum(result.extracted is not None for result in results)
+    session.console.notify("extract.each", count=count, refused=len(faults), path=report)
     if faults:
         return max(fault.exit_code for fault in faults)
-    return 0 if all(one.made is None or one.made.depositable for one in done) else _NOT_DEPOSITABLE
+    return (
+        0 if all(result.extracted is None or result.extracted.depositable for result in results) else _NOT_DEPOSITABLE
+    )
 
 
-def _verdict(session: Session, made: Extracted) -> str:
+def _verdict(session: Session, result: ExtractResult) -> str:
     """Whether it can be deposited, and what stands against it with the way to mend it."""
-    told = session.texts
-    if made.depositable:
-        return told.say("extract.depositable")
-    flaws = [told.say(f"extract.flaw.{flaw}") for flaw in made.flaws if flaw not in NO_FLAWS]
-    if made.errors:
-        flaws.insert(0, told.say("extract.flaw.errors", count=made.errors, package=made.package))
-    return "\n".join([told.say("extract.not-depositable"), *(f"  - {flaw}" for flaw in flaws)])
+    texts = session.texts
+    if result.depositable:
+        return texts.say("extract.depositable")
+    flaws = [texts.say(f"extract.flaw.{flaw}") for flaw in result.flaws if flaw not in NO_FLAWS]
+    if result.errors:
+        flaws.insert(0, texts.say("extract.flaw.errors", count=result.errors, package=result.package))
+    return "\n".join([texts.say("extract.not-depositable"), *(f"  - {flaw}" for flaw in flaws)])
 
 
-def _tell(session: Session, made: Extracted) -> None:
-    told, units = session.texts, made.units
+def _print_result(session: Session, result: ExtractResult) -> None:
+    texts, units = session.texts, result.units
     lines = [
-        told.say("extract.made", path=made.package),
-        told.say(
+        texts.say("extract.made", path=result.package),
+        texts.say(
             "extract.holds",
             folders=units.get("mappe", 0),
             records=units.get("registrering", 0),
-            files=made.files,
-            size=told.size(made.bytes),
+            files=result.files,
+            size=texts.size(result.bytes),
         ),
-        told.say("extract.journals", count=made.journal_entries),
-        *([told.say("extract.changes", count=made.changes)] if made.changes else []),
-        *(told.say(f"extract.{flaw}") for flaw in made.flaws if flaw in NO_FLAWS),
+        texts.say("extract.journals", count=result.journal_entries),
+        *([texts.say("extract.changes", count=result.changes)] if result.changes else []),
+        *(texts.say(f"extract.{flaw}") for flaw in result.flaws if flaw in NO_FLAWS),
     ]
-    lines.append(told.say("extract.validated", errors=made.errors, warnings=made.warnings))
-    lines.append(_verdict(session, made))
-    if made.carried:
-        lines.append(told.say("extract.carried", count=made.carried))
-    if made.beside:
-        lines.append(told.say("extract.beside", count=made.beside, table=not_in_form.table_path(made.package)))
-    lines.append(told.say("extract.report", path=made.report))
-    session.face.result(
+    lines.append(texts.say("extract.validated", errors=result.errors, warnings=result.warnings))
+    lines.append(_verdict(session, result))
+    if result.carried:
+        lines.append(texts.say("extract.carried", count=result.carried))
+    if result.beside:
+        lines.append(texts.say("extract.beside", count=result.beside, table=not_in_form.table_path(result.package)))
+    lines.append(texts.say("extract.report", path=result.report))
+    session.console.result(
         "extracted",
         "\n".join(lines),
-        package=str(made.package),
-        report=str(made.report),
+        package=str(result.package),
+        report=str(result.report),
         units=units,
-        files=made.files,
-        bytes=made.bytes,
-        journal_entries=made.journal_entries,
-        changes=made.changes,
-        defaults=made.defaults,
-        carried=made.carried,
-        beside=made.beside,
-        depositable=made.depositable,
-        flaws=list(made.flaws),
-        errors=made.errors,
-        warnings=made.warnings,
+        files=result.files,
+        bytes=result.bytes,
+        journal_entries=result.journal_entries,
+        changes=result.changes,
+        defaults=result.defaults,
+        carried=result.carried,
+        beside=result.beside,
+        depositable=result.depositable,
+        flaws=list(result.flaws),
+        errors=result.errors,
+        warnings=result.warnings,
     )
-    session.face.count(read=units.get("registrering", 0), bytes=made.bytes)
+    session.console.count(read=units.get("registrering", 0), bytes=result.bytes)

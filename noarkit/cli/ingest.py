@@ -11,15 +11,24 @@ import click
 from noarkit import ingestion, origins
 from noarkit.airgap import is_bundle
 from noarkit.cli.options import Session, command, option
-from noarkit.cli.plan import FILE, FOLDER, tell_plan
-from noarkit.cli.running import Ending, Work, failed, is_run, no_run_named, settings, tell_end, working
+from noarkit.cli.plan import FILE, FOLDER, print_plan
+from noarkit.cli.running import (
+    CommandWork,
+    RunSummary,
+    is_run,
+    print_summary,
+    refuse_missing_run,
+    report_failure,
+    settings,
+    working,
+)
 from noarkit.engine.assembly import IngestResult, remembered_archive
 from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
 from noarkit.events import Event
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import count_planned_set_aside, numbers
 from noarkit.load.receiving import is_received
-from noarkit.sources.opening import PLACES
+from noarkit.sources.finders import PLACES
 
 _LIMITS = ("until", "max-errors")
 _WRITABLE = ("crm",)
@@ -27,7 +36,7 @@ _ITEMS_EXIT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class IngestOptions:
     """How a run is to be loaded, as the command line says it."""
 
     archive: str | None
@@ -56,7 +65,7 @@ class Planning:
     @property
     def options(self) -> tuple[str, ...]:
         """The options that were given."""
-        told = {
+        flags = {
             "--recipe": self.recipe is not None,
             "--accept-loss": bool(self.accept_loss),
             "--take-incomplete": self.take_incomplete,
@@ -65,12 +74,12 @@ class Planning:
             "--encoding": self.encoding is not None,
             "--shallow-root": self.shallow_root is not None,
         }
-        return tuple(name for name, given in told.items() if given)
+        return tuple(name for name, present in flags.items() if present)
 
 
 def load_options(function: Callable[..., int | None]) -> Callable[..., int | None]:
     """The options that every command which loads takes."""
-    for each in reversed(
+    for decorator in reversed(
         (
             option("--archive", metavar="URL", variable=None),
             option("--until", metavar="TIME"),
@@ -81,7 +90,7 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
             option("--todays-dates", is_flag=True),
         )
     ):
-        function = each(function)
+        function = decorator(function)
     return function
 
 
@@ -117,67 +126,69 @@ def ingest_command(
     **wanted: object,
 ) -> int:
     """Loads a run, or a source or a sealed bundle through a plan of its own."""
-    how = replace(wanted_of(wanted, dry_run=dry_run), write_back=write_back)
+    options = replace(ingest_options(wanted, dry_run=dry_run), write_back=write_back)
     planning = Planning(recipe, accept_loss, take_incomplete, despite_damage, source_kind, encoding, shallow_root)
     with working(session, drains=True) as work:
         if trust_key or is_bundle(place):
-            folder = _brought(work, place, output, planning, trust_key)
+            folder = _unpack_bundle(work, place, output, planning, trust_key)
         else:
-            folder = _planned(work, place, output, planning, how)
-        return load_run(work, folder, how)
+            folder = _find_or_plan(work, place, output, planning, options)
+        return load_run(work, folder, options)
 
 
-def wanted_of(given: dict[str, object], *, dry_run: bool = False) -> Wanted:
+def ingest_options(values: dict[str, object], *, dry_run: bool = False) -> IngestOptions:
     """The options of a command line as one value."""
-    workers = given["workers"]
+    workers = values["workers"]
 
     def text(name: str) -> str | None:
-        found = given[name]
-        return None if found is None else str(found)
+        value = values[name]
+        return None if value is None else str(value)
 
-    return Wanted(
+    return IngestOptions(
         archive=text("archive"),
         until=text("until"),
         max_rate=text("max_rate"),
         max_errors=text("max_errors"),
         workers=workers if isinstance(workers, int) else None,
         check_command=text("check_command"),
-        todays_dates=bool(given["todays_dates"]),
+        todays_dates=bool(values["todays_dates"]),
         dry_run=dry_run,
     )
 
 
-def load_run(work: Work, folder: RunFolder, how: Wanted) -> int:
+def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> int:
     """Loads, and tells how it ended, whatever happened."""
     session = work.session
-    if how.write_back and origins.source_of(folder).kind not in _WRITABLE:
+    if options.write_back and origins.source_of(folder).kind not in _WRITABLE:
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
     finished = _finished(folder)
     try:
         result = ingestion.ingest(
             folder.path,
-            until=how.until,
-            max_rate=how.max_rate,
-            max_errors=how.max_errors,
-            dry_run=how.dry_run,
-            workers=how.workers,
-            check_command=how.check_command,
-            todays_dates=how.todays_dates,
-            settings=settings(session, how.archive),
+            until=options.until,
+            max_rate=options.max_rate,
+            max_errors=options.max_errors,
+            dry_run=options.dry_run,
+            workers=options.workers,
+            check_command=options.check_command,
+            todays_dates=options.todays_dates,
+            settings=settings(session, options.archive),
             stopping=work.stopping,
-            tell=work.tell,
+            listener=work.emit,
         )
     except NoarkitError as fault:
         work.progress.close()
-        return failed(session, folder, fault, remembered_archive(folder))
+        return report_failure(session, folder, fault, remembered_archive(folder))
     work.progress.close()
-    for met in result.faults:
-        session.face.fault(met)
+    for item_fault in result.faults:
+        session.console.fault(item_fault)
     if result.stopped_by in _LIMITS:
-        session.face.fault(LimitReached(limit=session.texts.say(f"stopped.{result.stopped_by}")))
-    if how.write_back and result.state == "done" and not how.dry_run and not _written_back(work, folder, how):
+        session.console.fault(LimitReached(limit=session.texts.say(f"stopped.{result.stopped_by}")))
+    if options.write_back and result.state == "done" and not options.dry_run and not _write_back(work, folder, options):
         result = replace(result, exit_code=gravest(result.exit_code, _ITEMS_EXIT))
-    _tell_result(session, replace(result, stopped_by="nothing-left") if finished and result.state == "done" else result)
+    _print_result(
+        session, replace(result, stopped_by="nothing-left") if finished and result.state == "done" else result
+    )
     return result.exit_code
 
 
@@ -189,43 +200,58 @@ def _finished(folder: RunFolder) -> bool:
     return before.open == 0 and before.in_doubt == 0
 
 
-def _written_back(work: Work, folder: RunFolder, how: Wanted) -> bool:
+def _write_back(work: CommandWork, folder: RunFolder, options: IngestOptions) -> bool:
     """Writes the archive's ids into the source's records; True where all of them have theirs."""
-    session, field = work.session, how.write_back or ""
+    session, field = work.session, options.write_back or ""
     try:
-        done = ingestion.write_back(folder.path, field, settings=settings(session, how.archive), tell=work.tell)
+        outcome = ingestion.write_back(
+            folder.path, field, settings=settings(session, options.archive), listener=work.emit
+        )
     except NoarkitError as fault:  # what is archived stays so, and the run says that this is left to do
-        session.face.fault(fault)
+        session.console.fault(fault)
         return False
-    if done.fault is not None:
-        session.face.fault(done.fault)
-    refused = sum(done.refused.values())
-    line = session.texts.say("ingest.written-back", field=field, written=done.written, same=done.same, refused=refused)
-    session.face.result(
-        "written_back", line, field=field, written=done.written, same=done.same, refused=dict(done.refused)
+    if outcome.fault is not None:
+        session.console.fault(outcome.fault)
+    refused_count = sum(outcome.refusals.values())
+    line = session.texts.say(
+        "ingest.written-back",
+        field=field,
+        written=outcome.written_count,
+        same=outcome.same_count,
+        refused=refused_count,
     )
-    return done.whole
+    session.console.result(
+        "written_back",
+        line,
+        field=field,
+        written=outcome.written_count,
+        same=outcome.same_count,
+        refused=dict(outcome.refusals),
+    )
+    return outcome.is_complete
 
 
-def _planned(work: Work, place: str, output: Path | None, planning: Planning, how: Wanted) -> RunFolder:
+def _find_or_plan(
+    work: CommandWork, place: str, output: Path | None, planning: Planning, options: IngestOptions
+) -> RunFolder:
     """The run that is meant: the one named, the one begun under that name, or a new one."""
     if is_run(Path(place)):
         if output is not None or planning.options:
             raise UsageFault(what="already-a-run", where=place)
         return RunFolder(Path(place))
     if output is None:
-        no_run_named(work.session, place, "ingest")
+        refuse_missing_run(work.session, place, "ingest")
     folder = RunFolder(output)
     if is_run(output):
         origins.check_same_source(folder, place, planning.source_kind)
         return folder
 
-    def told(event: Event, /) -> None:
+    def emit_or_pause(event: Event, /) -> None:
         if work.stopping:  # nothing of a plan is worth finishing
             raise Paused(signal=work.stopping.reason)
-        work.tell(event)
+        work.emit(event)
 
-    planned = ingestion.plan(
+    result = ingestion.plan(
         place,
         output,
         recipe=planning.recipe,
@@ -235,45 +261,49 @@ def _planned(work: Work, place: str, output: Path | None, planning: Planning, ho
         despite_damage=planning.despite_damage,
         encoding=planning.encoding,
         shallow_root=planning.shallow_root,
-        settings=settings(work.session, how.archive),
-        tell=told,
+        settings=settings(work.session, options.archive),
+        listener=emit_or_pause,
     )
     work.progress.close()
-    if work.session.face.verbosity >= 0 or work.session.face.as_json:
-        tell_plan(work.session, planned, loading=True)
+    if work.session.console.verbosity >= 0 or work.session.console.as_json:
+        print_plan(work.session, result, loading=True)
     return folder
 
 
-def _brought(work: Work, place: str, output: Path | None, planning: Planning, trust_key: tuple[Path, ...]) -> RunFolder:
+def _unpack_bundle(
+    work: CommandWork, place: str, output: Path | None, planning: Planning, trust_key: tuple[Path, ...]
+) -> RunFolder:
     """The run of a bundle, which is proven whole before it is one; the one begun under that name, where it stands."""
     for option_given in planning.options:
         raise UsageFault(what="options-of-a-source", where=option_given)
     if output is None:
         raise UsageFault(what="run-wanted", where=place, do=f"noarkit ingest {place} -o RUN")
     fresh = not is_run(output)
-    planned = ingestion.plan(
-        place, output, trust_key=trust_key or None, settings=settings(work.session, None), tell=work.tell
+    result = ingestion.plan(
+        place, output, trust_key=trust_key or None, settings=settings(work.session, None), listener=work.emit
     )
     work.progress.close()
     if fresh:
-        tell_plan(work.session, planned)
+        print_plan(work.session, result)
     return RunFolder(output)
 
 
-def _tell_result(session: Session, result: IngestResult) -> None:
-    told, folder = session.texts, result.folder
+def _print_result(session: Session, result: IngestResult) -> None:
+    texts, folder = session.texts, result.folder
     lines: dict[str, str] = {}
     if result.closed is not None:
-        closed = sum(result.closed.closed.values()) - result.closed.refused
-        lines[told.say("end.closed")] = told.say("end.objects", count=closed, refused=result.closed.refused or None)
+        closed = sum(result.closed.closed.values()) - result.closed.refused_count
+        lines[texts.say("end.closed")] = texts.say(
+            "end.objects", count=closed, refused=result.closed.refused_count or None
+        )
     if not result.dry_run:
-        lines[told.say("end.report")] = str(folder.path / "report.html")
-    lines[told.say("end.next")] = told.say(f"end.{_next(result)}", run=folder.path)
+        lines[texts.say("end.report")] = str(folder.path / "report.html")
+    lines[texts.say("end.next")] = texts.say(f"end.{_next(result)}", run=folder.path)
     state = result.state if result.exit_code in (0, 3) or result.state != "done" else "failed"
-    tell_end(
+    print_summary(
         session,
         folder,
-        Ending(state, result.exit_code, result.archive, result.stopped_by, lines, result.dry_run),
+        RunSummary(state, result.exit_code, result.archive, result.stopped_by, lines, result.dry_run),
         result.numbers,
     )
 

@@ -22,17 +22,17 @@ def init_command(session: Session, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         for name in _FILES:
             path = directory / name
-            made = _make(path, _template(name, session.texts.lang))
-            line = session.texts.say("init.made" if made else "init.kept", path=path)
-            session.face.result("made" if made else "kept", line, path=str(path))
+            created = _make(path, _template(name, session.texts.lang))
+            line = session.texts.say("init.made" if created else "init.kept", path=path)
+            session.console.result("made" if created else "kept", line, path=str(path))
     except OSError as error:
         raise ConfigFault(where=str(directory), why=error.strerror or "unreadable") from error
-    session.face.tell("init.next")
+    session.console.notify("init.next")
 
 
 def _template(name: str, lang: str) -> str:
-    stem, _, ending = name.partition(".")
-    return files("noarkit.words").joinpath("templates", f"{stem}.{lang}.{ending}").read_text("utf-8")
+    stem, _, suffix = name.partition(".")
+    return files("noarkit.words").joinpath("templates", f"{stem}.{lang}.{suffix}").read_text("utf-8")
 
 
 def _make(path: Path, text: str) -> bool:

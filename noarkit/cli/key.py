@@ -12,7 +12,7 @@ from noarkit.cli.plan import FILE
 from noarkit.cli.running import settings
 from noarkit.errors import UsageFault
 from noarkit.safe.atomic import write_bytes
-from noarkit.safe.signing import PublicKey, new_pair, read_public
+from noarkit.safe.signing import PublicKey, new_key_pair, read_public
 
 _PRIVATE = b"PRIVATE KEY-----"
 _LOOKED_AT = 64 * 1024
@@ -35,7 +35,7 @@ def key_command(session: Session, action: str, file: Path | None, *, output: Pat
 
 
 def _new(session: Session, path: Path) -> None:
-    private, public = new_pair()
+    private, public = new_key_pair()
     beside = path.with_name(f"{path.name}.pub")
     if not path.absolute().parent.is_dir():
         raise UsageFault(what="not-there", where=str(path.parent))
@@ -53,13 +53,13 @@ def _new(session: Session, path: Path) -> None:
         session.texts.say("key.public", path=beside),
         session.texts.say("key.fingerprint", fingerprint=fingerprint),
     ]
-    session.face.result("key", "\n".join(lines), path=str(path), public=str(beside), fingerprint=fingerprint)
+    session.console.result("key", "\n".join(lines), path=str(path), public=str(beside), fingerprint=fingerprint)
 
 
 def _show(session: Session, path: Path) -> None:
     key = _public_of(session, path)
     line = session.texts.say("key.fingerprint", fingerprint=key.fingerprint)
-    session.face.result("key", line, path=str(path), public=None, fingerprint=key.fingerprint)
+    session.console.result("key", line, path=str(path), public=None, fingerprint=key.fingerprint)
 
 
 def _public_of(session: Session, path: Path) -> PublicKey:

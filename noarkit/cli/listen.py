@@ -15,7 +15,7 @@ from noarkit.connectors.inbox.store import inbox_place
 from noarkit.connectors.settings import SERVICES, Connection, read_connection
 from noarkit.errors import ConfigFault, NoarkitError, UsageFault
 from noarkit.events import Event
-from noarkit.safe.tls import serving
+from noarkit.safe.tls import server_context
 
 if TYPE_CHECKING:
     from noarkit.connectors.inbox.receiver import InboxEndpoint
@@ -41,23 +41,23 @@ def listen_command(
     from noarkit.connectors.inbox.store import Inbox
     from noarkit.safe.connections import LOOP, StrictConnection
 
-    chosen = _chosen(session, names)
-    secured = serving(tls_cert, tls_key or tls_cert) if tls_cert else None
-    open_doors = inbox_endpoints(chosen)
+    connections = _select_connections(session, names)
+    secured = server_context(tls_cert, tls_key or tls_cert) if tls_cert else None
+    open_doors = inbox_endpoints(connections)
     inbox = Inbox(inbox_place(session.environment))
-    face = session.face
+    console = session.console
 
-    def tell(event: Event, /) -> None:
+    def on_event(event: Event, /) -> None:
         key = {"webhook_taken": "listen.taken", "webhook_refused": "listen.refused", "webhook_lost": "listen.lost"}
-        face.tell(key[event.name], **{"event": "", "why": "", "ids": 0, **event.data})
+        console.notify(key[event.name], **{"event": "", "why": "", "ids": 0, **event.data})
 
     for path, door in sorted(open_doors.items()):
         line = session.texts.say("listen.door", connection=door.connection, path=path)
-        face.result("door", line, connection=door.connection, path=path)
-    face.tell("listen.begun", host=host, port=port)
+        console.result("door", line, connection=door.connection, path=path)
+    console.notify("listen.begun", host=host, port=port)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
-        receiver(open_doors, inbox, tell),
+        receiver(open_doors, inbox, on_event),
         host=host,
         port=port,
         log_config=None,
@@ -72,7 +72,7 @@ def listen_command(
     config.load()
     config.ssl = secured
     ended = threading.Event()
-    alive = threading.Thread(target=_keep_alive, args=(chosen, open_doors, ended, session), daemon=True)
+    alive = threading.Thread(target=_renew_webhooks, args=(connections, open_doors, ended, session), daemon=True)
     alive.start()
     try:
         uvicorn.Server(config).run()
@@ -81,11 +81,11 @@ def listen_command(
     finally:
         ended.set()
         inbox.close()
-    face.tell("listen.ended")
+    console.notify("listen.ended")
 
 
-def _keep_alive(
-    chosen: list[Connection], open_doors: dict[str, InboxEndpoint], ended: threading.Event, session: Session
+def _renew_webhooks(
+    connections: list[Connection], open_doors: dict[str, InboxEndpoint], ended: threading.Event, session: Session
 ) -> None:
     """Renews webhooks that would end, now and every hour; what fails is told and tried again. Messages under way bear
     the secret before, which stays good."""
@@ -93,32 +93,34 @@ def _keep_alive(
     from noarkit.sources.connector.services import renew_webhooks
 
     while True:
-        for to in chosen:
+        for connection in connections:
             try:
-                if count := renew_webhooks(to, datetime.now(UTC)):
-                    session.face.tell("listen.renewed", connection=to.full_name, count=count)
-                    open_doors.update(inbox_endpoints([to]))
+                if count := renew_webhooks(connection, datetime.now(UTC)):
+                    session.console.notify("listen.renewed", connection=connection.full_name, count=count)
+                    open_doors.update(inbox_endpoints([connection]))
             except NoarkitError as fault:
-                session.face.tell("listen.not-renewed", connection=to.full_name, code=fault.code)
+                session.console.notify("listen.not-renewed", connection=connection.full_name, code=fault.code)
         if ended.wait(_RENEWED_EACH_S):
             return
 
 
-def _chosen(session: Session, names: tuple[str, ...]) -> list[Connection]:
+def _select_connections(session: Session, names: tuple[str, ...]) -> list[Connection]:
     """The connections that are named; without any, all whose messages can be proven."""
     from noarkit.connectors.inbox.endpoints import has_endpoints
 
     config = session.config()
     if not names:
         configured = [f"{service}:{name}" for service in SERVICES for name in config.connections.get(service, {})]
-        known = [read_connection(name, config, session.environment) for name in configured]
-        names = tuple(to.full_name for to in known if to is not None and has_endpoints(to))
+        candidates = [read_connection(name, config, session.environment) for name in configured]
+        names = tuple(
+            connection.full_name for connection in candidates if connection is not None and has_endpoints(connection)
+        )
     if not names:
         raise UsageFault(what="missing-argument", where="noarkit listen", do="noarkit listen spend:main")
-    found = []
+    connections = []
     for name in names:
-        to = read_connection(name, config, session.environment)
-        if to is None:
+        connection = read_connection(name, config, session.environment)
+        if connection is None:
             raise UsageFault(what="bad-value", where=name, do="noarkit listen spend:main")
-        found.append(to)
-    return found
+        connections.append(connection)
+    return connections

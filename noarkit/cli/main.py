@@ -14,8 +14,8 @@ from contextlib import suppress
 import click
 from click.shell_completion import shell_complete
 
-from noarkit.cli.options import OWNER_ALONE, Line, global_options, told_in, write_block, write_options
-from noarkit.cli.show import Face, silence
+from noarkit.cli.console import Console, silence
+from noarkit.cli.options import OWNER_ALONE, CommandLine, global_options, texts_in, write_block, write_options
 from noarkit.errors import (
     AccessDenied,
     ConfigFault,
@@ -95,23 +95,23 @@ class Program(click.Group):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """All commands and chapters in one line each, and the options of all."""
-        told = told_in(ctx)
-        formatter.write_usage(PROGRAM, "[OPTIONS] COMMAND [ARGS]...", told.say("help.usage"))
+        catalog = texts_in(ctx)
+        formatter.write_usage(PROGRAM, "[OPTIONS] COMMAND [ARGS]...", catalog.say("help.usage"))
         formatter.write("\n")
-        formatter.write_text(told.text("program", "long"))
-        write_block(formatter, told.say("help.examples"), told.text("program", "examples"))
-        with formatter.section(told.say("help.commands")):
-            formatter.write_dl([(name, told.text("commands", name, "short")) for name in COMMANDS])
-        write_options(ctx, formatter, told.say("help.globals"), global_options())
-        with formatter.section(told.say("help.topics")):
-            formatter.write_dl([(name, chapter_title(name, told.lang)) for name in CHAPTERS])
+        formatter.write_text(catalog.text("program", "long"))
+        write_block(formatter, catalog.say("help.examples"), catalog.text("program", "examples"))
+        with formatter.section(catalog.say("help.commands")):
+            formatter.write_dl([(name, catalog.text("commands", name, "short")) for name in COMMANDS])
+        write_options(ctx, formatter, catalog.say("help.globals"), global_options())
+        with formatter.section(catalog.say("help.topics")):
+            formatter.write_dl([(name, chapter_title(name, catalog.lang)) for name in CHAPTERS])
 
 
 def find_command(name: str) -> click.Command:
     """The command of that name, from its module."""
-    found = getattr(importlib.import_module(f"noarkit.cli.{name}"), f"{name}_command")
-    assert isinstance(found, click.Command)  # noqa: S101  # every module of COMMANDS holds one
-    return found
+    click_command = getattr(importlib.import_module(f"noarkit.cli.{name}"), f"{name}_command")
+    assert isinstance(click_command, click.Command)  # noqa: S101  # every module of COMMANDS holds one
+    return click_command
 
 
 def program(find: Finder = find_command) -> Program:
@@ -129,30 +129,30 @@ def run() -> None:
 
 def main(arguments: Sequence[str], environment: Mapping[str, str], find: Finder = find_command) -> int:
     """Runs one command line and returns its exit code. Nothing it does raises."""
-    face = Face(texts(_language(arguments, environment)), as_json=_wants_json(arguments, environment))
+    console = Console(texts(_language(arguments, environment)), as_json=_wants_json(arguments, environment))
     mask = os.umask(OWNER_ALONE)  # what we write is its owner's alone, unless --mode says otherwise
     try:
-        code = _call(program(find), list(arguments), environment, face)
+        code = _call(program(find), list(arguments), environment, console)
     except NoarkitError as fault:
-        code = _told(face, fault_of_disk(fault) or fault)
+        code = _report_fault(console, fault_of_disk(fault) or fault)
     except click.ClickException as error:
-        code = _told(face, _usage_fault(error))
+        code = _report_fault(console, _usage_fault(error))
     except (KeyboardInterrupt, click.Abort):
-        code = _told(face, Paused(signal="SIGINT"))
+        code = _report_fault(console, Paused(signal="SIGINT"))
     except BrokenPipeError:
-        code = _reader_left()
+        code = _close_broken_pipe()
     except PermissionError as error:
-        code = _told(face, AccessDenied(where=os.fsdecode(error.filename or "")))
+        code = _report_fault(console, AccessDenied(where=os.fsdecode(error.filename or "")))
     except Exception as error:  # noqa: BLE001  # the last door: whatever comes here was not foreseen, and is told as that
         disk = fault_of_disk(error)
-        code = _told(face, disk) if disk is not None else _unforeseen(face, error)
+        code = _report_fault(console, disk) if disk is not None else _unexpected_fault(console, error)
     finally:
         os.umask(mask)
     try:
-        face.finish(code)
+        console.finish(code)
     except DiskFull as fault:
-        code = _told(face, fault)
-    face.close()
+        code = _report_fault(console, fault)
+    console.close()
     return code
 
 
@@ -172,30 +172,32 @@ def _start(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def _call(made: Program, arguments: list[str], environment: Mapping[str, str], face: Face) -> int:
+def _call(root_command: Program, arguments: list[str], environment: Mapping[str, str], console: Console) -> int:
     _refuse_secrets(arguments)
-    asked = environment.get(COMPLETION_VARIABLE)
-    if asked:
-        return shell_complete(made, {"obj": Line(face, environment)}, PROGRAM, COMPLETION_VARIABLE, asked)
+    instruction = environment.get(COMPLETION_VARIABLE)
+    if instruction:
+        return shell_complete(
+            root_command, {"obj": CommandLine(console, environment)}, PROGRAM, COMPLETION_VARIABLE, instruction
+        )
     try:
         # the line is at hand before anything on it is read: even --help and a wrong option must know the language
-        with made.make_context(PROGRAM, arguments, obj=Line(face, environment)) as ctx:
-            return int(made.invoke(ctx) or 0)
+        with root_command.make_context(PROGRAM, arguments, obj=CommandLine(console, environment)) as ctx:
+            return int(root_command.invoke(ctx) or 0)
     except click.exceptions.Exit as end:
         return end.exit_code
 
 
 def _language(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     """The language asked for, known before the line is parsed, so that even a fault of parsing is told in it."""
-    found = _given(arguments, "--lang") or environment.get("NOARKIT_LANG")
-    return found if found in LANGUAGES else "en"
+    lang = _option_value(arguments, "--lang") or environment.get("NOARKIT_LANG")
+    return lang if lang in LANGUAGES else "en"
 
 
 def _wants_json(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
     return "--json" in _before_end(arguments) or environment.get("NOARKIT_JSON", "") not in ("", "0", "false")
 
 
-def _given(arguments: Sequence[str], name: str) -> str | None:
+def _option_value(arguments: Sequence[str], name: str) -> str | None:
     before = _before_end(arguments)
     for at, argument in enumerate(before):
         if argument == name and at + 1 < len(before):
@@ -215,12 +217,12 @@ def _refuse_secrets(arguments: Sequence[str]) -> None:
             raise SecretOnTheLine(where=argument.partition("=")[0])
 
 
-def _told(face: Face, fault: NoarkitError) -> int:
+def _report_fault(console: Console, fault: NoarkitError) -> int:
     try:
-        face.fault(fault)
+        console.fault(fault)
     except DiskFull as full:  # the output itself is full: what is not written there is told where it still can be
         with suppress(DiskFull):
-            face.fault(full)
+            console.fault(full)
         return gravest(fault.exit_code, full.exit_code)
     return fault.exit_code
 
@@ -234,11 +236,11 @@ def _usage_fault(error: click.ClickException) -> NoarkitError:
     if isinstance(error, click.FileError):
         return ConfigFault(where=error.filename, why=error.message)
     what = "missing-argument" if isinstance(error, click.MissingParameter) else "bad-value"
-    told = " ".join(error.format_message().split())
-    return UsageFault(what=what, where=f"{PROGRAM} {command}".strip() + f": {told}", command=command or None)
+    message = " ".join(error.format_message().split())
+    return UsageFault(what=what, where=f"{PROGRAM} {command}".strip() + f": {message}", command=command or None)
 
 
-def _reader_left() -> int:
+def _close_broken_pipe() -> int:
     """Whoever read our results has seen enough (`… | head`); what is still in the pipe is nobody's."""
     silence(sys.stdout)
     return 0
@@ -251,10 +253,12 @@ def _frames(error: BaseException) -> Iterator[str]:
         yield f"{type(cause).__name__}\n"
 
 
-def _unforeseen(face: Face, error: Exception) -> int:
+def _unexpected_fault(console: Console, error: Exception) -> int:
     error_id = secrets.token_hex(4)
     trace = "".join(_frames(error))
-    face.log("trace", {"error_id": error_id, "trace": trace})
+    console.log("trace", {"error_id": error_id, "trace": trace})
     frame = traceback.extract_tb(error.__traceback__)[-1:]
     where = f"{os.path.basename(frame[0].filename)}:{frame[0].lineno}" if frame else None  # noqa: PTH119  # a name, no file
-    return _told(face, NoarkitError(error=type(error).__name__, error_id=error_id, where=where, log_file=face.log_path))
+    return _report_fault(
+        console, NoarkitError(error=type(error).__name__, error_id=error_id, where=where, log_file=console.log_path)
+    )

@@ -17,37 +17,37 @@ def man_command(session: Session) -> None:
     """Prints the page in the form that `man -l` reads."""
     ctx = click.get_current_context().find_root()
     page = "\n".join(_page(session.texts, ctx))
-    session.face.result("man", page, text=page)
+    session.console.result("man", page, text=page)
 
 
-def _page(told: Texts, ctx: click.Context) -> list[str]:
+def _page(texts: Texts, ctx: click.Context) -> list[str]:
     lines = [
         f'.TH NOARKIT 1 "" "noarkit {__version__}"',
         ".SH NAME",
-        _text(f"noarkit - {told.text('program', 'short')}"),
+        _text(f"noarkit - {texts.text('program', 'short')}"),
     ]
     lines += [".SH SYNOPSIS", f".B {PROGRAM}", "[OPTIONS] COMMAND [ARGS]...", ".SH DESCRIPTION"]
-    lines.append(_text(told.text("program", "long")))
-    lines.append(f".SH {_text(told.say('help.commands')).upper()}")
+    lines.append(_text(texts.text("program", "long")))
+    lines.append(f".SH {_text(texts.say('help.commands')).upper()}")
     for name in COMMANDS:
-        lines += _command(told, ctx, name)
-    lines.append(f".SH {_text(told.say('help.globals')).upper()}")
+        lines += _command(texts, ctx, name)
+    lines.append(f".SH {_text(texts.say('help.globals')).upper()}")
     lines += _options(ctx, global_options())
     for chapter in CHAPTERS:
-        lines += [f".SH {_text(chapter).upper()}", ".nf", _text(chapter_help(chapter, told)), ".fi"]
+        lines += [f".SH {_text(chapter).upper()}", ".nf", _text(chapter_help(chapter, texts)), ".fi"]
     return lines
 
 
-def _command(told: Texts, ctx: click.Context, name: str) -> list[str]:
-    found = program().get_command(ctx, name)
-    assert found is not None  # noqa: S101  # every name of COMMANDS has its module
-    own = click.Context(found, parent=ctx, info_name=name)
-    usage = " ".join(found.collect_usage_pieces(own))
-    lines = [f".SS {PROGRAM} {name} {_text(usage)}", _text(told.text("commands", name, "short") + ".")]
-    lines += [".PP", ".nf", _text(told.text("commands", name, "examples").strip()), ".fi"]
-    if told.has("commands", name, "long"):
-        lines += [".PP", _text(told.text("commands", name, "long").strip())]
-    return lines + _options(own, [option for option in found.params if isinstance(option, click.Option)])
+def _command(texts: Texts, ctx: click.Context, name: str) -> list[str]:
+    click_command = program().get_command(ctx, name)
+    assert click_command is not None  # noqa: S101  # every name of COMMANDS has its module
+    own = click.Context(click_command, parent=ctx, info_name=name)
+    usage = " ".join(click_command.collect_usage_pieces(own))
+    lines = [f".SS {PROGRAM} {name} {_text(usage)}", _text(texts.text("commands", name, "short") + ".")]
+    lines += [".PP", ".nf", _text(texts.text("commands", name, "examples").strip()), ".fi"]
+    if texts.has("commands", name, "long"):
+        lines += [".PP", _text(texts.text("commands", name, "long").strip())]
+    return lines + _options(own, [option for option in click_command.params if isinstance(option, click.Option)])
 
 
 def _options(ctx: click.Context, options: list[click.Option]) -> list[str]:

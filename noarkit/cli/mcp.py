@@ -25,7 +25,7 @@ def mcp_command(
     session: Session, *, roots: tuple[Path, ...], allow_plan: bool, port: int | None, host: str, token_file: Path | None
 ) -> None:
     """Serves until standard input ends, or a signal comes."""
-    if port is None and session.face.as_json:
+    if port is None and session.console.as_json:
         raise UsageFault(what="stdio-taken", where="--json", do="--port N")
     if port is not None and token_file is None and not _is_loopback(host):
         raise UsageFault(what="open-to-others", where=f"--host {host}", do="--token-file FILE")
@@ -36,18 +36,18 @@ def mcp_command(
         if error.name is None or error.name.partition(".")[0] not in ("mcp", "anyio"):
             raise
         raise UsageFault(what="no-mcp", where="noarkit mcp", do="pip install 'noarkit[mcp]'") from error
-    made = server(Tools([root.resolve() for root in roots], settings(session, None)), may_plan=allow_plan)
+    mcp_server = server(Tools([root.resolve() for root in roots], settings(session, None)), may_plan=allow_plan)
     if port is None:
-        session.face.tell("mcp.stdio")
-        over_stdio(made)
+        session.console.notify("mcp.stdio")
+        over_stdio(mcp_server)
         return
     token = SecretSource("file", (str(token_file),)).read(session.environment) if token_file is not None else None
 
-    def tell(url: str) -> None:
-        session.face.result("offered", session.texts.say("mcp.address", url=url), url=url)
-        session.face.tell("serve.stop")
+    def announce(url: str) -> None:
+        session.console.result("offered", session.texts.say("mcp.address", url=url), url=url)
+        session.console.notify("serve.stop")
 
-    over_http(made, host, port, token, tell)
+    over_http(mcp_server, host, port, token, announce)
 
 
 def _is_loopback(host: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Concatenate, Literal, ParamSpec
 import click
 from click.core import ParameterSource
 
-from noarkit.cli.show import Face
+from noarkit.cli.console import Console
 from noarkit.config import Config, Sources, load
 from noarkit.errors import NoarkitError
 from noarkit.words.texts import LANGUAGES, Texts, texts
@@ -34,19 +34,19 @@ GLOBAL_NAMES = ("config", "profile", "lang", "json", "progress", "log_file", "mo
 
 
 @dataclass(slots=True)
-class Line:
+class CommandLine:
     """One command line while it is read: `given` gathers the global options, wherever they stand."""
 
-    face: Face
+    console: Console
     environment: Mapping[str, str]
-    given: dict[str, object] = field(default_factory=dict)
+    values: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """What a command works with: its voice, its language and its settings."""
 
-    face: Face
+    console: Console
     environment: Mapping[str, str]
     progress: Progress
     sources: Sources
@@ -54,13 +54,13 @@ class Session:
     @property
     def texts(self) -> Texts:
         """The language of this session."""
-        return self.face.texts
+        return self.console.texts
 
     def config(self, flags: Mapping[str, str | None] | None = None) -> Config:
         """The settings, with `flags` of the command (`archive.url` → value) before all others."""
-        given = {key: value for key, value in (flags or {}).items() if value is not None}
-        known = self.sources
-        return load(Sources({**known.flags, **given}, known.environment, known.folder, known.file, known.profile))
+        overrides = {key: value for key, value in (flags or {}).items() if value is not None}
+        base = self.sources
+        return load(Sources({**base.flags, **overrides}, base.environment, base.folder, base.file, base.profile))
 
 
 class Option(click.Option):
@@ -71,14 +71,14 @@ class Option(click.Option):
         record = super().get_help_record(ctx)
         if record is None or self.name is None:
             return record
-        told = told_in(ctx)
+        catalog = texts_in(ctx)
         command = ctx.command.name or ""
-        key = (command, self.name) if told.has("options", command, self.name) else ("all", self.name)
-        notes = [told.say("help.environment", name=variable(self))]
-        shown = self.get_default(ctx, call=False)
-        if isinstance(shown, (str, int)) and not isinstance(shown, bool) and shown not in ("", 0):
-            notes.insert(0, told.say("help.default", value=shown))
-        return record[0], f"{told.text('options', *key)} [{'; '.join(notes)}]"
+        key = (command, self.name) if catalog.has("options", command, self.name) else ("all", self.name)
+        notes = [catalog.say("help.environment", name=variable(self))]
+        default = self.get_default(ctx, call=False)
+        if isinstance(default, (str, int)) and not isinstance(default, bool) and default not in ("", 0):
+            notes.insert(0, catalog.say("help.default", value=default))
+        return record[0], f"{catalog.text('options', *key)} [{'; '.join(notes)}]"
 
 
 class Command(click.Command):
@@ -89,29 +89,29 @@ class Command(click.Command):
     def get_short_help_str(self, limit: int = 45) -> str:
         """One line, in the language of the session."""
         ctx = click.get_current_context(silent=True)
-        told = told_in(ctx) if ctx is not None else texts("en")
-        return told.text("commands", self.name or "", "short")
+        catalog = texts_in(ctx) if ctx is not None else texts("en")
+        return catalog.text("commands", self.name or "", "short")
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Usage, purpose, examples, options, exit codes."""
-        told = told_in(ctx)
+        catalog = texts_in(ctx)
         name = self.name or ""
-        formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), told.say("help.usage"))
+        formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), catalog.say("help.usage"))
         formatter.write("\n")
-        formatter.write_text(told.text("commands", name, "short") + ".")
-        write_block(formatter, told.say("help.examples"), told.text("commands", name, "examples"))
-        if told.has("commands", name, "long"):
+        formatter.write_text(catalog.text("commands", name, "short") + ".")
+        write_block(formatter, catalog.say("help.examples"), catalog.text("commands", name, "examples"))
+        if catalog.has("commands", name, "long"):
             formatter.write("\n")
-            formatter.write_text(told.text("commands", name, "long"))
+            formatter.write_text(catalog.text("commands", name, "long"))
         own = [
             option for option in self.get_params(ctx) if isinstance(option, Option) and option.name not in GLOBAL_NAMES
         ]
-        write_options(ctx, formatter, told.say("help.options"), own)
+        write_options(ctx, formatter, catalog.say("help.options"), own)
         formatter.write("\n")
         names = [option.opts[0] for option in global_options() if option.name is not None]
-        formatter.write_text(f"{told.say('help.globals')}: {' '.join(names)}")
-        with formatter.section(told.say("help.exits")):
-            formatter.write_dl([(str(code), told.text("exits", str(code))) for code in self.exits])
+        formatter.write_text(f"{catalog.say('help.globals')}: {' '.join(names)}")
+        with formatter.section(catalog.say("help.exits")):
+            formatter.write_dl([(str(code), catalog.text("exits", str(code))) for code in self.exits])
 
 
 def command(
@@ -124,10 +124,10 @@ def command(
         def call(*args: P.args, **kwargs: P.kwargs) -> int | None:
             return function(session_of(click.get_current_context()), *args, **kwargs)
 
-        made = click.command(name, cls=Command)(call)
-        made.exits = tuple(sorted({0, 1, 2, *exits}))
-        made.params.extend(_hidden_globals())
-        return made
+        click_command = click.command(name, cls=Command)(call)
+        click_command.exits = tuple(sorted({0, 1, 2, *exits}))
+        click_command.params.extend(_hidden_globals())
+        return click_command
 
     return make
 
@@ -169,28 +169,28 @@ def global_options() -> list[click.Option]:
 def session_of(ctx: click.Context) -> Session:
     """The session that the global options make, wherever on the line they stood."""
     line = _line(ctx)
-    face, given = line.face, line.given
-    lang = given.get("lang")
-    file, profile, log_file = given.get("config"), given.get("profile"), given.get("log_file")
+    console, values = line.console, line.values
+    lang = values.get("lang")
+    file, profile, log_file = values.get("config"), values.get("profile"), values.get("log_file")
     sources = Sources(
         flags={"lang": str(lang)} if lang else {},
         environment=line.environment,
         file=file if isinstance(file, Path) else None,
         profile=str(profile) if profile else None,
     )
-    face.verbosity = -1 if given.get("quiet") else int(str(given.get("verbose", 0)))
-    if isinstance(log_file, Path) and face.log_path != log_file:
-        face.open_log(log_file)
+    console.verbosity = -1 if values.get("quiet") else int(str(values.get("verbose", 0)))
+    if isinstance(log_file, Path) and console.log_path != log_file:
+        console.open_log(log_file)
     if not lang:
-        face.texts = texts(_configured_language(sources))
-    os.umask(_MASKS.get(str(given.get("mode")), OWNER_ALONE))
-    chosen = given.get("progress", "auto")
-    return Session(face, line.environment, next(word for word in PROGRESS if word == chosen), sources)
+        console.texts = texts(_configured_language(sources))
+    os.umask(_MASKS.get(str(values.get("mode")), OWNER_ALONE))
+    progress_mode = values.get("progress", "auto")
+    return Session(console, line.environment, next(word for word in PROGRESS if word == progress_mode), sources)
 
 
-def told_in(ctx: click.Context) -> Texts:
+def texts_in(ctx: click.Context) -> Texts:
     """The language that this command line speaks."""
-    return _line(ctx).face.texts
+    return _line(ctx).console.texts
 
 
 def write_block(formatter: click.HelpFormatter, title: str, text: str) -> None:
@@ -217,27 +217,27 @@ def _configured_language(sources: Sources) -> str:
         return "en"  # what is wrong with the config is told by the commands that need it
 
 
-def _line(ctx: click.Context) -> Line:
+def _line(ctx: click.Context) -> CommandLine:
     line = ctx.obj
-    return line if isinstance(line, Line) else Line(Face(texts("en")), os.environ)
+    return line if isinstance(line, CommandLine) else CommandLine(Console(texts("en")), os.environ)
 
 
 def _global(*names: str, **more: object) -> Option:
-    fixed = {"envvar": variable_of(names), "expose_value": False, "callback": _remember, "is_eager": True}
-    return Option(list(names), **fixed, **more)  # type: ignore[arg-type]  # click takes many kinds
+    defaults = {"envvar": variable_of(names), "expose_value": False, "callback": _store_option, "is_eager": True}
+    return Option(list(names), **defaults, **more)  # type: ignore[arg-type]  # click takes many kinds
 
 
 def _hidden_globals() -> list[click.Option]:
     """The same options once more, for those who write them after the command; the environment was read before."""
     options = global_options()
-    for each in options:
-        each.envvar = None
-        each.hidden = True
+    for item in options:
+        item.envvar = None
+        item.hidden = True
     return options
 
 
-def _remember(ctx: click.Context, parameter: click.Parameter, value: object) -> object:
+def _store_option(ctx: click.Context, parameter: click.Parameter, value: object) -> object:
     name = parameter.name or ""
     if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
-        _line(ctx).given[name] = value
+        _line(ctx).values[name] = value
     return value

@@ -9,14 +9,14 @@ import click
 
 from noarkit import ingestion
 from noarkit.cli.options import Session, command, option
-from noarkit.cli.running import is_run, no_run_named, require_run, settings, working
+from noarkit.cli.running import is_run, refuse_missing_run, require_run, settings, working
 from noarkit.errors import UsageFault
 from noarkit.load.folder import RunFolder
 from noarkit.load.plan import PlanResult
 from noarkit.load.sealing import Packed
 from noarkit.report import plan_report
 from noarkit.report.lists import NOT_IN_ARCHIVE
-from noarkit.sources.opening import PLACES
+from noarkit.sources.finders import PLACES
 from noarkit.words.texts import grouped
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -65,12 +65,12 @@ def plan_command(
     trust_key: tuple[Path, ...],
 ) -> int:
     """Makes a plan and says what it holds; packs it, where that is wished."""
-    output = _run_wanted(session, source, output, pack)
+    output = _require_output(session, source, output, pack)
     fresh = not is_run(output)
     if since is not None:
         require_run(since)
     with working(session) as work:
-        planned = ingestion.plan(
+        result = ingestion.plan(
             source,
             output,
             recipe=recipe,
@@ -89,39 +89,39 @@ def plan_command(
             seal_key=seal_key,
             trust_key=trust_key or None,
             settings=settings(session, None),
-            tell=work.tell,
+            listener=work.emit,
         )
-    if fresh or planned.packed is None:
-        tell_plan(session, planned, packed=planned.packed is not None)
-    if planned.packed is not None:
-        _tell_packed(session, planned.packed)
-    left_out = planned.records.get("set_aside") or (planned.packed is not None and planned.packed.left_out)
+    if fresh or result.packed is None:
+        print_plan(session, result, packed=result.packed is not None)
+    if result.packed is not None:
+        _print_bundle(session, result.packed)
+    left_out = result.records.get("set_aside") or (result.packed is not None and result.packed.left_out)
     return 3 if left_out else 0
 
 
-def _run_wanted(session: Session, source: str, output: Path | None, pack: Path | None) -> Path:
+def _require_output(session: Session, source: str, output: Path | None, pack: Path | None) -> Path:
     """The run that is meant: a new one, or one that stands and is to be packed."""
     if output is None and pack is not None and is_run(Path(source)):
         return Path(source)
     if output is None:
-        no_run_named(session, source, "plan")
+        refuse_missing_run(session, source, "plan")
     if is_run(output) and pack is None:
         raise UsageFault(what="plan-exists", where=str(output))
     return output
 
 
-def _tell_packed(session: Session, packed: Packed) -> None:
+def _print_bundle(session: Session, packed: Packed) -> None:
     """Where the bundle lies, whose seal it bears, and what the other side does with it."""
-    told = session.texts
+    texts = session.texts
     lines = [
-        told.say("pack.stood" if packed.already_packed else "pack.made", path=packed.path),
-        told.say("pack.holds", count=packed.documents, size=told.size(packed.size_bytes)),
+        texts.say("pack.stood" if packed.already_packed else "pack.made", path=packed.path),
+        texts.say("pack.holds", count=packed.documents, size=texts.size(packed.size_bytes)),
     ]
     if packed.left_out:
-        lines.append(told.say("pack.left-out", count=packed.left_out))
-    lines.append(told.say("key.fingerprint", fingerprint=packed.fingerprint))
-    lines.append(told.say("pack.next", name=packed.path.name))
-    session.face.result(
+        lines.append(texts.say("pack.left-out", count=packed.left_out))
+    lines.append(texts.say("key.fingerprint", fingerprint=packed.fingerprint))
+    lines.append(texts.say("pack.next", name=packed.path.name))
+    session.console.result(
         "packed",
         "\n".join(lines),
         path=str(packed.path),
@@ -135,76 +135,82 @@ def _tell_packed(session: Session, packed: Packed) -> None:
     )
 
 
-def _noted(session: Session, folder: RunFolder) -> Iterator[str]:
+def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
     """What a person should know before loading, and what nobody could check."""
-    told, facts = session.texts, plan_report(folder)
-    for one in facts.get("skipped", [])[:_MOST_SHOWN]:
-        yield told.say("plan.skipped-why", count=int(one["count"]), why=one["reason"])
+    texts, facts = session.texts, plan_report(folder)
+    for entry in facts.get("skipped", [])[:_MOST_SHOWN]:
+        yield texts.say("plan.skipped-why", count=int(entry["count"]), why=entry["reason"])
     journal = facts.get("journal", {})
     if any(journal.values()):
-        yield told.say("plan.journal", **{_WAYS.get(name, name): count for name, count in journal.items()})
-    warnings = [(str(one["code"]), int(one["count"])) for one in facts.get("warnings", [])]
+        yield texts.say("plan.journal", **{_WAYS.get(name, name): count for name, count in journal.items()})
+    warnings = [(str(entry["code"]), int(entry["count"])) for entry in facts.get("warnings", [])]
     if warnings:
         codes = ", ".join(f"{code} {grouped(count)}" for code, count in warnings)
-        yield told.say("plan.noted", count=sum(count for _, count in warnings), codes=codes)
+        yield texts.say("plan.noted", count=sum(count for _, count in warnings), codes=codes)
     screening = facts.get("screening", {})
     if screening.get("screened") or screening.get("undecided"):
-        yield told.say("plan.screened", count=screening["screened"])
+        yield texts.say("plan.screened", count=screening["screened"])
     if screening.get("undecided"):
-        yield told.say("plan.undecided", kinds=", ".join(screening["undecided"]))
-    lost = facts.get("not_in_archive", {})
-    if lost.get("values"):
-        first = ", ".join(str(one["element"]) for one in lost["elements"][:_MOST_SHOWN])
-        more = " …" if lost["fields"] > _MOST_SHOWN else ""
+        yield texts.say("plan.undecided", kinds=", ".join(screening["undecided"]))
+    lost_facts = facts.get("not_in_archive", {})
+    if lost_facts.get("values"):
+        first = ", ".join(str(entry["element"]) for entry in lost_facts["elements"][:_MOST_SHOWN])
+        more = " …" if lost_facts["fields"] > _MOST_SHOWN else ""
         list_ = folder.path / NOT_IN_ARCHIVE
-        yield told.say("plan.lost", values=lost["values"], fields=lost["fields"], names=first + more, list=list_)
-    carried = lost.get("carried", {})
-    if carried.get("values"):
-        yield told.say("plan.carried", values=carried["values"], fields=carried["fields"])
-    written = lost.get("in_documents", {})
-    if written.get("values"):
+        yield texts.say(
+            "plan.lost", values=lost_facts["values"], fields=lost_facts["fields"], names=first + more, list=list_
+        )
+    carried_facts = lost_facts.get("carried", {})
+    if carried_facts.get("values"):
+        yield texts.say("plan.carried", values=carried_facts["values"], fields=carried_facts["fields"])
+    document_facts = lost_facts.get("in_documents", {})
+    if document_facts.get("values"):
         list_ = folder.path / NOT_IN_ARCHIVE
-        yield told.say("plan.in-documents", values=written["values"], fields=written["fields"], list=list_)
-    moved = facts.get("context", {}).get("reappeared_count", 0)
-    if moved:
-        yield told.say("plan.moved", count=moved)
+        yield texts.say(
+            "plan.in-documents", values=document_facts["values"], fields=document_facts["fields"], list=list_
+        )
+    moved_count = facts.get("context", {}).get("reappeared_count", 0)
+    if moved_count:
+        yield texts.say("plan.moved", count=moved_count)
     hints = facts.get("context", {}).get("hints", 0)
     if hints:
-        yield told.say("plan.hints", count=hints)
+        yield texts.say("plan.hints", count=hints)
     drift = facts.get("context", {}).get("drift", [])
     if drift:
-        shown = ", ".join(f"{stream}.{field} {told.say(f'drift.{how}')}" for stream, field, how in drift[:_MOST_SHOWN])
-        yield told.say("plan.drift", count=len(drift), fields=shown + (" …" if len(drift) > _MOST_SHOWN else ""))
+        drift_names = ", ".join(
+            f"{stream}.{field} {texts.say(f'drift.{how}')}" for stream, field, how in drift[:_MOST_SHOWN]
+        )
+        yield texts.say("plan.drift", count=len(drift), fields=drift_names + (" …" if len(drift) > _MOST_SHOWN else ""))
     if not facts.get("context", {}).get("asked"):
-        yield told.say("plan.unasked")
+        yield texts.say("plan.unasked")
 
 
-def tell_plan(session: Session, planned: PlanResult, *, packed: bool = False, loading: bool = False) -> None:
+def print_plan(session: Session, result: PlanResult, *, packed: bool = False, loading: bool = False) -> None:
     """What a plan holds, in a few lines; one that is packed is loaded elsewhere, one that is `loading` at once."""
-    face, told, folder = session.face, session.texts, planned.folder
-    count = {name: planned.records.get(name, 0) for name in ("mapped", "already_there", "set_aside", "skipped")}
-    made = ", ".join(f"{grouped(number)} {kind}" for kind, number in planned.entities.items())
-    lines = [told.say("plan.read", count=sum(planned.records.values()), made=made or "–")]
-    lines += [told.say(f"plan.{name}", count=count[name]) for name in count if name != "mapped" and count[name]]
-    lines += _noted(session, folder)
+    console, texts, folder = session.console, session.texts, result.folder
+    count = {name: result.records.get(name, 0) for name in ("mapped", "already_there", "set_aside", "skipped")}
+    entity_counts = ", ".join(f"{grouped(number)} {kind}" for kind, number in result.entities.items())
+    lines = [texts.say("plan.read", count=sum(result.records.values()), made=entity_counts or "–")]
+    lines += [texts.say(f"plan.{name}", count=count[name]) for name in count if name != "mapped" and count[name]]
+    lines += _plan_notes(session, folder)
     lines.append(
-        told.say("plan.cut", shards=planned.shards, chunks=grouped(planned.chunks), size=told.size(planned.bytes))
+        texts.say("plan.cut", shards=result.shards, chunks=grouped(result.chunks), size=texts.size(result.bytes))
     )
     if not loading:
-        lines.append(told.say("plan.frozen", path=folder.graph, sha256=planned.sha256))
-    lines.append(told.say("plan.look", path=folder.path / "plan.html"))
+        lines.append(texts.say("plan.frozen", path=folder.graph, sha256=result.sha256))
+    lines.append(texts.say("plan.look", path=folder.path / "plan.html"))
     if not packed and not loading:
-        lines.append(told.say("plan.next", run=folder.path))
-    face.result(
+        lines.append(texts.say("plan.next", run=folder.path))
+    console.result(
         "plan",
         "\n".join(lines),
         run=folder.name,
-        sha256=planned.sha256,
-        records=dict(planned.records),
-        entities=dict(planned.entities),
-        bytes=planned.bytes,
-        chunks=planned.chunks,
-        shards=planned.shards,
+        sha256=result.sha256,
+        records=dict(result.records),
+        entities=dict(result.entities),
+        bytes=result.bytes,
+        chunks=result.chunks,
+        shards=result.shards,
     )
-    face.count(run=folder.name, read=sum(planned.records.values()), bytes=planned.bytes)
-    face.count(set_aside=count["set_aside"], skipped=count["skipped"], already_there=count["already_there"])
+    console.count(run=folder.name, read=sum(result.records.values()), bytes=result.bytes)
+    console.count(set_aside=count["set_aside"], skipped=count["skipped"], already_there=count["already_there"])

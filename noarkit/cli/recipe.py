@@ -16,10 +16,10 @@ from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import Listener
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import read_text
-from noarkit.sources.opening import PLACES
-from noarkit.sources.port import OpenSource, Source, SourceRecord, fitted, taken
+from noarkit.sources.finders import PLACES
+from noarkit.sources.port import OpenSource, Source, SourceRecord, accept_damage, fitted
 from noarkit.sources.recipe import Recipe, RecipeProblem, check, read_recipe
-from noarkit.sources.recipe.screening import undecided
+from noarkit.sources.recipe.screening import undecided_kinds
 
 _SAMPLES = 2000
 
@@ -43,58 +43,58 @@ def recipe_command(
 ) -> int:
     """Writes a recipe, or checks one."""
 
-    def opened(where: str) -> Source:
-        found = origins.source_at(where, settings(session, None), kind=source_kind)
-        return taken(found, despite_damage=despite_damage)
+    def open_source(where: str) -> Source:
+        candidate = origins.source_at(where, settings(session, None), kind=source_kind)
+        return accept_damage(candidate, despite_damage=despite_damage)
 
     if action == "new":
-        return _new(session, place, output, opened)
-    return _check(session, place, source, opened)
+        return _new(session, place, output, open_source)
+    return _check(session, place, source, open_source)
 
 
-def _new(session: Session, source: str, output: Path | None, opened: OpenSource) -> int:
+def _new(session: Session, source: str, output: Path | None, open_source: OpenSource) -> int:
     if output is None:
         raise UsageFault(what="missing-argument", where="noarkit recipe new", do="-o FILE")
     with working(session) as work:
-        text = opened(source).proposal(work.tell)
+        text = open_source(source).proposal(work.emit)
     write_text(output, text, replace=False)
-    told = session.texts
-    lines = [told.say("recipe.written", path=output)]
-    open_kinds = undecided(read_recipe(text, str(output)))
+    texts = session.texts
+    lines = [texts.say("recipe.written", path=output)]
+    open_kinds = undecided_kinds(read_recipe(text, str(output)))
     if open_kinds:
-        kinds = ", ".join(told.say("recipe.kind", kind=kind, line=line) for kind, line in open_kinds)
-        lines.append(told.say("recipe.undecided", kinds=kinds))
-    session.face.result("made", "\n".join(lines), path=str(output), undecided=[kind for kind, _ in open_kinds])
+        kinds = ", ".join(texts.say("recipe.kind", kind=kind, line=line) for kind, line in open_kinds)
+        lines.append(texts.say("recipe.undecided", kinds=kinds))
+    session.console.result("made", "\n".join(lines), path=str(output), undecided=[kind for kind, _ in open_kinds])
     return 0
 
 
-def _check(session: Session, file: str, source: str | None, opened: OpenSource) -> int:
+def _check(session: Session, file: str, source: str | None, open_source: OpenSource) -> int:
     text = read_text(Path(file))
     with working(session) as work:
         recipe = read_recipe(text, file)
-        samples = _samples(opened, source, recipe, work.tell) if source is not None else iter(())
+        samples = _samples(open_source, source, recipe, work.emit) if source is not None else iter(())
         problems = check(recipe, samples)
     for problem in problems:
-        _tell(session, file, problem)
+        _print_problem(session, file, problem)
     wrong = sum(not problem.warning for problem in problems)
     if wrong:
         return PlanFault.exit_code
-    session.face.tell("recipe.good", path=file)
+    session.console.notify("recipe.good", path=file)
     return 0
 
 
-def _samples(opened: OpenSource, source: str, recipe: Recipe, tell: Listener) -> Iterator[SourceRecord]:
-    place = fitted(opened(source), recipe.data.get("source"))
-    records = (item for item in place.records(tell) if isinstance(item, SourceRecord))
+def _samples(open_source: OpenSource, source: str, recipe: Recipe, emit: Listener) -> Iterator[SourceRecord]:
+    place = fitted(open_source(source), recipe.data.get("source"))
+    records = (item for item in place.records(emit) if isinstance(item, SourceRecord))
     return islice(records, _SAMPLES)
 
 
-def _tell(session: Session, file: str, problem: RecipeProblem) -> None:
-    told = session.texts
+def _print_problem(session: Session, file: str, problem: RecipeProblem) -> None:
+    texts = session.texts
     level = "warning" if problem.warning else "error"
     data = {name: value for name, value in problem.data.items() if value not in ("", None)}
     more = ", ".join(f"{name} {value}" for name, value in data.items())
-    reason = told.reason(problem.key) + (f" ({more})" if more else "")
-    line = told.say("recipe.line", where=file, line=problem.line, level=told.say(f"recipe.{level}"), told=reason)
-    found = {"recipe_line": problem.line, "level": level, "problem": problem.key, "told": reason}
-    session.face.result("problem", line, file=file, **found)
+    reason = texts.reason(problem.key) + (f" ({more})" if more else "")
+    line = texts.say("recipe.line", where=file, line=problem.line, level=texts.say(f"recipe.{level}"), told=reason)
+    fields = {"recipe_line": problem.line, "level": level, "problem": problem.key, "told": reason}
+    session.console.result("problem", line, file=file, **fields)

@@ -19,4 +19,4 @@ def report_command(session: Session, run: Path) -> None:
     """Writes, and names what was written."""
     require_run(run)
     for path in write_reports(RunFolder(run), session.texts.lang):
-        session.face.result("report", session.texts.say("report.written", path=path), path=str(path))
+        session.console.result("report", session.texts.say("report.written", path=path), path=str(path))

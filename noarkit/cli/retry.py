@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from noarkit.cli.ingest import load_options, load_run, wanted_of
+from noarkit.cli.ingest import ingest_options, load_options, load_run
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import require_run, working
@@ -29,9 +29,9 @@ def retry_command(session: Session, run: Path, *, fault: str | None, accept: tup
     with working(session, drains=True) as work:
         if accept:
             assembly.accept_findings(folder, accept, time.time())
-        taken = assembly.reopen_items(folder, code) if folder.journal.exists() else 0
-        session.face.tell("retry.taken" if taken else "retry.none", count=taken, code=code)
+        reopened_count = assembly.reopen_items(folder, code) if folder.journal.exists() else 0
+        session.console.notify("retry.taken" if reopened_count else "retry.none", count=reopened_count, code=code)
         by_plan = count_planned_set_aside(folder, code)
         if by_plan:
-            session.face.tell("retry.planned", count=by_plan, run=run)
-        return load_run(work, folder, wanted_of(wanted))
+            session.console.notify("retry.planned", count=by_plan, run=run)
+        return load_run(work, folder, ingest_options(wanted))

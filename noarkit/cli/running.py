@@ -12,10 +12,10 @@ from typing import NoReturn
 
 from noarkit import origins
 from noarkit.cli.options import Session
-from noarkit.cli.progress import Progress, chosen
+from noarkit.cli.progress import Progress, choose_progress
 from noarkit.cli.signals import draining
 from noarkit.errors import NoarkitError, UsageFault, gravest
-from noarkit.events import Event, Listener, everybody
+from noarkit.events import Event, Listener, combine_listeners
 from noarkit.ingestion import Settings
 from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
@@ -28,38 +28,38 @@ _RULE = "─" * 74
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class CommandWork:
     """One command under way: who listens, and what may stop it."""
 
     session: Session
     stopping: StopRequest
     progress: Progress
-    tell: Listener
+    emit: Listener
 
 
 @contextmanager
-def working(session: Session, *, drains: bool = False) -> Iterator[Work]:
+def working(session: Session, *, drains: bool = False) -> Iterator[CommandWork]:
     """Listeners for as long as the block lasts. Where the work `drains`, a first signal stops it in good order; any
     other work changes nothing, and a signal ends it at once."""
-    face = session.face
-    progress = chosen(face, session.progress, terminal=sys.stderr.isatty())
+    console = session.console
+    progress = choose_progress(console, session.progress, terminal=sys.stderr.isatty())
     stopping = StopRequest()
 
     def first_signal() -> None:
-        if not face.as_json and face.verbosity >= 0:
+        if not console.as_json and console.verbosity >= 0:
             _write_now(session.texts.say("run.stopping"))
 
-    def asked() -> None:
+    def show_progress() -> None:
         _write_now(progress.line())
 
     def target(event: Event, /) -> None:
         if event.name == "target":
-            face.tell("run.target", archive=event.data["archive"], account=event.data.get("account"))
+            console.notify("run.target", archive=event.data["archive"], account=event.data.get("account"))
 
-    tell = everybody(target, face.hear, progress.hear)
+    emit = combine_listeners(target, console.on_event, progress.on_event)
     try:
-        with draining(stopping, first_signal if drains else None, asked):
-            yield Work(session, stopping, progress, tell)
+        with draining(stopping, first_signal if drains else None, show_progress):
+            yield CommandWork(session, stopping, progress, emit)
     finally:
         progress.close()
 
@@ -69,7 +69,7 @@ def _write_now(line: str) -> None:
     os.write(2, f"\n{line}\n".encode())
 
 
-def no_run_named(session: Session, source: str, command: str) -> NoReturn:
+def refuse_missing_run(session: Session, source: str, command: str) -> NoReturn:
     """Says that a source needs a run, once it is known that there is one: `SourceGone` or `UsageFault`."""
     origins.source_at(source, settings(session, None))
     raise UsageFault(what="run-wanted", where=source, do=f"noarkit {command} {source} -o RUN")
@@ -81,7 +81,7 @@ def settings(session: Session, archive: str | None) -> Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class RunSummary:
     """What the last block says beside the numbers; `lists` is what the names of its lists begin with."""
 
     state: str
@@ -93,38 +93,42 @@ class Ending:
     lists: str = ""
 
 
-def tell_end(session: Session, folder: RunFolder, ending: Ending, counted: Numbers | None = None) -> None:
+def print_summary(
+    session: Session, folder: RunFolder, summary: RunSummary, known_numbers: Numbers | None = None
+) -> None:
     """The block that ends a command on a run, worth pasting into a mail; also the numbers of the JSON summary."""
-    face, told = session.face, session.texts
-    known = counted
-    if known is None:
+    console, texts = session.console, session.texts
+    totals = known_numbers
+    if totals is None:
         with suppress(NoarkitError, OSError):
-            known = numbers(folder)
-    lines = [_RULE, _row(told.say("end.run"), f"{folder.name}  {_state(session, ending)}")]
-    if ending.archive:
-        lines.append(_row(told.say("end.archive"), ending.archive))
-    if known is not None:
-        lines += _numbers(session, folder, known, ending)
-        face.count(run=folder.name, **{name: value for name, value in known.as_data().items() if name != "open"})
-        face.count(open=known.open)
-    lines += [_row(name, line) for name, line in (ending.lines or {}).items()]
-    lines.append(told.say("end.exit", code=ending.exit_code, meaning=told.text("exits", str(ending.exit_code))))
-    if face.as_json:
+            totals = numbers(folder)
+    lines = [_RULE, _row(texts.say("end.run"), f"{folder.name}  {_state(session, summary)}")]
+    if summary.archive:
+        lines.append(_row(texts.say("end.archive"), summary.archive))
+    if totals is not None:
+        lines += _number_lines(session, folder, totals, summary)
+        console.count(run=folder.name, **{name: value for name, value in totals.as_data().items() if name != "open"})
+        console.count(open=totals.open)
+    lines += [_row(name, line) for name, line in (summary.lines or {}).items()]
+    lines.append(texts.say("end.exit", code=summary.exit_code, meaning=texts.text("exits", str(summary.exit_code))))
+    if console.as_json:
         return
-    if face.verbosity < 0:  # one line for a log or a mail, and nothing but what came of it
-        counts = known.as_data() if known is not None else {}
-        lines = [told.say("end.quiet", run=folder.name, state=_state(session, ending), code=ending.exit_code, **counts)]
-    face.result("end", "\n".join(lines))
+    if console.verbosity < 0:  # one line for a log or a mail, and nothing but what came of it
+        counts = totals.as_data() if totals is not None else {}
+        lines = [
+            texts.say("end.quiet", run=folder.name, state=_state(session, summary), code=summary.exit_code, **counts)
+        ]
+    console.result("end", "\n".join(lines))
 
 
-def failed(session: Session, folder: RunFolder, fault: NoarkitError, archive: str | None = None) -> int:
+def report_failure(session: Session, folder: RunFolder, fault: NoarkitError, archive: str | None = None) -> int:
     """Tells a fault that ended a command, and the block all the same."""
     fault = fault_of_disk(fault) or fault
-    session.face.fault(fault)
+    session.console.fault(fault)
     if (folder.path / "plan.json").exists():
         state = "paused" if fault.exit_code in (5, 8, 9, 11) else "failed"
         again = {session.texts.say("end.next"): session.texts.say("end.again", run=folder.path)}
-        tell_end(session, folder, Ending(state, fault.exit_code, archive, lines=again))
+        print_summary(session, folder, RunSummary(state, fault.exit_code, archive, lines=again))
     return gravest(fault.exit_code)
 
 
@@ -141,35 +145,35 @@ def require_run(place: Path) -> None:
         raise UsageFault(what="not-a-run", where=str(place))
 
 
-def _state(session: Session, ending: Ending) -> str:
-    told = session.texts
-    state = told.say(f"state.{ending.state}")
-    why = told.say(f"stopped.{ending.why}") if ending.why else ""
-    if ending.dry_run:
-        why = told.say("stopped.dry-run")
+def _state(session: Session, summary: RunSummary) -> str:
+    texts = session.texts
+    state = texts.say(f"state.{summary.state}")
+    why = texts.say(f"stopped.{summary.why}") if summary.why else ""
+    if summary.dry_run:
+        why = texts.say("stopped.dry-run")
     return f"{state} ({why})" if why else state
 
 
-def _numbers(session: Session, folder: RunFolder, known: Numbers, ending: Ending) -> Iterator[str]:
-    told, dry_run = session.texts, ending.dry_run
-    codes = fault_counts(folder) if not dry_run and not ending.lists and known.set_aside + known.refused else {}
+def _number_lines(session: Session, folder: RunFolder, totals: Numbers, summary: RunSummary) -> Iterator[str]:
+    texts, dry_run = session.texts, summary.dry_run
+    codes = fault_counts(folder) if not dry_run and not summary.lists and totals.set_aside + totals.refused else {}
     by_code = " (" + ", ".join(f"{code} {grouped(count)}" for code, count in codes.items()) + ")" if codes else ""
-    yield _row(told.say("end.read"), told.say("end.records", count=known.read))
+    yield _row(texts.say("end.read"), texts.say("end.records", count=totals.read))
     for name, file in _LISTS.items():
-        count = getattr(known, name)
+        count = getattr(totals, name)
         if name == "open" and not count:
             continue
-        place = folder.path / f"{ending.lists}{file}"
-        lies = f"{place}" if count and not dry_run and place.exists() else ""
+        place = folder.path / f"{summary.lists}{file}"
+        list_path = f"{place}" if count and not dry_run and place.exists() else ""
         more = by_code if name == "set_aside" else ""
-        yield _row("  " + told.say(f"end.{name}"), f"{grouped(count):<10} {lies}{more}".rstrip())
-        if name == "already_there" and known.new_versions:
-            newer = f"{grouped(known.new_versions):<10} {told.say('end.of-there')}"
-            yield _row("    " + told.say("end.new_versions"), newer)
-    if known.in_doubt:
-        yield _row(told.say("end.in_doubt"), told.say("end.chunks", count=known.in_doubt))
-    if known.bytes:
-        yield _row(told.say("end.bytes"), told.say("end.hashed", size=told.size(known.bytes)))
+        yield _row("  " + texts.say(f"end.{name}"), f"{grouped(count):<10} {list_path}{more}".rstrip())
+        if name == "already_there" and totals.new_versions:
+            newer = f"{grouped(totals.new_versions):<10} {texts.say('end.of-there')}"
+            yield _row("    " + texts.say("end.new_versions"), newer)
+    if totals.in_doubt:
+        yield _row(texts.say("end.in_doubt"), texts.say("end.chunks", count=totals.in_doubt))
+    if totals.bytes:
+        yield _row(texts.say("end.bytes"), texts.say("end.hashed", size=texts.size(totals.bytes)))
 
 
 _LISTS = {

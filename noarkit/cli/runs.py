@@ -21,14 +21,14 @@ from noarkit.words.texts import grouped
 )
 def runs_command(session: Session, folder: Path) -> None:
     """A line a run, the oldest plan first."""
-    found = runs_in(folder)
-    if not found:
-        session.face.tell("runs.none", where=folder)
-    for path in found:
+    run_paths = runs_in(folder)
+    if not run_paths:
+        session.console.notify("runs.none", where=folder)
+    for path in run_paths:
         try:
-            _tell(session, path)
+            _print_run(session, path)
         except (NoarkitError, OSError) as error:
-            session.face.result("run", f"{path}  {error}", run=path.name, path=str(path), fault=str(error))
+            session.console.result("run", f"{path}  {error}", run=path.name, path=str(path), fault=str(error))
 
 
 def runs_in(folder: Path) -> list[Path]:
@@ -39,32 +39,32 @@ def runs_in(folder: Path) -> list[Path]:
     return sorted(places, key=lambda place: ((place / "plan.json").stat().st_mtime_ns, str(place)))
 
 
-def _tell(session: Session, path: Path) -> None:
+def _print_run(session: Session, path: Path) -> None:
     run = RunFolder(path)
-    state, counted = _standing(run)
-    told = session.texts
+    state, totals = _state_of(run)
+    texts = session.texts
     frozen = datetime.fromtimestamp(float(str(run.plan().get("frozen_at", 0))), UTC)
     parts = [
         f"{path!s:<32}",
-        f"{told.say(f'state.{state}'):<14}",
+        f"{texts.say(f'state.{state}'):<14}",
         frozen.astimezone().strftime("%Y-%m-%d %H:%M"),
-        told.say("end.records", count=counted.read),
+        texts.say("end.records", count=totals.read),
     ]
     parts += [
-        f"{told.say(f'end.{name}')} {grouped(count)}"
+        f"{texts.say(f'end.{name}')} {grouped(count)}"
         for name in ("archived", "set_aside", "refused", "open")
-        if (count := getattr(counted, name))
+        if (count := getattr(totals, name))
     ]
-    session.face.result("run", "  ".join(parts), run=run.name, path=str(path), state=state, **counted.as_data())
+    session.console.result("run", "  ".join(parts), run=run.name, path=str(path), state=state, **totals.as_data())
 
 
-def _standing(run: RunFolder) -> tuple[str, Numbers]:
+def _state_of(run: RunFolder) -> tuple[str, Numbers]:
     """What became of a run, here or beyond an air gap, and its sums."""
-    counted = numbers(run)
+    totals = numbers(run)
     if run.journal.exists():
-        return "open" if counted.open or counted.in_doubt else "done", counted
+        return "open" if totals.open or totals.in_doubt else "done", totals
     beyond = delivery_state(run)
     if beyond is None:
-        return "planned", counted
+        return "planned", totals
     state, receipt = beyond
-    return state, counted if receipt is None else receipt.numbers
+    return state, totals if receipt is None else receipt.numbers

@@ -40,21 +40,21 @@ def serve_command(
 
     if faults is not None and not i_am_testing:
         raise UsageFault(what="not-testing", where="--faults", do="--i-am-testing")
-    face = session.face
+    console = session.console
 
-    def tell(ready: ServingInfo) -> None:
+    def announce(ready: ServingInfo) -> None:
         line = session.texts.say("serve.address", url=ready.url)
-        face.result("serving", line, url=ready.url, token_url=ready.token_url, clients=str(ready.clients))
-        face.tell("serve.token", url=ready.token_url)
-        face.tell("serve.clients", path=ready.clients)
+        console.result("serving", line, url=ready.url, token_url=ready.token_url, clients=str(ready.clients))
+        console.notify("serve.token", url=ready.token_url)
+        console.notify("serve.clients", path=ready.clients)
         if faults is not None:
-            face.tell("serve.faults", path=faults)
+            console.notify("serve.faults", path=faults)
         if tls_cert is None and not _is_this_machine(host):
-            face.tell("serve.open")
-        face.tell("serve.stop")
+            console.notify("serve.open")
+        console.notify("serve.stop")
 
-    serve(data, Address(host, port, tls_cert, tls_key, tls_client_ca), faults=faults, ready=tell)
-    face.tell("serve.stopped")
+    serve(data, Address(host, port, tls_cert, tls_key, tls_client_ca), faults=faults, ready=announce)
+    console.notify("serve.stopped")
 
 
 def _is_this_machine(host: str) -> bool:

@@ -15,7 +15,9 @@ _EXITS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
 
 @contextmanager
-def draining(stopping: StopRequest, first: Callable[[], None] | None, asked: Callable[[], None]) -> Iterator[None]:
+def draining(
+    stopping: StopRequest, on_first: Callable[[], None] | None, on_status: Callable[[], None]
+) -> Iterator[None]:
     """While the block lasts signals go to `stopping`; `first` is called at the first one, `asked` at each USR1.
 
     Without `first` nothing is to be finished, and the first signal raises `Paused`.
@@ -28,13 +30,13 @@ def draining(stopping: StopRequest, first: Callable[[], None] | None, asked: Cal
             return
         name = signal.Signals(number).name
         stopping.ask(_EXITS[signal.Signals(number)], name)
-        if first is None:
+        if on_first is None:
             raise Paused(signal=name)
-        first()
+        on_first()
 
     before = {number: signal.signal(number, stop) for number in _EXITS}
     if hasattr(signal, "SIGUSR1"):
-        before[signal.SIGUSR1] = signal.signal(signal.SIGUSR1, lambda *_: asked())
+        before[signal.SIGUSR1] = signal.signal(signal.SIGUSR1, lambda *_: on_status())
     try:
         yield
     finally:

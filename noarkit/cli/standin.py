@@ -38,26 +38,26 @@ def standin_command(
     """Serves a stand-in; its config stands before the port opens."""
     from noarkit.standins.server import ReadyStandin, StandinSpec, serve
 
-    face = session.face
+    console = session.console
 
-    def tell(ready: ReadyStandin) -> None:
+    def announce(ready: ReadyStandin) -> None:
         line = session.texts.say("standin.address", service=service, url=ready.url)
-        face.result("standin", line, service=service, url=ready.url, config=str(ready.config or ""))
+        console.result("standin", line, service=service, url=ready.url, config=str(ready.config or ""))
         if ready.config is not None:
-            face.tell("standin.config", path=ready.config, service=service)
-        face.tell("serve.stop")
+            console.notify("standin.config", path=ready.config, service=service)
+        console.notify("serve.stop")
 
     windows = tuple(_limit(text) for text in limits) if limits else None
     spec = StandinSpec(records, seed, token_life, windows, dict(_option(text) for text in options), archivable=True)
-    serve(service, spec, port=port, config_out=config_out, ready=tell)
-    face.tell("standin.stopped")
+    serve(service, spec, port=port, config_out=config_out, ready=announce)
+    console.notify("standin.stopped")
 
 
 def _limit(text: str) -> tuple[int, float]:
-    found = _LIMIT.fullmatch(text)
-    if found is None:
+    match = _LIMIT.fullmatch(text)
+    if match is None:
         raise UsageFault(what="bad-value", where="--limit", do="--limit 600/60")
-    return int(found[1]), float(found[2])
+    return int(match[1]), float(match[2])
 
 
 def _option(text: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
-from noarkit.cli.running import Ending, require_run, tell_end
+from noarkit.cli.running import RunSummary, print_summary, require_run
 from noarkit.cli.runs import runs_in
 from noarkit.errors import UsageFault, gravest
 from noarkit.load.delivery import delivery_state
@@ -30,30 +30,30 @@ _SHOWN = 5
 @option("--watch", is_flag=True)
 def status_command(session: Session, run: Path | None, *, watch: bool) -> int:
     """Tells the numbers of a run as they are now."""
-    folder = RunFolder(run if run is not None else _latest())
+    folder = RunFolder(run if run is not None else _latest_run())
     require_run(folder.path)
     while True:
-        counted, owner = numbers(folder), folder.owner()
-        code = _tell(session, folder, counted, owner)
+        totals, owner = numbers(folder), folder.owner()
+        code = _print_status(session, folder, totals, owner)
         if not watch or owner is None:
             return code
         time.sleep(_EVERY_S)
 
 
-def _tell(session: Session, folder: RunFolder, counted: Numbers, owner: str | None) -> int:
-    told = session.texts
-    state = "running" if owner else "open" if counted.open or counted.in_doubt else "done"
-    lines = {told.say("status.owner"): owner or told.say("status.nobody")}
+def _print_status(session: Session, folder: RunFolder, totals: Numbers, owner: str | None) -> int:
+    texts = session.texts
+    state = "running" if owner else "open" if totals.open or totals.in_doubt else "done"
+    lines = {texts.say("status.owner"): owner or texts.say("status.nobody")}
     archive, wrong = None, list[ArchiveFinding]()
     if folder.journal.exists():
         with closing(folder.open_journal()) as journal:
             archive, chunks = journal.meta("where"), journal.chunk_counts()
             wrong = journal.findings()
         if wrong:
-            shown = ", ".join(found.key for found in wrong[:_SHOWN])
-            lines[told.say("status.wrong")] = told.say("status.wrong_keys", count=len(wrong), keys=shown)
+            keys = ", ".join(finding.key for finding in wrong[:_SHOWN])
+            lines[texts.say("status.wrong")] = texts.say("status.wrong_keys", count=len(wrong), keys=keys)
         total = sum(chunks.values())
-        lines[told.say("status.chunks")] = told.say(
+        lines[texts.say("status.chunks")] = texts.say(
             "status.chunk", done=grouped(chunks.get("done", 0)), total=grouped(total)
         )
     elif not owner:
@@ -62,19 +62,19 @@ def _tell(session: Session, folder: RunFolder, counted: Numbers, owner: str | No
         if beyond is not None:  # what became of it is known by its receipt alone
             state, receipt = beyond
             if receipt is not None:
-                counted, archive = receipt.numbers, receipt.archive
-    code = 3 if state in ("done", "delivered") and counted.set_aside + counted.refused else 0
+                totals, archive = receipt.numbers, receipt.archive
+    code = 3 if state in ("done", "delivered") and totals.set_aside + totals.refused else 0
     code = gravest(code, exit_code_of(wrong))
-    data = {name: number for name, number in counted.as_data().items()}
-    if session.face.as_json:
-        session.face.result("status", "", run=folder.name, state=state, owner=owner, archive=archive, **data)
+    data = {name: number for name, number in totals.as_data().items()}
+    if session.console.as_json:
+        session.console.result("status", "", run=folder.name, state=state, owner=owner, archive=archive, **data)
     lists = DELIVERED if state == "delivered" else ""
-    tell_end(session, folder, Ending(state, code, archive, lines=lines, lists=lists), counted)
+    print_summary(session, folder, RunSummary(state, code, archive, lines=lines, lists=lists), totals)
     return code
 
 
-def _latest() -> Path:
-    found = runs_in(Path())
-    if not found:
+def _latest_run() -> Path:
+    run_paths = runs_in(Path())
+    if not run_paths:
         raise UsageFault(what="no-run", where="noarkit status")
-    return max(found, key=lambda one: max(file.stat().st_mtime_ns for file in one.iterdir()))
+    return max(run_paths, key=lambda one: max(file.stat().st_mtime_ns for file in one.iterdir()))

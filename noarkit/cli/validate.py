@@ -12,7 +12,7 @@ from noarkit.errors import PackageFault, UsageFault
 from noarkit.report.validation_page import REPORT_FORMATS, write_validation
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.unpack import LIMITS
-from noarkit.validate import Report, validate
+from noarkit.validate import ValidateResult, validate
 from noarkit.validate.bagit.second import Opinion
 from noarkit.validate.second import agrees, disagreement, second_opinion
 from noarkit.words.texts import plain
@@ -41,60 +41,60 @@ def validate_command(
     schemas: Path | None,
 ) -> int:
     """A line for each rule that does not hold, a report where one is asked for; 4 where there are errors."""
-    kind = next((one for one in REPORT_FORMATS if one == report), None)
+    kind = next((item for item in REPORT_FORMATS if item == report), None)
     if output is not None and kind is None:
         raise UsageFault(what="bad-value", where="--output", do="--report html|json|csv -o FILE")
     target = output or Path(f"{package.resolve().name}-validation.{kind}")
     if kind is not None and target.resolve().is_relative_to(package.resolve()):
         raise UsageFault(what="inside-package", where=str(target))
     limits = replace(LIMITS, encoding=named_encoding(encoding))
-    found = validate(package, schemas=schemas, limits=limits, tell=session.face.hear)
-    _tell(session, found)
+    result = validate(package, schemas=schemas, limits=limits, listener=session.console.on_event)
+    _print_report(session, result)
     if second or second_command:
-        _tell_second(session, found, second_opinion(found, command=second_command))
+        _print_opinion(session, result, second_opinion(result, command=second_command))
     if kind is not None:
-        write_validation(found, target, kind, session.texts.lang)
-        session.face.result("report", session.texts.say("validate.written", path=target), path=str(target))
-    return 0 if found.valid else _INVALID
+        write_validation(result, target, kind, session.texts.lang)
+        session.console.result("report", session.texts.say("validate.written", path=target), path=str(target))
+    return 0 if result.valid else _INVALID
 
 
-def _tell(session: Session, found: Report) -> None:
-    told = session.texts
-    for outcome in found.outcomes:
+def _print_report(session: Session, report: ValidateResult) -> None:
+    texts = session.texts
+    for outcome in report.outcomes:
         rule = outcome.rule
-        title = told.text("rules", rule.code, "title")
-        level = told.say(f"level.{rule.level}")
-        if rule.level == "info" and not session.face.as_json and session.face.verbosity < 1:
+        title = texts.text("rules", rule.code, "title")
+        level = texts.say(f"level.{rule.level}")
+        if rule.level == "info" and not session.console.as_json and session.console.verbosity < 1:
             continue
-        line = told.say("validate.rule", code=rule.code, level=level, count=outcome.count, title=title)
-        session.face.result("finding", line, code=rule.code, level=rule.level, count=outcome.count, title=title)
-    errors, warnings = found.number("error"), found.number("warning")
-    session.face.count(errors=errors, warnings=warnings)
+        line = texts.say("validate.rule", code=rule.code, level=level, count=outcome.count, title=title)
+        session.console.result("finding", line, code=rule.code, level=rule.level, count=outcome.count, title=title)
+    errors, warnings = report.number("error"), report.number("warning")
+    session.console.count(errors=errors, warnings=warnings)
     key = "validate.bad" if errors else "validate.warned" if warnings else "validate.good"
-    session.face.tell(key, errors=errors, warnings=warnings)
-    may = sum(outcome.rule.level == "info" for outcome in found.outcomes)
-    if may and session.face.verbosity < 1:
-        session.face.tell("validate.may", count=may)
+    session.console.notify(key, errors=errors, warnings=warnings)
+    info_count = sum(outcome.rule.level == "info" for outcome in report.outcomes)
+    if info_count and session.console.verbosity < 1:
+        session.console.notify("validate.may", count=info_count)
 
 
-def _tell_second(session: Session, found: Report, opinion: Opinion | None) -> None:
-    told = session.texts
+def _print_opinion(session: Session, report: ValidateResult, opinion: Opinion | None) -> None:
+    texts = session.texts
     if opinion is None:
-        session.face.tell("validate.nobody")
+        session.console.notify("validate.nobody")
         return
-    theirs, ours = disagreement(found, opinion)
-    agree = opinion.was_asked and agrees(found, opinion)
+    theirs, ours = disagreement(report, opinion)
+    agree = opinion.was_asked and agrees(report, opinion)
     key = "unasked" if not opinion.was_asked else "agrees" if agree else "differs"
-    if agree and opinion.valid != found.valid:
+    if agree and opinion.valid != report.valid:
         key = "errs"
-    verdict = told.say("validate.theirs-valid" if opinion.valid else "validate.theirs-not-valid")
-    lines = [told.say(f"validate.second.{key}", tool=opinion.tool, verdict=verdict)]
-    lines += [told.say("validate.theirs-alone", rules=", ".join(theirs))] if theirs else []
-    lines += [told.say("validate.ours-alone", rules=", ".join(ours))] if ours else []
-    lines += [told.say("validate.known", why=", ".join(opinion.known_reasons))] if opinion.known_reasons else []
+    verdict = texts.say("validate.theirs-valid" if opinion.valid else "validate.theirs-not-valid")
+    lines = [texts.say(f"validate.second.{key}", tool=opinion.tool, verdict=verdict)]
+    lines += [texts.say("validate.theirs-alone", rules=", ".join(theirs))] if theirs else []
+    lines += [texts.say("validate.ours-alone", rules=", ".join(ours))] if ours else []
+    lines += [texts.say("validate.known", why=", ".join(opinion.known_reasons))] if opinion.known_reasons else []
     if not agree:
         lines += [f"  {plain(message)}" for message in opinion.messages[:10]]
-    session.face.result(
+    session.console.result(
         "second_opinion",
         "\n".join(lines),
         tool=opinion.tool,

@@ -13,11 +13,11 @@ from noarkit.cli.plan import FILE, FOLDER
 from noarkit.cli.running import require_run, settings, working
 from noarkit.errors import UsageFault, VerifyMismatch
 from noarkit.load.folder import RunFolder
-from noarkit.load.verification import Depth, Verified
+from noarkit.load.verification import Depth, VerifyResult
 from noarkit.load.verification.outcome import DEPTHS
 from noarkit.report.lists import NOT_IN_ARCHIVE
-from noarkit.sources.connector import asked_since
-from noarkit.words import left
+from noarkit.sources.connector import changes_since
+from noarkit.words import not_compared
 
 _PLACE = click.Path(path_type=Path)
 _ITEMS_EXIT = 3
@@ -62,102 +62,110 @@ def verify_command(
             receipt_out=receipt_out,
             seal_key=seal_key,
             settings=settings(session, archive),
-            tell=work.tell,
+            listener=work.emit,
         )
-    return _tell_delivered(session, run, result) if receipt is not None else _tell(session, run, result, whole=whole)
+    return (
+        _print_delivery(session, run, result)
+        if receipt is not None
+        else _print_result(session, run, result, all_keys=whole)
+    )
 
 
-def _tell(session: Session, run: Path, result: Verified, *, whole: bool) -> int:
+def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys: bool) -> int:
     """What agrees between source, run and archive, what does not, and what was not compared."""
-    told, face = session.texts, session.face
+    texts, console = session.texts, session.console
     rows = [row.as_data() for row in result.rows.values()]
-    lines = [left.row(told, row) for row in rows if row["all"]]
+    lines = [not_compared.format_row(texts, row) for row in rows if row["all"]]
     if result.source_new:
-        lines.append(told.say("verify.grown", new=result.source_new))
-    span = asked_since(origins.source_of(RunFolder(run)))
-    if span is not None and not whole:
-        lines.append(told.say("verify.since", since=span) if span else told.say("verify.once"))
+        lines.append(texts.say("verify.grown", new=result.source_new))
+    span = changes_since(origins.source_of(RunFolder(run)))
+    if span is not None and not all_keys:
+        lines.append(texts.say("verify.since", since=span) if span else texts.say("verify.once"))
     certificate = result.certificate or run
     lines.append(_verdict(session, result, rows, certificate))
-    lines.append(told.say("verify.certificate", path=certificate))
+    lines.append(texts.say("verify.certificate", path=certificate))
     if result.receipt is not None:
-        lines.append(told.say("verify.receipt-made", path=result.receipt))
-    face.result(
+        lines.append(texts.say("verify.receipt-made", path=result.receipt))
+    console.result(
         "verified",
         "\n".join(lines),
         run=run.name,
         depth=result.depth,
         good=result.good,
-        compared={name: {"planned": planned, "there": there} for name, (planned, there) in result.compared.items()},
+        compared={
+            name: {"planned": expected, "there": actual} for name, (expected, actual) in result.compared_counts.items()
+        },
         differences=result.differences,
         certificate=str(certificate),
         receipt=None if result.receipt is None else str(result.receipt),
         verdict=result.verdict,
         rows=rows,
         asked_since=span,
-        whole=whole,
+        whole=all_keys,
         missing=result.missing,
         left_by_choice=result.left_by_choice,
         changes=result.changes,
         not_in_archive={"values": result.left_behind, "fields": result.left_behind_fields},
     )
-    face.count(run=run.name, **{name: n for name, n in result.numbers.as_data().items()})
+    console.count(run=run.name, **{name: n for name, n in result.numbers.as_data().items()})
     if result.verdict == "not_verified":
-        face.fault(VerifyMismatch(where=str(certificate), count=result.differences))
+        console.fault(VerifyMismatch(where=str(certificate), count=result.differences))
     return result.exit_code
 
 
-def _verdict(session: Session, result: Verified, rows: Sequence[Mapping[str, object]], certificate: Path) -> str:
+def _verdict(session: Session, result: VerifyResult, rows: Sequence[Mapping[str, object]], certificate: Path) -> str:
     """The verdict, with what it lacks."""
-    told = session.texts
-    but = {"values": result.left_behind, "fields": result.left_behind_fields, "list": NOT_IN_ARCHIVE}
+    texts = session.texts
+    loss_data = {"values": result.left_behind, "fields": result.left_behind_fields, "list": NOT_IN_ARCHIVE}
     if result.verdict == "verified":
-        return told.say("verify.verified-but", **but) if result.left_behind else told.say("verify.verified")
+        return texts.say("verify.verified-but", **loss_data) if result.left_behind else texts.say("verify.verified")
     if result.verdict == "in_part":
-        missing = left.summary(told, rows, {**result.missing, **result.left_by_choice})
+        missing = not_compared.format_summary(texts, rows, {**result.missing, **result.left_by_choice})
         if result.left_behind:
-            return told.say("verify.in-part-but", left=missing, **but)
-        return told.say("verify.in-part", left=missing)
+            return texts.say("verify.in-part-but", left=missing, **loss_data)
+        return texts.say("verify.in-part", left=missing)
     if not result.differences:
-        return told.say("verify.nothing")
-    return told.say("verify.not-verified", count=result.differences, path=certificate.with_suffix(".json"))
+        return texts.say("verify.nothing")
+    return texts.say("verify.not-verified", count=result.differences, path=certificate.with_suffix(".json"))
 
 
-def _tell_delivered(session: Session, run: Path, result: Verified) -> int:
+def _print_delivery(session: Session, run: Path, result: VerifyResult) -> int:
     """What a receipt proves: the case is closed, or what does not agree."""
-    told, face, numbers = session.texts, session.face, result.numbers
+    texts, console, numbers = session.texts, session.console, result.numbers
     left_out = numbers.set_aside + numbers.refused
     certificate = result.certificate or run
     lines = [
-        told.say("delivered.line", name=told.say(f"delivered.{name}"), there=there, planned=planned)
-        for name, (planned, there) in result.compared.items()
+        texts.say("delivered.line", name=texts.say(f"delivered.{name}"), there=actual, planned=expected)
+        for name, (expected, actual) in result.compared_counts.items()
     ]
     if not result.good:
-        lines.append(told.say("delivered.bad", count=result.differences, path=certificate.with_suffix(".json")))
+        lines.append(texts.say("delivered.bad", count=result.differences, path=certificate.with_suffix(".json")))
     elif left_out:
-        lines.append(told.say("delivered.partly", count=left_out))
+        lines.append(texts.say("delivered.partly", count=left_out))
     else:
-        lines.append(told.say("delivered.whole"))
-    lines.append(told.say("verify.certificate", path=certificate))
-    face.result(
+        lines.append(texts.say("delivered.whole"))
+    lines.append(texts.say("verify.certificate", path=certificate))
+    console.result(
         "delivered",
         "\n".join(lines),
         run=run.name,
         good=result.good,
-        compared={name: {"planned": planned, "there": there} for name, (planned, there) in result.compared.items()},
+        compared={
+            name: {"planned": expected, "there": actual} for name, (expected, actual) in result.compared_counts.items()
+        },
         differences=result.differences,
         certificate=str(certificate),
     )
-    face.count(run=run.name, **{name: n for name, n in numbers.as_data().items()})
+    console.count(run=run.name, **{name: n for name, n in numbers.as_data().items()})
     if not result.good:
-        face.fault(VerifyMismatch(where=str(certificate), count=result.differences, why="receipt"))
+        console.fault(VerifyMismatch(where=str(certificate), count=result.differences, why="receipt"))
         return VerifyMismatch.exit_code
     return _ITEMS_EXIT if left_out else 0
 
 
 def _name(session: Session, name: str) -> str:
-    told = session.texts
-    return told.say(f"compared.{name}") if told.has("say", f"compared.{name}") else name
+    texts = session.texts
+    return texts.say(f"compared.{name}") if texts.has("say", f"compared.{name}") else name
 
 
 def _share(text: str) -> float:

@@ -18,7 +18,7 @@ def version_command(session: Session) -> None:
     python, system = platform.python_version(), platform.system()
     libraries = {name: _version_of(name) for name in _LIBRARIES}
     line = session.texts.say("version.line", version=__version__, python=python, system=system)
-    session.face.result(
+    session.console.result(
         "version", line, version=__version__, python=python, system=system, sqlite=sqlite3.sqlite_version, **libraries
     )
 

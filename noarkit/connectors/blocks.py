@@ -20,7 +20,7 @@ class Blocks:
                 return b""
             self._buffer = block
         if size < 0:
-            whole, self._buffer = self._buffer + b"".join(self._blocks), b""
-            return whole
+            content, self._buffer = self._buffer + b"".join(self._blocks), b""
+            return content
         data, self._buffer = self._buffer[:size], self._buffer[size:]
         return data

@@ -29,12 +29,12 @@ def prefetch(source: Iterator[T], most: int = _PAGES) -> Generator[T, None, None
                 future.cancel()
 
 
-def in_order(things: Iterable[T], ask: Callable[[T], R], at_once: int = IN_FLIGHT) -> Iterator[R]:
+def in_order(items: Iterable[T], ask: Callable[[T], R], at_once: int = IN_FLIGHT) -> Iterator[R]:
     """Calls `ask` for each item with `at_once` threads, and yields the results in the order of the items."""
     waiting: deque[Future[R]] = deque()
     with ThreadPoolExecutor(at_once, thread_name_prefix="asking") as pool:
         try:
-            for item in things:
+            for item in items:
                 waiting.append(pool.submit(ask, item))
                 if len(waiting) >= at_once * _WAITING:
                     yield waiting.popleft().result()

@@ -74,6 +74,6 @@ def _plain(value: object) -> str | None:
     if isinstance(value, Sequence):
         parts = [_plain(item) for item in value]
         short = all(part is not None and "\n" not in part for part in parts)
-        joined = ", ".join(str(part) for part in parts)
-        return joined if short and len(joined) <= 100 else None
+        text = ", ".join(str(part) for part in parts)
+        return text if short and len(text) <= 100 else None
     return "" if value is None else str(value)

@@ -56,6 +56,6 @@ class Scrubber:
         line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
         return line if len(line) <= MAX_LENGTH else line[: MAX_LENGTH - 1] + "…"
 
-    def holds(self, text: str) -> bool:
+    def has_secret(self, text: str) -> bool:
         """True if the text holds a known secret."""
         return any(secret in text for secret in self._secrets)

@@ -20,7 +20,7 @@ from noarkit.connectors.pace import Rate
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.wire import Proxy, Wire, WireSettings
 from noarkit.errors import ConfigFault, SecretOnTheLine
-from noarkit.safe.tls import Trust, context
+from noarkit.safe.tls import Trust, client_context
 from noarkit.safe.urls import UrlPolicy
 from noarkit.secrets import Secret, SecretSource, secret_source
 
@@ -203,7 +203,7 @@ def open_wire(connection: Connection, urls: Iterable[str], scrubber: Scrubber) -
     line = WireSettings(
         label=connection.full_name,
         policy=UrlPolicy(frozenset(names), schemes, frozenset(private)),
-        tls=context(Trust(*paths)),
+        tls=client_context(Trust(*paths)),
         proxy=_proxy(connection, scrubber),
         connect_timeout_s=connection.number("connect_timeout_s", 15.0),
         answer_timeout_s=connection.number("answer_timeout_s", 60.0),

@@ -94,23 +94,23 @@ def read_watermarks(path: Path) -> Watermarks | None:
         raise ConfigFault(where=str(path), why="not-marks") from error
 
 
-def write_watermarks(path: Path, marks: Watermarks) -> None:
+def write_watermarks(path: Path, watermarks: Watermarks) -> None:
     """Replaces the watermarks in a file."""
     entry: dict[str, object] = {
         "version": VERSION,
-        "tenant": marks.tenant,
-        "archive": marks.archive,
+        "tenant": watermarks.tenant,
+        "archive": watermarks.archive,
         "streams": {
             name: {"until": mark.until.isoformat(), "again": list(mark.again)}
             | ({} if mark.swept_at is None else {"swept": mark.swept_at.isoformat()})
-            for name, mark in sorted(marks.streams.items())
+            for name, mark in sorted(watermarks.streams.items())
         },
-        "shapes": {name: dict(shape) for name, shape in marks.shapes.items()},
+        "shapes": {name: dict(shape) for name, shape in watermarks.shapes.items()},
     }
-    if marks.is_delivered:
+    if watermarks.is_delivered:
         entry["delivered"] = True
-    if marks.hints is not None:
-        hints = marks.hints
+    if watermarks.hints is not None:
+        hints = watermarks.hints
         entry["hints"] = {"up_to": hints.up_to, "since_s": hints.since_s, "events": dict(hints.events)}
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(entry, indent=1, sort_keys=True) + "\n", mode=0o600)

@@ -19,8 +19,8 @@ import httpx
 from noarkit.connectors.canonical import parse
 from noarkit.connectors.scrub import Scrubber
 from noarkit.errors import NoarkitError, ProxyDenied, ServiceAway, ServiceStrange, TooLarge, TrustFault, causes
-from noarkit.safe.tls import is_about_trust, told, why_not_trusted
-from noarkit.safe.urls import UrlPolicy, check_name, check_url, goes_direct
+from noarkit.safe.tls import fault_details, is_about_trust, why_not_trusted
+from noarkit.safe.urls import UrlPolicy, bypasses_proxy, check_name, check_url
 from noarkit.secrets import Secret
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
@@ -115,7 +115,7 @@ class WireSettings:
     def proxy_to(self, url: str) -> Proxy | None:
         """Returns the proxy that an address is reached through; None for a direct connection."""
         through = self.proxy
-        return None if through is None or goes_direct(urlsplit(url).hostname or "", through.no_proxy) else through
+        return None if through is None or bypasses_proxy(urlsplit(url).hostname or "", through.no_proxy) else through
 
     def check(self, url: str, policy: UrlPolicy | None = None) -> None:
         """Checks that an address is allowed; if a proxy looks up its name, it is not resolved here. Raises
@@ -154,8 +154,8 @@ class Wire:
                     yield answer
                     return
                 target = str(answer.url.join(answer.headers.get("location", "")))
-            keeps = bool(own_host) and urlsplit(target).netloc == own_host
-            request = Request("GET", target, headers=request.headers if keeps else {})
+            is_same_host = bool(own_host) and urlsplit(target).netloc == own_host
+            request = Request("GET", target, headers=request.headers if is_same_host else {})
         raise ServiceStrange(where=self.settings.label, why="redirects")
 
     def close(self) -> None:
@@ -254,7 +254,11 @@ def trust_fault(location: str, error: BaseException) -> TrustFault | None:
     for cause in causes(error, hidden=True):
         if isinstance(cause, ssl.SSLError):
             reason = why_not_trusted(cause)
-            return TrustFault(host=location, **told(reason)) if is_about_trust(cause) or reason == "not-tls" else None
+            return (
+                TrustFault(host=location, **fault_details(reason))
+                if is_about_trust(cause) or reason == "not-tls"
+                else None
+            )
     return None
 
 

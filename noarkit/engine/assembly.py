@@ -27,11 +27,11 @@ from noarkit.engine.limits import ErrorLimit, HistoricWatch, RunLimits
 from noarkit.engine.processes import ProcessWorkers
 from noarkit.engine.worker_factory import LocalWorkerFactory, connect_archive
 from noarkit.errors import ChecksumDiffers, NoarkitError, OtherArchive, RunLocked, UsageFault, gravest
-from noarkit.events import Event, Listener, everybody
+from noarkit.events import Event, Listener, combine_listeners
 from noarkit.graph.store import GraphStore
 from noarkit.load import preflight
 from noarkit.load.clocks import ArchiveClock, system_clocks
-from noarkit.load.close import Closed, close
+from noarkit.load.close import CloseResult, close
 from noarkit.load.contents import Gate, no_gate
 from noarkit.load.coordinator import StopRequest, Workers
 from noarkit.load.findings import exit_code_of, fault_of_finding, repair
@@ -41,7 +41,7 @@ from noarkit.load.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
 from noarkit.load.numbers import Numbers, numbers
 from noarkit.load.run import LoadSettings, load
 from noarkit.model import metamodel
-from noarkit.safe.children import alone
+from noarkit.safe.children import is_single_threaded
 from noarkit.sources.port import Source
 
 _MOST_WORKERS = 4
@@ -92,7 +92,7 @@ class IngestResult:
     state: str
     exit_code: int
     archive: str
-    closed: Closed | None
+    closed: CloseResult | None
     faults: tuple[NoarkitError, ...]
     stopped_by: str
     seconds: float
@@ -132,13 +132,15 @@ def ingest_run(
         until = None if _is_finished(run) else options.until
         limits = RunLimits(stop_request, records, now_s, until=until, most_errors=options.error_limit)
         run_events = _RunEvents()
-        watch = HistoricWatch(run.graph, stop_request, allowed=options.todays_dates or options.dry_run)
+        watch = HistoricWatch(run.graph, stop_request, is_allowed=options.todays_dates or options.dry_run)
         limits()  # a time that has come already lets nothing begin
-        emit_all = everybody(emit, run_events, limits.count_fault, watch)
+        emit_all = combine_listeners(emit, run_events, limits.count_fault, watch)
         check_reachable(target, emit_all)
         archive_clock = ArchiveClock()
         with closing(
-            connect_archive(target.settings, dry_run=options.dry_run, emit=emit_all, heard_date=archive_clock.hear)
+            connect_archive(
+                target.settings, dry_run=options.dry_run, emit=emit_all, heard_date=archive_clock.set_from_date
+            )
         ) as archive:
             clocks = system_clocks(archive_clock.now_s)
             rehearsal = options.dry_run
@@ -146,16 +148,20 @@ def ingest_run(
             emit_all(Event("load_began", progress(run)))
             _note(run, now_s(), "ingest_began", archive=target.name, account=target.account, **describe_caller())
             make_workers = partial(_workers, run, source, target, options)
-            loaded = load(run, archive, make_workers, settings, stop_request=stop_request, emit=emit_all, now_s=now_s)
+            load_result = load(
+                run, archive, make_workers, settings, stop_request=stop_request, emit=emit_all, now_s=now_s
+            )
             if not options.dry_run:
                 _repair(run, archive, source, now_s)
             closed, damaged = None, _open_findings(run, CHECKSUM)
             # nothing may be changed any more in what is closed, so that what is damaged keeps the run open
-            if loaded.state == "done" and not options.dry_run and plan_closes(run) and not damaged:
+            if load_result.state == "done" and not options.dry_run and plan_closes(run) and not damaged:
                 closed = _close(run, archive, run_events, stop_request, emit_all, now_s)
-        counts, wrong = loaded.numbers, _open_findings(run)
-        exit_code = gravest(loaded.exit_code, stop_request.exit_code, _items_exit_code(counts), exit_code_of(wrong))
-        state = loaded.state if (closed is None or closed.whole) and not damaged else "paused"
+        counts, wrong = load_result.numbers, _open_findings(run)
+        exit_code = gravest(
+            load_result.exit_code, stop_request.exit_code, _items_exit_code(counts), exit_code_of(wrong)
+        )
+        state = load_result.state if (closed is None or closed.is_complete) and not damaged else "paused"
         _note(run, now_s(), "ingest_ended", exit=exit_code, state=state)
     return IngestResult(
         folder=folder,
@@ -197,7 +203,7 @@ def progress(folder: RunFolder) -> dict[str, object]:
 
 def close_run(
     folder: RunFolder, target: ArchiveTarget, *, stop_request: StopRequest, emit: Listener, now_s: Callable[[], float]
-) -> Closed:
+) -> CloseResult:
     """Finalises what a run made, whatever its recipe says. Raises `OtherArchive`, `RunLocked`, archive faults."""
     check_reachable(target, emit)
     with closing(connect_archive(target.settings, emit=emit)) as archive, folder.locked():
@@ -279,14 +285,14 @@ def fault_of(code: str, data: dict[str, object]) -> NoarkitError:
     return NoarkitError(error=code, **data)
 
 
-def worker_count(requested: int | None) -> int:
+def worker_count(count: int | None) -> int:
     """How many workers a run gets; 0 is none but this process."""
-    return requested if requested is not None else min(os.cpu_count() or 1, _MOST_WORKERS)
+    return count if count is not None else min(os.cpu_count() or 1, _MOST_WORKERS)
 
 
 def _workers(run: RunFolder, source: Source, target: ArchiveTarget, options: LoadOptions) -> Workers:
     # beside threads of others nothing is forked: the child would keep what they hold
-    count = worker_count(options.workers) if alone() else 0
+    count = worker_count(options.workers) if is_single_threaded() else 0
     shop = LocalWorkerFactory(
         run.graph, target.settings, source.open, options.gate, options.rate.share(count), dry_run=options.dry_run
     )
@@ -300,7 +306,7 @@ def _close(
     stop_request: StopRequest,
     emit: Listener,
     now_s: Callable[[], float],
-) -> Closed | None:
+) -> CloseResult | None:
     with closing(run.open_journal()) as journal:
         before = journal.meta("closed") if not run_events.objects_made else None
         not_closed = _not_closed_keys(journal)
@@ -342,15 +348,15 @@ def _not_closed_keys(journal: Journal) -> frozenset[str]:
     return frozenset(finding.key for finding in journal.findings() if finding.kind == NOT_CLOSED)
 
 
-def _keep_closed(run: RunFolder, closed: Closed, at: float) -> None:
+def _keep_closed(run: RunFolder, closed: CloseResult, at: float) -> None:
     """What could not be closed stays found wrong, and is tried again; the rest of what was is mended."""
     with closing(run.open_journal()) as journal:
-        not_closed = {finding.key for finding in closed.left}
+        not_closed = {finding.key for finding in closed.not_closed}
         for finding in journal.findings():
-            if closed.whole and finding.kind == NOT_CLOSED and finding.key not in not_closed:
+            if closed.is_complete and finding.kind == NOT_CLOSED and finding.key not in not_closed:
                 journal.settle(finding.kind, finding.key, "mended", at, "noarkit")
-        journal.keep_findings(closed.left)
-        if closed.whole:
+        journal.keep_findings(closed.not_closed)
+        if closed.is_complete:
             journal.remember(closed="no" if _not_closed_keys(journal) else "yes")
 
 

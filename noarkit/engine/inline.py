@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 from noarkit.load.lease import Lease, Outcome, ShardDone, ShardStopped
-from noarkit.load.work import Control, WorkerFactory, run_lease
+from noarkit.load.work import WorkerControl, WorkerFactory, run_lease
 
 
 class InlineWorkers:
     """One worker that advances when outcomes are asked for."""
 
-    def __init__(self, workshop: WorkerFactory, control: Control | None = None) -> None:
+    def __init__(self, workshop: WorkerFactory, control: WorkerControl | None = None) -> None:
         self._stop = False
-        self._control = control or Control(time.monotonic, time.sleep, lambda: self._stop)
+        self._control = control or WorkerControl(time.monotonic, time.sleep, lambda: self._stop)
         self._stack = ExitStack()
         self._bench = self._stack.enter_context(workshop())
         self._current: tuple[int, Iterator[Outcome]] | None = None

@@ -113,10 +113,10 @@ class HistoricWatch:
     That would be so where the account may not write their dates and numbers; who `allowed` it goes on.
     """
 
-    def __init__(self, graph: Path, stop_request: StopRequest, *, allowed: bool) -> None:
+    def __init__(self, graph: Path, stop_request: StopRequest, *, is_allowed: bool) -> None:
         self._graph = graph
         self._stopping = stop_request
-        self._allowed = allowed
+        self._allowed = is_allowed
 
     def __call__(self, event: Event, /) -> None:
         """Asks for a stop where the preflight says that the account may not."""

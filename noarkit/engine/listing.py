@@ -20,7 +20,7 @@ from noarkit.graph.entity import Skipped
 from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
 from noarkit.load.lookup import owners_of_keys
-from noarkit.load.verification import Verified
+from noarkit.load.verification import VerifyResult
 from noarkit.safe.scratch import scratch
 from noarkit.sources.connector import ConnectorSource
 from noarkit.sources.port import Source
@@ -31,7 +31,7 @@ _BATCH_SIZE = 500
 _TELL_EVERY = 5000
 
 
-def compare_listing(folder: RunFolder, source: Source, archive: Archive, result: Verified, emit: Listener) -> None:
+def compare_listing(folder: RunFolder, source: Source, archive: Archive, result: VerifyResult, emit: Listener) -> None:
     """A row of the verification: every key that the service lists, and whether the archive has it.
 
     Raises `UsageFault` for a source that is no connection: it is walked whole as it is. Raises ServiceFaults.
@@ -49,7 +49,7 @@ def compare_listing(folder: RunFolder, source: Source, archive: Archive, result:
         ledger.settle(source, result, emit)
 
 
-def _comparable_items(source: ConnectorSource, result: Verified, emit: Listener) -> Iterator[Item]:
+def _comparable_items(source: ConnectorSource, result: VerifyResult, emit: Listener) -> Iterator[Item]:
     """The items of the listing; all else of it is counted by why it is not to be compared."""
     for item in source.listing(emit):
         if isinstance(item, Item):
@@ -82,7 +82,7 @@ class _ListingCheck:
             "SELECT 1 FROM record r JOIN entity e ON e.n = r.root WHERE e.key != r.key LIMIT 1"
         ).fetchone()
 
-    def compare(self, items: Iterable[Item], source: ConnectorSource, result: Verified) -> None:
+    def compare(self, items: Iterable[Item], source: ConnectorSource, result: VerifyResult) -> None:
         """Counts each: in the archive, accounted for by this run, newer than it, or missing."""
         plan_states = {item.key: self._plan_state(item.key) for item in items}
         names = {key: plan_state[1] or key for key, plan_state in plan_states.items()}
@@ -104,13 +104,13 @@ class _ListingCheck:
             else:
                 self._missing.execute("INSERT OR IGNORE INTO missing VALUES (?, ?)", (item.key, item.stream))
 
-    def settle(self, source: ConnectorSource, result: Verified, emit: Listener) -> None:
+    def settle(self, source: ConnectorSource, result: VerifyResult, emit: Listener) -> None:
         """Counts what is in no archive and no plan: left out by a rule of the recipe, or missing. Ends the ledger."""
         with closing(self._missing) as missing:
             streams = {stream for (stream,) in missing.execute("SELECT DISTINCT stream FROM missing")}
             if streams:
                 mapper = compile_recipe(read_recipe(self._recipe))
-                for record in source.held(streams, emit):
+                for record in source.current_records(streams, emit):
                     is_missing = missing.execute("SELECT 1 FROM missing WHERE key = ?", (record.key,)).fetchone()
                     if is_missing is not None and isinstance(mapper.map(record), Skipped):
                         missing.execute("DELETE FROM missing WHERE key = ?", (record.key,))

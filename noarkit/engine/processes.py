@@ -20,7 +20,7 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Event
 
 from noarkit.load.lease import Lease, Outcome, ShardDone, ShardStopped
-from noarkit.load.work import Control, WorkerFactory, run_lease
+from noarkit.load.work import WorkerControl, WorkerFactory, run_lease
 
 LOST = "F431"
 _PATIENCE_S = 1.0
@@ -127,7 +127,7 @@ def _run_child(
         inherited_pipe.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides when to drain
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    control = Control(time.monotonic, time.sleep, stop.is_set)
+    control = WorkerControl(time.monotonic, time.sleep, stop.is_set)
     try:
         with workshop() as context:
             while True:

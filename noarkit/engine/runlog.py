@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.errors import DiskFull, NoarkitError
-from noarkit.events import Event, Listener, everybody
+from noarkit.events import Event, Listener, combine_listeners
 
 _HARMLESS = frozenset(
     {
@@ -47,7 +47,7 @@ def log_run(folder: Path, emit: Listener, now_s: Callable[[], float], job: str) 
     log = _Log(folder / "run.log", handle, now_s)
     try:
         log(Event(f"{job}_begins"))
-        yield everybody(emit, log)
+        yield combine_listeners(emit, log)
         log(Event(f"{job}_ends"))
     except NoarkitError as fault:
         log(Event("fault", {"code": fault.code, "exit": fault.exit_code, **fault.data}))
@@ -64,14 +64,14 @@ class _Log:
 
     def __call__(self, event: Event, /) -> None:
         moment = datetime.fromtimestamp(self._now_s(), UTC).isoformat(timespec="milliseconds")
-        line = json.dumps({"time": moment, "event": event.name, **harmless_data(event.data)}) + "\n"
+        line = json.dumps({"time": moment, "event": event.name, **loggable_data(event.data)}) + "\n"
         try:
             os.write(self._handle, line.encode())
         except OSError as error:
             raise DiskFull(where=str(self._path)) from error
 
 
-def harmless_data(data: Mapping[str, object]) -> dict[str, object]:
+def loggable_data(data: Mapping[str, object]) -> dict[str, object]:
     """The data of an event that may be written to a log."""
     safe_data: dict[str, object] = hash_keys(data)
     for name, value in data.items():

@@ -19,7 +19,7 @@ from noarkit.graph.store import GraphStore
 from noarkit.load import preflight
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers
-from noarkit.sources.connector import ConnectorSource, standing
+from noarkit.sources.connector import ConnectorSource, run_watermarks
 from noarkit.sources.port import Source
 
 
@@ -38,14 +38,14 @@ def plan_with_watermarks(source: Source, folder: RunFolder, emit: Listener) -> I
     if not isinstance(source, ConnectorSource):
         yield noticed
         return
-    noticed.hints = standing.tell_hints(source, emit)
-    standing.propose(source, folder.path)  # a plan never stands without the archive that it counts on
+    noticed.hints = run_watermarks.emit_hints(source, emit)
+    run_watermarks.propose_watermarks(source, folder.path)  # a plan never stands without the archive that it counts on
     yield noticed
-    noticed.changes = standing.changed_fields(source, emit)
-    standing.propose(source, folder.path)
+    noticed.changes = run_watermarks.changed_fields(source, emit)
+    run_watermarks.propose_watermarks(source, folder.path)
 
 
-def for_archive(source: Source, identity: Callable[[], str | None], emit: Listener) -> Source:
+def drop_foreign_marks(source: Source, identity: Callable[[], str | None], emit: Listener) -> Source:
     """The source, without marks that another archive earned which stood at the same place before: all is read then.
 
     `identity` tells which archive stands there: None where that cannot be asked, empty where none does. Marks that a
@@ -53,19 +53,19 @@ def for_archive(source: Source, identity: Callable[[], str | None], emit: Listen
     """
     if not isinstance(source, ConnectorSource):
         return source
-    marks = source.span.marks
-    if marks is None or marks.is_delivered or not marks.archive:
+    watermarks = source.span.watermarks
+    if watermarks is None or watermarks.is_delivered or not watermarks.archive:
         return source
     archive_identity = identity()
-    if archive_identity is None or archive_identity == marks.archive:
+    if archive_identity is None or archive_identity == watermarks.archive:
         return source
     emit(Event("remark", {"stream": "", "why": "other-archive"}))
-    return replace(source, span=replace(source.span, marks=None))
+    return replace(source, span=replace(source.span, watermarks=None))
 
 
 def check_archive(folder: RunFolder, target: ArchiveTarget, emit: Listener) -> None:
     """Raises `OtherArchive` for a run that was planned from the marks of an archive that this is not."""
-    expected_archive = standing.counts_on(folder.path)
+    expected_archive = run_watermarks.expected_archive(folder.path)
     if expected_archive:
         with closing(connect_archive(target.settings, emit=emit)) as connection:
             identity = preflight.find_identity(connection) or target.name
@@ -81,7 +81,7 @@ def keep_watermarks(source: Source, result: IngestResult, now_s: float) -> None:
         identity = journal.meta("archive") or result.archive
     left_out = _streams_left_out(result.folder, result.numbers)
     if left_out is not None:
-        standing.keep(source, result.folder.path, result.archive, identity, left_out, now_s=now_s)
+        run_watermarks.commit_watermarks(source, result.folder.path, result.archive, identity, left_out, now_s=now_s)
 
 
 def keep_delivered_watermarks(
@@ -90,7 +90,7 @@ def keep_delivered_watermarks(
     """The same for what arrived elsewhere, in an archive that this side calls `archive`."""
     left_out = _streams_left_out(folder, numbers)
     if isinstance(source, ConnectorSource) and left_out is not None:
-        standing.keep(source, folder.path, archive, identity, left_out, now_s=now_s, delivered=True)
+        run_watermarks.commit_watermarks(source, folder.path, archive, identity, left_out, now_s=now_s, delivered=True)
 
 
 def _streams_left_out(folder: RunFolder, numbers: Numbers) -> Collection[str] | None:

@@ -12,7 +12,7 @@ from noarkit.archive.http import connect
 from noarkit.archive.port import Archive
 from noarkit.archive.retry import RetryingArchive, RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
-from noarkit.events import Listener, nobody
+from noarkit.events import Listener, ignore_event
 from noarkit.graph.store import GraphStore
 from noarkit.load.contents import Gate, OpenContent, no_gate
 from noarkit.load.governor import GovernedArchive, Rate
@@ -46,7 +46,7 @@ def connect_archive(
     *,
     dry_run: bool = False,
     policy: RetryPolicy | None = None,
-    emit: Listener = nobody,
+    emit: Listener = ignore_event,
     heard_date: Callable[[float], None] | None = None,
 ) -> Archive:
     """Connects to an archive, wrapped with retries and rate limits, and with a dry run where nothing may be changed."""

@@ -18,10 +18,10 @@ def gravest(*exit_codes: int) -> int:
 def causes(error: BaseException, *, hidden: bool = False) -> Iterator[BaseException]:
     """An exception and what led to it, the latest first, each once: a fault that is raised again from what it caused
     makes a circle. `hidden` follows also what `from None` hides."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     cause: BaseException | None = error
-    while cause is not None and id(cause) not in seen:
-        seen.add(id(cause))
+    while cause is not None and id(cause) not in visited:
+        visited.add(id(cause))
         yield cause
         cause = cause.__cause__ or (None if cause.__suppress_context__ and not hidden else cause.__context__)
 

@@ -13,14 +13,14 @@ import orjson
 from noarkit.extract.bundles import Bundles
 from noarkit.extract.changes import ChangeLog, LogFlaw, WrittenChanges, count_changes, write_changes
 from noarkit.extract.facts import PackageFacts
+from noarkit.extract.file_writers import JournalWork, SideWork, TableWork, WriterSettings, is_worth_it, write_structure
 from noarkit.extract.journal_files import JournalPeriod, WrittenJournals
 from noarkit.extract.output import hashed
 from noarkit.extract.partition import Outlet
 from noarkit.extract.schema_files import SchemaSet
 from noarkit.extract.structure import Placement
 from noarkit.extract.workers import WorkerPool
-from noarkit.extract.writing import JournalWork, Pen, SideWork, TableWork, is_worth_it, write_structure
-from noarkit.packages.noark5 import beyond, vsm
+from noarkit.packages.noark5 import unmapped_fields, vsm
 from noarkit.packages.noark5.content import Codes
 from noarkit.packages.noark5.description import DescribedDocument, DescribedFile, Description, description_xml
 from noarkit.packages.noark5.moments import Moments
@@ -48,7 +48,7 @@ class AssemblyDeps:
     codes: Codes
     schemas: SchemaSet
     zone: str
-    begun: str
+    started_at: str
     business: tuple[VsmGroup, ...] = ()
     carry: bool = True
     change_log: ChangeLog = "from-archive"
@@ -59,13 +59,13 @@ class AssemblyDeps:
         return any(group.id == GROUP for group in self.business)
 
     @property
-    def declared(self) -> tuple[VsmGroup, ...]:
+    def declared_groups(self) -> tuple[VsmGroup, ...]:
         """The groups that the package's own schema declares: not that of originals, which stand in their elements."""
         return tuple(group for group in self.business if group.id != GROUP)
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class AssemblyPaths:
     """The store, the folder of the package, and where the table of what the form cannot say goes."""
 
     store: Path
@@ -91,21 +91,27 @@ class Assembly:
     log: LogFlaw | None = None
 
 
-def assemble(places: Places, deps: AssemblyDeps, pool: WorkerPool, pause: Callable[[], None]) -> Assembly:
+def assemble(places: AssemblyPaths, deps: AssemblyDeps, pool: WorkerPool, pause: Callable[[], None]) -> Assembly:
     """Writes all files of the package but the documents, which are there already, and the table of what the form cannot
     say. Where the `pool` has workers, two of them do other things while the rest write the structure."""
     moments = Moments(deps.zone)
-    pen = Pen(places.store, deps.codes, deps.zone, deps.begun, deps.carry, deps.keeps_originals)
+    writer_settings = WriterSettings(
+        places.store, deps.codes, deps.zone, deps.started_at, deps.carry, deps.keeps_originals
+    )
     bundles = Bundles(places.store)
     try:
         facts = deps.facts
-        agreed = JournalPeriod(
+        journal_period = JournalPeriod(
             facts.start if facts.incoming == "mykt" else None, facts.end if facts.outgoing == "mykt" else None
         )
-        side_work = SideWork(JournalWork(pen, places.package, agreed), TableWork(places.store, places.table))
+        side_work = SideWork(
+            JournalWork(writer_settings, places.package, journal_period), TableWork(places.store, places.table)
+        )
         writers = side_work.begin(pool.all) if is_worth_it(bundles, pool.size) else ()
         with hashed(places.package / f"{STRUCTURE}.xml") as out:
-            structure = write_structure(bundles, pen, Outlet(out, writers, pause), pool.size.portion_records)
+            structure = write_structure(
+                bundles, writer_settings, Outlet(out, writers, pause), pool.size.portion_records
+            )
         documents = [_describe_structure(out.sha256, structure.tally, deps)]
         with_changes = write_changes(bundles, places.package / f"{CHANGE_LOG}.xml", moments, deps.change_log)
         if with_changes is not None:
@@ -122,7 +128,7 @@ def assemble(places: Places, deps: AssemblyDeps, pool: WorkerPool, pause: Callab
             structure.unsupported_fields,
             structure.placement,
             journalled,
-            with_changes.entries if with_changes and not with_changes.noted else 0,
+            with_changes.entries if with_changes and not with_changes.is_note else 0,
             structure.signs + signs,
             lost_counts,
             *period,
@@ -138,17 +144,17 @@ def assemble(places: Places, deps: AssemblyDeps, pool: WorkerPool, pause: Callab
 def _judge_change_log(bundles: Bundles, written_changes: WrittenChanges | None) -> LogFlaw | None:
     """The flaw of the change log; None where it holds the changes."""
     if written_changes is not None:
-        return "changes-noted" if written_changes.noted else None
+        return "changes-noted" if written_changes.is_note else None
     return "changes-left-out" if count_changes(bundles) else "no-changes"
 
 
 def _describe_structure(sha256: str, tally: Tally, deps: AssemblyDeps) -> DescribedDocument:
     counts = [(name, tally.units[name]) for name in ("mappe", "registrering")]
     more = []
-    if tally.business and deps.declared:
+    if tally.business and deps.declared_groups:
         more.append(DescribedFile(vsm.SCHEMA_FILE, ""))
-    if tally.carried:
-        more.append(DescribedFile(beyond.SCHEMA_FILE, ""))
+    if tally.carried_values:
+        more.append(DescribedFile(unmapped_fields.SCHEMA_FILE, ""))
     return _describe_document(STRUCTURE, sha256, deps, counts, more)
 
 
@@ -166,9 +172,9 @@ def _hash_schemas(files: Sequence[DescribedFile], deps: AssemblyDeps) -> list[De
 
 
 def _own_schema(name: str, deps: AssemblyDeps) -> bytes:
-    if name == beyond.SCHEMA_FILE:
-        return beyond.schema().encode()
-    return vsm_schema(vsm.NAMESPACE, deps.declared)
+    if name == unmapped_fields.SCHEMA_FILE:
+        return unmapped_fields.schema().encode()
+    return vsm_schema(vsm.NAMESPACE, deps.declared_groups)
 
 
 def _write_schemas(package: Path, documents: Sequence[DescribedDocument], deps: AssemblyDeps) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noarkit.extract.store import Key
-from noarkit.packages.noark5.content import Cleaned, Content, parse
+from noarkit.packages.noark5.content import CleanupCount, Content, parse
 from noarkit.packages.noark5.original import ABOVE, Original
 from noarkit.packages.noark5.restoring import originals_of
 
@@ -30,8 +30,8 @@ _UNIT = """SELECT u.id, u.klasse, CAST('{"o":' || u.data || ',"p":[' || coalesce
 def _select(family: str, *, documents: bool) -> str:
     within = ""
     if documents:
-        whole = _DOCUMENTS.replace("VERSIONS", _VERSIONS).replace("PARTS", _parts("d", "D"))
-        within = f"""|| ',"d":[' || coalesce({whole}, '') || ']'"""
+        documents_sql = _DOCUMENTS.replace("VERSIONS", _VERSIONS).replace("PARTS", _parts("d", "D"))
+        within = f"""|| ',"d":[' || coalesce({documents_sql}, '') || ']'"""
     links = _LINKS.replace("OF", "u")
     return _UNIT.replace("PARTS", _parts("u", family)).replace("LINKS", links).replace("DOCUMENTS", within)
 
@@ -53,7 +53,7 @@ class Bundles:
         # several processes has its own.
         self.db.execute("PRAGMA cache_size=-16384")
         self.db.execute("PRAGMA mmap_size=0")
-        self.cleaned = Cleaned()
+        self.cleaned = CleanupCount()
         self._by_kind = {kind: _select(kind, documents=kind == "R") for kind in "FSCKMR"}
         self._records = self._by_kind["R"] + _BY_PLACE
         self._some_records = (
@@ -92,7 +92,7 @@ class Bundles:
         for parent, klasse, raw in self.db.execute(f"{sql} WHERE u.type = 'Journalpost' ORDER BY u.sort, u.uuid"):
             yield parent, klasse, parse(raw, self.cleaned)
 
-    def above(self) -> tuple[Original, ...]:
+    def originals_above(self) -> tuple[Original, ...]:
         """What folders and records keep of the fonds, series and classification systems above them; with the ids of
         those that are here under the same ones."""
         known_uuids = {uuid for (uuid,) in self.db.execute("SELECT uuid FROM unit WHERE kind IN ('F', 'S', 'C')")}

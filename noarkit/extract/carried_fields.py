@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from noarkit.model.mapping import BUSINESS_METADATA, mapping
-from noarkit.packages.noark5 import beyond, vsm
-from noarkit.packages.noark5.content import Codes, Content, Thing
+from noarkit.packages.noark5 import unmapped_fields, vsm
+from noarkit.packages.noark5.content import Codes, Content, EntityData
 from noarkit.packages.noark5.original import GROUP
 
 
-def lost_fields(thing: Thing) -> list[tuple[str, str]]:
+def lost_fields(entity: EntityData) -> list[tuple[str, str]]:
     """Every value of a thing that tells of the record and has no element, by its field; texts as they are."""
-    kind, fields = thing["t"], thing["f"]
-    return [*beyond.lost_fields(kind, fields), *beyond.lost_metadata(kind, fields)]
+    kind, fields = entity["t"], entity["f"]
+    return [*unmapped_fields.lost_fields(kind, fields), *unmapped_fields.lost_metadata(kind, fields)]
 
 
 class CarriedFields:
@@ -25,11 +25,11 @@ class CarriedFields:
     def of(self, content: Content) -> tuple[str, int]:
         """All of a unit that has business-specific metadata in the form, ready to stand in it, and how many values
         that are; nothing of another."""
-        thing = content["o"]
-        if not mapping().may_carry(thing["t"]):
+        entity = content["o"]
+        if not mapping().may_carry(entity["t"]):
             return "", 0
         texts = list(self._objects(content))
-        return beyond.whole_xml(text for text, _ in texts), sum(count for _, count in texts)
+        return unmapped_fields.root_xml(text for text, _ in texts), sum(count for _, count in texts)
 
     def _objects(self, content: Content) -> Iterator[tuple[str, int]]:
         yield from self._object(content["o"])
@@ -46,32 +46,32 @@ class CarriedFields:
         owner = content["o"]["f"].get("uuid")
         for part in content.get("p", ()):
             kind, fields = part["t"], part["f"]
-            if mapping().may_carry(kind) or beyond.repeats_system_id(kind, fields, owner):
+            if mapping().may_carry(kind) or unmapped_fields.repeats_system_id(kind, fields, owner):
                 continue  # the one tells it itself, the other is told already
-            yield from self._object(part, self._role_and_name(part) if kind in beyond.NAMED else concerns)
+            yield from self._object(part, self._role_and_name(part) if kind in unmapped_fields.NAMED else concerns)
 
-    def _object(self, thing: Thing, concerns: tuple[tuple[str, str], ...] = ()) -> Iterator[tuple[str, int]]:
-        kind, fields = thing["t"], thing["f"]
-        values = [(name, self._text(name, value)) for name, value in beyond.lost_fields(kind, fields)]
+    def _object(self, entity: EntityData, concerns: tuple[tuple[str, str], ...] = ()) -> Iterator[tuple[str, int]]:
+        kind, fields = entity["t"], entity["f"]
+        values = [(name, self._text(name, value)) for name, value in unmapped_fields.lost_fields(kind, fields)]
         count = len(values)
-        metadata = sum(1 for _ in beyond.lost_metadata(kind, fields)) if BUSINESS_METADATA in fields else 0
+        metadata = sum(1 for _ in unmapped_fields.lost_metadata(kind, fields)) if BUSINESS_METADATA in fields else 0
         if metadata:
             values.append((BUSINESS_METADATA, "\n" + vsm.groups_xml(fields[BUSINESS_METADATA], left_out=GROUP)))
             values.sort()
         if values:
-            yield beyond.object_xml(kind, (*concerns, *values)), count + metadata
+            yield unmapped_fields.object_xml(kind, (*concerns, *values)), count + metadata
 
-    def _role_and_name(self, thing: Thing) -> tuple[tuple[str, str], ...]:
-        name, role = beyond.NAMED[thing["t"]]
-        fields = thing["f"]
+    def _role_and_name(self, entity: EntityData) -> tuple[tuple[str, str], ...]:
+        name, role = unmapped_fields.NAMED[entity["t"]]
+        fields = entity["f"]
         return (
-            (beyond.CONCERNS, str(fields.get(name, ""))),
-            (beyond.ROLE, self._text(role, str(fields.get(role, "")))),
+            (unmapped_fields.CONCERNS, str(fields.get(name, ""))),
+            (unmapped_fields.ROLE, self._text(role, str(fields.get(role, "")))),
         )
 
     def _text(self, name: str, value: str) -> str:
-        return self._codes.of(name).get(value, value)
+        return self._codes.names_of(name).get(value, value)
 
 
-def _concerns(thing: Thing) -> tuple[tuple[str, str], ...]:
-    return ((beyond.CONCERNS, str(thing["f"].get("uuid", ""))),)
+def _concerns(entity: EntityData) -> tuple[tuple[str, str], ...]:
+    return ((unmapped_fields.CONCERNS, str(entity["f"].get("uuid", ""))),)

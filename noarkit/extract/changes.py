@@ -24,8 +24,8 @@ from noarkit.model.mapping import mapping
 from noarkit.model.xml_model import xml_model
 from noarkit.packages.noark5.changes_read import read_changes
 from noarkit.packages.noark5.content import Codes, xml_text
-from noarkit.packages.noark5.made import NO_CHANGES
 from noarkit.packages.noark5.moments import Moments
+from noarkit.packages.noark5.placeholders import NO_CHANGES
 from noarkit.packages.noark5.spec import CHANGE_LOG, WRITTEN_VERSION
 from noarkit.packages.noark5.values import timestamp
 from noarkit.packages.noark5.write import namespaces
@@ -56,12 +56,12 @@ class WrittenChanges:
 
     sha256: str
     entries: int
-    noted: bool = False
+    is_note: bool = False
 
 
 def fetch_changes(archive: Archive, store: ExtractStore, codes: Codes, pause: Callable[[], None]) -> None:
     """Reads the change log of all units into the store; remembers where the account may not read it."""
-    if store.progress(_TASK).done:
+    if store.progress(_TASK).is_done:
         return
     store.db.execute("DELETE FROM change")
     own_ids, left_counts, rows = own_accounts(archive), Counter[str](), []
@@ -86,7 +86,7 @@ def fetch_changes(archive: Archive, store: ExtractStore, codes: Codes, pause: Ca
 
 def merge_kept(store: ExtractStore, path: Path, zone: str) -> None:
     """Adds the changes of a kept endringslogg.xml that are of units in the store, once."""
-    if store.progress(_KEPT).done:
+    if store.progress(_KEPT).is_done:
         return
     rows: list[Row] = []
     for table in _WITH_UUID:
@@ -117,15 +117,15 @@ def _entries(archive: Archive, store: ExtractStore, own_ids: frozenset[str]) -> 
     """The entries that may matter: at once from an archive that can, else tree by tree."""
     administration = Administration(archive)
     try:
-        coming = administration.exported_changes(kinds=_LOGGED_REVISIONS, not_by=sorted(own_ids))
-        first = next(coming, None)
+        entries = administration.exported_changes(kinds=_LOGGED_REVISIONS, not_by=sorted(own_ids))
+        first = next(entries, None)
     except (ArchiveMediaType, ArchiveNotFound, ArchiveRefused, NotAllowed):
         for (fonds,) in list(store.rows("SELECT id FROM unit WHERE kind = 'F'")):
             yield from administration.all_changes(str(fonds), "Arkiv")
         return
     if first is not None:
         yield first
-        yield from coming
+        yield from entries
 
 
 def _row(
@@ -150,13 +150,13 @@ def _row(
 
 def _field_change(entry: Mapping[str, Json], codes: Codes) -> tuple[str, str, str] | None:
     kind, field = str(entry.get("type")), str(entry.get("modifiedField"))
-    mapped = mapping().types.get(kind)
-    element = mapped.fields.get(field) if mapped else None
+    type_mapping = mapping().types.get(kind)
+    element = type_mapping.fields.get(field) if type_mapping else None
     if element is None and field in xml_model(WRITTEN_VERSION).values:  # it came with an extract, told by its element
         return field, _value(entry.get("oldValue"), field, {}), _value(entry.get("newValue"), field, {})
     if element is None or element.path is None:
         return None
-    names = codes.of(field) if element.rule == "code" else {}
+    names = codes.names_of(field) if element.rule == "code" else {}
     return (
         element.path.split("/")[-1],
         _value(entry.get("oldValue"), field, names),
@@ -224,7 +224,7 @@ def write_changes(
         if not count:
             out.write(_note(bundles, moments).encode())
         out.write(f"</{CHANGE_LOG}>\n".encode())
-    return WrittenChanges(out.sha256, count or 1, noted=not count)
+    return WrittenChanges(out.sha256, count or 1, is_note=not count)
 
 
 def _note(bundles: Bundles, moments: Moments) -> str:

@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noarkit.errors import PackageFault, SourceFault, UsageFault
-from noarkit.events import Listener, nobody
+from noarkit.events import Listener, ignore_event
 from noarkit.extract.packing import PACKERS, Delivery, metadata_for
 from noarkit.extract.payload import Part, Payload, payload_of
 from noarkit.extract.renamed import BAG as BAG
 from noarkit.extract.renamed import NOARK as NOARK
-from noarkit.extract.renamed import LeftOut, named, refuse, write_names
+from noarkit.extract.renamed import LeftOut, rename_payload, require_unchanged, write_names
 from noarkit.extract.renamed import set_aside_path as set_aside_path
-from noarkit.packages.holding.building import File
-from noarkit.packages.holding.making import Made, Order, make_package
-from noarkit.packages.marks import Form
+from noarkit.packages.container.building import File
+from noarkit.packages.container.packager import MadePackage, Order, make_package
+from noarkit.packages.form_markers import Form
 from noarkit.packages.metadata.provenance import Conversion
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
@@ -49,7 +49,7 @@ class ConvertOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
+class ConvertResult:
     """The package that was made, of how many files of its source, and the form these came in. `defaults` where it says
     of its parties only that they are not stated. `set_aside` counts what stands in the source and is no file (links,
     pipes, sockets and devices) or cannot be read; of a SIARD archive, what it lacks. `PKG.set-aside.csv` lists them.
@@ -74,54 +74,54 @@ class Converted:
     left_out: tuple[str, ...] = ()
 
 
-def convert(source: Path, target: Path, wanted: ConvertOptions, *, emit: Listener = nobody) -> Converted:
+def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listener = ignore_event) -> ConvertResult:
     """Makes the package `target` of what `source` holds.
 
     Raises `UsageFault` where `target` is there or the form is unknown, `PackageFault` for what cannot be carried or
     a file that cannot be taken (what was done is kept for the next call), and whatever `safe` refuses of the source.
     """
-    if wanted.form not in TARGETS:
-        raise UsageFault(what="unknown-form", where=wanted.form, do=", ".join(TARGETS))
+    if options.form not in TARGETS:
+        raise UsageFault(what="unknown-form", where=options.form, do=", ".join(TARGETS))
     _refuse_inside(source, target)
-    counted = _Counted()
-    with payload_of(source, wanted.limits, emit, form=wanted.source_form) as found, ExitStack() as stack:
-        payload = named(found, wanted.form, target, stack)
-        left = LeftOut(payload, wanted.form)
-        if wanted.strict:
-            refuse(source, target, payload, left)
-        counting = replace(
+    counter = _FileCounter()
+    with payload_of(source, options.limits, emit, form=options.source_form) as source_payload, ExitStack() as stack:
+        payload = rename_payload(source_payload, options.form, target, stack)
+        left_out = LeftOut(payload, options.form)
+        if options.strict:
+            require_unchanged(source, target, payload, left_out)
+        counted_payload = replace(
             payload,
-            parts=tuple(map(counted.part, payload.parts)),
-            whole=counted.part(payload.whole),
-            aside=None if wanted.strict else left,
+            parts=tuple(map(counter.part, payload.parts)),
+            whole_part=counter.part(payload.whole_part),
+            aside=None if options.strict else left_out,
         )
         try:
-            if wanted.form == NOARK:
-                made = _taken_out(counting, target, emit)
+            if options.form == NOARK:
+                package = _unpack_extract(counted_payload, target, emit)
             else:
-                made = PACKERS[wanted.form](_delivery(counting, target, wanted, emit))
+                package = PACKERS[options.form](_delivery(counted_payload, target, options, emit))
         except SourceFault as fault:
             if fault.exit_code != SourceFault.exit_code:
                 raise
             raise PackageFault(where=fault.data.get("key"), why=fault.data.get("why"), detail=fault.code) from fault
-        aside, called = left.write(target), write_names(target, payload, wanted.form)
-    stated = payload.statement
-    return Converted(
-        made.path,
+        set_aside_count, renamed_count = left_out.write(target), write_names(target, payload, options.form)
+    statement = payload.statement
+    return ConvertResult(
+        package.path,
         payload.form,
-        counted.files - left.files,
-        counted.bytes - left.bytes,
-        made.resumed,
-        wanted.package is None and wanted.form != NOARK and not stated.metadata.names_parties,
-        aside,
-        renamed=called,
-        empty_folders=len(left.empty),
-        untold_events=stated.metadata.history.untold,
-        unread=stated.unread,
+        counter.files - left_out.files,
+        counter.bytes - left_out.bytes,
+        package.resumed,
+        options.package is None and options.form != NOARK and not statement.metadata.names_parties,
+        set_aside_count,
+        renamed=renamed_count,
+        empty_folders=len(left_out.empty),
+        untold_events=statement.metadata.history.omitted,
+        unread=statement.unread,
     )
 
 
-class _Counted:
+class _FileCounter:
     """Counts what is carried over; what a form adds of its own is no part of it."""
 
     def __init__(self) -> None:
@@ -130,9 +130,9 @@ class _Counted:
 
     def part(self, part: Part) -> Part:
         """The same part, counted as it is gone through."""
-        return replace(part, files=lambda: self._each(part))
+        return replace(part, files=lambda: self._count_files(part))
 
-    def _each(self, part: Part) -> Iterator[File]:
+    def _count_files(self, part: Part) -> Iterator[File]:
         for file in part.files():
             self.files += 1
             self.bytes += file[2] or 0
@@ -145,20 +145,20 @@ def _refuse_inside(source: Path, target: Path) -> None:
         raise UsageFault(what="inside-source", where=str(target))
 
 
-def _delivery(payload: Payload, target: Path, wanted: ConvertOptions, tell: Listener) -> Delivery:
+def _delivery(payload: Payload, target: Path, options: ConvertOptions, emit: Listener) -> Delivery:
     source = payload.statement.metadata.package_type
     conversion = None
     if payload.form in _PACKAGES:
-        conversion = Conversion(f"{payload.form} {source}".rstrip(), wanted.form, wanted.checked)
-    return Delivery(payload, target, wanted.package, metadata_for(payload, wanted.package), conversion, tell)
+        conversion = Conversion(f"{payload.form} {source}".rstrip(), options.form, options.checked)
+    return Delivery(payload, target, options.package, metadata_for(payload, options.package), conversion, emit)
 
 
-def _taken_out(payload: Payload, target: Path, tell: Listener) -> Made:
+def _unpack_extract(payload: Payload, target: Path, emit: Listener) -> MadePackage:
     """A Noark 5 extract as it lay in a package."""
     extracts = [part for part in payload.parts if part.content == "noark5"]
     if len(extracts) != 1:
         raise PackageFault(where=payload.title, why="no-extract-inside" if not extracts else "several-packages")
-    files = (file for file, _ in extracts[0].called())
+    files = (file for file, _ in extracts[0].named_files())
     return make_package(
-        files, Order(target, f"noark5 {payload.title}", aside=payload.aside), lambda *_: None, tell=tell
+        files, Order(target, f"noark5 {payload.title}", aside=payload.aside), lambda *_: None, emit=emit
     )

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from noarkit.archive.port import Archive
 from noarkit.errors import UsageFault
-from noarkit.events import Listener, nobody
+from noarkit.events import Listener, ignore_event
 from noarkit.extract.convert import NOARK, ConvertOptions, convert
-from noarkit.extract.run import Extracted, ExtractSettings, extract
+from noarkit.extract.run import ExtractResult, ExtractSettings, extract
 from noarkit.safe.atomic import write_text
 
 
 def deliver(
-    archive: Archive, target: Path, options: ConvertOptions, settings: ExtractSettings, *, emit: Listener = nobody
-) -> Extracted:
+    archive: Archive, target: Path, options: ConvertOptions, settings: ExtractSettings, *, emit: Listener = ignore_event
+) -> ExtractResult:
     """An extract beside its target, then the package that is made of it; a call that was killed goes on with either.
 
     Raises what `extract` and `convert` raise.
@@ -43,7 +43,7 @@ def deliver(
         report.replace(target.parent / _report_name(target, report))
     shutil.rmtree(work, ignore_errors=True)
     report = target.parent / str(facts["report"])
-    return Extracted(**{**facts, "package": target, "report": report, "flaws": tuple(facts["flaws"])})
+    return ExtractResult(**{**facts, "package": target, "report": report, "flaws": tuple(facts["flaws"])})
 
 
 def _report_name(target: Path, report: Path) -> str:

@@ -58,7 +58,7 @@ def fetch_documents(
     if store.fact("left-out") is None:
         store.db.execute(_LEFT_OUT)
         store.remember("left-out", "1")
-    _distrust(store, package)
+    _recheck_files(store, package)
     folders: set[Path] = set()
     with ThreadPoolExecutor(_DOWNLOADS_AT_ONCE, thread_name_prefix="noarkit-download") as threads:
         running: deque[Future[list[_FetchedFile]]] = deque()
@@ -67,10 +67,10 @@ def fetch_documents(
                 _make_folders(batch, package, folders)
                 running.append(threads.submit(_download_all, archive, batch, package))
                 if len(running) > _DOWNLOADS_AT_ONCE * 2:
-                    _note(store, running.popleft().result(), emit)
+                    _store_fetched(store, running.popleft().result(), emit)
                     pause()
             while running:
-                _note(store, running.popleft().result(), emit)
+                _store_fetched(store, running.popleft().result(), emit)
         finally:
             for running_download in running:
                 running_download.cancel()
@@ -92,18 +92,18 @@ def _download_all(archive: Archive, batch: list[_VersionFile], package: Path) ->
     return [_download(archive, file, package) for file in batch]
 
 
-def _note(store: ExtractStore, got: list[_FetchedFile], emit: Listener) -> None:
+def _store_fetched(store: ExtractStore, fetched_files: list[_FetchedFile], emit: Listener) -> None:
     store.db.execute("BEGIN")
-    rows = [(file.sha256, file.size_bytes, file.row) for file in got]
+    rows = [(file.sha256, file.size_bytes, file.row) for file in fetched_files]
     store.db.executemany("UPDATE version SET sha256 = ?, size = ?, done = 1 WHERE rowid = ?", rows)
-    measured_rows = [(file.sha256, file.size_bytes, file.row) for file in got if file.as_measured]
+    measured_rows = [(file.sha256, file.size_bytes, file.row) for file in fetched_files if file.as_measured]
     store.db.executemany(
         "UPDATE version SET data = json_set(data, '$.f.sjekksum', ?, '$.f.sjekksumAlgoritme', 'SHA-256',"
         " '$.f.filstoerrelse', ?) WHERE rowid = ?",
         measured_rows,
     )
     store.db.execute("COMMIT")
-    emit(Event("files_fetched", {"count": len(got), "bytes": sum(file.size_bytes for file in got)}))
+    emit(Event("files_fetched", {"count": len(fetched_files), "bytes": sum(file.size_bytes for file in fetched_files)}))
 
 
 def _missing_files(store: ExtractStore) -> Iterator[_VersionFile]:
@@ -140,7 +140,7 @@ def _download(archive: Archive, version: _VersionFile, package: Path) -> _Fetche
     return _FetchedFile(version.row, downloaded.sha256, downloaded.size_bytes, not as_archive_says)
 
 
-def _distrust(store: ExtractStore, package: Path) -> None:
+def _recheck_files(store: ExtractStore, package: Path) -> None:
     """Asks again for files that are not there with the size that was noted."""
     missing = []
     for row, path, size in store.rows("SELECT rowid, path, size FROM version WHERE done = 1"):

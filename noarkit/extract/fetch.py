@@ -75,9 +75,9 @@ def fetch(
 ) -> None:
     """Fetches all that belongs to the selection; `pause` is called between pages and may raise."""
     run = _Fetch(archive, store, emit, pause)
-    if selection.whole:
-        run.all_of(Task(kind, kind) for kind in _STRUCTURE)
-        run.all_of(_whole_task(kind) for kind in dict.fromkeys((*_MATERIAL, *_PARTS)))
+    if selection.is_whole_archive:
+        run.run_tasks(Task(kind, kind) for kind in _STRUCTURE)
+        run.run_tasks(_whole_task(kind) for kind in dict.fromkeys((*_MATERIAL, *_PARTS)))
     else:
         _fetch_from_above(run, selection)
 
@@ -90,7 +90,7 @@ def _whole_task(kind: str) -> Task:
 
 def _fetch_from_above(run: _Fetch, selection: ResolvedSelection) -> None:
     fonds: dict[str, Parameter] = {"@f": key_of(selection.arkiv.id)}
-    run.all_of(
+    run.run_tasks(
         (
             Task("Arkiv", "Arkiv", "id = @f", fonds),
             Task("Arkivskaper", "Arkivskaper", "refArkiv.id = @f", fonds),
@@ -102,14 +102,14 @@ def _fetch_from_above(run: _Fetch, selection: ResolvedSelection) -> None:
     if metamodel().family(selection.kind) == RECORDS:
         _records_and_their_folders(run, selection)
     else:
-        run.all_of(_top_tasks(run.store, selection))
-        run.below(FOLDERS, "refForelderMappe", FOLDER)
-        run.below(RECORDS, "refMappe", FOLDER)
-    run.below("Dokument", "refRegistrering", RECORD)
-    run.below("Dokumentversjon", "refDokument", DOCUMENT)
+        run.run_tasks(_top_tasks(run.store, selection))
+        run.fetch_below(FOLDERS, "refForelderMappe", FOLDER)
+        run.fetch_below(RECORDS, "refMappe", FOLDER)
+    run.fetch_below("Dokument", "refRegistrering", RECORD)
+    run.fetch_below("Dokumentversjon", "refDokument", DOCUMENT)
     for kind, owners in _PARTS.items():
         for reference, family in owners:
-            run.below(kind, reference, family)
+            run.fetch_below(kind, reference, family)
 
 
 def _series(selection: ResolvedSelection, fonds: Mapping[str, Parameter]) -> Task:
@@ -152,7 +152,7 @@ def _records_and_their_folders(run: _Fetch, selection: ResolvedSelection) -> Non
     in_series = " || ".join(f"{path}refArkivdel.id = @d" for path in paths)
     for series_id in series:
         condition = f"({in_series})" + (f" && ({selection.where})" if selection.where else "")
-        run.all_of(
+        run.run_tasks(
             [
                 Task(
                     f"{selection.kind}/{series_id}",
@@ -172,7 +172,7 @@ def _records_and_their_folders(run: _Fetch, selection: ResolvedSelection) -> Non
             condition, parameters = _one_of("id", batch)
             tasks.append(Task(f"above/{batch[0]}/{len(batch)}", FOLDERS, condition, parameters))
         before = len(missing_ids)
-        run.all_of(tasks)
+        run.run_tasks(tasks)
         if [str(row[0]) for row in run.store.rows(missing)] == missing_ids[:before]:
             return  # what lies above may not be read; the report of references to nothing names it
 
@@ -194,10 +194,10 @@ class _Fetch:
     def __init__(self, archive: Archive, store: ExtractStore, emit: Listener, pause: Callable[[], None]) -> None:
         self._archive = archive
         self.store = store
-        self._tell = emit
+        self._emit = emit
         self._pause = pause
 
-    def below(self, kind: str, reference: str, family: str) -> None:
+    def fetch_below(self, kind: str, reference: str, family: str) -> None:
         """All objects of a kind whose reference leads to what the store holds of a family, also to what this adds."""
         table, condition = _SOURCES[family]
         last_row = 0
@@ -214,34 +214,34 @@ class _Fetch:
             for batch in _batches(str(row[1]) for row in rows):
                 restriction, parameters = _one_of(f"{reference}.id", batch)
                 tasks.append(Task(f"{kind}/{reference}/{batch[0]}/{len(batch)}", kind, restriction, parameters))
-            self.all_of(tasks)
+            self.run_tasks(tasks)
 
-    def all_of(self, tasks: Iterable[Task]) -> None:
+    def run_tasks(self, tasks: Iterable[Task]) -> None:
         """Carries tasks out, several at a time; a fault of one ends all."""
-        waiting = [(task, progress.last) for task in tasks if not (progress := self.store.progress(task.name)).done]
-        coming: queue.Queue[_StoredPage | BaseException] = queue.Queue(_WAITING_PAGES)
+        waiting = [(task, progress.last) for task in tasks if not (progress := self.store.progress(task.name)).is_done]
+        results: queue.Queue[_StoredPage | BaseException] = queue.Queue(_WAITING_PAGES)
         stop_event = threading.Event()
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="noarkit-fetch") as threads:
             try:
                 for task, last in waiting:
-                    threads.submit(self._ask, task, last, coming, stop_event)
-                self._store(coming, len(waiting))
+                    threads.submit(self._fetch_task, task, last, results, stop_event)
+                self._store(results, len(waiting))
             finally:
                 stop_event.set()
-                _drain(coming)
+                _drain(results)
 
-    def _store(self, coming: queue.Queue[_StoredPage | BaseException], running: int) -> None:
+    def _store(self, results: queue.Queue[_StoredPage | BaseException], running: int) -> None:
         while running:
-            portion = coming.get()
+            portion = results.get()
             if isinstance(portion, BaseException):
                 raise portion
             self.store.add({portion.table: portion.rows}, portion.task, portion.progress)
-            self._tell(Event("fetched", {"type": portion.type, "count": len(portion.rows)}))
-            running -= portion.progress.done
+            self._emit(Event("fetched", {"type": portion.type, "count": len(portion.rows)}))
+            running -= portion.progress.is_done
             self._pause()
 
-    def _ask(
-        self, task: Task, last: str, coming: queue.Queue[_StoredPage | BaseException], stop_event: threading.Event
+    def _fetch_task(
+        self, task: Task, last: str, results: queue.Queue[_StoredPage | BaseException], stop_event: threading.Event
     ) -> None:
         if stop_event.is_set():
             return
@@ -251,14 +251,14 @@ class _Fetch:
                 if stop_event.is_set():
                     return
                 last = page.objects[-1].id if page.objects else last
-                rows = [row_of(saved) for saved in page.objects if _is_not_own(saved)]
-                coming.put(_StoredPage(task.name, task.type, table, rows, Progress(last, not page.has_more)))
+                rows = [row_of(entity) for entity in page.objects if _is_not_own(entity)]
+                results.put(_StoredPage(task.name, task.type, table, rows, Progress(last, not page.has_more)))
         except ArchiveRefused as fault:
             # an archive that does not know the type holds nothing of it
             is_known_type = task.type not in _ONLY_NEWER
-            coming.put(fault if is_known_type else _StoredPage(task.name, task.type, "part", [], Progress("", True)))
+            results.put(fault if is_known_type else _StoredPage(task.name, task.type, "part", [], Progress("", True)))
         except BaseException as fault:  # noqa: BLE001  # carried to the thread that waits, which raises it
-            coming.put(fault)
+            results.put(fault)
 
     def _pages(self, task: Task, last: str) -> Iterator[Page]:
         condition, parameters = task.where, dict(task.parameters)
@@ -277,18 +277,18 @@ class _StoredPage:
     progress: Progress
 
 
-def _drain(coming: queue.Queue[_StoredPage | BaseException]) -> None:
+def _drain(results: queue.Queue[_StoredPage | BaseException]) -> None:
     """Lets threads that wait for room go on, so that they see that it is over."""
     while True:
         try:
-            coming.get_nowait()
+            results.get_nowait()
         except queue.Empty:
             return
 
 
-def _is_not_own(saved: SavedObject) -> bool:
+def _is_not_own(entity: SavedObject) -> bool:
     """False for what our own loads leave behind for themselves."""
-    return saved.type != "EksternId" or not str(saved.fields.get("eksterntSystem", "")).startswith(_OWN_SYSTEMS)
+    return entity.type != "EksternId" or not str(entity.fields.get("eksterntSystem", "")).startswith(_OWN_SYSTEMS)
 
 
 def _one_of(path: str, ids: Sequence[str]) -> tuple[str, dict[str, Parameter]]:
@@ -297,6 +297,6 @@ def _one_of(path: str, ids: Sequence[str]) -> tuple[str, dict[str, Parameter]]:
 
 
 def _batches(ids: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    coming = iter(ids)
-    while batch := tuple(islice(coming, _PARENTS)):
+    id_iterator = iter(ids)
+    while batch := tuple(islice(id_iterator, _PARENTS)):
         yield batch

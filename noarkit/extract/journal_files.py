@@ -11,8 +11,8 @@ from pathlib import Path
 from noarkit.extract.bundles import Bundles
 from noarkit.extract.output import Hashed, hashed
 from noarkit.extract.store import Key, key_of
-from noarkit.packages.noark5.content import Codes, Content, Thing
-from noarkit.packages.noark5.journals import DOCUMENTS, Case, JournalHead, Journals, ends
+from noarkit.packages.noark5.content import Codes, Content, EntityData
+from noarkit.packages.noark5.journals import DOCUMENTS, Case, JournalHead, Journals, journal_end
 from noarkit.packages.noark5.moments import Moments
 
 _KEPT_CASES = 20_000
@@ -42,7 +42,7 @@ def write_journals(
     bundles: Bundles,
     package: Path,
     words: tuple[Codes, Moments],
-    agreed: JournalPeriod,
+    period: JournalPeriod,
     pause: Callable[[], None],
 ) -> WrittenJournals:
     """Writes both journals where there are journal posts in case files; nothing where there are none."""
@@ -59,25 +59,25 @@ def write_journals(
     journals = Journals(*words, missing)
     fonds = next(unit for _, unit in bundles.units("", "F"))
     creators = sorted((part for part in fonds.get("p", []) if part["t"] == "Arkivskaper"), key=_by_content)
-    head = JournalHead(*_period(bundles, agreed, words[1]), result.entries, tuple(creators))
+    head = JournalHead(*_period(bundles, period, words[1]), result.entries, tuple(creators))
     with ExitStack() as stack:
         files = [stack.enter_context(hashed(package / f"{name}.xml")) for name in DOCUMENTS]
         for name, file in zip(DOCUMENTS, files, strict=True):
             file.write(journals.head(name, head).encode())
         _entries(bundles, journals, files, pause)
         for name, file in zip(DOCUMENTS, files, strict=True):
-            file.write(ends(name).encode())
+            file.write(journal_end(name).encode())
             result.files[name] = file.sha256
     return result
 
 
-def _period(bundles: Bundles, agreed: JournalPeriod, moments: Moments) -> tuple[str, str]:
+def _period(bundles: Bundles, period: JournalPeriod, moments: Moments) -> tuple[str, str]:
     day = "coalesce(json_extract(u.data, '$.f.registreringsDato'), json_extract(u.data, '$.f.opprettetDato'))"
     first, last = bundles.db.execute(
         f"SELECT min({day}), max({day}) {_IN_CASE_FILES} WHERE u.type = 'Journalpost'"
     ).fetchone()
-    start = agreed.start.isoformat() if agreed.start else moments.day(first)
-    return start, agreed.end.isoformat() if agreed.end else moments.day(last)
+    start = period.start.isoformat() if period.start else moments.day(first)
+    return start, period.end.isoformat() if period.end else moments.day(last)
 
 
 def _entries(bundles: Bundles, journals: Journals, files: list[Hashed], pause: Callable[[], None]) -> None:
@@ -145,7 +145,7 @@ class _Cases:
         return False
 
 
-def _by_content(creator: Thing) -> str:
+def _by_content(creator: EntityData) -> str:
     return "\n".join(str(creator["f"].get(name, "")) for name in ("arkivskaperIdent", "arkivskaperNavn", "beskrivelse"))
 
 

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from noarkit.packages.holding.storage import Storage
-from noarkit.packages.marks import Form
+from noarkit.packages.container.storage import Storage
+from noarkit.packages.form_markers import Form
 from noarkit.packages.own_files import has_own_files, is_own_file
 
 Covers = Callable[[str], bool]
 """True for a name, from the root of the package, that a part carries."""
 
 
-def left_out(form: Form, storage: Storage, carried: Iterable[Covers]) -> Iterator[str]:
+def left_out(form: Form, storage: Storage, predicates: Iterable[Covers]) -> Iterator[str]:
     """The names of plain files that nothing carries, and that are none of the form's own."""
     if not has_own_files(form):
         return
-    covering = tuple(carried)
+    covering = tuple(predicates)
 
     def carries(name: str) -> bool:
         return any(covers(name) for covers in covering)
 
-    for stored in storage.files():
-        name = stored.name
-        if stored.odd or is_own_file(form, name) or carries(name):
+    for file in storage.files():
+        name = file.name
+        if file.odd or is_own_file(form, name) or carries(name):
             continue
         sealed = name.removesuffix(".xml") + ".tar"  # a DIAS description lies beside the package that it seals
         if name.endswith(".xml") and carries(sealed):

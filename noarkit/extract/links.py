@@ -17,7 +17,7 @@ _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _LinkKind:
     """Objects of `type` lead by `name` to objects of `target`, which lead back by `inverse`. With `inside` the target
     is written within the source, so that all of it is kept; `swapped`: the target is what the link is kept under."""
 
@@ -29,32 +29,32 @@ class _Kind:
     swapped: bool = False
 
 
-_KINDS = (
-    _Kind(
+_LINK_KINDS = (
+    _LinkKind(
         "Klassifikasjonssystem",
         "refArkivdelSomSekundaer",
         "Arkivdel",
         "refSekundaerKlassifikasjonssystem",
         swapped=True,
     ),
-    _Kind("AbstraktMappe", "refSekundaerKlasse", "Klasse", "refMappeSomSekundaer"),
-    _Kind("AbstraktRegistrering", "refSekundaerKlasse", "Klasse", "refRegistreringSomSekundaer"),
-    _Kind("AbstraktMappe", "refKryssreferanseTilMappe", "AbstraktMappe", "refKryssreferanseFraMappe"),
-    _Kind("AbstraktMappe", "refKryssreferanseTilRegistrering", "AbstraktRegistrering", "refKryssreferanseFraMappe"),
-    _Kind("AbstraktRegistrering", "refKryssreferanseTilMappe", "AbstraktMappe", "refKryssreferanseFraRegistrering"),
-    _Kind(
+    _LinkKind("AbstraktMappe", "refSekundaerKlasse", "Klasse", "refMappeSomSekundaer"),
+    _LinkKind("AbstraktRegistrering", "refSekundaerKlasse", "Klasse", "refRegistreringSomSekundaer"),
+    _LinkKind("AbstraktMappe", "refKryssreferanseTilMappe", "AbstraktMappe", "refKryssreferanseFraMappe"),
+    _LinkKind("AbstraktMappe", "refKryssreferanseTilRegistrering", "AbstraktRegistrering", "refKryssreferanseFraMappe"),
+    _LinkKind("AbstraktRegistrering", "refKryssreferanseTilMappe", "AbstraktMappe", "refKryssreferanseFraRegistrering"),
+    _LinkKind(
         "AbstraktRegistrering",
         "refKryssreferanseTilRegistrering",
         "AbstraktRegistrering",
         "refKryssreferanseFraRegistrering",
     ),
-    _Kind("Saksmappe", "refPresedens", "Presedens", "refSaksmappe", inside=True),
-    _Kind("Journalpost", "refPresedens", "Presedens", "refJournalpost", inside=True),
-    _Kind("Avskrivning", "refTilknyttetJournalpost", "Journalpost", "refTilknyttetAvskrivning"),
-    _Kind("Arkivdel", "refArkivdelForloeper", "Arkivdel", "refArkivdelArvtaker"),
-    _Kind("Arkivdel", "refArkivdelArvtaker", "Arkivdel", "refArkivdelForloeper"),
+    _LinkKind("Saksmappe", "refPresedens", "Presedens", "refSaksmappe", inside=True),
+    _LinkKind("Journalpost", "refPresedens", "Presedens", "refJournalpost", inside=True),
+    _LinkKind("Avskrivning", "refTilknyttetJournalpost", "Journalpost", "refTilknyttetAvskrivning"),
+    _LinkKind("Arkivdel", "refArkivdelForloeper", "Arkivdel", "refArkivdelArvtaker"),
+    _LinkKind("Arkivdel", "refArkivdelArvtaker", "Arkivdel", "refArkivdelForloeper"),
 )
-_HELD: dict[str, str] = {
+_IS_STORED: dict[str, str] = {
     "AbstraktMappe": "SELECT 1 FROM unit WHERE id = ? AND kind = 'M'",
     "Saksmappe": "SELECT 1 FROM unit WHERE id = ? AND kind = 'M'",
     "AbstraktRegistrering": "SELECT 1 FROM unit WHERE id = ? AND kind = 'R'",
@@ -67,10 +67,10 @@ _HELD: dict[str, str] = {
 
 def fetch_links(archive: Archive, store: ExtractStore, pause: Callable[[], None]) -> None:
     """Fetches the links of all that the store holds. A kind of link is taken whole or asked for anew."""
-    for kind in _KINDS:
+    for kind in _LINK_KINDS:
         task = f"link/{kind.type}/{kind.name}"
         progress = store.progress(task)
-        if progress.done:
+        if progress.is_done:
             continue
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="noarkit-links") as threads:
             last = progress.last
@@ -82,16 +82,16 @@ def fetch_links(archive: Archive, store: ExtractStore, pause: Callable[[], None]
         store.add({}, task, Progress("", True))
 
 
-def _sources(archive: Archive, store: ExtractStore, kind: _Kind, last: str) -> Iterator[list[str]]:
+def _sources(archive: Archive, store: ExtractStore, kind: _LinkKind, last: str) -> Iterator[list[str]]:
     """The ids of what the store holds and such a link leads from, in portions."""
     condition, after = f"{kind.name} != @none", {} if not last else {"@last": key_of(last), "@open": "*"}
     if last:
         condition = f"({condition}) && id = {{@last:@open]"
     query = Query(kind.type, condition, {"@none": None, **after}, order=(("id", "asc"),))
     batch: list[str] = []
-    for saved in objects(archive, query):
-        if store.number(_HELD[kind.type], (key_of(saved.id),)):
-            batch.append(saved.id)
+    for entity in objects(archive, query):
+        if store.number(_IS_STORED[kind.type], (key_of(entity.id),)):
+            batch.append(entity.id)
         if len(batch) == _BATCH:
             yield batch
             batch = []
@@ -99,11 +99,11 @@ def _sources(archive: Archive, store: ExtractStore, kind: _Kind, last: str) -> I
         yield batch
 
 
-def _rows(archive: Archive, kind: _Kind, source: str) -> Iterator[Row]:
+def _rows(archive: Archive, kind: _LinkKind, source: str) -> Iterator[Row]:
     query = Query(kind.target, f"{kind.inverse}.id = @i", {"@i": key_of(source)}, order=(("id", "asc"),))
-    for saved in objects(archive, query):
-        uuid = str(saved.fields.get("uuid", ""))
+    for entity in objects(archive, query):
+        uuid = str(entity.fields.get("uuid", ""))
         if kind.swapped:
-            yield (key_of(saved.id), kind.inverse, key_of(source), source, "")
+            yield (key_of(entity.id), kind.inverse, key_of(source), source, "")
         else:
-            yield (key_of(source), kind.name, key_of(saved.id), uuid, data_of(saved) if kind.inside else "")
+            yield (key_of(source), kind.name, key_of(entity.id), uuid, data_of(entity) if kind.inside else "")

@@ -10,8 +10,8 @@ from pathlib import Path
 import orjson
 
 from noarkit.extract.carried_fields import lost_fields
-from noarkit.packages.noark5.beyond import repeats_system_id
-from noarkit.packages.noark5.content import Thing
+from noarkit.packages.noark5.content import EntityData
+from noarkit.packages.noark5.unmapped_fields import repeats_system_id
 from noarkit.safe.csv_files import write_csv
 
 _OWNER = """CASE WHEN t.type <> 'EksternId' THEN ''
@@ -25,18 +25,18 @@ def write_table(db: sqlite3.Connection, path: Path) -> dict[str, int]:
     counts: Counter[str] = Counter()
 
     def rows() -> Iterator[tuple[str, str, str, str]]:
-        for thing, uuid, owner in _things(db):
-            if repeats_system_id(thing["t"], thing["f"], owner):
+        for entity, uuid, owner in _entities(db):
+            if repeats_system_id(entity["t"], entity["f"], owner):
                 continue
-            for name, value in lost_fields(thing):
-                counts[f"{thing['t']}.{name.partition('/')[0]}"] += 1
-                yield thing["t"], uuid, name, value
+            for name, value in lost_fields(entity):
+                counts[f"{entity['t']}.{name.partition('/')[0]}"] += 1
+                yield entity["t"], uuid, name, value
 
     write_csv(path, ("type", "uuid", "field", "value"), rows(), mode=0o644, sync=False)
     return dict(counts)
 
 
-def _things(db: sqlite3.Connection) -> Iterator[tuple[Thing, str, str]]:
+def _entities(db: sqlite3.Connection) -> Iterator[tuple[EntityData, str, str]]:
     """Every thing with its uuid; of a key also the uuid of what it is the key of."""
     for table in ("unit", "document", "version", "part"):
         order = "uuid" if table in ("document", "version") else "type, uuid"

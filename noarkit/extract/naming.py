@@ -39,7 +39,7 @@ class Naming:
         self._db.execute("CREATE TABLE called (name BLOB PRIMARY KEY, told TEXT) WITHOUT ROWID")
         self._db.execute("CREATE TABLE long (name BLOB)")
         self._db.execute("CREATE VIEW borne AS SELECT * FROM called WHERE name NOT IN (SELECT name FROM long)")
-        self._judge(names, apart)
+        self._name_files(names, apart)
         self._db.execute("CREATE INDEX called_told ON called (told)")
         self.count = int(self._db.execute("SELECT count(*) FROM borne").fetchone()[0])
         self._any = self._db.execute("SELECT 1 FROM called LIMIT 1").fetchone() is not None
@@ -61,15 +61,15 @@ class Naming:
         row = self._db.execute("SELECT told FROM called WHERE name = ?", (os.fsencode(name),)).fetchone()
         return name if row is None else str(row[0])
 
-    def original(self, told: str) -> str:
+    def original(self, new_name: str) -> str:
         """The key of what a file of the package was called; empty where it still is."""
-        row = self._db.execute("SELECT name FROM called WHERE told = ?", (told,)).fetchone() if self._any else None
+        row = self._db.execute("SELECT name FROM called WHERE told = ?", (new_name,)).fetchone() if self._any else None
         return "" if row is None else key_of(row[0])
 
-    def changed(self) -> Iterator[tuple[str, str]]:
+    def list_renamed(self) -> Iterator[tuple[str, str]]:
         """What is called otherwise: the name in the package and the key of the original one, by the former."""
-        for told, name in self._db.execute("SELECT told, name FROM borne ORDER BY told"):
-            yield str(told), key_of(name)
+        for new_name, name in self._db.execute("SELECT told, name FROM borne ORDER BY told"):
+            yield str(new_name), key_of(name)
 
     def too_long(self) -> Iterator[str]:
         """Files whose whole path no package can bear, by their keys."""
@@ -77,30 +77,30 @@ class Naming:
             yield key_of(name)
 
     @staticmethod
-    def fits(told: str) -> bool:
+    def fits(path: str) -> bool:
         """True for a path that a package can bear."""
-        return len(told) * 4 <= MOST_PATH_BYTES or len(told.encode()) <= MOST_PATH_BYTES
+        return len(path) * 4 <= MOST_PATH_BYTES or len(path.encode()) <= MOST_PATH_BYTES
 
-    def _judge(self, names: Callable[[], Iterable[str]], apart: bool) -> None:
+    def _name_files(self, names: Callable[[], Iterable[str]], apart: bool) -> None:
         self._db.execute("BEGIN")
         with NameKeys() as keys:
             for name in names():
-                told = self._keep(name, self._rule(name))
-                if not self.fits(told):
+                new_name = self._store_name(name, self._rule(name))
+                if not self.fits(new_name):
                     self._db.execute("INSERT INTO long VALUES (?)", (os.fsencode(name),))
                 elif apart:
-                    keys.add(tuple(told.split("/")))
+                    keys.add(tuple(new_name.split("/")))
             alike = keys.may_repeat()
         if alike:
-            self._tell_apart(names)
+            self._make_distinct(names)
         self._db.execute("COMMIT")
 
-    def _keep(self, name: str, told: str) -> str:
-        if told != name:
-            self._db.execute("INSERT OR REPLACE INTO called VALUES (?, ?)", (os.fsencode(name), told))
-        return told
+    def _store_name(self, name: str, new_name: str) -> str:
+        if new_name != name:
+            self._db.execute("INSERT OR REPLACE INTO called VALUES (?, ?)", (os.fsencode(name), new_name))
+        return new_name
 
-    def _tell_apart(self, names: Callable[[], Iterable[str]]) -> None:
+    def _make_distinct(self, names: Callable[[], Iterable[str]]) -> None:
         """Of names that some system takes for one, in each folder, the first by bytes keeps its own."""
         self._db.execute(_STEPS)
         for name in names():
@@ -109,10 +109,10 @@ class Naming:
         self._db.execute(_LATER)
         self._db.execute("CREATE UNIQUE INDEX later_part ON later (folder, part)")
         for name in names():
-            self._keep(name, self._distinct(name, self._rule(name)))
+            self._store_name(name, self._distinct(name, self._rule(name)))
 
-    def _distinct(self, name: str, told: str) -> str:
-        parts = told.split("/")
+    def _distinct(self, name: str, new_name: str) -> str:
+        parts = new_name.split("/")
         for depth, (folder, part, _) in enumerate(_steps(name)):
             if self._db.execute("SELECT 1 FROM later WHERE folder = ? AND part = ?", (folder, part)).fetchone():
                 parts[depth] = distinct_part(os.fsdecode(part))

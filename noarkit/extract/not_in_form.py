@@ -17,7 +17,7 @@ from noarkit.extract.changes import NO_FLAWS
 from noarkit.extract.rows import LEFT_OUT
 from noarkit.extract.store import ExtractStore
 from noarkit.model.mapping import mapping
-from noarkit.safe.atomic import writing
+from noarkit.safe.atomic import open_atomic
 from noarkit.words.texts import texts
 
 _FORMAT = 1
@@ -40,13 +40,13 @@ def table_path(target: Path) -> Path:
 def write_report(store: ExtractStore, target: Path, assembly: Assembly, context: ReportContext) -> Path:
     """Writes the JSON and says where it is; the table is there by then."""
     path = target.parent / f"{target.name}.not-in-form.json"
-    content = json.dumps(_whole(store, assembly, context), ensure_ascii=False, indent=1) + "\n"
-    with writing(path, sync=False) as file:
+    content = json.dumps(_build_report(store, assembly, context), ensure_ascii=False, indent=1) + "\n"
+    with open_atomic(path, sync=False) as file:
         file.write(content.encode())
     return path
 
 
-def _whole(store: ExtractStore, assembly: Assembly, context: ReportContext) -> dict[str, object]:
+def _build_report(store: ExtractStore, assembly: Assembly, context: ReportContext) -> dict[str, object]:
     return {
         "format": _FORMAT,
         "depositable": not set(context.flaws) - NO_FLAWS,
@@ -72,7 +72,10 @@ def _whole(store: ExtractStore, assembly: Assembly, context: ReportContext) -> d
             "posts_outside_case_files": assembly.journals.outside_cases,
             "posts_without_parties": assembly.journals.without_parties,
         },
-        "originals": {"restored": assembly.tally.restored.values, "left_out": assembly.tally.restored.left_out},
+        "originals": {
+            "restored": assembly.tally.restore_count.values,
+            "left_out": assembly.tally.restore_count.left_out,
+        },
         "changes": {
             "entries": assembly.changes,
             "left_out": _changes_left_out(store),

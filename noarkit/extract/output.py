@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from noarkit.safe.atomic import writing
+from noarkit.safe.atomic import open_atomic
 
 
 class Hashed:
@@ -40,5 +40,5 @@ class Hashed:
 @contextmanager
 def hashed(path: Path) -> Iterator[Hashed]:
     """A file that appears whole when the block ends; the package is synced as a whole, so it is not here."""
-    with ThreadPoolExecutor(1, thread_name_prefix="noarkit-hash") as hashing, writing(path, sync=False) as file:
+    with ThreadPoolExecutor(1, thread_name_prefix="noarkit-hash") as hashing, open_atomic(path, sync=False) as file:
         yield Hashed(file, hashing)

@@ -11,10 +11,10 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from noarkit.errors import UnsafeMember
-from noarkit.packages.holding.building import File
-from noarkit.packages.holding.digests import with_time
-from noarkit.packages.holding.located import locator_of
-from noarkit.packages.holding.storage import Storage
+from noarkit.packages.container.building import File
+from noarkit.packages.container.digests import with_time
+from noarkit.packages.container.locators import locator_of
+from noarkit.packages.container.storage import Storage
 from noarkit.packages.metadata.model import FileFacts
 from noarkit.safe.scratch import scratch
 
@@ -24,7 +24,7 @@ _BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DescriptionFile:
     """A file that describes what is carried: of which kind, and below which name. `part` is empty for all of it;
     `md_type` is what METS calls such metadata."""
 
@@ -34,7 +34,7 @@ class Told:
     md_type: str = ""
 
 
-class FactsOfFiles:
+class FileFactsStore:
     """What a package says of its files, by their names from its root; a million cost no memory."""
 
     def __init__(self) -> None:
@@ -46,10 +46,10 @@ class FactsOfFiles:
         self._waiting: list[tuple[str, ...]] = []
         self._any = False
 
-    def put(self, name: str, facts: FileFacts) -> None:
+    def add(self, name: str, facts: FileFacts) -> None:
         """Remembers what is said of a file. What was said before counts, where it said anything."""
-        told = (facts.created, facts.media_type, facts.puid, facts.format_name, facts.format_version)
-        self._waiting.append((name, *told, facts.original_name))
+        values = (facts.created, facts.media_type, facts.puid, facts.format_name, facts.format_version)
+        self._waiting.append((name, *values, facts.original_name))
         self._any = True
         if len(self._waiting) >= _BATCH:
             self._flush()
@@ -89,47 +89,47 @@ def no_facts(_: str) -> FileFacts | None:
     return None
 
 
-def same(name: str) -> str:
+def same_name(name: str) -> str:
     """A name that is the original one."""
     return name
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NameMapping:
     """What the files of a package were called, by their stored names, and the way back."""
 
-    original: Callable[[str], str] = same
-    stored: Callable[[str], str] = same
+    to_original: Callable[[str], str] = same_name
+    to_stored: Callable[[str], str] = same_name
 
 
 def files_in(
-    storage: Storage, wanted: Callable[[str], bool], facts: Facts = no_facts, names: Callable[[str], str] = same
+    storage: Storage, includes: Callable[[str], bool], facts: Facts = no_facts, names: Callable[[str], str] = same_name
 ) -> Iterator[File]:
     """Every file by its original name, with where its bytes come from. `facts` go by the stored name. Raises
     `UnsafeMember` for a link or device: packages hold none."""
-    for stored in storage.laid():
-        if not wanted(stored.name):
+    for file in storage.files_in_order():
+        if not includes(file.name):
             continue
-        if stored.odd:
-            raise UnsafeMember(where=stored.name, why=stored.odd)
-        known = facts(stored.name)
-        moment = moment_of(known.created) if known is not None else None
+        if file.odd:
+            raise UnsafeMember(where=file.name, why=file.odd)
+        file_facts = facts(file.name)
+        moment = moment_of(file_facts.created) if file_facts is not None else None
         if storage.folder is not None:
             stamp = with_time("", _ns(moment)) if moment is not None else ""
-            yield names(stored.name), f"{storage.folder}/{stored.name}", stored.size_bytes, stamp
+            yield names(file.name), f"{storage.folder}/{file.name}", file.size_bytes, stamp
         else:
-            member = storage.member(stored.name)
-            lies = f"{storage.stamp}:{locator_of(member) if member is not None else ''}"
+            member = storage.member(file.name)
+            locator = f"{storage.stamp}:{locator_of(member) if member is not None else ''}"
             modified = int(member.modified_s * 1e9) if member is not None and member.modified_s else None
-            stamp = with_time(lies, _ns(moment) if moment is not None else modified)
-            yield names(stored.name), partial(storage.open, stored.name), stored.size_bytes, stamp
+            stamp = with_time(locator, _ns(moment) if moment is not None else modified)
+            yield names(file.name), partial(storage.open, file.name), file.size_bytes, stamp
 
 
 def moment_of(text: str) -> datetime | None:
     """A moment as METS tells it; without a zone it is of the zone of the archives that write so."""
     with suppress(ValueError, OverflowError):
-        found = datetime.fromisoformat(text)
-        return (found if found.tzinfo else found.replace(tzinfo=_ZONE)).astimezone(UTC)
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=_ZONE)).astimezone(UTC)
     return None
 
 

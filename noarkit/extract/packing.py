@@ -14,20 +14,20 @@ from types import MappingProxyType
 
 from noarkit import __version__
 from noarkit.events import Listener
-from noarkit.extract.package_files import Told, moment_of
+from noarkit.extract.package_files import DescriptionFile, moment_of
 from noarkit.extract.payload import Part, Payload
-from noarkit.extract.renamed import BAG, Going, going, renamed
-from noarkit.extract.stated import KEPT
+from noarkit.extract.renamed import BAG, PartPlacement, place_parts, renamed_files
+from noarkit.extract.statements import SOURCE_SUFFIX
 from noarkit.packages.bagit.spec import PAYLOAD
 from noarkit.packages.bagit.write import Blocks
+from noarkit.packages.container.building import File
+from noarkit.packages.container.packager import MadePackage
+from noarkit.packages.container.sinks import top_name
 from noarkit.packages.dias.order import DEFAULT_LABEL, DEFAULT_SYSTEM, NOT_STATED, DiasOrder, read_order
 from noarkit.packages.dias.spec import ADMINISTRATIVE, DESCRIPTIVE
 from noarkit.packages.eark import spec
 from noarkit.packages.eark.order import EarkFile, EarkOrder, MetadataFile, Representation
 from noarkit.packages.eark.spec import Kind
-from noarkit.packages.holding.building import File
-from noarkit.packages.holding.containers import top_name
-from noarkit.packages.holding.making import Made
 from noarkit.packages.metadata.bag import bag_info
 from noarkit.packages.metadata.dias import dias_order
 from noarkit.packages.metadata.eark import content_type_of, eark_agents, eark_records
@@ -57,17 +57,17 @@ class Delivery:
     package: Path | None
     metadata: PackageMetadata
     conversion: Conversion | None
-    tell: Listener
+    emit: Listener
 
 
 def metadata_for(payload: Payload, package: Path | None) -> PackageMetadata:
     """What the new package says: what `package.toml` tells, and else what the source did."""
     source = payload.statement.metadata
-    told = _stated_by(read_order(package)).filled_from(source) if package is not None else source
-    return replace(told, identifier="", derived_from=payload.statement.identifiers, package_type="", created="")
+    metadata = _order_metadata(read_order(package)).fill_from(source) if package is not None else source
+    return replace(metadata, identifier="", derived_from=payload.statement.identifiers, package_type="", created="")
 
 
-def _stated_by(order: DiasOrder) -> PackageMetadata:
+def _order_metadata(order: DiasOrder) -> PackageMetadata:
     """What an order says that is no default of its own."""
     return PackageMetadata(
         label=order.label if order.label != DEFAULT_LABEL else "",
@@ -89,7 +89,7 @@ def _stated_by(order: DiasOrder) -> PackageMetadata:
     )
 
 
-def pack_bag(delivery: Delivery) -> Made:
+def pack_bag(delivery: Delivery) -> MadePackage:
     """A bag: of the payload of a bag a new one; any other package goes into it whole."""
     from noarkit.packages.bagit.write import BagFile, BagOrder, make_bag
 
@@ -103,11 +103,11 @@ def pack_bag(delivery: Delivery) -> Made:
         premis=partial(_bag_premis, delivery),
     )
     return make_bag(
-        (BagFile(*file) for file in together(going(payload, BAG))),
+        (BagFile(*file) for file in placed_files(place_parts(payload, BAG))),
         delivery.target,
         order,
         aside=payload.aside,
-        tell=delivery.tell,
+        emit=delivery.emit,
     )
 
 
@@ -116,7 +116,7 @@ def _names_in_bag(payload: Payload) -> tuple[tuple[tuple[str, str], ...], tuple[
     from noarkit.packages.bagit.names import LABEL, ORIGINAL_NAMES, names_tag
 
     def pairs() -> Iterator[tuple[str, str]]:
-        return ((name.removeprefix(f"{PAYLOAD}/"), key) for name, key in renamed(payload, BAG))
+        return ((name.removeprefix(f"{PAYLOAD}/"), key) for name, key in renamed_files(payload, BAG))
 
     count = sum(1 for _ in pairs())
     if not count:
@@ -125,7 +125,7 @@ def _names_in_bag(payload: Payload) -> tuple[tuple[tuple[str, str], ...], tuple[
 
 
 def _bag_premis(delivery: Delivery, identifier: str, created: str) -> Iterable[bytes]:
-    from noarkit.packages.eark.premis_write import Told as Subject
+    from noarkit.packages.eark.premis_write import PremisHeading as Subject
     from noarkit.packages.eark.premis_write import premis
 
     subject = Subject(
@@ -141,10 +141,10 @@ def _bag_premis(delivery: Delivery, identifier: str, created: str) -> Iterable[b
     return premis(subject, (), spec.WRITTEN_CHECKSUM, "ID-")
 
 
-def _tags(documents: Iterable[Told]) -> Iterator[tuple[str, bytes]]:
+def _tags(documents: Iterable[DescriptionFile]) -> Iterator[tuple[str, bytes]]:
     """The tag files of a bag that go into the next one."""
-    for told in documents:
-        name, source, _, _ = told.file
+    for document in documents:
+        name, source, _, _ = document.file
         if isinstance(source, (str, Path)):
             yield f"metadata/{name}", Path(source).read_bytes()
         else:
@@ -152,15 +152,15 @@ def _tags(documents: Iterable[Told]) -> Iterator[tuple[str, bytes]]:
                 yield f"metadata/{name}", content.read(MOST_TAG_BYTES)
 
 
-def pack_eark(kind: Kind, delivery: Delivery) -> Made:
+def pack_eark(kind: Kind, delivery: Delivery) -> MadePackage:
     """An E-ARK package."""
     from noarkit.packages.eark.write import make_eark
 
     payload, metadata = delivery.payload, delivery.metadata
     parts = (_representation(part, payload, metadata) for part in payload.parts)
     names = {part.name for part in payload.parts}
-    told = [one for one in payload.statement.documents if one.part not in names]
-    content_type, other = content_type_of(metadata.content_type, metadata.other_content_type)
+    documents = [document for document in payload.statement.documents if document.part not in names]
+    content_type, other_type = content_type_of(metadata.content_type, metadata.other_content_type)
     category = metadata.category if metadata.category in (*spec.CONTENT_CATEGORIES, spec.ERMS_CATEGORY) else ""
     odd = () if category or not metadata.category else (("CONTENTCATEGORY", metadata.category),)
     order = EarkOrder(
@@ -170,7 +170,7 @@ def pack_eark(kind: Kind, delivery: Delivery) -> Made:
         category=category,
         other_category=metadata.other_category if category in ("Other", "OTHER") else "",
         content_type=content_type,
-        other_content_type=other,
+        other_content_type=other_type,
         record_status=metadata.record_status if metadata.record_status in spec.RECORD_STATUSES else "",
         agents=tuple(eark_agents(metadata)),
         agreement=metadata.agreement,
@@ -179,76 +179,76 @@ def pack_eark(kind: Kind, delivery: Delivery) -> Made:
         previous_reference_codes=metadata.previous_reference_codes,
         derived_from=metadata.derived_from,
         records=(*eark_records(metadata), *odd),
-        metadata=_metadata(told),
-        documentation=_documents(told, "documentation"),
-        schemas=_documents(told, "schema"),
+        metadata=_metadata(documents),
+        documentation=_documents(documents, "documentation"),
+        schemas=_documents(documents, "schema"),
         history=metadata.history,
         conversion=delivery.conversion,
     )
-    return make_eark(parts, delivery.target, order, aside=payload.aside, tell=delivery.tell)
+    return make_eark(parts, delivery.target, order, aside=payload.aside, emit=delivery.emit)
 
 
 def _representation(part: Part, payload: Payload, metadata: PackageMetadata) -> Representation:
-    kind, other, category = _CONTENT_TYPES[part.content]
-    facts = next((one for one in metadata.parts if one.name == part.name), PartFacts(part.name))
+    kind, other_type, category = _CONTENT_TYPES[part.content]
+    facts = next((entry for entry in metadata.parts if entry.name == part.name), PartFacts(part.name))
     if facts.content_type:
-        kind, other = content_type_of(facts.content_type, facts.other_content_type)
+        kind, other_type = content_type_of(facts.content_type, facts.other_content_type)
     elif metadata.content_type and len(payload.parts) == 1:
-        kind, other = content_type_of(metadata.content_type, metadata.other_content_type)
-    told = [one for one in payload.statement.documents if one.part == part.name]
+        kind, other_type = content_type_of(metadata.content_type, metadata.other_content_type)
+    documents = [entry for entry in payload.statement.documents if entry.part == part.name]
     return Representation(
         part.folder,
-        (_eark_file(file, known) for file, known in part.called()),
+        (_eark_file(file, file_facts) for file, file_facts in part.named_files()),
         kind,
-        other,
+        other_type,
         facts.category if facts.category in spec.CONTENT_CATEGORIES else category,
         label=facts.label,
         kind=facts.kind or "ORIGINAL",
-        metadata=_metadata(told),
-        documentation=_documents(told, "documentation"),
-        schemas=_documents(told, "schema"),
+        metadata=_metadata(documents),
+        documentation=_documents(documents, "documentation"),
+        schemas=_documents(documents, "schema"),
     )
 
 
-def _eark_file(file: File, known: FileFacts | None) -> EarkFile:
+def _eark_file(file: File, facts: FileFacts | None) -> EarkFile:
     name, source, size, stamp = file
-    if known is None:
+    if facts is None:
         return EarkFile(name, source, size, stamp)
     return EarkFile(
         name,
         source,
         size,
         stamp,
-        media_type=known.media_type if _MEDIA_TYPE.fullmatch(known.media_type) else "",
-        puid=known.puid,
-        format_name=known.format_name,
-        format_version=known.format_version,
-        created=moment_of(known.created),
-        original_name=known.original_name,
+        media_type=facts.media_type if _MEDIA_TYPE.fullmatch(facts.media_type) else "",
+        puid=facts.puid,
+        format_name=facts.format_name,
+        format_version=facts.format_version,
+        created=moment_of(facts.created),
+        original_name=facts.original_name,
     )
 
 
-def _metadata(told: Iterable[Told]) -> tuple[MetadataFile, ...]:
+def _metadata(documents: Iterable[DescriptionFile]) -> tuple[MetadataFile, ...]:
     return tuple(
-        MetadataFile(name, source, one.md_type, one.kind, _media_type(name), size, stamp)
-        for one in told
-        if one.kind in ("descriptive", "other")
-        for name, source, size, stamp in [one.file]
+        MetadataFile(name, source, document.md_type, document.kind, _media_type(name), size, stamp)
+        for document in documents
+        if document.kind in ("descriptive", "other")
+        for name, source, size, stamp in [document.file]
     )
 
 
 def _media_type(name: str) -> str:
     """The media type of a document of a source, whose name ends otherwise here."""
-    return "application/xml" if name.endswith(f".xml{KEPT}") else ""
+    return "application/xml" if name.endswith(f".xml{SOURCE_SUFFIX}") else ""
 
 
-def _documents(told: Iterable[Told], kind: str) -> tuple[EarkFile, ...]:
-    return tuple(EarkFile(*one.file) for one in told if one.kind == kind)
+def _documents(documents: Iterable[DescriptionFile], kind: str) -> tuple[EarkFile, ...]:
+    return tuple(EarkFile(*document.file) for document in documents if document.kind == kind)
 
 
-def pack_dias(delivery: Delivery, type_: str) -> Made:
+def pack_dias(delivery: Delivery, type_: str) -> MadePackage:
     """A DIAS package."""
-    from noarkit.packages.dias.write import Given, make_dias
+    from noarkit.packages.dias.write import PackageContent, make_dias
 
     payload, metadata = delivery.payload, delivery.metadata
     order = dias_order(metadata, read_order(delivery.package, type=type_))
@@ -258,42 +258,44 @@ def pack_dias(delivery: Delivery, type_: str) -> Made:
         if not metadata.label and order.label == DEFAULT_LABEL:
             order = replace(order, label=payload.title)
     order = replace(order, conversion=delivery.conversion)
-    goes = going(payload, f"dias-{type_.lower()}")
-    given = Given(together(goes), _dias_documents(payload.statement.documents), partial(_known, goes))
-    return make_dias(given, delivery.target, order, aside=payload.aside, tell=delivery.tell)
+    placements = place_parts(payload, f"dias-{type_.lower()}")
+    inputs = PackageContent(
+        placed_files(placements), _dias_documents(payload.statement.documents), partial(_file_facts, placements)
+    )
+    return make_dias(inputs, delivery.target, order, aside=payload.aside, emit=delivery.emit)
 
 
-def _known(goes: tuple[Going, ...], name: str) -> FileFacts | None:
+def _file_facts(placements: tuple[PartPlacement, ...], name: str) -> FileFacts | None:
     """What is known of a file of the content."""
-    one = next((one for one in goes if name.startswith(one.folder)), None)
-    return None if one is None else one.part.known(name.removeprefix(one.folder))
+    placement = next((placement for placement in placements if name.startswith(placement.folder)), None)
+    return None if placement is None else placement.part.facts_of(name.removeprefix(placement.folder))
 
 
-def _dias_documents(documents: Iterable[Told]) -> Iterator[File]:
+def _dias_documents(documents: Iterable[DescriptionFile]) -> Iterator[File]:
     """Every document below its folder in the metadata of a DIAS package; what bears a name of its own steps aside."""
-    seen: set[str] = set()
-    for told in documents:
-        name, source, size, stamp = told.file
-        part = f"representations/{told.part}/" if told.part else ""
-        if told.kind == "descriptive":
+    used_paths: set[str] = set()
+    for document in documents:
+        name, source, size, stamp = document.file
+        part = f"representations/{document.part}/" if document.part else ""
+        if document.kind == "descriptive":
             aside = "source/" if not part and name.startswith(_OWN_OF_DIAS) else ""
             place = f"{DESCRIPTIVE}/{part}{aside}{name}"
         else:
-            place = f"{ADMINISTRATIVE}/{part}{_DIAS_FOLDERS[told.kind]}/{name}"
-        while place in seen:
+            place = f"{ADMINISTRATIVE}/{part}{_DIAS_FOLDERS[document.kind]}/{name}"
+        while place in used_paths:
             above, _, last = place.rpartition("/")
             place = f"{above}/again/{last}"
-        seen.add(place)
+        used_paths.add(place)
         yield place, source, size, stamp
 
 
-def together(goes: tuple[Going, ...]) -> Iterator[File]:
+def placed_files(placements: tuple[PartPlacement, ...]) -> Iterator[File]:
     """The files of all parts, each below the folder that it goes to."""
-    for one in goes:
-        yield from one.files()
+    for placement in placements:
+        yield from placement.files()
 
 
-PACKERS: Mapping[str, Callable[[Delivery], Made]] = MappingProxyType(
+PACKERS: Mapping[str, Callable[[Delivery], MadePackage]] = MappingProxyType(
     {
         **{form: partial(pack_eark, kind) for form, kind in KINDS.items()},
         "dias-sip": partial(pack_dias, type_="SIP"),

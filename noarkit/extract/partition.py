@@ -14,7 +14,7 @@ from noarkit.extract.bundles import Bundles
 from noarkit.extract.output import Hashed
 from noarkit.extract.store import Key
 from noarkit.extract.workers import Worker
-from noarkit.packages.noark5.write import Closing
+from noarkit.packages.noark5.write import ClosingInfo
 
 _PREFETCH = 3
 _TEXTS = 16
@@ -29,7 +29,7 @@ class Folders:
     """Folders that stand beside each other, with all that is in them."""
 
     ids: tuple[Key, ...]
-    above: Closing
+    above: ClosingInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Records:
     place: Key
     after: _Bound | None
     last: _Bound
-    above: Closing
+    above: ClosingInfo
 
 
 Portion = Folders | Records
@@ -96,40 +96,40 @@ class Outlet:
     """Text and portions into one file, in the order in which they are given. `pause` is called now and then."""
 
     def __init__(self, out: Hashed, workers: Sequence[Worker], pause: Callable[[], None]) -> None:
-        self.hands = workers
+        self.workers = workers
         self.pause = pause
         self._out = out
         self._next = cycle(workers)
         self._most = _PREFETCH * len(workers)
-        self._coming: deque[bytes | Worker] = deque()
+        self._queue: deque[bytes | Worker] = deque()
         self._ordered = 0
 
     def write(self, text: bytes) -> None:
         """Some text."""
-        if self._coming:
-            self._coming.append(text)
-            while len(self._coming) > self._most + _TEXTS:
-                self._take()
+        if self._queue:
+            self._queue.append(text)
+            while len(self._queue) > self._most + _TEXTS:
+                self._write_next()
         else:
             self._out.write(text)
             self.pause()
 
-    def give(self, portion: Portion) -> None:
+    def submit(self, portion: Portion) -> None:
         """A portion, which another process writes."""
         worker = next(self._next)
         worker.order(portion)
-        self._coming.append(worker)
+        self._queue.append(worker)
         self._ordered += 1
         while self._ordered > self._most:
-            self._take()
+            self._write_next()
 
     def end(self) -> None:
         """Writes all that was given."""
-        while self._coming:
-            self._take()
+        while self._queue:
+            self._write_next()
 
-    def _take(self) -> None:
-        first = self._coming.popleft()
+    def _write_next(self) -> None:
+        first = self._queue.popleft()
         if isinstance(first, bytes):
             self._out.write(first)
         else:

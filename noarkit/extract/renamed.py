@@ -14,15 +14,15 @@ from types import MappingProxyType
 from noarkit.errors import ItemNotAFile, ItemUnreadable, PackageFault, SourceFault, UnsafePath
 from noarkit.extract.naming import Naming
 from noarkit.extract.payload import EMPTY_FOLDER, FOLDER, NOT_CARRIED, Part, Payload
-from noarkit.extract.stated import describes
+from noarkit.extract.statements import describes
 from noarkit.packages.bagit.spec import PAYLOAD
+from noarkit.packages.container.building import File
+from noarkit.packages.container.sinks import form_of_target
 from noarkit.packages.dias.spec import CONTENT
 from noarkit.packages.eark.spec import DATA, REPRESENTATIONS
-from noarkit.packages.holding.building import File
-from noarkit.packages.holding.containers import form_of_target
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.keys import key_of
-from noarkit.safe.portable import bearable_path, portable_part, portable_path
+from noarkit.safe.portable import portable_part, portable_path, repaired_path
 
 BAG, NOARK = "bagit", "noark5"
 _LOOSE = frozenset({"siard", "plain"})
@@ -33,7 +33,7 @@ _CODES: Mapping[str, str] = MappingProxyType({NOT_CARRIED: "", FOLDER: ItemUnrea
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
+class PartPlacement:
     """A part on its way: the folder that stands before its names, and where those begin in the package."""
 
     part: Part
@@ -47,60 +47,65 @@ class Going:
 
     def files(self) -> Iterator[File]:
         """Every file under its name there."""
-        for file, _ in self.part.called():
+        for file, _ in self.part.named_files():
             yield self.folder + file[0], *file[1:]
 
 
-def going(payload: Payload, form: str) -> tuple[Going, ...]:
+def place_parts(payload: Payload, form: str) -> tuple[PartPlacement, ...]:
     """What of a payload goes into a package of a form."""
     several = len(payload.parts) > 1
     if form == BAG:
         if payload.form != "siard":
             own = payload.form in ("plain", NOARK, BAG)
-            return (Going(payload.whole, "" if own else f"{portable_part(payload.title)}/", f"{PAYLOAD}/"),)
+            return (
+                PartPlacement(payload.whole_part, "" if own else f"{portable_part(payload.title)}/", f"{PAYLOAD}/"),
+            )
         return tuple(_below(f"{PAYLOAD}/", part, several) for part in payload.parts)
     if form.startswith("dias"):
         return tuple(_below(f"{CONTENT}/", part, several) for part in payload.parts)
     if form == NOARK:
-        return tuple(Going(part, "", "") for part in payload.parts if part.content == "noark5")
-    return tuple(Going(part, "", f"{REPRESENTATIONS}/{part.folder}/{DATA}/") for part in payload.parts)
+        return tuple(PartPlacement(part, "", "") for part in payload.parts if part.content == "noark5")
+    return tuple(PartPlacement(part, "", f"{REPRESENTATIONS}/{part.folder}/{DATA}/") for part in payload.parts)
 
 
-def _below(base: str, part: Part, several: bool) -> Going:
-    return Going(part, f"{part.folder}/" if several else "", base)
+def _below(base: str, part: Part, several: bool) -> PartPlacement:
+    return PartPlacement(part, f"{part.folder}/" if several else "", base)
 
 
-def named(payload: Payload, form: str, target: Path, stack: ExitStack) -> Payload:
+def rename_payload(payload: Payload, form: str, target: Path, stack: ExitStack) -> Payload:
     """The same payload, whose files have the names that a package can bear. Names go with `stack`."""
-    kept = {id(one.part): _named(one.part, form, target, stack) for one in going(payload, form)}
-    parts = tuple(kept.get(id(part), part) for part in payload.parts)
-    whole = kept.get(id(payload.whole), payload.whole)
-    left = {**payload.set_aside}
-    for part in kept.values():
-        left |= dict.fromkeys(part.naming.too_long() if part.naming is not None else (), TOO_LONG)
-    return replace(payload, parts=parts, whole=whole, set_aside=left)
+    renamed_parts = {
+        id(placement.part): _rename_part(placement.part, form, target, stack)
+        for placement in place_parts(payload, form)
+    }
+    parts = tuple(renamed_parts.get(id(part), part) for part in payload.parts)
+    whole_part = renamed_parts.get(id(payload.whole_part), payload.whole_part)
+    set_aside = {**payload.set_aside}
+    for part in renamed_parts.values():
+        set_aside |= dict.fromkeys(part.naming.too_long() if part.naming is not None else (), TOO_LONG)
+    return replace(payload, parts=parts, whole_part=whole_part, set_aside=set_aside)
 
 
-def _named(part: Part, form: str, target: Path, stack: ExitStack) -> Part:
+def _rename_part(part: Part, form: str, target: Path, stack: ExitStack) -> Part:
     # an extract names its own documents, and is looked up by what it says
-    rule = bearable_path if part.content == "noark5" else portable_path
+    rule = repaired_path if part.content == "noark5" else portable_path
     apart = form != NOARK or form_of_target(target) != "folder"
     naming = stack.enter_context(Naming(lambda: (file[0] for file in part.files()), rule, apart=apart))
     if next(naming.too_long(), None) is None:
         return replace(part, naming=naming)
-    return replace(part, naming=naming, files=partial(_that_fit, part, naming))
+    return replace(part, naming=naming, files=partial(_fitting_files, part, naming))
 
 
-def _that_fit(part: Part, naming: Naming) -> Iterator[File]:
+def _fitting_files(part: Part, naming: Naming) -> Iterator[File]:
     return (file for file in part.files() if naming.fits(naming.of(file[0])))
 
 
-def renamed(payload: Payload, form: str) -> Iterator[tuple[str, str]]:
+def renamed_files(payload: Payload, form: str) -> Iterator[tuple[str, str]]:
     """Every file that is called otherwise in the package: its path there, and the key of its original name."""
-    for one in going(payload, form):
-        if one.part.naming is not None:
-            for told, key in one.part.naming.changed():
-                yield one.above + told, key
+    for placement in place_parts(payload, form):
+        if placement.part.naming is not None:
+            for new_name, key in placement.part.naming.list_renamed():
+                yield placement.above + new_name, key
 
 
 @dataclass(slots=True)
@@ -137,18 +142,18 @@ class LeftOut:
         self.rows[self._key(name)] = (fault.code, str(fault.data.get("why", "")))
 
     def _key(self, name: str) -> str:
-        for one in going(self.payload, self.form):
-            if name.startswith(one.above):
-                told = name.removeprefix(one.above)
-                original = one.part.naming.original(told) if one.part.naming is not None else ""
-                return one.folder + (original or key_of(told.encode()))
+        for placement in place_parts(self.payload, self.form):
+            if name.startswith(placement.above):
+                new_name = name.removeprefix(placement.above)
+                original = placement.part.naming.original(new_name) if placement.part.naming is not None else ""
+                return placement.folder + (original or key_of(new_name.encode()))
         return name
 
     def write(self, target: Path) -> int:
         """Writes the list beside the package, where there is anything to tell; says how many are set aside."""
         empty = {key_of(os.fsencode(name)): ("", EMPTY_FOLDER) for name in self.empty}
-        if told := {**empty, **self.rows}:
-            rows = ((key, code, kind) for key, (code, kind) in sorted(told.items()))
+        if entries := {**empty, **self.rows}:
+            rows = ((key, code, kind) for key, (code, kind) in sorted(entries.items()))
             write_csv(set_aside_path(target), ("key", "code", "kind"), rows)
         return len(self.rows)
 
@@ -159,21 +164,23 @@ def _code(kind: str) -> str:
 
 def write_names(target: Path, payload: Payload, form: str) -> int:
     """Writes beside the package what is called otherwise in it, where anything is; says how many."""
-    count = sum(one.part.naming.count for one in going(payload, form) if one.part.naming is not None)
+    count = sum(
+        placement.part.naming.count for placement in place_parts(payload, form) if placement.part.naming is not None
+    )
     if count:
-        write_csv(names_path(target), ("name", "original"), renamed(payload, form))
+        write_csv(names_path(target), ("name", "original"), renamed_files(payload, form))
     return count
 
 
-def refuse(source: Path, target: Path, payload: Payload, left: LeftOut) -> None:
+def require_unchanged(source: Path, target: Path, payload: Payload, left_out: LeftOut) -> None:
     """Raises `PackageFault` where anything is called otherwise or left out, with all of it in the lists."""
-    changed, aside = write_names(target, payload, left.form), left.write(target)
+    changed, aside = write_names(target, payload, left_out.form), left_out.write(target)
     if not changed and not aside:
         return
-    first = list(islice(chain((key for _, key in renamed(payload, left.form)), left.rows), _SHOWN))
-    lists = [str(path) for path, any_ in ((names_path(target), changed), (set_aside_path(target), aside)) if any_]
-    told = ", ".join(first) + (" …" if changed + aside > _SHOWN else "")
-    raise PackageFault(where=str(source), why="strict-names", detail=f"{told}; {', '.join(lists)}")
+    first = list(islice(chain((key for _, key in renamed_files(payload, left_out.form)), left_out.rows), _SHOWN))
+    lists = [str(path) for path, count in ((names_path(target), changed), (set_aside_path(target), aside)) if count]
+    summary = ", ".join(first) + (" …" if changed + aside > _SHOWN else "")
+    raise PackageFault(where=str(source), why="strict-names", detail=f"{summary}; {', '.join(lists)}")
 
 
 def set_aside_path(target: Path) -> Path:

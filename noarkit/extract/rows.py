@@ -48,19 +48,19 @@ def table_of(type_name: str) -> str:
     return "unit" if type_name in _UNITS or type_name in ("AbstraktMappe", "AbstraktRegistrering") else "part"
 
 
-def row_of(saved: SavedObject) -> Row:
+def row_of(entity: SavedObject) -> Row:
     """The row of an object, for the table of its type."""
-    if saved.type == "Dokument":
-        return _document(saved)
-    if saved.type == "Dokumentversjon":
-        return _version(saved)
-    make = _UNITS.get(saved.type)
-    return _part(saved) if make is None else make(saved)
+    if entity.type == "Dokument":
+        return _document(entity)
+    if entity.type == "Dokumentversjon":
+        return _version(entity)
+    make = _UNITS.get(entity.type)
+    return _part(entity) if make is None else make(entity)
 
 
-def data_of(saved: SavedObject) -> str:
+def data_of(entity: SavedObject) -> str:
     """What is kept of an object, as JSON; its links where units are found by them."""
-    return _data(saved.type, saved.fields, saved.links if saved.type in _KEEPS_LINKS else None)
+    return _data(entity.type, entity.fields, entity.links if entity.type in _KEEPS_LINKS else None)
 
 
 def _data(type_name: str, fields: Mapping[str, object], links: Mapping[str, str] | None = None) -> str:
@@ -69,60 +69,60 @@ def _data(type_name: str, fields: Mapping[str, object], links: Mapping[str, str]
     return orjson.dumps(data).decode()
 
 
-def _unit(kind: str, saved: SavedObject, parent: Key, sort: str, klasse: Key | None, *, is_open: bool) -> Row:
-    uuid = str(saved.fields.get("uuid", ""))
-    return (kind, parent, sort, key_of(saved.id), uuid, saved.type, int(is_open), klasse, data_of(saved))
+def _unit(kind: str, entity: SavedObject, parent: Key, sort: str, klasse: Key | None, *, is_open: bool) -> Row:
+    uuid = str(entity.fields.get("uuid", ""))
+    return (kind, parent, sort, key_of(entity.id), uuid, entity.type, int(is_open), klasse, data_of(entity))
 
 
-def _fonds(saved: SavedObject) -> Row:
-    return _unit(FONDS, saved, "", "", None, is_open=_not_finalised(saved) or saved.fields.get("arkivstatus") != "A")
+def _fonds(entity: SavedObject) -> Row:
+    return _unit(FONDS, entity, "", "", None, is_open=_not_finalised(entity) or entity.fields.get("arkivstatus") != "A")
 
 
-def _series(saved: SavedObject) -> Row:
-    is_open = saved.fields.get("arkivdelstatus") not in _CLOSED_SERIES
-    return _unit(SERIES, saved, _target(saved, "refArkiv") or "", "", None, is_open=is_open)
+def _series(entity: SavedObject) -> Row:
+    is_open = entity.fields.get("arkivdelstatus") not in _CLOSED_SERIES
+    return _unit(SERIES, entity, _target(entity, "refArkiv") or "", "", None, is_open=is_open)
 
 
-def _system(saved: SavedObject) -> Row:
-    return _unit(SYSTEM, saved, "", "", None, is_open=False)
+def _system(entity: SavedObject) -> Row:
+    return _unit(SYSTEM, entity, "", "", None, is_open=False)
 
 
-def _class(saved: SavedObject) -> Row:
-    system = _target(saved, "refKlassifikasjonssystem")
-    above = _target(saved, "refForelderKlasse")
+def _class(entity: SavedObject) -> Row:
+    system = _target(entity, "refKlassifikasjonssystem")
+    above = _target(entity, "refForelderKlasse")
     parent = f"c{system}" if above is None else above
-    return _unit(CLASS, saved, parent, natural(str(saved.fields.get("klasseIdent", ""))), system, is_open=False)
+    return _unit(CLASS, entity, parent, natural(str(entity.fields.get("klasseIdent", ""))), system, is_open=False)
 
 
-def _folder(saved: SavedObject) -> Row:
-    status = saved.fields.get("saksstatus", "A")
-    is_open = _not_finalised(saved) or status not in _CLOSED_CASES
-    year, number = saved.fields.get("saksaar"), saved.fields.get("sakssekvensnummer")
+def _folder(entity: SavedObject) -> Row:
+    status = entity.fields.get("saksstatus", "A")
+    is_open = _not_finalised(entity) or status not in _CLOSED_CASES
+    year, number = entity.fields.get("saksaar"), entity.fields.get("sakssekvensnummer")
     if isinstance(year, int) and isinstance(number, int):
         sort = f"{year:04d}/{number:010d}"
     else:
-        sort = natural(str(saved.fields.get("mappeIdent", "")))
-    return _unit(FOLDER, saved, *_place(saved, "refForelderMappe", sort), is_open=is_open)
+        sort = natural(str(entity.fields.get("mappeIdent", "")))
+    return _unit(FOLDER, entity, *_place(entity, "refForelderMappe", sort), is_open=is_open)
 
 
-def _record(saved: SavedObject) -> Row:
-    status = saved.fields.get("journalstatus", "A")
-    is_open = _not_finalised(saved) or status not in _CLOSED_CASES
-    year, number = saved.fields.get("journalaar"), saved.fields.get("journalsekvensnummer")
+def _record(entity: SavedObject) -> Row:
+    status = entity.fields.get("journalstatus", "A")
+    is_open = _not_finalised(entity) or status not in _CLOSED_CASES
+    year, number = entity.fields.get("journalaar"), entity.fields.get("journalsekvensnummer")
     if isinstance(year, int) and isinstance(number, int):
         sort = f"{year:04d}/{number:010d}"
     else:
-        sort = natural(str(saved.fields.get("registreringsIdent", "")))
-    return _unit(RECORD, saved, *_place(saved, "refMappe", sort), is_open=is_open)
+        sort = natural(str(entity.fields.get("registreringsIdent", "")))
+    return _unit(RECORD, entity, *_place(entity, "refMappe", sort), is_open=is_open)
 
 
-def _place(saved: SavedObject, above: str, sort: str) -> tuple[Key, str, Key | None]:
+def _place(entity: SavedObject, above: str, sort: str) -> tuple[Key, str, Key | None]:
     """The parent of a folder or record: another folder, or a series and the class in it."""
-    klasse = _target(saved, "refPrimaerKlasse")
-    folder = _target(saved, above)
+    klasse = _target(entity, "refPrimaerKlasse")
+    folder = _target(entity, above)
     if folder is not None:
         return folder, sort, klasse
-    return place_in_series(_target(saved, "refArkivdel"), klasse), sort, klasse
+    return place_in_series(_target(entity, "refArkivdel"), klasse), sort, klasse
 
 
 def place_in_series(series: Key | None, klasse: Key | None) -> str:
@@ -130,16 +130,16 @@ def place_in_series(series: Key | None, klasse: Key | None) -> str:
     return f"{'' if series is None else series}/{'' if klasse is None else klasse}"
 
 
-def _document(saved: SavedObject) -> Row:
-    number = saved.fields.get("dokumentnummer")
-    is_open = saved.fields.get("dokumentstatus") != "F"
-    uuid = str(saved.fields.get("uuid", ""))
+def _document(entity: SavedObject) -> Row:
+    number = entity.fields.get("dokumentnummer")
+    is_open = entity.fields.get("dokumentstatus") != "F"
+    uuid = str(entity.fields.get("uuid", ""))
     sort = number if isinstance(number, int) else 0
-    return (_target(saved, "refRegistrering"), sort, key_of(saved.id), uuid, int(is_open), data_of(saved))
+    return (_target(entity, "refRegistrering"), sort, key_of(entity.id), uuid, int(is_open), data_of(entity))
 
 
-def _version(saved: SavedObject) -> Row:
-    fields = saved.fields
+def _version(entity: SavedObject) -> Row:
+    fields = entity.fields
     number = fields.get("versjonsnummer")
     uuid = str(fields.get("uuid", ""))
     path = document_path(uuid, str(fields.get("format", "")), str(fields.get("filnavn", "")))
@@ -151,22 +151,22 @@ def _version(saved: SavedObject) -> Row:
     facts = (path, file, sha256, size if isinstance(size, int) else -1, 0)
     facts_with_path = {**fields, "referanseDokumentfil": path}
     return (
-        _target(saved, "refDokument"),
+        _target(entity, "refDokument"),
         sort,
-        key_of(saved.id),
+        key_of(entity.id),
         uuid,
         *facts,
         _data("Dokumentversjon", facts_with_path),
     )
 
 
-def _part(saved: SavedObject) -> Row:
-    links = saved.links
+def _part(entity: SavedObject) -> Row:
+    links = entity.links
     for name, family in _OWNERS:
         if name in links:
-            uuid = str(saved.fields.get("uuid", ""))
-            return (family, key_of(links[name]), saved.type, key_of(saved.id), uuid, data_of(saved))
-    return ("", "", saved.type, key_of(saved.id), str(saved.fields.get("uuid", "")), data_of(saved))
+            uuid = str(entity.fields.get("uuid", ""))
+            return (family, key_of(links[name]), entity.type, key_of(entity.id), uuid, data_of(entity))
+    return ("", "", entity.type, key_of(entity.id), str(entity.fields.get("uuid", "")), data_of(entity))
 
 
 def natural(text: str) -> str:
@@ -174,12 +174,12 @@ def natural(text: str) -> str:
     return _DIGITS.sub(lambda digits: digits.group().zfill(12), text)
 
 
-def _not_finalised(saved: SavedObject) -> bool:
-    return "avsluttetDato" not in saved.fields
+def _not_finalised(entity: SavedObject) -> bool:
+    return "avsluttetDato" not in entity.fields
 
 
-def _target(saved: SavedObject, name: str) -> Key | None:
-    target = saved.links.get(name)
+def _target(entity: SavedObject, name: str) -> Key | None:
+    target = entity.links.get(name)
     return None if target is None else key_of(target)
 
 

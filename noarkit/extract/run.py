@@ -20,9 +20,9 @@ from pathlib import Path
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
 from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, RunLocked, UsageFault
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.extract import account, not_in_form
-from noarkit.extract.assemble import Assembly, AssemblyDeps, Places, assemble
+from noarkit.extract.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble
 from noarkit.extract.changes import CHANGED_MEANWHILE, NO_FLAWS, ChangeLog, fetch_changes, merge_kept
 from noarkit.extract.codes import read_codes
 from noarkit.extract.documents import fetch_documents
@@ -69,7 +69,7 @@ class ExtractSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class ExtractResult:
     """The package that was made. `flaws` say why it is not to be deposited as it is; none where it is. `errors` and
     `warnings` are what our own validator found in it, None where it was not asked. `carried` is how many
     values that the form has no element for stand in business-specific metadata, `beside` how many of them in the table
@@ -95,7 +95,9 @@ class Extracted:
         return not set(self.flaws) - NO_FLAWS and not self.errors
 
 
-def extract(archive: Archive, target: Path, settings: ExtractSettings, *, emit: Listener = nobody) -> Extracted:
+def extract(
+    archive: Archive, target: Path, settings: ExtractSettings, *, emit: Listener = ignore_event
+) -> ExtractResult:
     """Makes the package `target` from an archive.
 
     Raises `NotDepositable` for open units (unless included) and for schemas that are not the official ones,
@@ -127,15 +129,17 @@ def extract(archive: Archive, target: Path, settings: ExtractSettings, *, emit: 
         emit(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
         fetch_documents(archive, store, package, emit=emit, pause=settings.pause)
         emit(Event("assembling", {"where": str(target)}))
-        places = Places(store.path, package, not_in_form.table_path(target))
+        places = AssemblyPaths(store.path, package, not_in_form.table_path(target))
         assembly = assemble(places, deps, pool, settings.pause)
         flaws = _flaws(run, assembly, official=schemas.official)
         report = not_in_form.write_report(
             store, target, assembly, not_in_form.ReportContext(rights, flaws, run.open_units())
         )
-        beside_count = sum(assembly.lost_counts.values()) - assembly.tally.carried
+        beside_count = sum(assembly.lost_counts.values()) - assembly.tally.carried_values
         extracted = replace(
-            _extracted(store, target, report, assembly, flaws), carried=assembly.tally.carried, beside=beside_count
+            _extracted(store, target, report, assembly, flaws),
+            carried=assembly.tally.carried_values,
+            beside=beside_count,
         )
     if is_packed(target):
         pack(package, last)
@@ -148,7 +152,7 @@ def extract(archive: Archive, target: Path, settings: ExtractSettings, *, emit: 
     return extracted
 
 
-def _finish_cleanup(target: Path, last: Path, settings: ExtractSettings) -> Extracted:
+def _finish_cleanup(target: Path, last: Path, settings: ExtractSettings) -> ExtractResult:
     """The package of a call that was killed between its last step, the naming, and the tidying up.
 
     Raises `UsageFault` where `target` is anything else.
@@ -161,7 +165,7 @@ def _finish_cleanup(target: Path, last: Path, settings: ExtractSettings) -> Extr
             summary = naming["extracted"]
             shutil.rmtree(work, ignore_errors=True)
             paths = {"package": target, "report": Path(summary["report"])}
-            return Extracted(**{**summary, **paths, "flaws": tuple(summary["flaws"])})
+            return ExtractResult(**{**summary, **paths, "flaws": tuple(summary["flaws"])})
     raise UsageFault(what="exists", where=str(target))
 
 
@@ -176,23 +180,24 @@ class _Run:
     def __init__(self, archive: Archive, store: ExtractStore, settings: ExtractSettings, emit: Listener) -> None:
         self.archive = archive
         self.store = store
-        self.terms = settings
-        self.tell = emit
+        self.settings = settings
+        self.emit = emit
         self.administration = Administration(archive)
         self.codes = read_codes(self.administration)
 
     def fetch(self) -> account.AccountRights:
         """Fetches all metadata, if it is not there. Raises `UsageFault` where the store is of another extract."""
-        settings, store = self.terms, self.store
+        settings, store = self.settings, self.store
         selection = resolve(self.archive, settings.selection)
         self._check_same(
-            "selection", json.dumps({**settings.selection.description, "whole": selection.whole}, sort_keys=True)
+            "selection",
+            json.dumps({**settings.selection.description, "whole": selection.is_whole_archive}, sort_keys=True),
         )
         fonds = str(selection.arkiv.fields.get("uuid"))
         if store.remember("fonds", fonds) != fonds:
             raise OtherArchive(where=str(store.path.parent), expected=store.fact("fonds"), found=fonds)
-        self.tell(Event("fetching", {"whole": selection.whole}))
-        fetch(self.archive, store, selection, emit=self.tell, pause=settings.pause)
+        self.emit(Event("fetching", {"whole": selection.is_whole_archive}))
+        fetch(self.archive, store, selection, emit=self.emit, pause=settings.pause)
         store.index()
         fetch_links(self.archive, store, settings.pause)
         fetch_changes(self.archive, store, self.codes, settings.pause)
@@ -207,7 +212,7 @@ class _Run:
     def check_open(self) -> None:
         """Raises `NotDepositable` for open units, unless they were asked for; what was fetched then is let go."""
         units = self.open_units()
-        if units and not self.terms.include_open:
+        if units and not self.settings.include_open:
             self.store.close()
             shutil.rmtree(self.store.path.parent, ignore_errors=True)
             unit_counts = ", ".join(f"{count} {kind}" for kind, count in units.items())
@@ -240,7 +245,7 @@ def _flaws(run: _Run, assembly: Assembly, *, official: bool) -> tuple[str, ...]:
         flaws.append("own-schemas")
     if run.store.fact(CHANGED_MEANWHILE) is not None:
         flaws.append("changed-meanwhile")
-    if run.terms.facts.system_name == SYSTEM_NAME:
+    if run.settings.facts.system_name == SYSTEM_NAME:
         flaws.append("system-unnamed")
     if not assembly.creators:
         flaws.append("creator-unknown")
@@ -253,8 +258,8 @@ def _flaws(run: _Run, assembly: Assembly, *, official: bool) -> tuple[str, ...]:
 
 def _extracted(
     store: ExtractStore, target: Path, report: Path, assembly: Assembly, flaws: tuple[str, ...]
-) -> Extracted:
-    return Extracted(
+) -> ExtractResult:
+    return ExtractResult(
         package=target,
         report=report,
         units=dict(assembly.tally.units),

@@ -49,7 +49,7 @@ class ResolvedSelection:
     """A selection as the archive understands it. `whole`: no condition at all, so that every object is taken."""
 
     arkiv: SavedObject
-    whole: bool
+    is_whole_archive: bool
     series: tuple[str, ...] = ()
     klasse: str | None = None
     kind: str = FOLDERS

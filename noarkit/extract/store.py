@@ -77,7 +77,7 @@ class Progress:
     """How far a task of the fetch has come: the last id stored, and whether that was the end."""
 
     last: str
-    done: bool
+    is_done: bool
 
 
 class ExtractStore:
@@ -125,11 +125,11 @@ class ExtractStore:
 
     def add(self, rows: Mapping[str, Sequence[Row]], task: str, progress: Progress) -> None:
         """Stores rows by table, and how far the task has come, in one commit."""
-        with self._writing():
+        with self._transaction():
             for table, table_rows in rows.items():
                 for start in range(0, len(table_rows), _ROWS_AT_ONCE):
                     self._insert(table, table_rows[start : start + _ROWS_AT_ONCE])
-            progress_row = (task, progress.last, int(progress.done))
+            progress_row = (task, progress.last, int(progress.is_done))
             self.db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?)", progress_row)
 
     def _insert(self, table: str, rows: Sequence[Row]) -> None:
@@ -154,7 +154,7 @@ class ExtractStore:
         return 0 if row is None or row[0] is None else int(row[0])
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _transaction(self) -> Iterator[None]:
         """One commit. Raises `DiskFull`, and `JournalFault` for whatever else the disk refuses."""
         try:
             self.db.execute("BEGIN")

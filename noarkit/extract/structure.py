@@ -15,9 +15,9 @@ from noarkit.extract.bundles import Bundles
 from noarkit.extract.partition import Folders, Outlet, Portion, Records, folder_portions, record_bounds
 from noarkit.extract.rows import place_in_series
 from noarkit.extract.store import Key, key_of
-from noarkit.packages.noark5.content import Content, Thing, parse
-from noarkit.packages.noark5.made import CLASS_TITLE, FOLDER_TITLE, made_uuid
-from noarkit.packages.noark5.write import Writer, opening_of_structure
+from noarkit.packages.noark5.content import Content, EntityData, parse
+from noarkit.packages.noark5.placeholders import CLASS_TITLE, FOLDER_TITLE, placeholder_uuid
+from noarkit.packages.noark5.write import Writer, structure_start_tag
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _FLUSH = 512
@@ -53,7 +53,7 @@ class StructureWalk:
         outlet: Outlet | None = None,
         size: int = 0,
     ) -> None:
-        self.placed = Placement()
+        self.placement = Placement()
         self._bundles = bundles
         self._writer = writer
         self._write = write
@@ -76,19 +76,19 @@ class StructureWalk:
     def write(self) -> None:
         """Writes the whole document."""
         writer = self._writer
-        self._put(HEAD)
+        self._append(HEAD)
         for fonds_id, fonds in self._bundles.units("", "F"):
-            before, after = writer.halves(fonds)
-            self._put(opening_of_structure(before))
+            before, after = writer.render_halves(fonds)
+            self._append(structure_start_tag(before))
             writer.above = writer.closing_of(fonds["o"])
             for series_id, series in self._bundles.units(fonds_id, "S"):
                 self._series(series_id, series)
-            self._put(after)
+            self._append(after)
         self._flush()
 
     def _series(self, series_id: Key, series: Content) -> None:
-        before, after = self._writer.halves(series)
-        self._put(before)
+        before, after = self._writer.render_halves(series)
+        self._append(before)
         above = self._writer.above
         self._writer.above = self._writer.closing_of(series["o"])
         loose = [place_in_series(series_id, ""), *self._places_of_unknown_classes(series_id)]
@@ -96,7 +96,7 @@ class StructureWalk:
         has_loose = any(self._bundles.exists(place, kind) for place in loose for kind in "MR")
         primary = "refPrimaerKlassifikasjonssystem" in series["o"]["l"]
         if systems and not primary and has_loose and not self._uses_classes(series_id):
-            self.placed.left_out_systems += [str(system_unit["o"]["f"].get("uuid")) for _, system_unit in systems]
+            self.placement.left_out_systems += [str(system_unit["o"]["f"].get("uuid")) for _, system_unit in systems]
             systems = []
         if systems:
             for at, (system_id, system) in enumerate(systems):
@@ -104,9 +104,9 @@ class StructureWalk:
         else:
             self._inside(loose, series["o"])
         self._writer.above = above
-        self._put(after)
+        self._append(after)
 
-    def _systems_of(self, series_id: Key, series: Thing) -> list[tuple[Key, Content]]:
+    def _systems_of(self, series_id: Key, series: EntityData) -> list[tuple[Key, Content]]:
         """The systems of a series that have classes: its primary one first, then others by uuid."""
         system_ids: dict[Key, None] = {}
         if "refPrimaerKlassifikasjonssystem" in series["l"]:
@@ -140,50 +140,50 @@ class StructureWalk:
         for row in self._bundles.db.execute(sql, (place_in_series(series_id, ""), f"{series_id}0")):
             yield row[0]
 
-    def _system(self, series_id: Key, series: Thing, system_id: Key, system: Content, loose: list[Key]) -> None:
+    def _system(self, series_id: Key, series: EntityData, system_id: Key, system: Content, loose: list[Key]) -> None:
         seed = ""
         if system_id in self._systems:
             seed = str(series["f"]["uuid"])
-            self.placed.repeated_systems += 1
+            self.placement.repeated_systems += 1
         self._systems.add(system_id)
         if not loose and not self._bundles.exists(f"c{system_id}", "K"):
-            self.placed.left_out_systems.append(str(system["o"]["f"].get("uuid")))
+            self.placement.left_out_systems.append(str(system["o"]["f"].get("uuid")))
             return
-        before, after = self._writer.halves(_repeat_unit(system, seed))
-        self._put(before)
+        before, after = self._writer.render_halves(_repeat_unit(system, seed))
+        self._append(before)
         self._classes(series_id, f"c{system_id}", seed)
         if loose:
-            self.placed.made_classes += 1
-            before_class, after_class = self._writer.halves(_make_unit("Klasse", series, CLASS_TITLE))
-            self._put(before_class)
+            self.placement.made_classes += 1
+            before_class, after_class = self._writer.render_halves(_make_unit("Klasse", series, CLASS_TITLE))
+            self._append(before_class)
             self._inside(loose, series)
-            self._put(after_class)
-        self._put(after)
+            self._append(after_class)
+        self._append(after)
 
     def _classes(self, series_id: Key, parent: Key, seed: str) -> None:
         for class_id, klasse in self._bundles.units(parent, "K"):
             klasse = _repeat_unit(klasse, seed)
-            before, after = self._writer.halves(klasse)
-            self._put(before)
+            before, after = self._writer.render_halves(klasse)
+            self._append(before)
             if self._bundles.exists(class_id, "K"):
                 self._classes(series_id, class_id, seed)
             else:
                 self._inside([place_in_series(series_id, class_id)], klasse["o"])
-            self._put(after)
+            self._append(after)
 
-    def _inside(self, places: list[Key], holder: Thing) -> None:
+    def _inside(self, places: list[Key], holder: EntityData) -> None:
         """Folders and records at these places; where there are both, records go into a folder made for them."""
         with_folders = any(self._bundles.exists(place, "M") for place in places)
         with_records = any(self._bundles.exists(place, "R") for place in places)
         for place in places if with_folders else []:
             self._folders(place)
         if with_records and with_folders:
-            self.placed.made_folders += 1
+            self.placement.made_folders += 1
             self._writer.tally.units["mappe"] += 1
-            before, after = self._writer.halves(_make_unit("Mappe", holder, FOLDER_TITLE))
-            self._put(before)
+            before, after = self._writer.render_halves(_make_unit("Mappe", holder, FOLDER_TITLE))
+            self._append(before)
             self._records(places)
-            self._put(after)
+            self._append(after)
         elif with_records:
             self._records(places)
 
@@ -196,7 +196,7 @@ class StructureWalk:
         for batch in folder_portions(self._bundles, place, self._size):
             if isinstance(batch, tuple):
                 self._flush()
-                outlet.give(Folders(batch, self._writer.above))
+                outlet.submit(Folders(batch, self._writer.above))
             else:
                 self._folder_of(batch)
 
@@ -207,8 +207,8 @@ class StructureWalk:
 
     def _folder(self, folder_id: Key, folder: Content) -> None:
         self._writer.tally.units["mappe"] += 1
-        before, after = self._writer.halves(folder)
-        self._put(before)
+        before, after = self._writer.render_halves(folder)
+        self._append(before)
         above = self._writer.above
         self._writer.above = self._writer.closing_of(folder["o"])
         if self._bundles.exists(folder_id, "M"):
@@ -216,7 +216,7 @@ class StructureWalk:
         else:
             self._records([folder_id])
         self._writer.above = above
-        self._put(after)
+        self._append(after)
 
     def _records(self, places: list[Key]) -> None:
         outlet = self._outlet
@@ -229,17 +229,17 @@ class StructureWalk:
                     self._write_records(self._bundles.some_records(place, after, last))
                 else:
                     self._flush()
-                    outlet.give(Records(place, after, last, self._writer.above))
+                    outlet.submit(Records(place, after, last, self._writer.above))
 
     def _write_records(self, records: Iterator[bytes]) -> None:
-        writer, cleaned, write_text = self._writer, self._bundles.cleaned, self._put
+        writer, cleaned, write_text = self._writer, self._bundles.cleaned, self._append
         count = 0
         for raw in records:
-            write_text(writer.whole(parse(raw, cleaned)))
+            write_text(writer.render(parse(raw, cleaned)))
             count += 1
         writer.tally.units["registrering"] += count
 
-    def _put(self, text: str) -> None:
+    def _append(self, text: str) -> None:
         self._waiting.append(text)
         if len(self._waiting) >= _FLUSH:
             self._flush()
@@ -254,14 +254,14 @@ def _repeat_unit(content: Content, seed: str) -> Content:
     """A unit that stands in the document once more, under a uuid of its own."""
     if seed:
         fields = content["o"]["f"]
-        fields["uuid"] = made_uuid(str(fields.get("uuid")), seed)
+        fields["uuid"] = placeholder_uuid(str(fields.get("uuid")), seed)
     return content
 
 
-def _make_unit(kind: str, holder: Thing, title: str) -> Content:
+def _make_unit(kind: str, holder: EntityData, title: str) -> Content:
     """Makes a unit to hold others that fit nowhere else; it has the times and names of its holder."""
     kept_names = ("opprettetDato", "opprettetAv", "avsluttetDato", "avsluttetAv")
     fields: dict[str, object] = {name: holder["f"][name] for name in kept_names if name in holder["f"]}
     ident = "klasseIdent" if kind == "Klasse" else "mappeIdent"
-    own_uuid = made_uuid(str(holder["f"].get("uuid")), kind)
+    own_uuid = placeholder_uuid(str(holder["f"].get("uuid")), kind)
     return {"o": {"t": kind, "f": {"uuid": own_uuid, ident: title, "tittel": title, **fields}}}

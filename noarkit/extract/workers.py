@@ -16,7 +16,7 @@ from multiprocessing.process import BaseProcess
 from typing import Protocol, Self
 
 from noarkit.errors import RunFault
-from noarkit.packages.noark5.apart import be_a_child
+from noarkit.packages.noark5.child_process import detach_child
 from noarkit.safe.children import may_fork
 
 MOST_WORKERS = 4
@@ -138,7 +138,7 @@ class WorkerPool:
 
 def _run_worker(pipe: Connection, parent: int) -> None:
     """Runs in the child: takes works and orders, sends pieces, until the pipe ends."""
-    be_a_child(parent, pipe.fileno())
+    detach_child(parent, pipe.fileno())
     try:
         while True:
             factory: WorkFactory = pipe.recv()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import orjson
 
-from noarkit.graph.entity import AlreadyThere, Content, Entity, Mapped, Note, SetAside, Skipped
+from noarkit.graph.entity import AlreadyThere, Content, Entity, MappedRecord, Note, SetAside, Skipped
 from noarkit.graph.store import INDEXES, GraphStore, fields_json
 from noarkit.model import metamodel
 
@@ -23,7 +23,7 @@ _PLACES_IN_MEMORY = 20_000
 _OWNER_LINK = {"AbstraktMappe": "refMappe", "AbstraktRegistrering": "refRegistrering"}
 _SPINE = frozenset({"Klasse", "Klassifikasjonssystem", "Arkiv", "Arkivdel", "Arkivskaper"})
 
-Item = Mapped | SetAside | Skipped | AlreadyThere
+Item = MappedRecord | SetAside | Skipped | AlreadyThere
 EntityCheck = Callable[[Entity], "Note | None"]
 
 
@@ -126,12 +126,14 @@ class GraphBuilder:
         elif isinstance(item, AlreadyThere):
             self._next_record += 1
             # a later plan compares with them
-            marks = [(content.locator, content.size_bytes, content.modified_ns) for content in item.contents]
-            batch.records.append((number, item.record_key, "already_there", None, None, _json({"contents": marks})))
+            file_stamps = [(content.locator, content.size_bytes, content.modified_ns) for content in item.contents]
+            batch.records.append(
+                (number, item.record_key, "already_there", None, None, _json({"contents": file_stamps}))
+            )
         else:
             self._take_mapped(item, batch)
 
-    def _take_mapped(self, item: Mapped, batch: _Batch) -> None:
+    def _take_mapped(self, item: MappedRecord, batch: _Batch) -> None:
         number = self._next_record
         sizes, first_entity, own_entities = batch.sizes(), self._next_entity, []
         root = item.root or _root(item.entities, self._family)
@@ -211,7 +213,7 @@ class GraphBuilder:
         keys = {
             key
             for item in pending
-            if isinstance(item, Mapped)
+            if isinstance(item, MappedRecord)
             for entity in item.entities
             for key in (entity.key, entity.parent)
             if key and key not in self._known

@@ -32,12 +32,12 @@ class EntityChecks:
         new_codes: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         model = metamodel()
-        fixed = {
+        model_codes = {
             name: frozenset(code.code for code in code_list.codes)
             for name, code_list in model.code_lists.items()
             if code_list.codes
         }
-        self._codes: Mapping[str, frozenset[str]] = {**fixed, **(codes or {})}
+        self._codes: Mapping[str, frozenset[str]] = {**model_codes, **(codes or {})}
         self._added: Mapping[str, Collection[str]] = new_codes if new_codes is not None else {}
         self._types = model.types
         self._needed = {name: _required_fields(kind) for name, kind in model.types.items()}
@@ -54,7 +54,7 @@ class EntityChecks:
             field = kind.fields.get(name)
             if field is None:
                 return Note("F224", {"type": entity.type, "field": name, "why": "unknown-field"})
-            reason = self._wrong(field, value)
+            reason = self._find_problem(field, value)
             if reason:
                 return Note("F225" if reason == "code" else "F224", {"type": entity.type, "field": name, "why": reason})
         for name, _ in entity.links:
@@ -62,12 +62,12 @@ class EntityChecks:
                 return Note("F228", {"type": entity.type, "field": name, "why": "unknown-link"})
         return None
 
-    def _wrong(self, field: Field, value: FieldValue) -> str | None:
+    def _find_problem(self, field: Field, value: FieldValue) -> str | None:
         if value is None:
             return "empty" if field.need == "must" and not field.has_default else None
         if field.code_list:
-            allowed = self._codes.get(field.code_list)
-            if allowed is None or value in allowed or value in self._added.get(field.code_list, ()):
+            codes = self._codes.get(field.code_list)
+            if codes is None or value in codes or value in self._added.get(field.code_list, ()):
                 return None
             return "code"
         if field.need == "must" and value == "":

@@ -156,6 +156,6 @@ def _rows(store: GraphStore) -> Iterator[tuple[Position, str, _Sums]]:
         " FROM entity e LEFT JOIN content c ON c.entity = e.n ORDER BY e.unit, e.bundle, e.n"
     )
     for unit, bundle, n, kind, parented, size, content, links in cursor:
-        linked = links + parented
-        json_bytes = size + _SAVE_OVERHEAD_BYTES + linked * _LINK_BYTES
-        yield (unit, bundle, n), kind, _Sums(1, 1 + linked, json_bytes, content)
+        link_count = links + parented
+        json_bytes = size + _SAVE_OVERHEAD_BYTES + link_count * _LINK_BYTES
+        yield (unit, bundle, n), kind, _Sums(1, 1 + link_count, json_bytes, content)

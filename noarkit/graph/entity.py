@@ -61,7 +61,7 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class MappedRecord:
     """What one source record becomes. Entities come parents first; one already planned by an earlier record (a folder,
     a class) may come again with the same key and is then taken once. `root` is the key of the entity that stands for
     the record itself; where it is not given, the last folder or record among the entities."""

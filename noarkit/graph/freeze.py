@@ -24,13 +24,13 @@ _ROWS = (
 
 def digest(db: sqlite3.Connection) -> str:
     """The sha256 over the content of a plan's database, in hex."""
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     for number, statement in enumerate(_ROWS):
-        whole.update(b"table %d\n" % number)
+        hasher.update(b"table %d\n" % number)
         cursor = db.execute(statement)
         while rows := cursor.fetchmany(2000):
             for row in rows:
                 text = repr(row).encode("utf-8", "surrogatepass")
-                whole.update(b"%d:" % len(text))
-                whole.update(text)
-    return whole.hexdigest()
+                hasher.update(b"%d:" % len(text))
+                hasher.update(text)
+    return hasher.hexdigest()

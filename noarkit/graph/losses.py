@@ -88,12 +88,12 @@ def in_documents(db: sqlite3.Connection) -> Iterator[tuple[Loss, int]]:
 
 def _element(kind: str | None, link: str) -> str:
     """The path of the element that a link is read from; the link itself where the form has none."""
-    mapped = mapping().types.get(kind or "")
-    path = mapped.links[link].path if mapped is not None and link in mapped.links else None
-    if mapped is None or mapped.group is None or path is None:
+    type_map = mapping().types.get(kind or "")
+    path = type_map.links[link].path if type_map is not None and link in type_map.links else None
+    if type_map is None or type_map.group is None or path is None:
         return f"{kind}/{link}"
-    group = xml_model("5.0").structure.groups.get(mapped.group)
-    return f"{(group.extends if group else None) or mapped.group}/{path}"
+    group = xml_model("5.0").structure.groups.get(type_map.group)
+    return f"{(group.extends if group else None) or type_map.group}/{path}"
 
 
 def losses_by_element(losses_: Iterable[Loss]) -> list[ElementLosses]:

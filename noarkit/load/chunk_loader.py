@@ -41,7 +41,7 @@ from noarkit.load.lease import (
 from noarkit.load.preflight import NOT_FOUND_AGAIN
 from noarkit.load.revisit import changed_versions
 from noarkit.load.settling import Clock, DoubtSettler, earlier_keys, related_keys, remainder_key
-from noarkit.sources.port import OF_THE_PLACE
+from noarkit.sources.port import PLACE_FAULTS
 
 _RECORDS = frozenset({"Basisregistrering", "Journalpost", "Moeteregistrering", "Arkivnotat"})
 _FOLDERS = frozenset({"Mappe", "Saksmappe", "Moetemappe"})
@@ -55,10 +55,10 @@ class _ChunkState:
     """The state of a chunk while it is loaded: entities still to be made, ids made or found, uploaded files."""
 
     entities: list[PlannedEntity]
-    made: dict[int, str] = field(default_factory=dict)
-    already: dict[int, str] = field(default_factory=dict)
+    created_ids: dict[int, str] = field(default_factory=dict)
+    existing_ids: dict[int, str] = field(default_factory=dict)
     files: dict[int, UploadedFile] = field(default_factory=dict)
-    landed: dict[int, tuple[str, str, int]] = field(default_factory=dict)
+    landed_files: dict[int, tuple[str, str, int]] = field(default_factory=dict)
     new_versions: set[int] = field(default_factory=set)
     damaged: dict[int, BytesDiffer] = field(default_factory=dict)
 
@@ -112,7 +112,7 @@ class ChunkLoader:
         if self._landed_keys & {task.key, remainder_key(task.key)}:
             self._take_over_landed(chunk_state, all_sent=False)
         if not self._facts.fresh:
-            yield from self._set_apart_existing(task, chunk_state)
+            yield from self._split_off_existing(task, chunk_state)
         if (yield from self._upload_contents(task, chunk_state)):
             yield from self._send(task, chunk_state)
         else:
@@ -130,7 +130,7 @@ class ChunkLoader:
     def _take_over_landed(self, chunk_state: _ChunkState, *, all_sent: bool) -> None:
         """Takes over the entities that turned out to be in the archive: their ids, and the files of their versions."""
         ids = self._settler.landed_ids(chunk_state.entities, self._known_ids, all_sent=all_sent)
-        chunk_state.made.update(ids)
+        chunk_state.created_ids.update(ids)
         self._known_ids.update(ids)
         versions = {
             ids[entity.n]: entity
@@ -156,7 +156,7 @@ class ChunkLoader:
             return content.sha256 if content else None
         try:
             return self._contents.sha256(content)
-        except OF_THE_PLACE:
+        except PLACE_FAULTS:
             raise
         except SourceFault:
             return None
@@ -168,17 +168,21 @@ class ChunkLoader:
         archive_sha256 = str(version.fields.get("sjekksum") or "").lower() or None
         file, size = version.fields.get("referanseDokumentfil"), version.fields.get("filstoerrelse")
         if entity.n in chunk_state.files:
-            filed = chunk_state.files[entity.n]
+            upload = chunk_state.files[entity.n]
             # a commit that came late names the upload that it was sent with, not the one made for sending it again
-            chunk_state.landed[entity.n] = (str(file or filed.id), filed.sha256, filed.size_bytes)
+            chunk_state.landed_files[entity.n] = (str(file or upload.id), upload.sha256, upload.size_bytes)
         elif file is not None:
-            chunk_state.landed[entity.n] = (str(file), expected_sha256 or archive_sha256 or "", int(str(size or 0)))
+            chunk_state.landed_files[entity.n] = (
+                str(file),
+                expected_sha256 or archive_sha256 or "",
+                int(str(size or 0)),
+            )
         if expected_sha256 is not None and archive_sha256 is not None and expected_sha256 != archive_sha256:
             chunk_state.damaged[entity.n] = BytesDiffer(entity.n, entity.key, expected_sha256, archive_sha256)
 
     # what is there already
 
-    def _set_apart_existing(self, task: ChunkTask, chunk_state: _ChunkState) -> Iterator[Outcome]:
+    def _split_off_existing(self, task: ChunkTask, chunk_state: _ChunkState) -> Iterator[Outcome]:
         owner_ids = self._owners(chunk_state)
         if owner_ids and (
             self._settler.landed_chunks(related_keys(task.key)) or self._landed_earlier(task.key, owner_ids)
@@ -204,7 +208,7 @@ class ChunkLoader:
         chunk_state.new_versions = {entity.n for entity in revisit if entity.type == "Dokumentversjon"} & revisited.new
         for entity in revisit:
             if entity.n not in revisited.new and entity.bundle not in self._excluded:
-                chunk_state.already[entity.n] = self._known_ids.get(entity.n, "")
+                chunk_state.existing_ids[entity.n] = self._known_ids.get(entity.n, "")
         chunk_state.entities = [
             entity for entity in chunk_state.entities if entity.bundle not in owner_ids or entity.n in revisited.new
         ]
@@ -263,20 +267,20 @@ class ChunkLoader:
             composed, left_out = self._compose(task, chunk_state)
             yield from left_out
             if not composed:
-                outcome = self._chunk_done(task, chunk_state, {}, settled=bool(chunk_state.made))
+                outcome = self._chunk_done(task, chunk_state, {}, was_settled=bool(chunk_state.created_ids))
                 yield from chunk_state.damaged.values()
                 yield outcome
                 _raise_damage(chunk_state)
                 return
-            if chunk_state.already:  # known as another run's before anything of ours may stand beside it
-                yield ChunkDone(remainder_key(task.key), {}, dict(chunk_state.already))
-                chunk_state.already.clear()
-            key = remainder_key(task.key) if chunk_state.made else task.key
+            if chunk_state.existing_ids:  # known as another run's before anything of ours may stand beside it
+                yield ChunkDone(remainder_key(task.key), {}, dict(chunk_state.existing_ids))
+                chunk_state.existing_ids.clear()
+            key = remainder_key(task.key) if chunk_state.created_ids else task.key
             sent_at = self._clock.now_s()
             yield ChunkSent(task.key, sent_at)
             actions = add_guard(composed, self._settler.guard, self._facts, key)
             try:
-                saved = send(self._archive, actions)
+                saved_objects = send(self._archive, actions)
             except ArchiveFault as fault:
                 yield ChunkInDoubt(task.key, fault.code, sent_at)
                 if fault.fate_unknown:
@@ -293,7 +297,7 @@ class ChunkLoader:
                     yield from self._split(task, chunk_state)
                     return
                 continue
-            outcome = self._chunk_done(task, chunk_state, saved)
+            outcome = self._chunk_done(task, chunk_state, saved_objects)
             yield from chunk_state.damaged.values()
             yield outcome
             _raise_damage(chunk_state)
@@ -327,7 +331,7 @@ class ChunkLoader:
         left_out: list[Outcome] = []
         links = self._graph.links_between(task.first, task.last)
         while True:
-            files = {n: filed.id for n, filed in chunk_state.files.items()}
+            files = {n: upload.id for n, upload in chunk_state.files.items()}
             again = frozenset(chunk_state.new_versions)
             composed = compose(chunk_state.entities, links, self._known_ids, files, self._facts, again=again)
             if not composed.orphans:
@@ -349,34 +353,43 @@ class ChunkLoader:
 
     def _split(self, task: ChunkTask, chunk_state: _ChunkState) -> Iterator[Outcome]:
         """Two chunks in place of this one; what of it is known already is told first."""
-        if chunk_state.made or chunk_state.already:
-            files = {n: file for n, file in chunk_state.landed.items() if n in chunk_state.made}
+        if chunk_state.created_ids or chunk_state.existing_ids:
+            files = {n: file for n, file in chunk_state.landed_files.items() if n in chunk_state.created_ids}
             yield from chunk_state.damaged.values()
-            yield ChunkDone(remainder_key(task.key), dict(chunk_state.made), chunk_state.already, files)
+            yield ChunkDone(remainder_key(task.key), dict(chunk_state.created_ids), chunk_state.existing_ids, files)
         yield ChunkSplit(task.key, _split_task(task, chunk_state.entities))
 
     def _chunk_done(
         self,
         task: ChunkTask,
         chunk_state: _ChunkState,
-        saved: Mapping[str, SavedObject],
+        saved_objects: Mapping[str, SavedObject],
         *,
-        settled: bool = False,
+        was_settled: bool = False,
     ) -> ChunkDone:
-        ids = {entity.n: saved[temporary_id(entity.n)].id for entity in chunk_state.entities} if saved else {}
+        ids = (
+            {entity.n: saved_objects[temporary_id(entity.n)].id for entity in chunk_state.entities}
+            if saved_objects
+            else {}
+        )
         self._known_ids.update(ids)
-        for entity in chunk_state.entities if saved else ():
+        for entity in chunk_state.entities if saved_objects else ():
             if entity.n in chunk_state.files:
                 self._record_file(
-                    chunk_state, entity, saved[temporary_id(entity.n)], chunk_state.files[entity.n].sha256
+                    chunk_state, entity, saved_objects[temporary_id(entity.n)], chunk_state.files[entity.n].sha256
                 )
         self._contents.forget(list(chunk_state.files))
         guard = self._settler.guard
-        if guard is not None and guard.id in saved:
-            guard = self._settler.guard = Guard(guard.id, saved[guard.id].version)
+        if guard is not None and guard.id in saved_objects:
+            guard = self._settler.guard = Guard(guard.id, saved_objects[guard.id].version)
         version = guard.version if guard else None
         return ChunkDone(
-            task.key, {**chunk_state.made, **ids}, chunk_state.already, chunk_state.landed, version, settled
+            task.key,
+            {**chunk_state.created_ids, **ids},
+            chunk_state.existing_ids,
+            chunk_state.landed_files,
+            version,
+            was_settled,
         )
 
     def _prove_lookup(self, key: str, actions: Sequence[Action]) -> None:

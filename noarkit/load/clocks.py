@@ -31,7 +31,7 @@ class ArchiveClock:
         self._steady_s = steady_s
         self._heard: tuple[float, float] | None = None
 
-    def hear(self, date_s: float) -> None:
+    def set_from_date(self, date_s: float) -> None:
         """Sets the clock by the Date header of an answer."""
         self._heard = (date_s, self._steady_s())
 

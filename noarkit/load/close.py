@@ -46,13 +46,13 @@ class _MadeObject(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class CloseResult:
     """How many of each type were finalised, and how many the archive would not finalise; `left` says which."""
 
     closed: Mapping[str, int]
-    refused: int
-    whole: bool
-    left: tuple[ArchiveFinding, ...] = ()
+    refused_count: int
+    is_complete: bool
+    not_closed: tuple[ArchiveFinding, ...] = ()
 
 
 def close(
@@ -63,7 +63,7 @@ def close(
     emit: Listener,
     now_s: Callable[[], float],
     only: Container[str] | None = None,
-) -> Closed:
+) -> CloseResult:
     """Finalises everything that the run made, or `only` these findings' keys. What the archive refuses is counted
     and told, and the rest goes on."""
     counts: dict[str, int] = {}
@@ -72,21 +72,21 @@ def close(
     for layer in _LAYERS:
         for batch in _made_object_batches(folder, layer):
             if stop_request:
-                return Closed(counts, len(findings), False, tuple(findings))
+                return CloseResult(counts, len(findings), False, tuple(findings))
             saves = [save for save in _saves(batch, moment) if only is None or _finding_key(save) in only]
             findings += _send(archive, saves, emit) if saves else []
             for save in saves:
                 counts[save.type] = counts.get(save.type, 0) + 1
             emit(Event("closed", {"objects": sum(counts.values()) - len(findings)}))
-    return Closed(counts, len(findings), True, tuple(findings))
+    return CloseResult(counts, len(findings), True, tuple(findings))
 
 
 def _send(archive: Archive, saves: list[Save], emit: Listener) -> list[ArchiveFinding]:
     """Sends saves, in halves where the archive refuses some; returns what was refused."""
     for attempt in range(_ATTEMPTS):
         try:
-            saved = archive.transaction(saves)
-            if any(save.id not in saved for save in saves):
+            saved_objects = archive.transaction(saves)
+            if any(save.id not in saved_objects for save in saves):
                 raise ArchiveStrange(call="transaction", why="not-all-saved", fate="unknown")
             return []
         except (ArchiveRefused, ArchiveNotFound, NotAllowed) as fault:
@@ -119,10 +119,10 @@ def _made_object_batches(folder: RunFolder, layer: tuple[str, ...]) -> Iterator[
         db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
         row = db.execute("SELECT value FROM run.meta WHERE name = 'sets_system_fields'").fetchone()
         may_write_author = row is not None and row[0] == "True"
-        marks = ",".join("?" * len(layer))
+        placeholders = ",".join("?" * len(layer))
         cursor = db.execute(
-            f"SELECT p.type, e.id, p.fields FROM entity p JOIN run.entity e ON e.n = p.n WHERE p.type IN ({marks})"  # noqa: S608  # our own words
-            " AND e.state = 'done' ORDER BY p.n DESC",
+            "SELECT p.type, e.id, p.fields FROM entity p JOIN run.entity e ON e.n = p.n "  # noqa: S608  # our own words
+            f"WHERE p.type IN ({placeholders}) AND e.state = 'done' ORDER BY p.n DESC",
             layer,
         )
         while rows := cursor.fetchmany(_BATCH_SIZE):

@@ -83,13 +83,13 @@ def compose(
 
 def send(archive: Archive, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
     """Sends a transaction. Raises `ArchiveStrange` for an answer without every object to be made."""
-    saved = archive.transaction(actions)
+    saved_objects = archive.transaction(actions)
     for action in actions:
         if isinstance(action, Save) and not action.id.isdigit():
-            answer = saved.get(action.id)
+            answer = saved_objects.get(action.id)
             if answer is None or answer.type != action.type:
                 raise ArchiveStrange(call="transaction", why="not-all-saved", fate="unknown")
-    return saved
+    return saved_objects
 
 
 def add_guard(actions: tuple[Action, ...], guard: Guard | None, facts: RunFacts, chunk_key: str) -> tuple[Action, ...]:
@@ -112,11 +112,11 @@ def _anchor(actions: tuple[Action, ...], facts: RunFacts, anchor: str) -> tuple[
 
 
 def _fields_to_save(
-    entity: PlannedEntity, allowed: frozenset[str], files: Mapping[int, str], facts: RunFacts
+    entity: PlannedEntity, writable: frozenset[str], files: Mapping[int, str], facts: RunFacts
 ) -> dict[str, FieldValue]:
     if facts.closes:
-        allowed = allowed - withheld_fields(entity.type, entity.fields)
-    fields: dict[str, FieldValue] = {name: value for name, value in entity.fields.items() if name in allowed}
+        writable = writable - withheld_fields(entity.type, entity.fields)
+    fields: dict[str, FieldValue] = {name: value for name, value in entity.fields.items() if name in writable}
     if facts.codes:
         _translate_codes(entity.type, fields, facts)
     if entity.n in files:

@@ -16,7 +16,7 @@ from noarkit.archive.values import Upload
 from noarkit.errors import ArchiveRefused, ItemChanged, SourceFault
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable, sha256_of_stream
-from noarkit.sources.port import OF_THE_PLACE, ContentStream
+from noarkit.sources.port import PLACE_FAULTS, ContentStream
 
 TOO_OLD_S = 50 * 60
 _LARGE_BYTES = 8 * 1024 * 1024
@@ -59,10 +59,10 @@ class ContentUploader:
         large = [n for n, content in missing.items() if (content.size_bytes or 0) > _LARGE_BYTES]
         if len(large) > 1:
             with ThreadPoolExecutor(2) as pool:
-                filed = list(pool.map(lambda n: (n, self._try_upload(missing[n])), missing))
+                outcomes = list(pool.map(lambda n: (n, self._try_upload(missing[n])), missing))
         else:
-            filed = [(n, self._try_upload(content)) for n, content in missing.items()]
-        for n, outcome in filed:
+            outcomes = [(n, self._try_upload(content)) for n, content in missing.items()]
+        for n, outcome in outcomes:
             if isinstance(outcome, UploadFault):
                 faults[n] = outcome
             else:
@@ -87,13 +87,13 @@ class ContentUploader:
         return sha256
 
     def _is_fresh(self, n: int) -> bool:
-        filed = self._uploaded.get(n)
-        return filed is not None and self._now_s() - filed.at < TOO_OLD_S
+        upload = self._uploaded.get(n)
+        return upload is not None and self._now_s() - upload.at < TOO_OLD_S
 
     def _try_upload(self, content: Content) -> UploadedFile | UploadFault:
         try:
             return self._upload(content)
-        except OF_THE_PLACE:
+        except PLACE_FAULTS:
             raise
         except (SourceFault, ArchiveRefused) as fault:
             return fault

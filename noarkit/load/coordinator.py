@@ -156,23 +156,28 @@ class Coordinator:
         self._workers.start(lease)
 
     def _handle_outcome(self, shard: int, outcome: Outcome) -> None:
-        tell = self._deps.emit
+        emit = self._deps.emit
         if isinstance(outcome, ChunkDone):
-            data = {"shard": shard, "chunk": outcome.chunk, "made": len(outcome.made), "already": len(outcome.already)}
+            data = {
+                "shard": shard,
+                "chunk": outcome.chunk,
+                "made": len(outcome.created_ids),
+                "already": len(outcome.existing_ids),
+            }
             data["bytes"] = sum(size for _, _, size in outcome.files.values())
-            tell(Event("chunk_done", data))
+            emit(Event("chunk_done", data))
         elif isinstance(outcome, ChunkInDoubt):
-            tell(Event("chunk_in_doubt", {"shard": shard, "chunk": outcome.chunk, "code": outcome.code}))
+            emit(Event("chunk_in_doubt", {"shard": shard, "chunk": outcome.chunk, "code": outcome.code}))
         elif isinstance(outcome, BundleLeftOut):
-            tell(Event(outcome.state, {"shard": shard, "bundle": outcome.bundle, "code": outcome.code}))
+            emit(Event(outcome.state, {"shard": shard, "bundle": outcome.bundle, "code": outcome.code}))
         elif isinstance(outcome, WaitingInDoubt):
-            tell(Event("waiting", {"shard": shard, "wait_s": outcome.seconds, "chunks": outcome.chunks}))
+            emit(Event("waiting", {"shard": shard, "wait_s": outcome.seconds, "chunks": outcome.chunks}))
         elif isinstance(outcome, BytesMoved):
-            tell(Event("bytes", {"bytes": outcome.bytes}))
+            emit(Event("bytes", {"bytes": outcome.bytes}))
         elif isinstance(outcome, ShardDone):
-            self._journal.release(shard, done=True)
+            self._journal.release(shard, is_done=True)
             self._state.running.discard(shard)
-            tell(Event("shard_done", {"shard": shard}))
+            emit(Event("shard_done", {"shard": shard}))
         elif isinstance(outcome, ShardStopped):
             self._shard_stopped(shard, outcome)
 
@@ -180,7 +185,7 @@ class Coordinator:
         self._state.running.discard(shard)
         if outcome.code == "F431":
             self._journal.mark_in_doubt(shard, self._deps.steady_s())
-        self._journal.release(shard, done=False)
+        self._journal.release(shard, is_done=False)
         if outcome.data.get("why") == GUARD_MISSING:
             # whoever gets the shard next finds it or makes another; what was sent with this one can no longer land
             self._journal.forget_guard(shard)
@@ -192,7 +197,7 @@ class Coordinator:
 
 
 def _by_shard(outcomes: list[tuple[int, Outcome]]) -> list[tuple[int, list[Outcome]]]:
-    gathered: dict[int, list[Outcome]] = {}
+    by_shard: dict[int, list[Outcome]] = {}
     for shard, outcome in outcomes:
-        gathered.setdefault(shard, []).append(outcome)
-    return list(gathered.items())
+        by_shard.setdefault(shard, []).append(outcome)
+    return list(by_shard.items())

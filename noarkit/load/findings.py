@@ -14,7 +14,7 @@ from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, Checks
 from noarkit.graph.store import GraphStore
 from noarkit.load.contents import ContentUploader, OpenContent, no_gate
 from noarkit.load.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
-from noarkit.sources.port import OF_THE_PLACE
+from noarkit.sources.port import PLACE_FAULTS
 
 _ITEMS_EXIT = 3
 
@@ -58,16 +58,16 @@ def _replace_file(
     if content is None or archive_id is None:
         return False
     try:
-        filed = contents.upload_all({entity: content})[0].get(entity)
-        if filed is None:
+        upload = contents.upload_all({entity: content})[0].get(entity)
+        if upload is None:
             return False
-        saved = archive.transaction((Save("Dokumentversjon", archive_id, {"referanseDokumentfil": filed.id}),))
-    except OF_THE_PLACE:
+        saved_objects = archive.transaction((Save("Dokumentversjon", archive_id, {"referanseDokumentfil": upload.id}),))
+    except PLACE_FAULTS:
         raise
     except (SourceFault, ArchiveRefused, ArchiveNotFound, NotAllowed):
         return False
-    version = saved.get(archive_id)
-    if version is None or str(version.fields.get("sjekksum") or "").lower() != filed.sha256:
+    version = saved_objects.get(archive_id)
+    if version is None or str(version.fields.get("sjekksum") or "").lower() != upload.sha256:
         return False
-    journal.keep_file(entity, filed.id, filed.sha256, filed.size_bytes)
+    journal.keep_file(entity, upload.id, upload.sha256, upload.size_bytes)
     return True

@@ -77,7 +77,7 @@ def follow(folder: RunFolder, archive: Archive, facts: RunFacts, emit: Listener)
 def _compare_folders(
     archive: Archive, batch: list[_EarlierFolder], followed: frozenset[str], facts: RunFacts
 ) -> Iterator[Row]:
-    by_id = {saved.id: saved for saved in objects_of_ids(archive, batch[0].type, (folder.id for folder in batch))}
+    by_id = {item.id: item for item in objects_of_ids(archive, batch[0].type, (folder.id for folder in batch))}
     parties = _parties_of(archive, list(by_id))
     for folder in batch:
         actual = by_id.get(folder.id)

@@ -103,7 +103,7 @@ class GovernedArchive:
         """See `Archive.upload`. Bytes that were sent delay what comes next, so that the rate holds on the whole."""
         uploaded = self._with_limits("upload", 0, lambda: self._archive.upload(content))
         if self._rate.bytes_per_s:
-            self._owe(uploaded.size_bytes / self._rate.bytes_per_s)
+            self._charge(uploaded.size_bytes / self._rate.bytes_per_s)
         return uploaded
 
     def download(
@@ -156,7 +156,7 @@ class GovernedArchive:
         if turn > now:
             self._sleep(turn - now)
 
-    def _owe(self, seconds: float) -> None:
+    def _charge(self, seconds: float) -> None:
         with self._lock:
             self._next_s = max(self._next_s, self._clock()) + seconds
 

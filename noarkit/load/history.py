@@ -22,7 +22,7 @@ from noarkit.load.folder import RunFolder
 from noarkit.load.journal import Journal
 from noarkit.model.mapping import mapping
 from noarkit.packages.noark5.changes_read import ReadChange, read_changes
-from noarkit.packages.noark5.held import change_log_of
+from noarkit.packages.noark5.nested_extract import open_change_log
 from noarkit.packages.noark5.values import Unreadable, timestamp
 from noarkit.safe.atomic import write_bytes
 
@@ -55,11 +55,11 @@ def keep_history(folder: RunFolder, graph: GraphStore, journal: Journal, archive
 @contextmanager
 def _open_change_log(folder: RunFolder, origin_path: Path) -> Iterator[Path | None]:
     """Opens the change log that came with the run, else that of its source."""
-    brought = folder.path / BROUGHT_FILE
-    if brought.is_file():
-        yield brought
+    log_path = folder.path / BROUGHT_FILE
+    if log_path.is_file():
+        yield log_path
         return
-    with change_log_of(origin_path) as log:
+    with open_change_log(origin_path) as log:
         yield log
 
 

@@ -132,10 +132,10 @@ class Journal:
             ).fetchone()
         return int(row[0])
 
-    def release(self, shard: int, *, done: bool) -> None:
+    def release(self, shard: int, *, is_done: bool) -> None:
         """The lease has ended. A shard is done only where every chunk is."""
         with change_tables(self._db, self.path) as db:
-            db.execute("UPDATE shard SET state = ? WHERE n = ?", ("done" if done else "open", shard))
+            db.execute("UPDATE shard SET state = ? WHERE n = ?", ("done" if is_done else "open", shard))
 
     def keep_time(self, clocks: Clocks) -> None:
         """Carries the times of sending over to this boot's steady clock, by the archive's clock where it is known from
@@ -269,9 +269,9 @@ class Journal:
     def findings(self, *states: str) -> list[ArchiveFinding]:
         """The findings that are neither repaired nor accepted (or are in these states), by kind and key."""
         wanted_states = states or ("open", "asked")
-        marks = ",".join("?" * len(wanted_states))
+        placeholders = ",".join("?" * len(wanted_states))
         rows = self._rows(
-            f"SELECT kind, key, entity, data FROM finding WHERE state IN ({marks}) ORDER BY kind, key",  # noqa: S608  # our own words
+            f"SELECT kind, key, entity, data FROM finding WHERE state IN ({placeholders}) ORDER BY kind, key",  # noqa: S608  # our own words
             wanted_states,
         )
         return [ArchiveFinding(kind, key, entity, orjson.loads(data)) for kind, key, entity, data in rows]
@@ -317,8 +317,10 @@ class Journal:
 
     def _record_one(self, db: sqlite3.Connection, shard: int, outcome: Outcome) -> None:
         if isinstance(outcome, ChunkDone):
-            rows = [(n, "done", id_, *outcome.files.get(n, (None, None, None))) for n, id_ in outcome.made.items()]
-            rows += [(n, "already_there", id_, None, None, None) for n, id_ in outcome.already.items()]
+            rows = [
+                (n, "done", id_, *outcome.files.get(n, (None, None, None))) for n, id_ in outcome.created_ids.items()
+            ]
+            rows += [(n, "already_there", id_, None, None, None) for n, id_ in outcome.existing_ids.items()]
             db.executemany("INSERT OR REPLACE INTO entity VALUES (?, ?, ?, ?, ?, ?)", rows)
             db.execute("UPDATE chunk SET state = 'done', code = NULL WHERE key = ?", (outcome.chunk,))
             if outcome.guard_version is not None:

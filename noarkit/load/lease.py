@@ -98,11 +98,11 @@ class ChunkDone:
     """The archive's ids of all entities of a chunk: made now, or already there before."""
 
     chunk: str
-    made: Mapping[int, str]
-    already: Mapping[int, str] = field(default_factory=dict)
+    created_ids: Mapping[int, str]
+    existing_ids: Mapping[int, str] = field(default_factory=dict)
     files: Mapping[int, tuple[str, str, int]] = field(default_factory=dict)
     guard_version: str | None = None
-    settled: bool = False
+    was_settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,13 +70,13 @@ class LinkLoader:
             yield from self._make_batch([link])
 
     def _exists(self, link: LateLink, types: Mapping[int, str]) -> bool:
-        entity, name, other = link
+        entity, name, target = link
         known_ids = self._lease.known_ids
         query = Query(
-            types[entity], f"id = @a && {name}.id = @b", {"@a": known_ids[entity], "@b": known_ids[other]}, limit=1
+            types[entity], f"id = @a && {name}.id = @b", {"@a": known_ids[entity], "@b": known_ids[target]}, limit=1
         )
         return bool(self._archive.query(query).objects)
 
     def _action(self, link: LateLink, types: Mapping[int, str]) -> Link:
-        entity, name, other = link
-        return Link(types[entity], self._lease.known_ids[entity], name, (self._lease.known_ids[other],))
+        entity, name, target = link
+        return Link(types[entity], self._lease.known_ids[entity], name, (self._lease.known_ids[target],))

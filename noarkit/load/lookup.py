@@ -83,7 +83,7 @@ def objects_of_ids(archive: Archive, kind: str, ids: Iterable[str]) -> Iterator[
         parameters = {f"@i{i}": object_id for i, object_id in enumerate(batch)}
         condition = " || ".join(f"id = {name}" for name in parameters)
         query = Query(kind, condition, parameters, order=(("id", "asc"),))
-        yield from (saved for saved in objects(archive, query) if model.is_a(saved.type, kind) and saved.id in ids)
+        yield from (item for item in objects(archive, query) if model.is_a(item.type, kind) and item.id in ids)
 
 
 def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[PlannedEntity]) -> dict[int, str]:
@@ -99,7 +99,7 @@ def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[PlannedEnt
             parameters = {f"@u{i}": name for i, name in enumerate((*names, *again))}
             condition = " || ".join(f"uuid = {name}" for name in parameters)
             answer = objects(archive, Query(kind, condition, parameters))
-            ids_by_text = {str(saved.fields.get("uuid")): saved.id for saved in answer if saved.type == kind}
+            ids_by_text = {str(item.fields.get("uuid")): item.id for item in answer if item.type == kind}
             ids_by_number.update(
                 {n: ids_by_text[name] for name, n in (*names.items(), *again.items()) if name in ids_by_text}
             )
@@ -156,15 +156,15 @@ def _last_similar(members: Sequence[PlannedEntity], children: Sequence[SavedObje
 
 def _children(archive: Archive, kind: str, link: str, parent: str) -> Iterator[SavedObject]:
     query = Query(kind, f"{link}.id = @p", {"@p": parent}, order=(("id", "asc"),))
-    return (saved for saved in objects(archive, query) if saved.type == kind)
+    return (item for item in objects(archive, query) if item.type == kind)
 
 
-def _is_similar(entity: PlannedEntity, saved: SavedObject) -> bool:
+def _is_similar(entity: PlannedEntity, saved_object: SavedObject) -> bool:
     fields = metamodel().types[entity.type].fields
     for name, value in entity.fields.items():
         if name in _NOT_NATURAL or value is None or (name in fields and fields[name].save != "x"):
             continue
-        if fields[name].kind in ("string", "number", "boolean") and saved.fields.get(name) != value:
+        if fields[name].kind in ("string", "number", "boolean") and saved_object.fields.get(name) != value:
             return False
     return True
 

@@ -109,10 +109,10 @@ def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:
 def archive_ids(folder: RunFolder, *types: str) -> Iterator[tuple[str, str]]:
     """The keys of entities of these types and their ids in the archive, made by this run or found there."""
     with _open_plan_and_journal(folder) as db:
-        marks = ",".join("?" * len(types))
+        placeholders = ",".join("?" * len(types))
         yield from db.execute(
             f"SELECT p.key, e.id FROM entity p JOIN run.entity e ON e.n = p.n"  # noqa: S608  # our own words
-            f" WHERE p.type IN ({marks}) AND e.id IS NOT NULL ORDER BY p.n",
+            f" WHERE p.type IN ({placeholders}) AND e.id IS NOT NULL ORDER BY p.n",
             types,
         )
 

@@ -22,7 +22,7 @@ from noarkit.events import Event, Listener
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks, StructureFault, structure_faults
 from noarkit.graph.cut import Limits, cut
-from noarkit.graph.entity import AlreadyThere, Content, Entity, Mapped, SetAside, Skipped
+from noarkit.graph.entity import AlreadyThere, Content, Entity, MappedRecord, SetAside, Skipped
 from noarkit.graph.freeze import digest
 from noarkit.graph.losses import LINK_LEFT_OUT, losses, names
 from noarkit.graph.store import GraphStore, translated
@@ -30,7 +30,7 @@ from noarkit.load.folder import RunFolder
 from noarkit.load.sealing import Packed
 from noarkit.model.xml_model import xml_model
 from noarkit.safe.digest import sha256_of_stream
-from noarkit.sources.port import OF_THE_PLACE, Groundwork, Source, SourceRecord
+from noarkit.sources.port import PLACE_FAULTS, Groundwork, Source, SourceRecord
 
 _TELL_EVERY = 2000
 _MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
@@ -46,7 +46,7 @@ class Mapper(Protocol):
         """The spine: fonds, series and classes that every record hangs under."""
         ...
 
-    def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
+    def map(self, record: SourceRecord) -> MappedRecord | SetAside | Skipped:
         """One record to its entities."""
         ...
 
@@ -139,8 +139,8 @@ def _clear(folder: RunFolder) -> None:
 
 
 def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
-    fixed = spec.mapper if isinstance(spec.mapper, FixedMapper) else None
-    checks = EntityChecks(spec.codes, fixed.new_codes if fixed else None)
+    fixed_mapper = spec.mapper if isinstance(spec.mapper, FixedMapper) else None
+    checks = EntityChecks(spec.codes, fixed_mapper.new_codes if fixed_mapper else None)
     builder = GraphBuilder(store, spec.external_system, checks)
     builder.targets(spec.mapper.targets())
     with _EarlierRun(spec.since) as was_archived:
@@ -156,17 +156,17 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
             if read % _TELL_EVERY == 0:
                 emit(Event("read", {"records": read}))
     builder.finish()
-    if fixed is not None:
+    if fixed_mapper is not None:
         store.forgive_dangling(LINK_LEFT_OUT)
-        store.remember("needs", orjson.dumps(fixed.needs(), option=orjson.OPT_SORT_KEYS).decode())
+        store.remember("needs", orjson.dumps(fixed_mapper.needs(), option=orjson.OPT_SORT_KEYS).decode())
 
 
-def _map_record(spec: PlanSpec, record: SourceRecord) -> Mapped | SetAside | Skipped:
+def _map_record(spec: PlanSpec, record: SourceRecord) -> MappedRecord | SetAside | Skipped:
     if not spec.hash_contents:
         return spec.mapper.map(record)
     try:
         contents = tuple(_hash_content(spec.source, content) for content in record.contents)
-    except OF_THE_PLACE:
+    except PLACE_FAULTS:
         raise
     except SourceFault as fault:
         return SetAside(record.key, fault.code, dict(fault.data))
@@ -222,12 +222,12 @@ def _refuse_losses(spec: PlanSpec, store: GraphStore, now_s: Callable[[], float]
 
 
 def _first_faults(faults: Iterator[StructureFault], most: int) -> Iterator[StructureFault]:
-    seen: set[int] = set()
+    visited: set[int] = set()
     for fault in faults:
-        if fault.entity not in seen:
-            seen.add(fault.entity)
+        if fault.entity not in visited:
+            visited.add(fault.entity)
             yield fault
-        if len(seen) >= most:
+        if len(visited) >= most:
             return
 
 
@@ -301,7 +301,7 @@ class _EarlierRun:
         if row is None or (row[1] != "already_there" and row[2] not in ("done", "already_there")):
             return False
         if row[1] == "already_there":
-            was = [tuple(marks) for marks in orjson.loads(row[3] or "{}").get("contents", ())]
+            was = [tuple(stamp) for stamp in orjson.loads(row[3] or "{}").get("contents", ())]
         else:
             was = self._db.execute(
                 "SELECT c.locator, c.size, c.modified_ns FROM entity e JOIN content c ON c.entity = e.n"

@@ -156,8 +156,8 @@ def _make_guard(archive: Archive, marker: str, name: str, more: dict[str, str]) 
         Save(GUARD_TYPE, "guard", {"klasseIdent": name, "tittel": "noarkit", **more}),
         Link(GUARD_TYPE, "guard", "refKlassifikasjonssystem", (marker,)),
     )
-    saved = send(archive, actions)
-    return saved["guard"]
+    saved_objects = send(archive, actions)
+    return saved_objects["guard"]
 
 
 def _honours_versions(archive: Archive, guard: SavedObject) -> bool:
@@ -176,8 +176,8 @@ def _honours_versions(archive: Archive, guard: SavedObject) -> bool:
 
 def _save_guard(archive: Archive, guard: SavedObject, text: str) -> SavedObject:
     """The guard as the archive says that it saved it. Raises `ArchiveStrange` for an answer about something else."""
-    saved = archive.transaction((Save(GUARD_TYPE, guard.id, {"beskrivelse": text}, version=guard.version),))
-    answer = saved.get(guard.id)
+    saved_objects = archive.transaction((Save(GUARD_TYPE, guard.id, {"beskrivelse": text}, version=guard.version),))
+    answer = saved_objects.get(guard.id)
     if answer is None or answer.type != GUARD_TYPE or answer.fields.get("beskrivelse") != text:
         raise ArchiveStrange(call="transaction", why="not-all-saved", fate="unknown")
     return answer

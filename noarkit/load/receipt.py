@@ -24,10 +24,10 @@ from noarkit.load import lookup
 from noarkit.load.delivery import Deliveries, Receipt
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers, outcomes
-from noarkit.load.verification import Verified
+from noarkit.load.verification import VerifyResult
 from noarkit.load.verification.outcome import FILES, KEYS, NOT_COMPARABLE, RECORDS, SUMS
-from noarkit.packages.holding.building import File
-from noarkit.packages.sealed.read import Sealed
+from noarkit.packages.container.building import File
+from noarkit.packages.sealed.read import SealedPackage
 from noarkit.packages.sealed.write import SealOrder, seal_package
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.signing import Signer
@@ -59,16 +59,18 @@ class ReceiptOrder:
     account: str
 
 
-def answers_for(verified: Verified) -> bool:
+def is_fully_received(verified: VerifyResult) -> bool:
     """True where every key and every document of the bundle was found in this archive, compared to its last byte, and
     is as it was sent; what was set aside or refused is told as such."""
     if verified.depth != "bytes" or verified.verdict == "not_verified" or verified.left_by_choice:
         return False
     rows = (verified.row(name) for name in (RECORDS, KEYS, FILES, *_DOCUMENT_ROWS))
-    return not any(count for row in rows for reason, count in row.left.items() if reason not in _ACCOUNTED_REASONS)
+    return not any(
+        count for row in rows for reason, count in row.not_compared.items() if reason not in _ACCOUNTED_REASONS
+    )
 
 
-def write_receipt(order: ReceiptOrder, verified: Verified, archive: Archive, *, now_s: Callable[[], float]) -> str:
+def write_receipt(order: ReceiptOrder, verified: VerifyResult, archive: Archive, *, now_s: Callable[[], float]) -> str:
     """Makes the receipt of a run that came in a bundle and was verified; its id. Asks the archive for checksums.
 
     Raises `UsageFault` for a run that came in no bundle, or a target that is there.
@@ -88,7 +90,7 @@ def write_receipt(order: ReceiptOrder, verified: Verified, archive: Archive, *, 
         "identity": identity,
         "account": order.account,
         "verified": verified.depth,
-        "compared": {name: list(pair) for name, pair in verified.compared.items()},
+        "compared": {name: list(pair) for name, pair in verified.compared_counts.items()},
         "numbers": verified.numbers.as_data(),
     }
     receipt_id = str(uuid.uuid4())
@@ -142,7 +144,7 @@ def _open_lines(lines: _Lines) -> Iterator[Readable]:
 
 
 @contextmanager
-def _page(verified: Verified) -> Iterator[BinaryIO]:
+def _page(verified: VerifyResult) -> Iterator[BinaryIO]:
     assert verified.certificate is not None  # noqa: S101  # who asks has looked
     with verified.certificate.open("rb") as file:
         yield file
@@ -172,8 +174,8 @@ class _Lines:
 
 
 def check_receipt(
-    sealed: Sealed, folder: RunFolder, deliveries_log: Deliveries, *, emit: Listener
-) -> tuple[Verified, Receipt]:
+    sealed: SealedPackage, folder: RunFolder, deliveries_log: Deliveries, *, emit: Listener
+) -> tuple[VerifyResult, Receipt]:
     """Holds a proven receipt against the run whose bundle it is of. Findings are V4xx; it is good where there are none.
 
     Raises `UsageFault` where nothing of the run was sealed, `PlanChanged`, `SealBroken` for lines that cannot be read.
@@ -181,9 +183,9 @@ def check_receipt(
     if not deliveries_log.any_sealed():
         raise UsageFault(what="nothing-sealed", where=str(folder.path))
     sealed.prove(emit)
-    statement = sealed.seal.said
+    statement = sealed.seal.statement
     numbers = _numbers(statement.get("numbers"), sealed.where)
-    result = Verified("receipt", numbers)
+    result = VerifyResult("receipt", numbers)
     bundle = deliveries_log.bundle(str(statement.get("bundle")))
     with closing(folder.open_graph()):
         plan = str(folder.plan()["sha256"])
@@ -198,7 +200,7 @@ def check_receipt(
     receipt = Receipt(
         sealed.seal.id,
         str(statement.get("bundle")),
-        sealed.seal.made,
+        sealed.seal.made_at,
         str(statement.get("archive")),
         str(statement.get("identity")),
         numbers,
@@ -240,7 +242,7 @@ class _ReceiptCheck:
                 raise SealBroken(where=receipt_name, why="seal-unreadable", name=ITEMS)
         db.execute("COMMIT")
 
-    def compare(self, bundle: str, numbers: Numbers, result: Verified) -> None:
+    def compare(self, bundle: str, numbers: Numbers, result: VerifyResult) -> None:
         """Checks that each key has one possible outcome, and each document the checksum that it was sent with."""
         db = self.db
         record_count = self._records(result)
@@ -252,7 +254,7 @@ class _ReceiptCheck:
         if not numbers.add_up or numbers.read != record_count:
             result.differ(SUMS, "V407", "", str(numbers.read))
 
-    def _records(self, result: Verified) -> int:
+    def _records(self, result: VerifyResult) -> int:
         """Each key that was sent, once, with an outcome that it can have; how many were sent."""
         db = self.db
         rows = db.execute(
@@ -276,7 +278,7 @@ class _ReceiptCheck:
             result.differ(RECORDS, "V404", key)
         return record_count
 
-    def _documents(self, bundle: str, result: Verified) -> None:
+    def _documents(self, bundle: str, result: VerifyResult) -> None:
         rows = self.db.execute(
             "SELECT e.key, s.sha256, s.size, d.sha256, d.size FROM sent.document s"
             " JOIN graph.entity e ON e.n = s.n JOIN graph.record r ON r.n = e.record JOIN item i ON i.key = r.key"
@@ -300,17 +302,17 @@ def _is_possible(plan_state: str, root: int | None, state: str, archive_id: str 
     return state in _LEFT
 
 
-def receipt_records(sealed: Sealed) -> Iterator[Mapping[str, object]]:
+def receipt_records(sealed: SealedPackage) -> Iterator[Mapping[str, object]]:
     """What a proven receipt tells of each record: its key, state, type, id and code."""
     return (line for line in _receipt_lines(sealed) if "key" in line)
 
 
-def _receipt_lines(sealed: Sealed) -> Iterator[Mapping[str, object]]:
+def _receipt_lines(sealed: SealedPackage) -> Iterator[Mapping[str, object]]:
     remainder = b""
     with sealed.open(ITEMS) as content:
         while block := content.read(BLOCK_BYTES):
-            *whole, remainder = (remainder + block).split(b"\n")
-            for line in whole:
+            *lines, remainder = (remainder + block).split(b"\n")
+            for line in lines:
                 yield _parse_line(line, sealed.where)
     if remainder:
         raise SealBroken(where=sealed.where, why="seal-unreadable", name=ITEMS)

@@ -20,22 +20,22 @@ from noarkit.load.folder import RunFolder
 from noarkit.load.history import BROUGHT_FILE
 from noarkit.load.plan import PlanResult
 from noarkit.load.sealing import DOCUMENTS, FROZEN, LEFT_OUT, REPORT, document_name
-from noarkit.packages.sealed.read import Sealed, open_sealed
+from noarkit.packages.sealed.read import SealedPackage, open_sealed
 from noarkit.packages.sealed.spec import PLAN
 from noarkit.safe.atomic import no_room, sync_folder
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.signing import PublicKey
-from noarkit.sources.sealed.index import INDEX, Held, Origin, move_origin, read_origin, write_index
+from noarkit.sources.sealed.index import INDEX, BundleDocument, Origin, move_origin, read_origin, write_index
 
 _MOST_PLAN_BYTES = 16 * 1024 * 1024
 
 
-def receive(path: Path, folder: RunFolder, trusted: Sequence[PublicKey], emit: Listener) -> PlanResult:
+def receive(path: Path, folder: RunFolder, trusted_keys: Sequence[PublicKey], emit: Listener) -> PlanResult:
     """Makes the run `folder` of the bundle at `path`, or takes up the one that was made of it before.
 
     Raises `SealBroken`, `UsageFault` where the run is of another bundle or plan, `PlanChanged`, `DiskFull`.
     """
-    with open_sealed(path, trusted, "bundle") as bundle:
+    with open_sealed(path, trusted_keys, "bundle") as bundle:
         if (folder.path / "plan.json").exists():
             _check_same_bundle(bundle, path, folder)
             return read_plan_result(folder)
@@ -72,7 +72,7 @@ def read_plan_result(folder: RunFolder) -> PlanResult:
     )
 
 
-def _check_same_bundle(sealed: Sealed, path: Path, folder: RunFolder) -> None:
+def _check_same_bundle(sealed: SealedPackage, path: Path, folder: RunFolder) -> None:
     """The same bundle again, perhaps from elsewhere. Its documents are proven one by one when they are read."""
     if not is_received(folder):
         raise UsageFault(what="run-of-other-source", where=str(folder.path))
@@ -91,7 +91,7 @@ def _clear(folder: RunFolder) -> None:
             (folder.path / f"{name}{suffix}").unlink(missing_ok=True)
 
 
-def _copy_plan(sealed: Sealed, folder: RunFolder) -> dict[str, object]:
+def _copy_plan(sealed: SealedPackage, folder: RunFolder) -> dict[str, object]:
     """Copies the plan; what plan.json shall say."""
     for name in (FROZEN[1], REPORT, BROUGHT_FILE):
         if sealed.find(f"{PLAN}/{name}") is not None:
@@ -102,7 +102,7 @@ def _copy_plan(sealed: Sealed, folder: RunFolder) -> dict[str, object]:
         plan = orjson.loads(text)
     except ValueError as error:
         raise SealBroken(where=sealed.where, why="seal-plan", name=FROZEN[0]) from error
-    if not isinstance(plan, dict) or plan.get("sha256") != sealed.seal.said.get("plan"):
+    if not isinstance(plan, dict) or plan.get("sha256") != sealed.seal.statement.get("plan"):
         raise SealBroken(where=sealed.where, why="seal-plan", name=FROZEN[0])
     with closing(GraphStore.open(folder.graph)) as graph:
         try:
@@ -112,7 +112,7 @@ def _copy_plan(sealed: Sealed, folder: RunFolder) -> dict[str, object]:
     return {**plan, "bundle": {"id": sealed.seal.id, "seal": sealed.sha256, "key": sealed.key.fingerprint}}
 
 
-def _copy(sealed: Sealed, name: str, target: Path) -> None:
+def _copy(sealed: SealedPackage, name: str, target: Path) -> None:
     with (
         sealed.open(name) as content,
         os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file,
@@ -123,16 +123,16 @@ def _copy(sealed: Sealed, name: str, target: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _write_index(sealed: Sealed, path: Path, folder: RunFolder) -> None:
+def _write_index(sealed: SealedPackage, path: Path, folder: RunFolder) -> None:
     seal = sealed.seal
     origin = Origin(
-        str(path.absolute()), seal.id, sealed.sha256, sealed.key.fingerprint, sealed.packed, seal.made, seal.by
+        str(path.absolute()), seal.id, sealed.sha256, sealed.key.fingerprint, sealed.packed, seal.made_at, seal.by
     )
     with closing(GraphStore.open(folder.graph)) as graph:
         write_index(folder.path / INDEX, origin, _documents(sealed, graph))
 
 
-def _documents(sealed: Sealed, graph: GraphStore) -> Iterator[Held]:
+def _documents(sealed: SealedPackage, graph: GraphStore) -> Iterator[BundleDocument]:
     """Every content of the plan with its document. Just these are in the bundle, or it is told why they are not."""
     left_out = _read_left_out(sealed)
     document_count = 0
@@ -141,17 +141,17 @@ def _documents(sealed: Sealed, graph: GraphStore) -> Iterator[Held]:
         member = sealed.find(name)
         if member is not None:
             document_count += 1
-            yield Held(str(locator), sealed.lies(name), member.sha256)
+            yield BundleDocument(str(locator), sealed.locator_for(name), member.sha256)
         elif n in left_out:
             code, data = left_out[n]
-            yield Held(str(locator), code=code, data=data)
+            yield BundleDocument(str(locator), code=code, data=data)
         else:
             raise SealBroken(where=sealed.where, why="seal-plan", name=name)
     if document_count != sum(1 for file in sealed.files() if file.name.startswith(f"{DOCUMENTS}/")):
         raise SealBroken(where=sealed.where, why="seal-plan", name=DOCUMENTS)
 
 
-def _read_left_out(sealed: Sealed) -> dict[int, tuple[str, dict[str, object]]]:
+def _read_left_out(sealed: SealedPackage) -> dict[int, tuple[str, dict[str, object]]]:
     """What the sender could not have: a small part, or there would be no bundle."""
     left_out: dict[int, tuple[str, dict[str, object]]] = {}
     with sealed.open(LEFT_OUT) as content:

@@ -15,7 +15,7 @@ from noarkit.archive.values import Query
 from noarkit.errors import SourceFault
 from noarkit.graph.store import GraphStore, PlannedEntity
 from noarkit.load.contents import ContentUploader
-from noarkit.sources.port import OF_THE_PLACE
+from noarkit.sources.port import PLACE_FAULTS
 
 _IDS_A_QUERY = 100
 
@@ -66,7 +66,7 @@ def changed_versions(
         elif entity.type == "Dokumentversjon" and entity.parent in owners:
             try:
                 version = _version_of(entity, owners[entity.parent], contents, graph)
-            except OF_THE_PLACE:
+            except PLACE_FAULTS:
                 raise
             except SourceFault as fault:
                 faults[entity.n] = fault

@@ -24,15 +24,15 @@ from noarkit.graph.store import GraphStore
 from noarkit.load.delivery import Bundle, Deliveries, MissingDocument, open_deliveries
 from noarkit.load.folder import RunFolder
 from noarkit.load.history import BROUGHT_FILE
-from noarkit.packages.holding.building import File, LeftOut
-from noarkit.packages.holding.making import forget_build
-from noarkit.packages.noark5.held import change_log_of
+from noarkit.packages.container.building import File, SkipFile
+from noarkit.packages.container.packager import forget_build
+from noarkit.packages.noark5.nested_extract import open_change_log
 from noarkit.packages.sealed.read import is_sealed, open_sealed
-from noarkit.packages.sealed.spec import PLAN, Listed, Seal
+from noarkit.packages.sealed.spec import PLAN, Seal, SealedFile
 from noarkit.packages.sealed.write import SealOrder, check_target, seal_package
 from noarkit.safe.digest import Readable
 from noarkit.safe.signing import Signer
-from noarkit.sources.port import OF_THE_PLACE, ContentStream, Source
+from noarkit.sources.port import PLACE_FAULTS, ContentStream, Source
 
 DOCUMENTS = "documents"
 LEFT_OUT = "left-out.jsonl"
@@ -100,7 +100,7 @@ def find_sealed_bundle(folder: RunFolder, target: Path, signer: Signer) -> Packe
             raise UsageFault(what="exists", where=str(target))
         deliveries_log.keep_placed(bundle.id)
         forget_build(target)
-        statement = sealed_bundle.seal.said
+        statement = sealed_bundle.seal.statement
         documents, left_out = int(str(statement.get("documents", 0))), int(str(statement.get("left_out", 0)))
         octets, key = sealed_bundle.seal.size_bytes, sealed_bundle.key.fingerprint
         return Packed(target, bundle.id, sealed_bundle.sha256, documents, left_out, octets, key, already_packed=True)
@@ -162,10 +162,10 @@ class _Packing:
                     self._seal_statement,
                     extras=self._extras,
                     before_placed=self._keep_seal,
-                    tell=emit,
+                    emit=emit,
                 )
                 break
-            except OF_THE_PLACE:
+            except PLACE_FAULTS:
                 raise
             except SourceFault as fault:
                 if self._at is None:
@@ -207,11 +207,11 @@ class _Packing:
             with ExitStack() as stack:
                 try:
                     stream = stack.enter_context(self._order.source.open(content))
-                except OF_THE_PLACE:
+                except PLACE_FAULTS:
                     raise
                 except SourceFault as fault:
                     self._leave_out(n, fault)
-                    raise LeftOut from fault
+                    raise SkipFile from fault
                 yield _CheckedStream(stream, content)
             self._at = None
 
@@ -228,7 +228,7 @@ class _Packing:
         if missing >= _LEAST_LEFT_OUT and missing > _MOST_LEFT_OUT * self._contents:
             raise SourceGone(where=str(self._graph.meta("source_where")), why="too-much-changed")
 
-    def _extras(self, files: Iterator[Listed]) -> Iterable[tuple[str, Iterable[bytes]]]:
+    def _extras(self, files: Iterator[SealedFile]) -> Iterable[tuple[str, Iterable[bytes]]]:
         lines = (
             orjson.dumps(
                 {"document": missing.n, "code": missing.code, "data": missing.data}, option=orjson.OPT_APPEND_NEWLINE
@@ -237,7 +237,7 @@ class _Packing:
         )
         yield LEFT_OUT, lines
 
-    def _seal_statement(self, files: Iterator[Listed]) -> Mapping[str, object]:
+    def _seal_statement(self, files: Iterator[SealedFile]) -> Mapping[str, object]:
         documents = (
             (int(file.name.rpartition("/")[2]), file.size_bytes, file.sha256)
             for file in files
@@ -302,5 +302,5 @@ def _change_log(graph: GraphStore) -> Iterator[Path | None]:
     if origin_path is None:
         yield None
         return
-    with change_log_of(Path(origin_path)) as log:
+    with open_change_log(Path(origin_path)) as log:
         yield log

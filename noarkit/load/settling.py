@@ -71,10 +71,10 @@ class DoubtSettler:
         cannot stand beside what is sent with the guard's version."""
         if not keys:
             return set()
-        landed = self._anchored_keys(keys)
-        if self.guard is None and len(landed) < len(keys):
-            landed |= self._anchored_keys(keys)
-        return landed | self._last_landed_key(keys)
+        landed_keys = self._anchored_keys(keys)
+        if self.guard is None and len(landed_keys) < len(keys):
+            landed_keys |= self._anchored_keys(keys)
+        return landed_keys | self._last_landed_key(keys)
 
     def anchor_owners(self, keys: Collection[str]) -> set[str]:
         """The ids of the objects that the anchors of these chunks hang on."""
@@ -84,11 +84,11 @@ class DoubtSettler:
     def landed_after_deadline(self, keys: Collection[str], sent_at: float) -> set[str]:
         """As `landed_chunks`, asked after the archive's deadline for what was sent, and once more after a pause."""
         self._clock.wait_until(sent_at + self._facts.deadline_s)
-        landed = self.landed_chunks(keys)
-        if len(landed) < len(keys):
+        landed_keys = self.landed_chunks(keys)
+        if len(landed_keys) < len(keys):
             self._pause()
-            landed |= self.landed_chunks(keys)
-        return landed
+            landed_keys |= self.landed_chunks(keys)
+        return landed_keys
 
     def landed_ids(
         self, entities: Sequence[PlannedEntity], known_ids: Mapping[int, str], *, all_sent: bool

@@ -47,11 +47,11 @@ class SpineLoader:
         rows = [row for row in self._graph.between(task.first, task.last) if row.n not in self._known_ids]
         if task.sent_at is not None:
             yield from self._settler.announce_wait(task.sent_at)
-        landed = self._has_landed(task.key, task.sent_at) if task.sent_at is not None else False
+        has_landed = self._has_landed(task.key, task.sent_at) if task.sent_at is not None else False
         was_sent = task.sent_at is not None
         missing, existing = self._find_existing(rows, was_sent=was_sent)
-        is_own = was_sent and (landed if self._settler.guard is not None else task.surely_sent)
-        made, already = (existing, {}) if is_own else ({}, existing)
+        is_own = was_sent and (has_landed if self._settler.guard is not None else task.surely_sent)
+        created_ids, already = (existing, {}) if is_own else ({}, existing)
         if already and missing:
             yield ChunkDone(remainder_key(task.key), {}, already)
             already = {}
@@ -64,26 +64,26 @@ class SpineLoader:
             yield ChunkSent(task.key, sent_at)
             actions = add_guard(composed.actions, self._settler.guard, self._facts, task.key)
             try:
-                saved = send(self._archive, actions)
+                saved_objects = send(self._archive, actions)
             except ArchiveFault as fault:
                 yield ChunkInDoubt(task.key, fault.code, sent_at)
                 if fault.fate_unknown:
                     yield from self._settler.announce_wait(sent_at)
                 self._has_landed(task.key, sent_at if fault.fate_unknown else None)
                 missing, existing = self._find_existing(missing, was_sent=True)
-                made.update(existing)
+                created_ids.update(existing)
                 renewed = bool(fault.data.get("renewed"))
                 if missing and (not (fault.transient or renewed) or attempt + 1 == self._facts.attempts):
                     raise
                 continue
-            made.update({row.n: saved[temporary_id(row.n)].id for row in missing})
+            created_ids.update({row.n: saved_objects[temporary_id(row.n)].id for row in missing})
             guard = self._settler.guard
-            if guard is not None and guard.id in saved:
-                self._settler.guard = Guard(guard.id, saved[guard.id].version)
+            if guard is not None and guard.id in saved_objects:
+                self._settler.guard = Guard(guard.id, saved_objects[guard.id].version)
             break
-        self._known_ids.update(made)
+        self._known_ids.update(created_ids)
         version = self._settler.guard.version if self._settler.guard else None
-        yield ChunkDone(task.key, made, already, guard_version=version)
+        yield ChunkDone(task.key, created_ids, already, guard_version=version)
 
     def _has_landed(self, key: str, sent_at: float | None) -> bool:
         """Whether the guard names this chunk; after the archive's deadline where a time of sending is given."""
@@ -135,7 +135,9 @@ class SpineLoader:
         return matches[-1].id if matches and not only_ours else (matches[0].id if matches else None)
 
 
-def _has_same_names(saved: SavedObject, row: PlannedEntity) -> bool:
+def _has_same_names(saved_object: SavedObject, row: PlannedEntity) -> bool:
     """Whether an object has the natural key of a row; compared without case, since an archive may search so."""
     names = NATURAL_KEYS[row.type]
-    return all(str(saved.fields.get(name, "")).casefold() == str(row.fields.get(name, "")).casefold() for name in names)
+    return all(
+        str(saved_object.fields.get(name, "")).casefold() == str(row.fields.get(name, "")).casefold() for name in names
+    )

@@ -35,7 +35,7 @@ class WorkerFactory(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class WorkerControl:
     """The coordinator's control of a worker: a steady clock, a sleep that ends early, and whether to stop."""
 
     now_s: Callable[[], float]
@@ -50,7 +50,7 @@ class Control:
             self.sleep_s(min(remaining_s, 0.5))
 
 
-def run_lease(lease: Lease, context: WorkerContext, control: Control) -> Iterator[Outcome]:
+def run_lease(lease: Lease, context: WorkerContext, control: WorkerControl) -> Iterator[Outcome]:
     """Carries out a lease. Its last outcome is ShardDone, or ShardStopped where it had to stop."""
     try:
         has_stopped = yield from _run_lease(lease, context, control)
@@ -63,7 +63,7 @@ def run_lease(lease: Lease, context: WorkerContext, control: Control) -> Iterato
     yield ShardStopped(lease.shard, None, 0) if has_stopped else ShardDone(lease.shard)
 
 
-def _run_lease(lease: Lease, context: WorkerContext, control: Control) -> Generator[Outcome, None, bool]:
+def _run_lease(lease: Lease, context: WorkerContext, control: WorkerControl) -> Generator[Outcome, None, bool]:
     clock = Clock(control.now_s, control.wait_until)
     if lease.kind == "links":
         yield from LinkLoader(lease, context.archive, context.graph, clock).load()

@@ -105,21 +105,21 @@ def anchor(heading: str) -> str:
 
 def _spans(text: str) -> Iterator[Span]:
     end = 0
-    for found in _INLINE.finditer(text):
-        if found.start() > end:
-            yield Span("text", text[end : found.start()])
-        yield _span(found)
-        end = found.end()
+    for match in _INLINE.finditer(text):
+        if match.start() > end:
+            yield Span("text", text[end : match.start()])
+        yield _span(match)
+        end = match.end()
     if end < len(text):
         yield Span("text", text[end:])
 
 
-def _span(found: re.Match[str]) -> Span:
-    if found["code"] is not None:
-        return Span("code", found["code"].strip() if len(found["ticks"]) > 1 else found["code"])
-    if found["strong"] is not None:
-        return Span("strong", found["strong"].replace("`", ""))
-    return Span("link", found["link"].replace("`", ""), found["to"])
+def _span(match: re.Match[str]) -> Span:
+    if match["code"] is not None:
+        return Span("code", match["code"].strip() if len(match["ticks"]) > 1 else match["code"])
+    if match["strong"] is not None:
+        return Span("strong", match["strong"].replace("`", ""))
+    return Span("link", match["link"].replace("`", ""), match["to"])
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
@@ -134,13 +134,13 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 def _block(lines: Sequence[str], at: int) -> tuple[Block, int]:
     line = lines[at]
-    if found := _FENCE.match(line):
+    if match := _FENCE.match(line):
         end = next((i for i in range(at + 1, len(lines)) if lines[i] == "```"), len(lines))
-        return Code(found[1], tuple(lines[at + 1 : end])), end + 1
-    if found := _HEADING.match(line):
-        return Heading(len(found[1]), parse_inline(found[2])), at + 1
-    if found := _LISTING.match(line):
-        return Listing(found[1]), at + 1
+        return Code(match[1], tuple(lines[at + 1 : end])), end + 1
+    if match := _HEADING.match(line):
+        return Heading(len(match[1]), parse_inline(match[2])), at + 1
+    if match := _LISTING.match(line):
+        return Listing(match[1]), at + 1
     end = next((i for i in range(at, len(lines)) if not lines[i].strip() or _FENCE.match(lines[i])), len(lines))
     part = lines[at:end]
     if line.startswith("|"):
@@ -153,9 +153,9 @@ def _block(lines: Sequence[str], at: int) -> tuple[Block, int]:
 def _items(lines: Sequence[str]) -> Items:
     texts: list[str] = []
     for line in lines:
-        found = _ITEM.match(line)
-        if found:
-            texts.append(found[2])
+        match = _ITEM.match(line)
+        if match:
+            texts.append(match[2])
         else:
             texts[-1] += " " + line.strip()
     first = _ITEM.match(lines[0])

@@ -22,7 +22,7 @@ def _lines(block: Block) -> list[str]:
             title = plain_text(block.text)
             return [title.upper()] if block.level == 1 else [title] if block.level == 2 else [_BODY + title + ":"]
         case Paragraph():
-            return _wrapped(_said(block.text), _BODY, _BODY)
+            return _wrap(_running_text(block.text), _BODY, _BODY)
         case Code():
             return [(_CODE + line).rstrip() for line in block.lines]
         case Items():
@@ -35,15 +35,15 @@ def _lines(block: Block) -> list[str]:
 
 def _item(items: Items, number: int, text: Inline) -> list[str]:
     mark = f"{_BODY}{number}. " if items.numbered else f"{_BODY}- "
-    return _wrapped(_said(text), mark, " " * len(mark))
+    return _wrap(_running_text(text), mark, " " * len(mark))
 
 
-def _said(text: Inline) -> str:
+def _running_text(text: Inline) -> str:
     """Running text: code of several words stands in quotes there, or nobody could see where it ends."""
     return "".join(f"'{span.text}'" if span.kind == "code" and " " in span.text else _span(span) for span in text)
 
 
-def _shown(text: Inline) -> str:
+def _inline_text(text: Inline) -> str:
     return "".join(_span(span) for span in text)
 
 
@@ -56,20 +56,25 @@ def _span(span: Span) -> str:
     return span.text if span.target.startswith("#") else f"{span.text} ({span.target})"
 
 
-def _wrapped(text: str, first: str, rest: str, width: int = WIDTH, *, at_hyphens: bool = False) -> list[str]:
+def _wrap(text: str, first_indent: str, next_indent: str, width: int = WIDTH, *, at_hyphens: bool = False) -> list[str]:
     return textwrap.wrap(
-        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=at_hyphens
-    ) or [first.rstrip()]
+        text,
+        width,
+        initial_indent=first_indent,
+        subsequent_indent=next_indent,
+        break_long_words=False,
+        break_on_hyphens=at_hyphens,
+    ) or [first_indent.rstrip()]
 
 
 def _cell(text: str, width: int) -> list[str]:
     """The lines of a cell. A word that is too long for its column is broken at a hyphen; an option never is."""
     too_long = any(len(word) > width for word in text.split())
-    return _wrapped(text, "", "", width, at_hyphens=too_long and "--" not in text)
+    return _wrap(text, "", "", width, at_hyphens=too_long and "--" not in text)
 
 
 def _table(table: Table) -> list[str]:
-    rows = [[_shown(cell) for cell in row] for row in ([table.head] if table.head else []) + list(table.rows)]
+    rows = [[_inline_text(cell) for cell in row] for row in ([table.head] if table.head else []) + list(table.rows)]
     widths = _widths(rows)
     lines = [line for row in rows for line in _row(row, widths)]
     if table.head:
@@ -87,10 +92,12 @@ def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    wrapped = [_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
-    height = max(map(len, wrapped))
+    cell_lines = [_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    height = max(map(len, cell_lines))
     lines = []
     for at in range(height):
-        parts = [(cell[at] if at < len(cell) else "").ljust(width) for cell, width in zip(wrapped, widths, strict=True)]
+        parts = [
+            (cell[at] if at < len(cell) else "").ljust(width) for cell, width in zip(cell_lines, widths, strict=True)
+        ]
         lines.append((_BODY + _GAP.join(parts)).rstrip())
     return lines

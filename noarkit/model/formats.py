@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-Standing = Literal["approved", "conditions", "unclear", "not-approved"]
+ApprovalStatus = Literal["approved", "conditions", "unclear", "not-approved"]
 
 # many formats look like these from their first bytes; the name tells more
 _SAYS_LITTLE = frozenset(
@@ -17,7 +17,7 @@ _SAYS_LITTLE = frozenset(
     | {"application/json", "inode/x-empty"}
 )
 
-STANDINGS: tuple[Standing, ...] = ("approved", "conditions", "unclear", "not-approved")
+APPROVAL_STATUSES: tuple[ApprovalStatus, ...] = ("approved", "conditions", "unclear", "not-approved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +25,28 @@ class Format:
     """A format by its usual name, and how it stands with the regulation."""
 
     name: str
-    standing: Standing
+    status: ApprovalStatus
 
 
-def judge(puid: str | None, ending: str, media_type: str | None) -> Format:
+def classify_format(puid: str | None, suffix: str, media_type: str | None) -> Format:
     """The format of a file; one that the regulation does not name goes by its media type or ending."""
-    by_puid, by_ending, by_type = _known()
+    by_puid, by_ending, by_type = _format_tables()
     of_type = None if media_type in _SAYS_LITTLE else by_type.get(media_type or "")
-    of_ending = by_ending.get(ending.lower()) if media_type in _SAYS_LITTLE or not media_type else None
-    found = by_puid.get(puid or "") or of_type or of_ending or by_type.get(media_type or "")
-    if found is None:
-        return Format(media_type or ending.lower() or "?", "not-approved")
-    if puid and found.standing == "unclear":
+    of_ending = by_ending.get(suffix.lower()) if media_type in _SAYS_LITTLE or not media_type else None
+    match = by_puid.get(puid or "") or of_type or of_ending or by_type.get(media_type or "")
+    if match is None:
+        return Format(media_type or suffix.lower() or "?", "not-approved")
+    if puid and match.status == "unclear":
         # its PRONOM identifier is known, and is none of those approved
-        return Format(found.name, "not-approved")
-    return found
+        return Format(match.name, "not-approved")
+    return match
 
 
 @cache
-def _known() -> tuple[Mapping[str, Format], Mapping[str, Format], Mapping[str, Format]]:
-    told = tomllib.loads(files("noarkit.model").joinpath("archive-formats.toml").read_text("utf-8"))
+def _format_tables() -> tuple[Mapping[str, Format], Mapping[str, Format], Mapping[str, Format]]:
+    data = tomllib.loads(files("noarkit.model").joinpath("archive-formats.toml").read_text("utf-8"))
     tables: tuple[dict[str, Format], ...] = ({}, {}, {})
-    for one in told["format"]:
+    for entry in data["format"]:
         for table, key in zip(tables, ("puids", "endings", "media_types"), strict=True):
-            table.update(dict.fromkeys(one.get(key, ()), Format(one["name"], one["standing"])))
+            table.update(dict.fromkeys(entry.get(key, ()), Format(entry["name"], entry["standing"])))
     return tables[0], tables[1], tables[2]

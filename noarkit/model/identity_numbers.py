@@ -31,8 +31,8 @@ def is_identity_number(number: str) -> bool:
 
 
 def _check(digits: list[int], weights: tuple[int, ...]) -> int:
-    rest = sum(digit * weight for digit, weight in zip(digits, weights, strict=False)) % 11
-    return 0 if rest == 0 else 11 - rest
+    remainder = sum(digit * weight for digit, weight in zip(digits, weights, strict=False)) % 11
+    return 0 if remainder == 0 else 11 - remainder
 
 
 def _has_date(digits: list[int]) -> bool:

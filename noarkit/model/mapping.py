@@ -17,7 +17,7 @@ from typing import Literal, get_args
 from noarkit.model.metamodel import metamodel
 from noarkit.model.xml_model import Version, xml_model
 
-Way = Literal["nest", "parent", "refer", "inverse", "not-in-form"]
+Placement = Literal["nest", "parent", "refer", "inverse", "not-in-form"]
 BUSINESS_METADATA = "virksomhetsspesifikkeMetadata"
 
 
@@ -51,7 +51,7 @@ class LinkMap:
 
     type: str
     name: str
-    way: Way
+    placement: Placement
     path: str | None
     reason: str | None
 
@@ -65,7 +65,7 @@ class Fill:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostElement:
     """An element for which the archive has no field, and why."""
 
     path: str
@@ -82,14 +82,16 @@ class TypeMap:
     fields: Mapping[str, FieldMap]
     links: Mapping[str, LinkMap]
     fills: tuple[Fill, ...]
-    lost: tuple[Lost, ...]
+    lost_elements: tuple[LostElement, ...]
 
     def group_in(self, version: Version) -> str | None:
         """The name of the group in that version; None where the version has none."""
         group = self.older_group if self.older_group and version != "5.0" else self.group
         structure = xml_model(version).structure.groups
-        known = group in structure or any(group == one.name for held in structure.values() for one in held.own)
-        return group if known else None
+        exists = group in structure or any(
+            group == element.name for candidate in structure.values() for element in candidate.own
+        )
+        return group if exists else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +134,21 @@ class XmlMapping:
 
     def type_of(self, group: str, version: Version = "5.0") -> str | None:
         """The type that a group (or the kind named by xsi:type) stands for; None where there is none."""
-        for one in self.types.values():
-            if one.group and one.group_in(version) == group:
-                return one.type
+        for type_map in self.types.values():
+            if type_map.group and type_map.group_in(version) == group:
+                return type_map.type
         return "Basisregistrering" if group == "registrering" else None
 
     def not_in_form(self) -> Iterator[FieldMap | LinkMap]:
         """Every field and reference that the form cannot tell, in the order of the table."""
-        for one in self.types.values():
-            yield from (field for field in one.fields.values() if field.path is None)
-            yield from (link for link in one.links.values() if link.way == "not-in-form")
+        for type_map in self.types.values():
+            yield from (field for field in type_map.fields.values() if field.path is None)
+            yield from (link for link in type_map.links.values() if link.placement == "not-in-form")
 
     def may_carry(self, type_name: str) -> bool:
         """True where objects of the type have business-specific metadata in the form, so that it may carry more."""
-        held = self.types[type_name].fields.get(BUSINESS_METADATA)
-        return held is not None and held.path is not None
+        field_map = self.types[type_name].fields.get(BUSINESS_METADATA)
+        return field_map is not None and field_map.path is not None
 
 
 @cache
@@ -180,17 +182,17 @@ def _blocks(text: str) -> Iterator[tuple[list[str], list[list[str]]]]:
 
 
 def _read_words(text: str) -> Words:
-    found: dict[str, dict[str, str]] = {"reason": {}, "rule": {}, "text": {}}
+    tables: dict[str, dict[str, str]] = {"reason": {}, "rule": {}, "text": {}}
     synonyms: list[Synonym] = []
     for line in text.splitlines():
         kind = line.split(maxsplit=1)[0] if line[:1].isalpha() else ""
-        if kind in found:
+        if kind in tables:
             _, word, sentence = line.split(maxsplit=2)
-            found[kind][word] = sentence
+            tables[kind][word] = sentence
         elif kind == "synonym":
             _, code_list, code, name, synonym = shlex.split(line)
             synonyms.append(Synonym(code_list, code, name, synonym))
-    reasons, rules, texts = (MappingProxyType(found[kind]) for kind in ("reason", "rule", "text"))
+    reasons, rules, texts = (MappingProxyType(tables[kind]) for kind in ("reason", "rule", "text"))
     return Words(reasons, rules, texts, tuple(synonyms))
 
 
@@ -203,7 +205,7 @@ def _read_type(head: list[str], rows: list[list[str]]) -> TypeMap:
         fields=MappingProxyType({row[1]: _read_field(name, row) for row in rows if row[0] == "field"}),
         links=MappingProxyType({row[1]: _read_link(name, row) for row in rows if row[0] == "link"}),
         fills=tuple(Fill(row[1], row[2]) for row in rows if row[0] == "fill"),
-        lost=tuple(Lost(row[1], row[2]) for row in rows if row[0] == "lost"),
+        lost_elements=tuple(LostElement(row[1], row[2]) for row in rows if row[0] == "lost"),
     )
 
 
@@ -216,12 +218,12 @@ def _read_field(type_name: str, row: list[str]) -> FieldMap:
 
 
 def _read_link(type_name: str, row: list[str]) -> LinkMap:
-    _, name, way, *more = row
-    if way == "-":
+    _, name, word, *more = row
+    if word == "-":
         return LinkMap(type_name, name, "not-in-form", None, more[0])
     path = more[0] if more else None
-    known = next(one for one in get_args(Way) if one == way)
-    return LinkMap(type_name, name, known, path, _option(row, "else"))
+    placement = next(item for item in get_args(Placement) if item == word)
+    return LinkMap(type_name, name, placement, path, _option(row, "else"))
 
 
 def _option(words: list[str], name: str) -> str | None:

@@ -237,11 +237,11 @@ def _read_reference(words: list[str]) -> Reference:
 
 
 def _read_code_lists(text: str, types: Mapping[str, ObjectType]) -> dict[str, CodeList]:
-    used: dict[str, list[tuple[str, str]]] = {}
+    used_by: dict[str, list[tuple[str, str]]] = {}
     for object_type in types.values():
         for field in object_type.fields.values():
             if field.code_list:
-                used.setdefault(field.code_list, []).append((object_type.name, field.name))
+                used_by.setdefault(field.code_list, []).append((object_type.name, field.name))
     return {
         name: CodeList(
             name=name,
@@ -250,7 +250,7 @@ def _read_code_lists(text: str, types: Mapping[str, ObjectType]) -> dict[str, Co
             steers_access=bool(entry.get("steers_access", False)),
             has_authority=bool(entry.get("has_authority", False)),
             codes=tuple(Code(*code) for code in entry["codes"]),
-            used_by=tuple(used.get(name, ())),
+            used_by=tuple(used_by.get(name, ())),
         )
         for name, entry in tomllib.loads(text).items()
     }

@@ -199,13 +199,13 @@ def _read_element(words: list[str], column: int, choice: int | None, values: Map
 def _base(words: list[str], column: int) -> str | None:
     if len(words) < 2:
         return None
-    named = dict(word.split("=", 1) for word in words[1:] if "=" in word)
-    return named[VERSIONS[column]] if named else words[1]
+    by_version = dict(word.split("=", 1) for word in words[1:] if "=" in word)
+    return by_version[VERSIONS[column]] if by_version else words[1]
 
 
 def _without_lone_choices(own: list[Element]) -> tuple[Element, ...]:
     count = [element.choice for element in own]
-    return tuple(replace(one, choice=None) if one.choice and count.count(one.choice) == 1 else one for one in own)
+    return tuple(replace(item, choice=None) if item.choice and count.count(item.choice) == 1 else item for item in own)
 
 
 def _document(name: str, raw: Mapping[str, _RawGroup]) -> Document:

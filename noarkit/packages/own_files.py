@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from noarkit.packages.marks import Form
+from noarkit.packages.form_markers import Form
 
 # from the root of a package; all below these names is the form's own
 _OWN: Mapping[Form, re.Pattern[str]] = {

@@ -14,7 +14,7 @@ from typing import Any  # facts read back from JSON
 
 from noarkit.load.delivery import Receipt
 from noarkit.load.folder import RunFolder
-from noarkit.load.verification import Verified
+from noarkit.load.verification import VerifyResult
 from noarkit.report.certificate import certificate_facts, delivery_facts
 from noarkit.report.lists import write_lists
 from noarkit.report.page import render
@@ -55,7 +55,7 @@ def write_reports(folder: RunFolder, lang: str) -> list[Path]:
 
 def write_certificate(
     folder: RunFolder,
-    verified: Verified,
+    verified: VerifyResult,
     lang: str,
     *,
     archive: str,
@@ -73,7 +73,7 @@ def write_certificate(
 
 
 def write_delivery(
-    folder: RunFolder, verified: Verified, receipt: Receipt, key: str, lang: str, *, now_s: float
+    folder: RunFolder, verified: VerifyResult, receipt: Receipt, key: str, lang: str, *, now_s: float
 ) -> Path:
     """delivered-TIME.html and its JSON: what a receipt, sealed with `key`, says of a run; returns the page."""
     name = f"delivered-{datetime.fromtimestamp(now_s, UTC):%Y%m%d-%H%M%S}"

@@ -10,20 +10,27 @@ from noarkit import __version__
 from noarkit.graph.store import GraphStore
 from noarkit.load.delivery import Receipt
 from noarkit.load.folder import RunFolder
-from noarkit.load.verification import Verified
+from noarkit.load.verification import VerifyResult
 from noarkit.report.lists import NOT_IN_ARCHIVE
 from noarkit.report.page import MOST_PLACES, iso
 from noarkit.report.plan_page import lost_facts
 from noarkit.report.run_page import LISTS
 from noarkit.safe.digest import sha256_of
-from noarkit.sources.connector import asked_since
+from noarkit.sources.connector import changes_since
 from noarkit.sources.port import SourceIdentity
 
 CERTIFICATE_VERSION = 1
 
 
 def certificate_facts(
-    folder: RunFolder, verified: Verified, *, archive: str, account: str, sample: float, began_s: float, ended_s: float
+    folder: RunFolder,
+    verified: VerifyResult,
+    *,
+    archive: str,
+    account: str,
+    sample: float,
+    began_s: float,
+    ended_s: float,
 ) -> dict[str, object]:
     """All that the certificate shows, as plain JSON values, with every difference that was kept."""
     with closing(GraphStore.open(folder.graph)) as graph, closing(folder.open_journal()) as journal:
@@ -47,7 +54,7 @@ def certificate_facts(
 
 
 def delivery_facts(
-    folder: RunFolder, verified: Verified, receipt: Receipt, key: str, now_s: float
+    folder: RunFolder, verified: VerifyResult, receipt: Receipt, key: str, now_s: float
 ) -> dict[str, object]:
     """All that the page about a receipt shows, as plain JSON values."""
     with closing(GraphStore.open(folder.graph)) as graph:
@@ -77,7 +84,7 @@ def _run_facts(folder: RunFolder, graph: GraphStore) -> dict[str, object]:
         "zone": graph.meta("zone") or "UTC",
         "not_in_archive": lost_facts(graph.db) | {"sha256": _loss_list_sha256(folder)},
         "source": {"kind": source.kind, "where": source.where},
-        "asked_since": asked_since(source),
+        "asked_since": changes_since(source),
     }
 
 
@@ -89,7 +96,7 @@ def _loss_list_sha256(folder: RunFolder) -> str | None:
         return None
 
 
-def _finding_facts(verified: Verified) -> dict[str, object]:
+def _finding_facts(verified: VerifyResult) -> dict[str, object]:
     """Whether all is as it should be, and what is not."""
     return {
         "good": verified.good,
@@ -104,7 +111,7 @@ def _finding_facts(verified: Verified) -> dict[str, object]:
         "numbers": verified.numbers.as_data(),
         "compared": [
             {"name": name, "planned": planned_count, "there": archive_count}
-            for name, (planned_count, archive_count) in verified.compared.items()
+            for name, (planned_count, archive_count) in verified.compared_counts.items()
         ],
         "differences": verified.differences,
         "findings": [asdict(notice) for notice in verified.findings],

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from noarkit import __version__
 from noarkit.report.page import MOST_PLACES, render
 from noarkit.safe import atomic
-from noarkit.validate.compare import Compared, Difference
+from noarkit.validate.compare import CompareResult, Difference
 
 ReportFormat = Literal["html", "json"]
 REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
@@ -18,7 +18,9 @@ KINDS = ("only-left", "only-right", "differs")
 _MOST_FIELDS = 50
 
 
-def write_comparison(comparison: Compared, sides: tuple[str, str], path: Path, kind: ReportFormat, lang: str) -> None:
+def write_comparison(
+    comparison: CompareResult, sides: tuple[str, str], path: Path, kind: ReportFormat, lang: str
+) -> None:
     """Writes the report of a comparison of two sides, by their names, to `path`, whole or not at all."""
     facts = comparison_facts(comparison, sides)
     if kind == "html":
@@ -28,7 +30,7 @@ def write_comparison(comparison: Compared, sides: tuple[str, str], path: Path, k
     atomic.write_text(path, text, mode=0o600)
 
 
-def comparison_facts(comparison: Compared, sides: tuple[str, str]) -> dict[str, object]:
+def comparison_facts(comparison: CompareResult, sides: tuple[str, str]) -> dict[str, object]:
     """All that the page shows, as plain JSON values, with every difference that was kept."""
     fields = sorted(comparison.fields.items(), key=lambda entry: (-entry[1], entry[0]))
     return {
@@ -53,7 +55,7 @@ def comparison_facts(comparison: Compared, sides: tuple[str, str]) -> dict[str, 
     }
 
 
-def _type(comparison: Compared, name: str) -> dict[str, object]:
+def _type(comparison: CompareResult, name: str) -> dict[str, object]:
     counts = {kind: comparison.types[kind, name] for kind in ("only-left", "only-right", "differs")}
     return {"type": name, "left": comparison.left.get(name, 0), "right": comparison.right.get(name, 0), **counts}
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import jinja2
 
 from noarkit.report import charts
-from noarkit.words import left
+from noarkit.words import not_compared
 from noarkit.words.texts import explain, grouped, plain, texts
 
 MOST_PLACES = 100
@@ -73,8 +73,8 @@ def _environment(lang: str) -> jinja2.Environment:
     }
     environment.globals |= {
         "say": texts_.say,
-        "left_reasons": lambda row: left.reasons_of(texts_, row),
-        "left_out": lambda rows, *reason_groups: left.summary(
+        "left_reasons": lambda row: not_compared.reasons_of(texts_, row),
+        "left_out": lambda rows, *reason_groups: not_compared.format_summary(
             texts_, rows, [reason for group in reason_groups for reason in group]
         ),
         "reason": texts_.reason,

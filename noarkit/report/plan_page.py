@@ -16,10 +16,10 @@ from noarkit.graph.losses import ElementLosses, carried_values, in_documents, lo
 from noarkit.graph.store import GraphStore
 from noarkit.load.folder import RunFolder
 from noarkit.model import metamodel
-from noarkit.model.formats import STANDINGS, judge
+from noarkit.model.formats import APPROVAL_STATUSES, classify_format
 from noarkit.report.page import MOST_PLACES, iso
 from noarkit.sources.recipe import read_recipe
-from noarkit.sources.recipe.screening import undecided
+from noarkit.sources.recipe.screening import undecided_kinds
 
 PLAN_REPORT_VERSION = 1
 
@@ -134,7 +134,7 @@ def _screening(db: sqlite3.Connection, recipe: str) -> dict[str, object]:
     return {
         "types": [{"type": kind, "count": count, "screened": screened} for kind, count, screened in screenable],
         "screened": sum(screened for *_, screened in screenable),
-        "undecided": [kind for kind, _ in undecided(read_recipe(recipe))] if recipe else [],
+        "undecided": [kind for kind, _ in undecided_kinds(read_recipe(recipe))] if recipe else [],
     }
 
 
@@ -172,7 +172,10 @@ def _places(db: sqlite3.Connection) -> list[dict[str, object]]:
         " (SELECT count(*) FROM entity c WHERE c.parent = e.n AND c.unit = c.n)"
         " FROM entity e WHERE e.type IN ('Arkiv', 'Arkivskaper', 'Arkivdel', 'Klassifikasjonssystem') ORDER BY e.n"
     )
-    return [{"type": kind, "target": target, "title": title, "holds": holds} for _, kind, target, title, holds in rows]
+    return [
+        {"type": kind, "target": target, "title": title, "holds": child_count}
+        for _, kind, target, title, child_count in rows
+    ]
 
 
 def _journal(db: sqlite3.Connection) -> dict[str, int]:
@@ -207,26 +210,26 @@ def _years(db: sqlite3.Connection) -> list[dict[str, object]]:
 
 
 def _format_facts(db: sqlite3.Connection) -> dict[str, object]:
-    db.create_function("ending", 1, _ending, deterministic=True)
+    db.create_function("ending", 1, _file_suffix, deterministic=True)
     counts: Counter[tuple[str, str]] = Counter()
     sizes: Counter[tuple[str, str]] = Counter()
     rows = db.execute(
         "SELECT puid, ending(name) AS end, media_type, count(*), coalesce(sum(size), 0) FROM content GROUP BY 1, 2, 3"
     )
-    for puid, ending, media_type, count, size in rows:
-        judgement = judge(puid, ending, media_type)
-        counts[judgement.standing, judgement.name] += count
-        sizes[judgement.standing, judgement.name] += size
+    for puid, suffix, media_type, count, size in rows:
+        judgement = classify_format(puid, suffix, media_type)
+        counts[judgement.status, judgement.name] += count
+        sizes[judgement.status, judgement.name] += size
     ranked = sorted(counts, key=lambda verdict: (-counts[verdict], verdict))
     formats = [
         {"format": name, "standing": verdict, "count": counts[verdict, name], "bytes": sizes[verdict, name]}
         for verdict, name in ranked
     ]
-    standings = {verdict: sum(counts[key] for key in counts if key[0] == verdict) for verdict in STANDINGS}
+    standings = {verdict: sum(counts[key] for key in counts if key[0] == verdict) for verdict in APPROVAL_STATUSES}
     return {"formats": formats[:_MOST_ROWS], "format_count": len(formats), "standings": standings}
 
 
-def _ending(name: str) -> str:
+def _file_suffix(name: str) -> str:
     return PurePosixPath(name).suffix.lstrip(".").lower()
 
 

@@ -42,7 +42,7 @@ def run_facts(folder: RunFolder) -> dict[str, object]:
     counts = numbers(folder)
     with closing(GraphStore.open(folder.graph)) as graph, closing(folder.open_journal()) as journal:
         graph.db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
-        story = _story(graph.db)
+        story = _session_history(graph.db)
         found_wrong = _findings(journal)
         return {
             "report": "run",
@@ -128,18 +128,18 @@ def _count_open(found_wrong: list[dict[str, object]]) -> int:
     return sum(finding["state"] == "open" for finding in found_wrong)
 
 
-def _story(db: sqlite3.Connection) -> list[dict[str, object]]:
+def _session_history(db: sqlite3.Connection) -> list[dict[str, object]]:
     """Each time the run was worked on: when, by whom, with what end."""
     entries: list[dict[str, object]] = []
     rows = db.execute("SELECT at, name, data FROM run.event WHERE name LIKE 'ingest_%' ORDER BY n")
     for at, name, data in rows:
         values = orjson.loads(data)
         if name == "ingest_began":
-            entries.append({"began": iso(at), "ended": None, "exit": None, **_story_values(values)})
+            entries.append({"began": iso(at), "ended": None, "exit": None, **_session_values(values)})
         elif entries:
             entries[-1] |= {"ended": iso(at), "exit": values.get("exit"), "state": values.get("state")}
     return entries
 
 
-def _story_values(values: dict[str, object]) -> dict[str, object]:
+def _session_values(values: dict[str, object]) -> dict[str, object]:
     return {name: values.get(name) for name in ("archive", "account", "user", "machine", "noarkit", "state")}

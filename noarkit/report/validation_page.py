@@ -11,7 +11,7 @@ from noarkit import __version__
 from noarkit.report.page import MOST_PLACES, render
 from noarkit.safe import atomic
 from noarkit.safe.csv_files import write_csv
-from noarkit.validate.findings import LEVELS, Count, Outcome, Place, Report
+from noarkit.validate.findings import LEVELS, Count, Outcome, Place, ValidateResult
 from noarkit.words.texts import Texts, texts
 
 ReportFormat = Literal["html", "json", "csv"]
@@ -23,7 +23,7 @@ _CHARTED = {"N912", "N917", "N923"}
 _MOST_BARS = 12
 
 
-def write_validation(report: Report, path: Path, kind: ReportFormat, lang: str) -> None:
+def write_validation(report: ValidateResult, path: Path, kind: ReportFormat, lang: str) -> None:
     """Writes the report of a validation to `path`, whole or not at all."""
     texts_ = texts(lang)
     if kind == "csv":
@@ -37,7 +37,7 @@ def write_validation(report: Report, path: Path, kind: ReportFormat, lang: str) 
     atomic.write_text(path, text, mode=0o600)
 
 
-def validation_facts(report: Report, texts_: Texts) -> dict[str, object]:
+def validation_facts(report: ValidateResult, texts_: Texts) -> dict[str, object]:
     """All that the page shows, as plain JSON values, with every place that was kept."""
     broken_rules = {outcome.rule.code: outcome for outcome in report.outcomes}
     return {
@@ -69,7 +69,7 @@ def validation_facts(report: Report, texts_: Texts) -> dict[str, object]:
     }
 
 
-def told_place(code: str, place: Place, texts_: Texts) -> str:
+def place_sentence(code: str, place: Place, texts_: Texts) -> str:
     """What is wrong at one place, in a sentence."""
     return texts_.fill(texts_.forms("rules", code, "told"), place.data)
 
@@ -87,7 +87,7 @@ def _finding_facts(outcome: Outcome, texts_: Texts) -> dict[str, object]:
                 "file": place.file,
                 "line": place.line,
                 "system_id": place.system_id,
-                "told": told_place(rule.code, place, texts_),
+                "told": place_sentence(rule.code, place, texts_),
                 "data": dict(place.data),
             }
             for place in outcome.places
@@ -114,10 +114,10 @@ def _count(count: Count, texts_: Texts) -> dict[str, object]:
     }
 
 
-def _rows(report: Report, texts_: Texts) -> Iterator[tuple[str, ...]]:
+def _rows(report: ValidateResult, texts_: Texts) -> Iterator[tuple[str, ...]]:
     for outcome in report.outcomes:
         code = outcome.rule.code
         for place in outcome.places:
             line = "" if place.line is None else str(place.line)
-            sentence = told_place(code, place, texts_)
+            sentence = place_sentence(code, place, texts_)
             yield code, texts_.say(f"level.{outcome.rule.level}"), place.file, line, place.system_id or "", sentence

@@ -26,7 +26,7 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 
 
 @contextmanager
-def writing(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bool = True) -> Iterator[BinaryIO]:
+def open_atomic(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bool = True) -> Iterator[BinaryIO]:
     """Yields a binary file whose content stands at `path` when the block ends without a fault, and nowhere otherwise.
 
     With `sync=False` the bytes are not forced to disk: for files of a folder that is synced as a whole. With
@@ -52,7 +52,7 @@ def writing(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bool =
 
 def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, sync: bool = True, replace: bool = True) -> None:
     """Writes `content` to `path`, whole or not at all."""
-    with writing(path, mode=mode, sync=sync, replace=replace) as file:
+    with open_atomic(path, mode=mode, sync=sync, replace=replace) as file:
         file.write(content)
 
 
@@ -62,7 +62,7 @@ def write_text(path: Path, text: str, *, mode: int = 0o644, sync: bool = True, r
 
 
 @contextmanager
-def whole_folder(target: Path) -> Iterator[Path]:
+def atomic_folder(target: Path) -> Iterator[Path]:
     """Yields an empty folder beside `target` that becomes `target` when the block ends without a fault.
 
     Everything in it is synced once, before the rename. Nothing that exists is ever replaced: `UsageFault` instead.
@@ -91,13 +91,13 @@ def sweep(folder: Path) -> int:
 
     Only for a folder that this process alone writes to: another's unfinished file looks the same.
     """
-    left = [entry for entry in folder.iterdir() if is_temporary(entry.name)]
-    for entry in left:
+    leftovers = [entry for entry in folder.iterdir() if is_temporary(entry.name)]
+    for entry in leftovers:
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)
         else:
             entry.unlink(missing_ok=True)
-    return len(left)
+    return len(leftovers)
 
 
 def is_temporary(name: str) -> bool:

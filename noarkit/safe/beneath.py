@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from noarkit.errors import UnsafePath
-from noarkit.safe.paths import checked_parts, inside, open_inside, open_without_trace
+from noarkit.safe.paths import checked_parts, open_inside, open_without_trace, resolve_inside
 
 _STEPS = os.open in os.supports_dir_fd and os.mkdir in os.supports_dir_fd
 _CLOSED = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -23,7 +23,7 @@ _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW | _CLOSED
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOSED
 
 
-class Beneath:
+class ConfinedFolder:
     """The files below `root`. Not for several threads at once. What is made `private` its owner alone may read."""
 
     def __init__(self, root: Path, *, private: bool = False) -> None:
@@ -54,7 +54,7 @@ class Beneath:
         """A descriptor for reading; the system's own fault where there is no such file, or a link stands in the way."""
         parts = checked_parts(name)
         if not _STEPS:  # pragma: no cover  # other systems know no folder descriptors
-            return os.open(inside(self._path, name), _READ)
+            return os.open(resolve_inside(self._path, name), _READ)
         self._enter(parts[:-1], make=False)
         return os.open(parts[-1], _READ, dir_fd=self._folder)
 
@@ -77,7 +77,7 @@ class Beneath:
         """A descriptor of a new or emptied file, for writing; folders on the way are made."""
         parts = checked_parts(name)
         if not _STEPS:  # pragma: no cover  # other systems know no folder descriptors
-            place = inside(self._path, name)
+            place = resolve_inside(self._path, name)
             place.parent.mkdir(mode=self._folder_mode, parents=True, exist_ok=True)
             return os.open(place, _WRITE, self._file_mode)
         self._enter(parts[:-1], make=True)
@@ -90,7 +90,7 @@ class Beneath:
         folder = self._root
         try:
             for part in parts:
-                deeper = _step(folder, part, self._folder_mode if make else None)
+                deeper = _descend(folder, part, self._folder_mode if make else None)
                 if folder != self._root:
                     os.close(folder)
                 folder = deeper
@@ -110,7 +110,7 @@ class Beneath:
         self._parts, self._folder = (), self._root
 
 
-def _step(folder: int, part: str, mode: int | None) -> int:
+def _descend(folder: int, part: str, mode: int | None) -> int:
     """Goes one folder down; with a `mode` it is made where it is not there."""
     if mode is not None:
         with contextlib.suppress(FileExistsError):

@@ -33,8 +33,8 @@ def _ends(der: bytes) -> datetime:
     times = list(_elements(validity)) if kind == _SEQUENCE else []
     if len(times) != 2:
         raise ValueError("not a certificate")
-    form, told = times[1]
-    text = told.decode("ascii")
+    form, encoded_time = times[1]
+    text = encoded_time.decode("ascii")
     if form == _UTC_TIME:
         text = ("19" if int(text[:2]) >= 50 else "20") + text
     elif form != _TIME:

@@ -23,13 +23,13 @@ _SECRET = re.compile(
 
 def may_fork() -> bool:
     """True where the system forks well and nobody's thread but this one is under way in this process."""
-    return sys.platform.startswith("linux") and alone()
+    return sys.platform.startswith("linux") and is_single_threaded()
 
 
-def alone() -> bool:
+def is_single_threaded() -> bool:
     """True where this thread and those of our own making are all there are."""
     here = threading.current_thread()
-    return all(one is here or one.name.startswith(OUR_THREADS) for one in threading.enumerate())
+    return all(thread is here or thread.name.startswith(OUR_THREADS) for thread in threading.enumerate())
 
 
 def child_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -37,6 +37,6 @@ def child_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
     return {name: value for name, value in environment.items() if not (_OURS.match(name) or _SECRET.search(name))}
 
 
-def settings_apart(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def foreign_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The environment for a program that fetches a secret, and may need one of its own for that: without ours."""
     return {name: value for name, value in environment.items() if not _OURS.match(name)}

@@ -116,10 +116,10 @@ def loop_with_short_handshakes() -> asyncio.AbstractEventLoop:
     else:
         kind = Loop
 
-    async def create_server(loop: Any, *arguments: Any, **named: Any) -> Any:  # Any: as asyncio has it
-        if named.get("ssl") is not None:
-            named.setdefault("ssl_handshake_timeout", _HANDSHAKE_S)
-        return await kind.create_server(loop, *arguments, **named)
+    async def create_server(loop: Any, *arguments: Any, **options: Any) -> Any:  # Any: as asyncio has it
+        if options.get("ssl") is not None:
+            options.setdefault("ssl_handshake_timeout", _HANDSHAKE_S)
+        return await kind.create_server(loop, *arguments, **options)
 
     strict: type[asyncio.AbstractEventLoop] = type("StrictLoop", (kind,), {"create_server": create_server})
     return strict()

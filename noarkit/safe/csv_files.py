@@ -40,7 +40,7 @@ def write_csv(
     path: Path, head: Iterable[str], rows: Iterable[Iterable[Cell]], *, mode: int = 0o600, sync: bool = True
 ) -> Path:
     """Writes a table to `path`, whole or not at all. Raises `DiskFull`."""
-    with atomic.writing(path, mode=mode, sync=sync) as raw:
+    with atomic.open_atomic(path, mode=mode, sync=sync) as raw:
         write_rows(raw, head, rows)
     return path
 
@@ -64,7 +64,7 @@ def cell_for_csv(cell: Cell) -> str:
     """
     text = "" if cell is None else str(cell)
     if not text.isprintable() or "\\" in text:
-        text = _HIDDEN.sub(_shown, text)
+        text = _HIDDEN.sub(_escape_hidden, text)
     return _ACTS.sub(r"\1'", text)
 
 
@@ -73,6 +73,6 @@ def cell_from_csv(text: str) -> str:
     return _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), _GUARDED.sub(r"\1", text))
 
 
-def _shown(found: re.Match[str]) -> str:
-    number = ord(found[0])
+def _escape_hidden(match: re.Match[str]) -> str:
+    number = ord(match[0])
     return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"

@@ -84,10 +84,10 @@ def sha256_of(path: Path) -> str:
 
 def sha256_of_stream(source: Readable) -> str:
     """The sha256 of what is left of a stream, read once."""
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     while block := source.read(BLOCK_BYTES):
-        whole.update(block)
-    return whole.hexdigest()
+        hasher.update(block)
+    return hasher.hexdigest()
 
 
 def hash_of(path: Path, algorithm: str) -> str:

@@ -35,9 +35,9 @@ def is_not_writable(error: BaseException, folder: Path) -> bool:
 
 def fault_of_disk(error: BaseException) -> NoarkitError | None:
     """What a fault that nobody translated says of a disk: `DiskFull`, or `UsageFault` for one that is read-only."""
-    known = next((cause for cause in causes(error) if isinstance(cause, DiskFull)), None)
-    if known is not None:  # closing what had no room may fail again, and says less
-        return known
+    disk_full = next((cause for cause in causes(error) if isinstance(cause, DiskFull)), None)
+    if disk_full is not None:  # closing what had no room may fail again, and says less
+        return disk_full
     for cause in causes(error):
         if isinstance(cause, OSError) and cause.errno in _NO_ROOM:
             return DiskFull(where=_folder_of(cause))
@@ -64,10 +64,10 @@ def _name(error: BaseException) -> str:
 
 def _folder_of(error: OSError) -> str:
     """The folder that a fault is about: the name of a file may tell more than a log shall hold."""
-    named = error.filename2 or error.filename
-    if isinstance(named, int) or named is None:
+    filename = error.filename2 or error.filename
+    if isinstance(filename, int) or filename is None:
         return _temporary()
-    return str(Path(os.fsdecode(named)).absolute().parent)
+    return str(Path(os.fsdecode(filename)).absolute().parent)
 
 
 def _temporary() -> str:

@@ -36,23 +36,23 @@ class Prologue:
 
 def read_prologue(file: BinaryIO, where: str) -> Prologue:
     """What stands before the root, which has to be there; goes back to the beginning. A document type is refused."""
-    found, begun = Prologue(), False
+    prologue, has_begun = Prologue(), False
 
-    def declared(version: str, encoding: str | None, standalone: int) -> None:
-        nonlocal found
-        found = Prologue(version, encoding)
+    def on_declaration(version: str, encoding: str | None, standalone: int) -> None:
+        nonlocal prologue
+        prologue = Prologue(version, encoding)
 
     def begin(name: str, attributes: dict[str, str]) -> None:
-        nonlocal begun
-        begun = True
+        nonlocal has_begun
+        has_begun = True
 
     parser = event_parser(where)
-    parser.XmlDeclHandler, parser.StartElementHandler = declared, begin
+    parser.XmlDeclHandler, parser.StartElementHandler = on_declaration, begin
     blocks = feed(parser, file, where, first_bytes=_PROLOGUE_BYTES)
-    while not begun and next(blocks, None) is not None:
+    while not has_begun and next(blocks, None) is not None:
         pass
     file.seek(0)
-    return found
+    return prologue
 
 
 class TooDeep(Exception):
@@ -84,7 +84,7 @@ def follow(
     """
     path = _Path(reader, outside)
     try:
-        for top, fed in _grow(file, where, limits):
+        for top, fed in _parse_growing(file, where, limits):
             path.follow(top)
             yield fed
         path.finish()
@@ -94,17 +94,17 @@ def follow(
 
 def lines_of(file: BinaryIO, where: str, numbers: Iterable[int]) -> dict[int, int]:
     """The lines on which elements begin, by their numbers. Reads no further than the last of them."""
-    wanted = iter(sorted(set(numbers)))
-    found: dict[int, int] = {}
+    targets = iter(sorted(set(numbers)))
+    lines: dict[int, int] = {}
     parser = event_parser(where)
-    met, following = 0, next(wanted, 0)
+    element_count, following = 0, next(targets, 0)
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal met, following
-        met += 1
-        if met == following:
-            found[met] = parser.CurrentLineNumber
-            following = next(wanted, 0)
+        nonlocal element_count, following
+        element_count += 1
+        if element_count == following:
+            lines[element_count] = parser.CurrentLineNumber
+            following = next(targets, 0)
 
     parser.StartElementHandler = start
     try:
@@ -112,8 +112,8 @@ def lines_of(file: BinaryIO, where: str, numbers: Iterable[int]) -> dict[int, in
         while following and next(blocks, None) is not None:
             pass
     except (PackageFault, UnsafeXml):
-        return found  # whoever read it told what is wrong
-    return found
+        return lines  # whoever read it told what is wrong
+    return lines
 
 
 class _Path(Generic[Place]):
@@ -160,7 +160,7 @@ class _Path(Generic[Place]):
             del self._open[-1][0][0]  # those before it were told, and taken away when it was entered
 
 
-def _grow(file: BinaryIO, where: str, limits: XmlLimits) -> Iterator[tuple[Element, int]]:
+def _parse_growing(file: BinaryIO, where: str, limits: XmlLimits) -> Iterator[tuple[Element, int]]:
     """The element that holds the root, and how much was read, after each block; once more when it is whole."""
     builder = TreeBuilder()
     top = builder.start("document", {})
@@ -171,14 +171,14 @@ def _grow(file: BinaryIO, where: str, limits: XmlLimits) -> Iterator[tuple[Eleme
         fed += len(block)
         if fed > limits.max_bytes:
             raise UnsafeXml(where=where, why="size")
-        _give(parser, block, where)
-        end = _end(top, limits.max_depth)
+        _feed_block(parser, block, where)
+        end = _last_begun(top, limits.max_depth)
         still = still + len(block) if end is newest else 0
         newest = end
         if still > MAX_TOKEN_BYTES:
             raise UnsafeXml(where=where, why="limits")
         yield top, fed
-    _give(parser, None, where)
+    _feed_block(parser, None, where)
     yield top, fed
 
 
@@ -204,7 +204,7 @@ def _refuse_depth(file: BinaryIO, where: str, limits: XmlLimits) -> NoReturn:
     raise UnsafeXml(where=where, why="depth")
 
 
-def _end(top: Element, deepest: int) -> Element:
+def _last_begun(top: Element, deepest: int) -> Element:
     """The element that was begun last."""
     depth = 0
     while len(top):
@@ -215,7 +215,7 @@ def _end(top: Element, deepest: int) -> Element:
     return top
 
 
-def _give(parser: XMLParser, block: bytes | None, where: str) -> None:
+def _feed_block(parser: XMLParser, block: bytes | None, where: str) -> None:
     try:
         if block is None:
             parser.close()

@@ -41,11 +41,11 @@ def judge(source: Path, schema: etree.XMLSchema, *, most: int = 10_000, located:
 
     Stops after about `most` errors. The document is read once more where there are any, for the parser tells no lines.
     """
-    yield from judge_opened(lambda: source.open("rb"), str(source), schema, most=most, located=located)
+    yield from judge_stream(lambda: source.open("rb"), str(source), schema, most=most, located=located)
 
 
-def judge_opened(
-    opened: Callable[[], AbstractContextManager[Readable]],
+def judge_stream(
+    open_file: Callable[[], AbstractContextManager[Readable]],
     where: str,
     schema: etree.XMLSchema,
     *,
@@ -53,13 +53,13 @@ def judge_opened(
     located: int = 100,
 ) -> Iterator[SchemaError]:
     """The same for a document that lies in an archive file: `opened` opens it, each time from its beginning."""
-    with opened() as file:
+    with open_file() as file:
         _refuse_doctype(file, where)
-    with opened() as file:
+    with open_file() as file:
         errors, suspects = _suspects(file, where, schema, most)
     if not errors:
         return
-    with opened() as file:
+    with open_file() as file:
         lines = list(_lines(file, schema, suspects, min(located, len(errors))))
     for number, entry in enumerate(errors):
         yield _schema_error(entry, lines[number] if number < len(lines) else 0)
@@ -72,17 +72,17 @@ def refuse_doctype(file: BinaryIO, where: str) -> None:
 
 
 def _refuse_doctype(file: Readable, where: str) -> None:
-    begun = False
+    has_begun = False
 
     def begin(name: str, attributes: dict[str, str]) -> None:
-        nonlocal begun
-        begun = True
+        nonlocal has_begun
+        has_begun = True
 
     parser = event_parser(where)
     parser.StartElementHandler = begin
     try:
         size = _PIECE_BYTES  # most prologues are no longer
-        while not begun and (block := file.read(size)):
+        while not has_begun and (block := file.read(size)):
             parser.Parse(block)
             size = BLOCK_BYTES
     except (expat.ExpatError, ValueError, LookupError) as error:
@@ -92,60 +92,60 @@ def _refuse_doctype(file: Readable, where: str) -> None:
 
 def _suspects(file: Readable, where: str, schema: etree.XMLSchema, most: int) -> tuple[list[etree._LogEntry], set[int]]:
     """The errors, and the numbers of the blocks in which they came up."""
-    parser = _judging(schema)
+    parser = _schema_parser(schema)
     suspects: set[int] = set()
-    known = 0
+    error_count = 0
     try:
         for number, block in enumerate(iter(lambda: file.read(BLOCK_BYTES), b"")):
             parser.feed(block)
-            found = len(parser.feed_error_log)
-            if found > known:
+            new_count = len(parser.feed_error_log)
+            if new_count > error_count:
                 suspects.add(number)
-                known = found
-            if known >= most:
+                error_count = new_count
+            if error_count >= most:
                 break
         else:
             parser.close()
     except etree.XMLSyntaxError as error:
-        raise _translated(error, where) from error
+        raise _fault_of(error, where) from error
     return list(parser.feed_error_log), suspects
 
 
-def _lines(file: Readable, schema: etree.XMLSchema, suspects: set[int], wanted: int) -> Iterator[int]:
+def _lines(file: Readable, schema: etree.XMLSchema, suspects: set[int], most: int) -> Iterator[int]:
     """The lines of the first errors: blocks in which some came up are read piece by piece."""
-    parser = _judging(schema)
-    told, line = 0, 1
+    parser = _schema_parser(schema)
+    reported_count, line = 0, 1
     # what came up once comes up again, so the end of the document is never met
     for number, block in enumerate(iter(lambda: file.read(BLOCK_BYTES), b"")):  # pragma: no branch
         near = number in suspects or number - 1 in suspects  # what a block began may come up in the next
         for piece in _pieces(block) if near else (block,):
             parser.feed(piece)
-            found = len(parser.feed_error_log) if near else told
-            yield from [line] * (found - told)
-            told = found
+            error_count = len(parser.feed_error_log) if near else reported_count
+            yield from [line] * (error_count - reported_count)
+            reported_count = error_count
             line += piece.count(b"\n")
-            if told >= wanted:
+            if reported_count >= most:
                 return
 
 
-def _translated(error: etree.XMLSyntaxError, where: str) -> PackageFault | UnsafeXml:
-    told = error.msg or ""
-    if "XML_PARSE_HUGE" in told or "Excessive depth" in told or "entity" in told.lower():
+def _fault_of(error: etree.XMLSyntaxError, where: str) -> PackageFault | UnsafeXml:
+    message = error.msg or ""
+    if "XML_PARSE_HUGE" in message or "Excessive depth" in message or "entity" in message.lower():
         return UnsafeXml(where=where, why="limits", line=error.lineno)
-    return PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=told)
+    return PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=message)
 
 
-class _Nothing:
+class _NullTarget:
     """A target that keeps nothing: with it a parser builds no tree."""
 
     def close(self) -> None:
         """The end."""
 
 
-def _judging(schema: etree.XMLSchema) -> etree.XMLParser:
+def _schema_parser(schema: etree.XMLSchema) -> etree.XMLParser:
     return etree.XMLParser(
         schema=schema,
-        target=_Nothing(),  # type: ignore[arg-type]  # the stubs ask for every method, the parser for `close` alone
+        target=_NullTarget(),  # type: ignore[arg-type]  # the stubs ask for every method, the parser for `close` alone
         resolve_entities=False,
         load_dtd=False,
         no_network=True,
@@ -159,15 +159,15 @@ def _pieces(block: bytes) -> Iterator[bytes]:
         if len(line) <= _PIECE_BYTES:
             yield line
             continue
-        *whole, rest = line.split(b">")
-        yield from (part + b">" for part in whole)
-        yield rest
+        *parts, tail = line.split(b">")
+        yield from (part + b">" for part in parts)
+        yield tail
 
 
 def _schema_error(entry: etree._LogEntry, line: int) -> SchemaError:
     message = str(entry.message)
-    found = _QUOTED.match(message)
-    namespace, element = (found.group(1) or "", found.group(2)) if found else ("", "")
+    match = _QUOTED.match(message)
+    namespace, element = (match.group(1) or "", match.group(2)) if match else ("", "")
     return SchemaError(line, namespace, element, str(entry.type_name), _BRACES.sub("", message))
 
 
@@ -177,7 +177,7 @@ def joined_schema(files: Mapping[str, Path], namespaces: Mapping[str, str]) -> e
     `namespaces` names the file of each namespace that is judged. `PackageFault` where they are no schema together.
     """
     parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False)
-    parser.resolvers.add(_OnlyThese(files))
+    parser.resolvers.add(_FixedResolver(files))
     driver = etree.Element(f"{{{_XS}}}schema", nsmap={"xs": _XS})
     for namespace, name in namespaces.items():
         etree.SubElement(driver, f"{{{_XS}}}import", namespace=namespace, schemaLocation=f"{_PLACE}{name}")
@@ -194,7 +194,7 @@ _XS = "http://www.w3.org/2001/XMLSchema"
 _PLACE = "schemas:///"
 
 
-class _OnlyThese(etree.Resolver):
+class _FixedResolver(etree.Resolver):
     """Answers for a name with the file that goes by it, and with an empty schema for every other."""
 
     def __init__(self, files: Mapping[str, Path]) -> None:

@@ -58,7 +58,7 @@ def checked_parts(name: str) -> tuple[str, ...]:
     return parts
 
 
-def harmless(name: str) -> bool:
+def is_plainly_safe(name: str) -> bool:
     """True for a path that no rule could have anything against; most are. False says nothing."""
     return _HARMLESS.fullmatch(name) is not None
 
@@ -87,7 +87,7 @@ def has_folder(folder: Path, name: str) -> bool:
         return False
 
 
-def inside(root: Path, name: str) -> Path:
+def resolve_inside(root: Path, name: str) -> Path:
     """Where `name` leads under `root`, whether it exists or not; `UnsafePath` where that is outside.
 
     The answer has no links left in it, so that opening it cannot lead elsewhere.
@@ -99,11 +99,11 @@ def inside(root: Path, name: str) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         raise UnsafePath(where=name, why="unresolvable") from error
     _refuse_if(not place.is_relative_to(home) or place == home, name, "outside")
-    _refuse_if(_goes_round(place), name, "unresolvable")  # newer Pythons leave such links as they are
+    _refuse_if(_is_link_loop(place), name, "unresolvable")  # newer Pythons leave such links as they are
     return place
 
 
-def _goes_round(place: Path) -> bool:
+def _is_link_loop(place: Path) -> bool:
     """True for links that lead to themselves."""
     try:
         return stat.S_ISLNK(place.lstat().st_mode)
@@ -117,7 +117,7 @@ def open_inside(root: Path, name: str) -> BinaryIO:
     The last step does not follow a link that was laid between judging and opening. A file that is not there, or not
     ours to read, raises the system's own fault.
     """
-    place = inside(root, name)
+    place = resolve_inside(root, name)
     descriptor = open_without_trace(place)
     try:
         _refuse_if(not stat.S_ISREG(os.fstat(descriptor).st_mode), name, "not-a-file")
@@ -259,15 +259,15 @@ def _refuse_if(wrong: bool, name: str, why: str) -> None:
 def require_existing(where: str) -> None:
     """`SourceGone` for a path at which there is nothing, with what stands beside it and is named nearly so."""
     if not os.path.lexists(where):
-        raise nothing_at(where)
+        raise missing_path_fault(where)
 
 
-def nothing_at(where: str) -> SourceGone:
+def missing_path_fault(where: str) -> SourceGone:
     """What is said of a path that is not there, by whichever command it was given to."""
-    return SourceGone(where=where, why="ENOENT", path=where, proposal=_alike(Path(where)))
+    return SourceGone(where=where, why="ENOENT", path=where, proposal=_similar_name(Path(where)))
 
 
-def _alike(path: Path) -> str | None:
+def _similar_name(path: Path) -> str | None:
     try:
         names = [entry.name for entry in path.absolute().parent.iterdir()]
     except OSError:

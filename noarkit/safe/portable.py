@@ -22,7 +22,7 @@ import re
 
 from noarkit.errors import UnsafePath
 from noarkit.safe.keys import path_of
-from noarkit.safe.paths import MAX_NAME_BYTES, checked_parts, harmless, is_device
+from noarkit.safe.paths import MAX_NAME_BYTES, checked_parts, is_device, is_plainly_safe
 
 _ODD = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"\\|?*\u2028\u2029\ufffe\uffff\ud800-\udfff]')
 _ESCAPED = re.compile(r"=([0-9A-F]{2})")
@@ -42,35 +42,35 @@ def portable_part(part: str) -> str:
     """
     if _is_plain(part):
         return part
-    told = _escaped(part)
-    return told if len(told.encode()) <= MAX_NAME_BYTES else distinct_part(part)
+    name = _escape(part)
+    return name if len(name.encode()) <= MAX_NAME_BYTES else distinct_part(part)
 
 
 def distinct_part(part: str) -> str:
     """The same, distinguished from every other name: for one that is too long, or that is taken for another."""
-    told = _escaped(part)
-    found = _SHORT_END.search(told)
-    ending = found[0] if found else ""
+    name = _escape(part)
+    match = _SHORT_END.search(name)
+    suffix = match[0] if match else ""
     digest = hashlib.blake2b(os.fsencode(part), digest_size=_DIGEST_BYTES).hexdigest()
-    room = MAX_NAME_BYTES - 1 - len(digest) - len(ending)
-    stem = told[: len(told) - len(ending)].encode()[:room].decode("utf-8", "ignore")
-    return f"{_CUT_ESCAPE.sub('', stem)}~{digest}{ending}"
+    room = MAX_NAME_BYTES - 1 - len(digest) - len(suffix)
+    stem = name[: len(name) - len(suffix)].encode()[:room].decode("utf-8", "ignore")
+    return f"{_CUT_ESCAPE.sub('', stem)}~{digest}{suffix}"
 
 
 def portable_path(name: str) -> str:
     """Every part of a path as every system can bear it."""
-    if harmless(name) and not name.endswith(" ") and " /" not in name:
+    if is_plainly_safe(name) and not name.endswith(" ") and " /" not in name:
         return name
     return "/".join(map(portable_part, name.split("/")))
 
 
-def bearable_path(name: str) -> str:
+def repaired_path(name: str) -> str:
     """The parts of a path that no package could bear as every system can, and all others as they are: for files that
     other files refer to by their names."""
-    return "/".join(part if _is_bearable(part) else portable_part(part) for part in name.split("/"))
+    return "/".join(part if _is_allowed_part(part) else portable_part(part) for part in name.split("/"))
 
 
-def _is_bearable(part: str) -> bool:
+def _is_allowed_part(part: str) -> bool:
     try:
         part.encode()
         checked_parts(part)
@@ -79,14 +79,14 @@ def _is_bearable(part: str) -> bool:
     return _NO_XML.search(part) is None
 
 
-def is_portable_name_of(key: str, stored: str) -> bool:
+def is_portable_name_of(key: str, stored_name: str) -> bool:
     """True where `stored` is what a path became by this rule, whose key this is: what a package tells of an original
     name is believed only then."""
     try:
         parts = os.fsdecode(path_of(key)).split("/")
     except (UnsafePath, ValueError):
         return False
-    steps = stored.split("/")
+    steps = stored_name.split("/")
     if len(parts) != len(steps) or "\0" in key:
         return False
     return all(step in (portable_part(part), distinct_part(part)) for part, step in zip(parts, steps, strict=True))
@@ -100,20 +100,20 @@ def _is_plain(part: str) -> bool:
     if not _LIKE_ESCAPED.search(part):
         return True
     # it looks as if it were encoded: is it what another name becomes?
-    meant = os.fsdecode(_meant(part))
-    return _is_plain(meant) or _escaped(meant) != part
+    decoded = os.fsdecode(_decode(part))
+    return _is_plain(decoded) or _escape(decoded) != part
 
 
-def _escaped(part: str) -> str:
+def _escape(part: str) -> str:
     """The name with all that some system cannot bear percent-encoded; nothing else becomes the same."""
-    told = _ODD.sub(_by_number, _LIKE_ESCAPED.sub("=3D", part))
-    told = _HASHED.sub("=7E", told)
-    if told.endswith((".", " ")):
-        told = told[:-1] + f"={ord(told[-1]):02X}"
-    return f"={ord(told[0]):02X}{told[1:]}" if is_device(told) else told
+    name = _ODD.sub(_by_number, _LIKE_ESCAPED.sub("=3D", part))
+    name = _HASHED.sub("=7E", name)
+    if name.endswith((".", " ")):
+        name = name[:-1] + f"={ord(name[-1]):02X}"
+    return f"={ord(name[0]):02X}{name[1:]}" if is_device(name) else name
 
 
-def _meant(part: str) -> bytes:
+def _decode(part: str) -> bytes:
     """The bytes of a name in which every `=XX` stands for a byte."""
     pieces = enumerate(_ESCAPED.split(part))
     return b"".join(bytes.fromhex(piece) if odd % 2 else piece.encode() for odd, piece in pieces)

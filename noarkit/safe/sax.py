@@ -50,11 +50,11 @@ def feed(
         fed += len(block)
         if fed > limits.max_bytes:
             raise UnsafeXml(where=where, why="size")
-        _give(parser, block, where, last=False)
+        _parse_block(parser, block, where, last=False)
         if fed - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
             raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)
         yield fed
-    _give(parser, b"", where, last=True)
+    _parse_block(parser, b"", where, last=True)
 
 
 def check_text(pieces: Sequence[str], parser: expat.XMLParserType, where: str) -> None:
@@ -63,7 +63,7 @@ def check_text(pieces: Sequence[str], parser: expat.XMLParserType, where: str) -
         raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)
 
 
-def _give(parser: expat.XMLParserType, block: bytes, where: str, *, last: bool) -> None:
+def _parse_block(parser: expat.XMLParserType, block: bytes, where: str, *, last: bool) -> None:
     try:
         parser.Parse(block, last)
     except expat.ExpatError as error:

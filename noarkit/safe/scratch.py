@@ -7,7 +7,7 @@ import sqlite3
 _CACHE_KIB = 2_048
 
 
-class Unattended(sqlite3.Connection):
+class ScratchConnection(sqlite3.Connection):
     """A connection that nobody needs to close, for it has no file that it could leave half written."""
 
     def __del__(self) -> None:
@@ -19,7 +19,7 @@ def scratch(cache_kib: int = _CACHE_KIB) -> sqlite3.Connection:
 
     Whoever writes much begins a transaction first; threads may share it where one alone uses it at a time.
     """
-    database = sqlite3.connect("", isolation_level=None, check_same_thread=False, factory=Unattended)
+    database = sqlite3.connect("", isolation_level=None, check_same_thread=False, factory=ScratchConnection)
     for pragma in ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{cache_kib}", "temp_store=FILE"):
         database.execute(f"PRAGMA {pragma}")
     return database

@@ -50,7 +50,7 @@ class Signer:
         return self._key.sign(message)
 
 
-def new_pair() -> tuple[bytes, bytes]:
+def new_key_pair() -> tuple[bytes, bytes]:
     """A new key pair: the private half and the public one, as PEM. Raises `UsageFault` without the library."""
     _library()
     from cryptography.hazmat.primitives import serialization

@@ -65,31 +65,31 @@ class Trust:
     key_file: Path | None = None
 
 
-def context(trust: Trust) -> ssl.SSLContext:
+def client_context(trust: Trust) -> ssl.SSLContext:
     """The TLS context of a session. Raises `ConfigFault` or `SecretFault` for files that cannot be used."""
-    made = _trusting(trust.ca_file)
-    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    tls_context = _trust_context(trust.ca_file)
+    tls_context.minimum_version = ssl.TLSVersion.TLSv1_2
     if trust.certificate_file is not None:
-        _show(made, trust.certificate_file, trust.key_file)
-    return made
+        _load_certificate(tls_context, trust.certificate_file, trust.key_file)
+    return tls_context
 
 
-def serving(certificate_file: Path, key_file: Path, client_ca: Path | None = None) -> ssl.SSLContext:
+def server_context(certificate_file: Path, key_file: Path, client_ca: Path | None = None) -> ssl.SSLContext:
     """The TLS context of a service of ours; with `client_ca` nobody is let in whom that authority has not signed.
 
     Raises `ConfigFault` or `SecretFault` for files that cannot be used; a password is never asked for.
     """
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.sslobject_class = _TellingWhy
-    made.minimum_version = ssl.TLSVersion.TLSv1_2
-    _show(made, certificate_file, key_file)
+    tls_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls_context.sslobject_class = _DiagnosticSSLObject
+    tls_context.minimum_version = ssl.TLSVersion.TLSv1_2
+    _load_certificate(tls_context, certificate_file, key_file)
     if client_ca is not None:
-        made.verify_mode = ssl.CERT_REQUIRED
+        tls_context.verify_mode = ssl.CERT_REQUIRED
         try:
-            made.load_verify_locations(client_ca)
+            tls_context.load_verify_locations(client_ca)
         except (OSError, ssl.SSLError) as error:
             raise ConfigFault(where=str(client_ca), why=_why_unusable(error)) from error
-    return made
+    return tls_context
 
 
 def why_not_trusted(error: ssl.SSLError) -> str:
@@ -105,7 +105,7 @@ def why_not_trusted(error: ssl.SSLError) -> str:
     return "handshake"
 
 
-def told(why: str) -> dict[str, str]:
+def fault_details(why: str) -> dict[str, str]:
     """What a fault tells of it: why, what to do, and what it means where it is they who do not trust us."""
     about = {"why": why, "detail": _REMEDIES.get(why, "")}
     if why in _CLIENT_CERTIFICATE_ALERTS.values():
@@ -118,7 +118,7 @@ def is_about_trust(error: ssl.SSLError) -> bool:
     return isinstance(error, ssl.SSLCertVerificationError) or "ALERT" in (error.reason or "").upper()
 
 
-class _TellingWhy(ssl.SSLObject):
+class _DiagnosticSSLObject(ssl.SSLObject):
     """A handshake that tells the other side why it failed: event loops close the line before that word has left."""
 
     _failed: ssl.SSLError | None = None
@@ -136,29 +136,29 @@ class _TellingWhy(ssl.SSLObject):
             raise ssl.SSLWantReadError from error
 
 
-def _trusting(ca_file: Path | None) -> ssl.SSLContext:
+def _trust_context(ca_file: Path | None) -> ssl.SSLContext:
     if ca_file is None:
-        made = httpx.create_ssl_context(trust_env=False)
-        made.load_default_certs()
-        return made
+        tls_context = httpx.create_ssl_context(trust_env=False)
+        tls_context.load_default_certs()
+        return tls_context
     try:
         return ssl.create_default_context(cafile=str(ca_file))
     except (OSError, ssl.SSLError) as error:
         raise ConfigFault(where=str(ca_file), why=_why_unusable(error)) from error
 
 
-def _show(made: ssl.SSLContext, certificate_file: Path, key_file: Path | None) -> None:
-    asked: list[bool] = []
+def _load_certificate(tls_context: ssl.SSLContext, certificate_file: Path, key_file: Path | None) -> None:
+    prompted: list[bool] = []
 
     def never_prompt() -> str:
-        asked.append(True)
+        prompted.append(True)
         return ""
 
     try:
-        made.load_cert_chain(str(certificate_file), str(key_file) if key_file else None, password=never_prompt)
+        tls_context.load_cert_chain(str(certificate_file), str(key_file) if key_file else None, password=never_prompt)
     except (OSError, ssl.SSLError) as error:
         where = str(key_file or certificate_file)
-        if asked:
+        if prompted:
             raise SecretFault(where=where, why="key-has-password") from error
         raise ConfigFault(where=where, why=_why_unusable(error)) from error
 

@@ -68,8 +68,8 @@ def load_toml(text: str) -> dict[str, Any]:  # Any: the values of TOML are of ma
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = _PLACE.search(str(error))
-        line, column = (int(found[1]), int(found[2])) if found else (None, 1)
+        match = _PLACE.search(str(error))
+        line, column = (int(match[1]), int(match[2])) if match else (None, 1)
         raise BadToml("not-toml", line, column, _PLACE.sub("", str(error))) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits is refused by Python itself
         raise BadToml("not-toml", detail=type(error).__name__) from error

@@ -23,7 +23,7 @@ MAX_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TreeEntry:
     """One name in a tree, relative to its root with `/`. It can be opened until the walk goes on."""
 
     name: str
@@ -36,7 +36,7 @@ class Seen:
         return os.open(self.path, _FLAGS, dir_fd=self.folder) if _BENEATH else os.open(self.path, _FLAGS)
 
 
-def walk_tree(root: Path) -> Iterator[Seen]:
+def walk_tree(root: Path) -> Iterator[TreeEntry]:
     """Everything beneath `root`, a folder before what is in it; one that cannot be read, or is gone, as `other`."""
     yield from _walk(str(root), "", None, 0)
 
@@ -46,7 +46,7 @@ def is_file(descriptor: int) -> bool:
     return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 
-def _walk(path: str, above: str, parent: int | None, depth: int) -> Iterator[Seen]:
+def _walk(path: str, above: str, parent: int | None, depth: int) -> Iterator[TreeEntry]:
     folder = os.open(path, _FOLDER_FLAGS, dir_fd=parent) if _BENEATH else -1
     folders: list[tuple[str, str]] = []
     try:
@@ -54,18 +54,18 @@ def _walk(path: str, above: str, parent: int | None, depth: int) -> Iterator[See
             for entry in entries:
                 name = above + entry.name
                 kind = _kind(entry)
-                seen = Seen(name, kind, folder, entry.name if _BENEATH else entry.path)
+                tree_entry = TreeEntry(name, kind, folder, entry.name if _BENEATH else entry.path)
                 if kind == "folder":
                     folders.append((entry.name if _BENEATH else entry.path, name))
-                yield seen
+                yield tree_entry
         for inner, name in folders:
             if depth >= MAX_DEPTH:
-                yield Seen(name, "other", folder, inner)
+                yield TreeEntry(name, "other", folder, inner)
                 continue
             try:
                 yield from _walk(inner, name + "/", folder if _BENEATH else None, depth + 1)
             except OSError:
-                yield Seen(name, "other", folder, inner)
+                yield TreeEntry(name, "other", folder, inner)
     finally:
         if _BENEATH:  # pragma: no branch  # where a system cannot, paths are opened whole
             os.close(folder)

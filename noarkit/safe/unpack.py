@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NoReturn, Protocol
 
 from noarkit.errors import PackageFault, TooLarge, UnsafeMember
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.safe import zipped
 from noarkit.safe.archive_names import tar_name, zip_name
 from noarkit.safe.atomic import no_room
@@ -105,10 +105,10 @@ class Content:
 
     def read(self, size: int = -1, /) -> bytes:
         """At most `size` bytes; none at the end. Never more than the archive file said there would be."""
-        wanted = self._left if size < 0 else min(size, self._left)
+        count = self._left if size < 0 else min(size, self._left)
         with _translating(self._member.name):
-            block = self._source.read(wanted) if wanted else b""
-        if wanted and not block:
+            block = self._source.read(count) if count else b""
+        if count and not block:
             raise PackageFault(where=self._member.name, why="cut-short")
         self._left -= len(block)
         return block
@@ -171,12 +171,12 @@ def members(
     of it is yielded.
     """
     if form_of(path) == "zip":
-        deque(listed(path, limits=limits, depth=depth, twins=twins), maxlen=0)
-    yield from listed(path, limits=limits, depth=depth, twins=twins)
+        deque(stream_members(path, limits=limits, depth=depth, twins=twins), maxlen=0)
+    yield from stream_members(path, limits=limits, depth=depth, twins=twins)
 
 
-def listed(
-    path: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0, twins: bool = False, tell: Listener = nobody
+def stream_members(
+    path: Path, *, limits: UnpackLimits = LIMITS, depth: int = 0, twins: bool = False, emit: Listener = ignore_event
 ) -> Iterator[tuple[Member, Content]]:
     """What `members` yields, for whoever uses nothing of it before all of it came: what only the whole of a zip shows
     (names that stand twice, bytes that are shared) is refused at its end. `twins` allows names that only some system
@@ -188,10 +188,10 @@ def listed(
         raise PackageFault(where=str(path), why="not-an-archive-file")
     meter = _Meter(str(path), path.stat().st_size, limits)
     with _translating(str(path)):
-        found = (
-            _zip_members(path, meter, twins, tell) if form == "zip" else _tar_members(path, form, meter, twins, tell)
+        entries = (
+            _zip_members(path, meter, twins, emit) if form == "zip" else _tar_members(path, form, meter, twins, emit)
         )
-        yield from found
+        yield from entries
 
 
 class Picker:
@@ -218,7 +218,7 @@ class Picker:
         """The bytes of a member as `members` told of it."""
         with _translating(member.name):
             if self._zip is not None and member.packing is not None:
-                yield Content(zipped.opened(self._zip, member.spelt, member.packing, member.size_bytes), member)
+                yield Content(zipped.open_entry(self._zip, member.spelt, member.packing, member.size_bytes), member)
             elif self._stream is not None:
                 self._stream.seek(member.offset_bytes or 0)
                 yield Content(self._stream, member)
@@ -251,16 +251,16 @@ def expand_to(path: Path, target: Path, *, limits: UnpackLimits = LIMITS) -> Non
     room = room_in(target.parent)
     by_ratio = min(limits.total_bytes, path.stat().st_size * limits.ratio + limits.free_bytes)
     most, why = (room, "no-room") if room < by_ratio else (by_ratio, "ratio")
-    left = most
+    remaining = most
     with _translating(str(path)), _unpacked(path, form) as source, target.open("xb") as file:
         while block := source.read(BLOCK_BYTES):
-            left -= len(block)
-            if left < 0:
+            remaining -= len(block)
+            if remaining < 0:
                 raise TooLarge(where=str(path), why=why, limit=most)
             file.write(block)
 
 
-def _zip_members(path: Path, meter: _Meter, twins: bool, tell: Listener) -> Iterator[tuple[Member, Content]]:
+def _zip_members(path: Path, meter: _Meter, twins: bool, emit: Listener) -> Iterator[tuple[Member, Content]]:
     with path.open("rb") as file, path.open("rb") as contents, NameKeys(twins=twins) as names:
         count = zipped.count_of(file)
         meter.expect(count)
@@ -272,7 +272,7 @@ def _zip_members(path: Path, meter: _Meter, twins: bool, tell: Listener) -> Iter
             end = zipped.end_of(entry)
             parts = checked_parts(_zip_name(entry, meter.encoding))
             if number % _TELL_EVERY == 0:
-                tell(Event("members_listed", {"members": number, "of": count}))
+                emit(Event("members_listed", {"members": number, "of": count}))
             if entry.name.endswith("/"):
                 names.add(parts, "folder")
                 continue
@@ -280,7 +280,7 @@ def _zip_members(path: Path, meter: _Meter, twins: bool, tell: Listener) -> Iter
             _judge_zip_entry(entry)
             meter.announce(entry.size_bytes)
             member = Member(parts, entry.size_bytes, None, None, entry.packing, entry.name)
-            yield member, Content(_Later(contents, member), member)
+            yield member, Content(_LazySource(contents, member), member)
         if names.may_repeat():
             _refuse_repeated(file, twins, meter.encoding)
 
@@ -296,7 +296,7 @@ def _refuse_repeated(file: BinaryIO, twins: bool, encoding: str) -> None:
             names.add(checked_parts(_zip_name(entry, encoding)), "folder" if entry.is_folder else "file")
 
 
-class _Later:
+class _LazySource:
     """Opens a member of a zip when it is first read: who only wants names, reads nothing else."""
 
     def __init__(self, file: BinaryIO, member: Member) -> None:
@@ -309,7 +309,7 @@ class _Later:
         if self._source is None:
             packing = self._member.packing
             assert packing is not None  # noqa: S101  # as every member of a zip has
-            self._source = zipped.opened(self._file, self._member.spelt, packing, self._member.size_bytes)
+            self._source = zipped.open_entry(self._file, self._member.spelt, packing, self._member.size_bytes)
         return self._source.read(size)
 
 
@@ -322,18 +322,18 @@ def _judge_zip_entry(entry: zipped.Entry) -> None:
 
 
 def _tar_members(
-    path: Path, form: Form, meter: _Meter, twins: bool, tell: Listener
+    path: Path, form: Form, meter: _Meter, twins: bool, emit: Listener
 ) -> Iterator[tuple[Member, Content]]:
     with (
         _unpacked(path, form) as stream,
-        tarfile.TarFile(fileobj=_Careful(stream), mode="r") as archive,
+        tarfile.TarFile(fileobj=_StrictReader(stream), mode="r") as archive,
         Names(twins=twins) as names,
     ):
         number = 0
         while (info := archive.next()) is not None:
             number += 1
             if number % _TELL_EVERY == 0:
-                tell(Event("members_listed", {"members": number}))
+                emit(Event("members_listed", {"members": number}))
             archive.members.clear()  # type: ignore[attr-defined]  # the library keeps every header it ever read
             # some writers store a folder as an empty file whose name ends as a folder's does
             folder = info.isdir() or (info.isreg() and info.size == 0 and info.name.endswith("/"))
@@ -358,7 +358,7 @@ class _Seekable(Readable, Protocol):
     def tell(self) -> int: ...
 
 
-class _Careful:
+class _StrictReader:
     """Refuses to read a header of gigabytes at once; content is asked for in blocks."""
 
     def __init__(self, source: _Seekable) -> None:

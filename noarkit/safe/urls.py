@@ -40,15 +40,15 @@ class CheckedUrl:
 
 def resolve(host: str, port: int) -> list[str]:
     """The addresses of a host, as the system knows them."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(entry[4][0]) for entry in found]
+    address_infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in address_infos]
 
 
 def check_url(url: str, policy: UrlPolicy, resolver: Resolver = resolve) -> CheckedUrl:
     """`url` where the policy lets it pass; `UnsafeUrl` otherwise, `SecretOnTheLine` for one that carries a password."""
-    shown, host, port = _allowed(url, policy)
-    addresses = _addresses(host, port, resolver, shown)
-    _refuse_private(host, addresses, policy, shown)
+    display_url, host, port = _check_allowed(url, policy)
+    addresses = _addresses(host, port, resolver, display_url)
+    _refuse_private(host, addresses, policy, display_url)
     return CheckedUrl(url, host, port, addresses)
 
 
@@ -57,16 +57,16 @@ def check_name(url: str, policy: UrlPolicy) -> None:
 
     Raises `UnsafeUrl`, `SecretOnTheLine`.
     """
-    shown, host, _ = _allowed(url, policy)
+    display_url, host, _ = _check_allowed(url, policy)
     if _is_address(host):
-        _refuse_private(host, (host,), policy, shown)
+        _refuse_private(host, (host,), policy, display_url)
 
 
-def goes_direct(host: str, no_proxy: Iterable[str]) -> bool:
+def bypasses_proxy(host: str, no_proxy: Iterable[str]) -> bool:
     """Whether a proxy is passed by: `*`, a host by name, `.example.org` for all beneath it, an address, a network."""
     bare = host.strip("[]").rstrip(".").casefold()
     names = frozenset(name.casefold() for name in no_proxy)
-    return "*" in names or _named(bare, names) or any(_is_within(bare, name) for name in names)
+    return "*" in names or _matches_name(bare, names) or any(_is_within(bare, name) for name in names)
 
 
 def is_private(address: str) -> bool:
@@ -75,10 +75,10 @@ def is_private(address: str) -> bool:
         ip: _Address = ipaddress.ip_address(address.split("%", 1)[0])
     except ValueError:
         return True
-    return not ip.is_global or ip.is_multicast or any(not inner.is_global for inner in _wrapped(ip))
+    return not ip.is_global or ip.is_multicast or any(not inner.is_global for inner in _embedded_addresses(ip))
 
 
-def _wrapped(ip: _Address) -> Iterable[_Address]:
+def _embedded_addresses(ip: _Address) -> Iterable[_Address]:
     """The addresses inside a 6to4 or NAT64 address; of one mapped from IPv4 the library judges what is inside."""
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.sixtofour is not None:
@@ -87,23 +87,23 @@ def _wrapped(ip: _Address) -> Iterable[_Address]:
             yield ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
 
 
-def _allowed(url: str, policy: UrlPolicy) -> tuple[str, str, int]:
+def _check_allowed(url: str, policy: UrlPolicy) -> tuple[str, str, int]:
     """How the address is told, its host and its port, where its scheme and host were named."""
     split = _split(url)
-    shown = f"{split.scheme}://{split.hostname}"
+    display_url = f"{split.scheme}://{split.hostname}"
     if split.username is not None or split.password is not None:
-        raise SecretOnTheLine(where=shown)
+        raise SecretOnTheLine(where=display_url)
     if split.scheme not in policy.schemes:
-        raise UnsafeUrl(where=shown, why="scheme")
+        raise UnsafeUrl(where=display_url, why="scheme")
     host = (split.hostname or "").rstrip(".")
-    if not host or not _named(host, policy.hosts | policy.private):
-        raise UnsafeUrl(where=shown, why="host")
-    return shown, host, split.port or _PORTS.get(split.scheme, 0)
+    if not host or not _matches_name(host, policy.hosts | policy.private):
+        raise UnsafeUrl(where=display_url, why="host")
+    return display_url, host, split.port or _PORTS.get(split.scheme, 0)
 
 
-def _refuse_private(host: str, addresses: Iterable[str], policy: UrlPolicy, shown: str) -> None:
-    if not _named(host, policy.private) and any(is_private(address) for address in addresses):
-        raise UnsafeUrl(where=shown, why="private")
+def _refuse_private(host: str, addresses: Iterable[str], policy: UrlPolicy, display_url: str) -> None:
+    if not _matches_name(host, policy.private) and any(is_private(address) for address in addresses):
+        raise UnsafeUrl(where=display_url, why="private")
 
 
 def _is_address(host: str) -> bool:
@@ -132,16 +132,16 @@ def _split(url: str) -> SplitResult:
     return split
 
 
-def _addresses(host: str, port: int, resolver: Resolver, shown: str) -> tuple[str, ...]:
+def _addresses(host: str, port: int, resolver: Resolver, display_url: str) -> tuple[str, ...]:
     try:
         addresses = tuple(resolver(host, port))
     except (OSError, UnicodeError) as error:
-        raise UnsafeUrl(where=shown, why="unknown-host") from error
+        raise UnsafeUrl(where=display_url, why="unknown-host") from error
     if not addresses:
-        raise UnsafeUrl(where=shown, why="unknown-host")
+        raise UnsafeUrl(where=display_url, why="unknown-host")
     return addresses
 
 
-def _named(host: str, names: frozenset[str]) -> bool:
+def _matches_name(host: str, names: frozenset[str]) -> bool:
     host = host.casefold()
     return any(host == name.casefold() or (name.startswith(".") and host.endswith(name.casefold())) for name in names)

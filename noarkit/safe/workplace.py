@@ -23,34 +23,34 @@ _COMING = "noarkit-new-"  # it bears its name once it is locked
 
 
 @contextmanager
-def own_folder(what: str) -> Iterator[Path]:
+def temporary_folder(purpose: str) -> Iterator[Path]:
     """An empty folder for the length of a block."""
-    folder, lock = _made(what)
+    folder, lock = _create(purpose)
     try:
         yield folder
     finally:
-        _let_go(folder, lock, os.getpid())
+        _remove_folder(folder, lock, os.getpid())
 
 
-def folder_of(owner: object, what: str) -> Path:
+def folder_for_owner(owner: object, purpose: str) -> Path:
     """An empty folder for as long as its owner is there, in this process; a child made by fork leaves it be."""
-    folder, lock = _made(what)
-    weakref.finalize(owner, _let_go, folder, lock, os.getpid())
+    folder, lock = _create(purpose)
+    weakref.finalize(owner, _remove_folder, folder, lock, os.getpid())
     return folder
 
 
-def _made(what: str) -> tuple[Path, int]:
+def _create(purpose: str) -> tuple[Path, int]:
     home = Path(tempfile.gettempdir())
     sweep(home)
-    coming = Path(tempfile.mkdtemp(prefix=_COMING, dir=home))
-    lock = os.open(coming, os.O_RDONLY) if sys.platform != "win32" else -1
+    temporary = Path(tempfile.mkdtemp(prefix=_COMING, dir=home))
+    lock = os.open(temporary, os.O_RDONLY) if sys.platform != "win32" else -1
     _locked(lock)
-    folder = coming.with_name(f"{_OURS}{what}-{coming.name.removeprefix(_COMING)}")
-    coming.rename(folder)
+    folder = temporary.with_name(f"{_OURS}{purpose}-{temporary.name.removeprefix(_COMING)}")
+    temporary.rename(folder)
     return folder, lock
 
 
-def _let_go(folder: Path, lock: int, process: int) -> None:
+def _remove_folder(folder: Path, lock: int, process: int) -> None:
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
     if lock >= 0:
@@ -61,13 +61,13 @@ def sweep(home: Path) -> None:
     """Removes the folders of ours in which nobody works any more."""
     if sys.platform == "win32":
         return
-    for left in home.glob(f"{_OURS}*"):
+    for folder in home.glob(f"{_OURS}*"):
         with contextlib.suppress(OSError):
-            lock = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 status = os.fstat(lock)
                 if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and _locked(lock):
-                    shutil.rmtree(left, ignore_errors=True)
+                    shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(lock)
 

@@ -17,7 +17,7 @@ from xml.parsers import expat
 from lxml import etree
 
 from noarkit.errors import PackageFault, UnsafeXml
-from noarkit.safe.paths import inside
+from noarkit.safe.paths import resolve_inside
 
 _BLOCK_BYTES = 64 * 1024
 MAX_DEPTH = 256  # the parser's own, kept because `huge_tree` is never on
@@ -55,8 +55,8 @@ def stream(
     With `tags` only those of elements so named are told (and counted for the depth), which is much quicker; the
     parser's own limit on depth holds for the others.
     """
-    wanted = frozenset(events)
-    with _opened(source) as (file, where), _translating(where):
+    event_kinds = frozenset(events)
+    with _open_source(source) as (file, where), _translate_faults(where):
         depth = 0
         guard = _Guard(file, where, limits.max_bytes)
         for event, element in etree.iterparse(guard, ("start", "end"), tag=tags, **_SAFE):
@@ -68,7 +68,7 @@ def stream(
                     raise UnsafeXml(where=where, why="doctype")
             else:
                 depth -= 1
-            if event in wanted:
+            if event in event_kinds:
                 yield event, element
 
 
@@ -102,7 +102,7 @@ def read(source: Path | BinaryIO, handler: Handler, *, limits: XmlLimits = LIMIT
 
     Raises what `stream` raises, for the same documents.
     """
-    with _opened(source) as (file, where):
+    with _open_source(source) as (file, where):
         parser = expat.ParserCreate(namespace_separator="}")
         parser.buffer_text = True
 
@@ -112,17 +112,17 @@ def read(source: Path | BinaryIO, handler: Handler, *, limits: XmlLimits = LIMIT
         handler.place(lambda: parser.CurrentLineNumber)
         parser.StartElementHandler, parser.EndElementHandler = handler.start, handler.end
         parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = handler.data, refuse
-        left = limits.max_bytes
+        remaining = limits.max_bytes
         while True:
             block = file.read(_BLOCK_BYTES)
-            left -= len(block)
-            if left < 0:
+            remaining -= len(block)
+            if remaining < 0:
                 raise UnsafeXml(where=where, why="size")
             try:
                 parser.Parse(block, not block)
             except expat.ExpatError as error:
-                told = expat.errors.messages.get(error.code, "")
-                raise PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=told) from error
+                message = expat.errors.messages.get(error.code, "")
+                raise PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=message) from error
             except (LookupError, ValueError) as error:
                 if type(error) not in (LookupError, ValueError):  # the handler's own
                     raise
@@ -146,10 +146,10 @@ def elements(source: Path | BinaryIO, tag: str, *, limits: XmlLimits = LIMITS) -
             if event == "end" and nested == 0:
                 yield element
         if event == "end" and nested == 0:
-            forget(element)
+            free_element(element)
 
 
-def forget(element: etree._Element) -> None:
+def free_element(element: etree._Element) -> None:
     """Frees an element that was read, and the ones before it."""
     element.clear()
     parent = element.getparent()
@@ -160,9 +160,9 @@ def forget(element: etree._Element) -> None:
 def load_schema(path: Path) -> etree.XMLSchema:
     """An XSD whose imports and includes are found in its own folder, and nowhere else."""
     root = path.parent
-    with _translating(str(path)):
+    with _translate_faults(str(path)):
         parser = _parser()
-        parser.resolvers.add(_OnlyInside(root))
+        parser.resolvers.add(_FolderResolver(root))
         try:
             return etree.XMLSchema(etree.parse(path, parser))
         except etree.XMLSchemaParseError as error:
@@ -190,7 +190,7 @@ def _parser() -> etree.XMLParser:
     )
 
 
-class _OnlyInside(etree.Resolver):
+class _FolderResolver(etree.Resolver):
     """Answers for every address a schema names: a file of its folder, or nothing."""
 
     def __init__(self, root: Path) -> None:
@@ -199,7 +199,7 @@ class _OnlyInside(etree.Resolver):
     def resolve(self, system_url: str, public_id: str, context: object) -> object:  # type: ignore[override]  # the stubs lack context
         """The file, or `UnsafePath`."""
         name = Path(system_url).name if Path(system_url).is_absolute() else system_url
-        place = str(inside(self._root, name))
+        place = str(resolve_inside(self._root, name))
         return self.resolve_filename(place, context)  # type: ignore[attr-defined]  # the stubs lack it
 
 
@@ -219,16 +219,16 @@ class _Guard:
         if self._left < 0:
             raise UnsafeXml(where=self._where, why="size")
         if self._prologue is not None:
-            self._look(self._prologue, block)
+            self._feed_watcher(self._prologue, block)
         return block
 
     def _watch(self) -> expat.XMLParserType:
         watcher = expat.ParserCreate()
         watcher.StartDoctypeDeclHandler = self._refuse
-        watcher.StartElementHandler = self._done
+        watcher.StartElementHandler = self._end_prologue
         return watcher
 
-    def _look(self, watcher: expat.XMLParserType, block: bytes) -> None:
+    def _feed_watcher(self, watcher: expat.XMLParserType, block: bytes) -> None:
         try:
             watcher.Parse(block, not block)
         except (expat.ExpatError, ValueError, LookupError):
@@ -237,12 +237,12 @@ class _Guard:
     def _refuse(self, name: str, system: str | None, public: str | None, internal: bool) -> None:
         raise UnsafeXml(where=self._where, why="doctype")
 
-    def _done(self, name: str, attributes: dict[str, str]) -> None:
+    def _end_prologue(self, name: str, attributes: dict[str, str]) -> None:
         self._prologue = None
 
 
 @contextmanager
-def _opened(source: Path | BinaryIO) -> Iterator[tuple[BinaryIO, str]]:
+def _open_source(source: Path | BinaryIO) -> Iterator[tuple[BinaryIO, str]]:
     if isinstance(source, Path):
         with source.open("rb") as file:
             yield file, str(source)
@@ -251,11 +251,11 @@ def _opened(source: Path | BinaryIO) -> Iterator[tuple[BinaryIO, str]]:
 
 
 @contextmanager
-def _translating(where: str) -> Iterator[None]:
+def _translate_faults(where: str) -> Iterator[None]:
     try:
         yield
     except etree.XMLSyntaxError as error:
-        told = error.msg or ""
-        if "XML_PARSE_HUGE" in told or "Excessive depth" in told or "entity" in told.lower():
+        message = error.msg or ""
+        if "XML_PARSE_HUGE" in message or "Excessive depth" in message or "entity" in message.lower():
             raise UnsafeXml(where=where, why="limits", line=error.lineno) from error
-        raise PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=told) from error
+        raise PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=message) from error

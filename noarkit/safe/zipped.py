@@ -65,14 +65,14 @@ def entries(file: BinaryIO) -> Iterator[Entry]:
     """The directory in its own order, from first to last. Raises `zipfile.BadZipFile` for one that is none."""
     begin, size, count = _directory(file)
     directory = _Window(file, begin, size)
-    held, at, unread = b"", 0, size
+    buffer, at, unread = b"", 0, size
     for _ in range(count):
-        if unread and len(held) - at < _MOST_ENTRY:
-            held, at = held[at:] + directory.read(BLOCK_BYTES), 0
+        if unread and len(buffer) - at < _MOST_ENTRY:
+            buffer, at = buffer[at:] + directory.read(BLOCK_BYTES), 0
             unread = max(unread - BLOCK_BYTES, 0)
-        entry, at = _entry(held, at)
+        entry, at = _entry(buffer, at)
         yield entry
-    if at < len(held) or unread:
+    if at < len(buffer) or unread:
         raise zipfile.BadZipFile("the directory goes on beyond its last entry")
 
 
@@ -85,15 +85,15 @@ def refuse_overlaps(file: BinaryIO) -> None:
     db = scratch()
     try:
         db.execute("CREATE TABLE place (begin INTEGER, end INTEGER, name BLOB)")
-        rows = ((one.packing.header_at, end_of(one), os.fsencode(one.name)) for one in entries(file))
+        rows = ((entry.packing.header_at, end_of(entry), os.fsencode(entry.name)) for entry in entries(file))
         db.execute("BEGIN")
         db.executemany("INSERT INTO place VALUES (?, ?, ?)", rows)
         db.execute("COMMIT")
         end = -1
-        for begin, its_end, name in db.execute("SELECT begin, end, name FROM place ORDER BY begin, end"):
+        for begin, entry_end, name in db.execute("SELECT begin, end, name FROM place ORDER BY begin, end"):
             if begin < end:
                 raise UnsafeMember(where=os.fsdecode(name), why="overlap")
-            end = its_end
+            end = entry_end
     finally:
         db.close()
 
@@ -103,11 +103,11 @@ def end_of(entry: Entry) -> int:
     return entry.packing.header_at + _LOCAL.size + entry.packing.packed_bytes
 
 
-def opened(file: BinaryIO, name: str, packing: Packing, size_bytes: int) -> Readable:
+def open_entry(file: BinaryIO, name: str, packing: Packing, size_bytes: int) -> Readable:
     """The bytes of one file, held against its checksum at the end; another may not be read meanwhile."""
     file.seek(packing.header_at)
-    found = _LOCAL.unpack(_exactly(file, _LOCAL.size))
-    signature, flags, method, length, extra = found[0], found[2], found[3], found[9], found[10]
+    header = _LOCAL.unpack(_exactly(file, _LOCAL.size))
+    signature, flags, method, length, extra = header[0], header[2], header[3], header[9], header[10]
     if signature != b"PK\x03\x04" or method != packing.method:
         raise zipfile.BadZipFile(f"the header of {name!r} is not what the directory says")
     if _text(_exactly(file, length), flags) != name:
@@ -117,15 +117,15 @@ def opened(file: BinaryIO, name: str, packing: Packing, size_bytes: int) -> Read
     if method == STORED:
         if packing.packed_bytes != size_bytes:
             raise zipfile.BadZipFile(f"{name!r} is stored with two sizes")
-        return _Proven(packed, name, packing.crc, size_bytes)
-    return _Proven(_Unpacked(packed, _unpacker(method, name)), name, packing.crc, size_bytes)
+        return _ChecksummedReader(packed, name, packing.crc, size_bytes)
+    return _ChecksummedReader(_Unpacked(packed, _unpacker(method, name)), name, packing.crc, size_bytes)
 
 
 def _directory(file: BinaryIO) -> tuple[int, int, int]:
     """Where the directory begins, its bytes and its entries."""
-    whole = file.seek(0, os.SEEK_END)
-    tail = min(whole, _END.size + _MOST_COMMENT)
-    file.seek(whole - tail)
+    file_size = file.seek(0, os.SEEK_END)
+    tail = min(file_size, _END.size + _MOST_COMMENT)
+    file.seek(file_size - tail)
     content = _exactly(file, tail)
     at = content.rfind(b"PK\x05\x06", 0, len(content) - _END.size + 4)
     if at < 0 or at + _END.size > len(content):
@@ -133,7 +133,7 @@ def _directory(file: BinaryIO) -> tuple[int, int, int]:
     _, _, _, _, few, size, begin, comment = _END.unpack_from(content, at)
     if at + _END.size + comment != len(content):
         raise zipfile.BadZipFile("something stands behind the end of the directory")
-    end, count = whole - tail + at, few
+    end, count = file_size - tail + at, few
     large = _end_64(file, end)  # some writers always write the large end, others where they must
     if large is not None:
         end, begin, size, count = large
@@ -152,28 +152,28 @@ def _end_64(file: BinaryIO, end: int) -> tuple[int, int, int, int] | None:
     if signature != b"PK\x06\x07":
         return None
     file.seek(place)
-    found = _END_64.unpack(_exactly(file, _END_64.size))
-    if found[0] != b"PK\x06\x06":
+    record = _END_64.unpack(_exactly(file, _END_64.size))
+    if record[0] != b"PK\x06\x06":
         raise zipfile.BadZipFile("the end of a large directory is not where it should be")
-    return place, found[9], found[8], found[7]
+    return place, record[9], record[8], record[7]
 
 
-def _entry(held: bytes, at: int) -> tuple[Entry, int]:
+def _entry(buffer: bytes, at: int) -> tuple[Entry, int]:
     """The entry that begins at a place of what was read, and where the next one does."""
     begin = at + _CENTRAL.size
-    if begin > len(held):
+    if begin > len(buffer):
         raise zipfile.BadZipFile("the file ends too early")
-    fixed = _CENTRAL.unpack_from(held, at)
-    signature, _, _, flags, method, _, _, crc, packed, size, length, extra, comment, _, _, mode, place = fixed
+    record = _CENTRAL.unpack_from(buffer, at)
+    signature, _, _, flags, method, _, _, crc, packed, size, length, extra, comment, _, _, mode, place = record
     if signature != b"PK\x01\x02":
         raise zipfile.BadZipFile("the directory is broken")
-    named = begin + length
-    end = named + extra + comment
-    if end > len(held):
+    name_end = begin + length
+    end = name_end + extra + comment
+    if end > len(buffer):
         raise zipfile.BadZipFile("the file ends too early")
-    name = _text(held[begin:named], flags)
+    name = _text(buffer[begin:name_end], flags)
     if _U32 in (size, packed, place):
-        size, packed, place = _large(held[named : named + extra], size, packed, place)
+        size, packed, place = _large(buffer[name_end : name_end + extra], size, packed, place)
         if max(size, packed, place) > _MOST_BYTES:
             raise zipfile.BadZipFile(f"{name!r} says that it is larger than anything can be")
     return Entry(
@@ -188,8 +188,8 @@ def _large(extra: bytes, *values: int) -> tuple[int, int, int]:
         kind, length = struct.unpack_from("<HH", extra, at)
         if kind == 1:
             large = iter(struct.unpack_from(f"<{length // 8}Q", extra, at + 4))
-            told = [next(large, value) if value == _U32 else value for value in values]
-            return told[0], told[1], told[2]
+            sizes = [next(large, value) if value == _U32 else value for value in values]
+            return sizes[0], sizes[1], sizes[2]
         at += 4 + length
     return values[0], values[1], values[2]
 
@@ -215,9 +215,9 @@ class _Window:
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
-        wanted = self._left if size < 0 else min(size, self._left)
+        count = self._left if size < 0 else min(size, self._left)
         self._file.seek(self._at)
-        block = self._file.read(wanted)
+        block = self._file.read(count)
         self._at += len(block)
         self._left -= len(block)
         return block
@@ -264,13 +264,13 @@ class _Unpacked:
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
-        wanted = BLOCK_BYTES if size < 0 else size
-        while wanted and not self._unpacker.eof:
-            block = self._unpacker.decompress(b"", wanted) if self._ended else b""
+        count = BLOCK_BYTES if size < 0 else size
+        while count and not self._unpacker.eof:
+            block = self._unpacker.decompress(b"", count) if self._ended else b""
             if not self._ended:
                 more = self._packed.read(_STEP)
                 self._ended = not more
-                block = self._unpacker.decompress(more, wanted)
+                block = self._unpacker.decompress(more, count)
             if block:
                 return block
             if self._ended:
@@ -278,7 +278,7 @@ class _Unpacked:
         return b""
 
 
-class _Proven:
+class _ChecksummedReader:
     """Bytes that have the checksum they should have, once all of them were read."""
 
     def __init__(self, source: Readable, name: str, crc: int, size_bytes: int) -> None:
@@ -290,8 +290,8 @@ class _Proven:
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
-        wanted = self._left if size < 0 else min(size, self._left)
-        block = self._source.read(wanted)
+        count = self._left if size < 0 else min(size, self._left)
+        block = self._source.read(count)
         self._crc = zlib.crc32(block, self._crc)
         self._left -= len(block)
         if self._left == 0 and block and self._crc != self._expected:

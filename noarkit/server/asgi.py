@@ -24,10 +24,10 @@ import orjson
 from noarkit.server.calling import Call, Route
 from noarkit.server.deadline import Deadline
 from noarkit.server.exchange import BodyLimits, Disconnected, Exchange, Receive, Scope, Send
+from noarkit.server.fair_queues import FairThreadPool
 from noarkit.server.json_bodies import read_object
 from noarkit.server.routing import NoRoute, RouteMatch, RouteTable
 from noarkit.server.service import Service
-from noarkit.server.turns import SharedThreads
 from noarkit.server.wire import Answer, Caller, Refusal
 
 LOGGER = logging.getLogger("noarkit.server")
@@ -85,7 +85,7 @@ class ArchiveApp:
     ) -> None:
         self._service = service
         self._authenticator = authenticator
-        self._threads = SharedThreads("archive-call", _THREADS, _THREADS_EACH)
+        self._threads = FairThreadPool("archive-call", _THREADS, _THREADS_EACH)
         self._large_body_slots: dict[str, asyncio.Semaphore] = {}
         self._limit_s = service.settings.call_limit_s
         self._limits = BodyLimits(service.settings.max_json_bytes, service.settings.body_idle_timeout_s)
@@ -223,8 +223,8 @@ async def _serve_lifespan(receive: Receive, send: Send) -> None:
 
 
 async def _answer_not_found(exchange: Exchange, no_route: NoRoute) -> None:
-    if no_route.allowed:
-        allow = ", ".join(no_route.allowed)
+    if no_route.allowed_methods:
+        allow = ", ".join(no_route.allowed_methods)
         refusal = Refusal(405, f"this address takes {allow}")
         await exchange.refuse(refusal, headers={b"allow": allow.encode()})
     else:

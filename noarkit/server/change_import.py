@@ -80,13 +80,13 @@ def _row(call: Call, db: sqlite3.Connection, entry: Mapping[str, object]) -> log
         field_type=text_member(entry, "modifiedFieldType", "") or None,
         new=_value(entry, "newValue"),
         old=_value(entry, "oldValue"),
-        removed=_value(entry, "removedValue"),
+        removed_json=_value(entry, "removedValue"),
         previous_parent=_value(entry, "previousParent"),
         current_parent=_value(entry, "currentParent"),
     )
     name = text_member(entry, "modifiedBy", None)
     actor = log.Actor(name, text_member(entry, "modifiedByUserId", name), modified_ms)
-    same_values = (subject.object_id, kind, modified_ms, name, field, change.new, change.old, change.removed)
+    same_values = (subject.object_id, kind, modified_ms, name, field, change.new, change.old, change.removed_json)
     return None if db.execute(_FIND_SAME, same_values).fetchone() else log.entry(actor, subject, change)
 
 

@@ -45,7 +45,7 @@ class Account:
     groups: frozenset[str]
     secret: str = field(repr=False)
 
-    def mark(self) -> str:
+    def fingerprint(self) -> str:
         """A short hash of id and secret; tokens carry it, so that they become invalid when the secret changes."""
         return hashlib.sha256(f"{self.kind}\0{self.id}\0{self.secret}".encode()).hexdigest()[:16]
 
@@ -55,7 +55,7 @@ class Accounts:
     """All accounts of the file by id, which clients and users share; `marks` holds the mark of each, computed once."""
 
     accounts: Mapping[str, Account]
-    marks: Mapping[str, str]
+    fingerprints: Mapping[str, str]
 
 
 class ClientsFile:
@@ -126,7 +126,7 @@ def _read(path: Path) -> Accounts:
             accounts[account_id] = _read_account(path, kind, account_id, table)
     if content:
         raise ConfigFault(where=str(path), why=f"unknown table {next(iter(content))}")
-    return Accounts(accounts, {account_id: account.mark() for account_id, account in accounts.items()})
+    return Accounts(accounts, {account_id: account.fingerprint() for account_id, account in accounts.items()})
 
 
 def _read_account(path: Path, kind: Kind, account_id: str, table: object) -> Account:

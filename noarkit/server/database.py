@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from noarkit.server.deadline import CallClock
-from noarkit.server.turns import TurnLock
+from noarkit.server.fair_queues import FairLock
 from noarkit.server.wire import Refusal
 
 # Steps of SQLite's machine between two looks at the clock: about a millisecond.
@@ -38,7 +38,7 @@ class Database:
         self._checkpoint_pages = checkpoint_pages
         self._checkpointer: sqlite3.Connection | None = None
         self._synchronous = synchronous
-        self._lock = TurnLock()
+        self._lock = FairLock()
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         self._connections_lock = threading.Lock()

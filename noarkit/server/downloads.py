@@ -18,10 +18,10 @@ from urllib.parse import quote
 from noarkit.server.calling import Call, Route
 from noarkit.server.deadline import Deadline
 from noarkit.server.exchange import Exchange
+from noarkit.server.fair_queues import FairThreadPool
 from noarkit.server.files import FileFacts
 from noarkit.server.read_log import Download
 from noarkit.server.service import Service
-from noarkit.server.turns import SharedThreads
 from noarkit.server.wire import Answer, Caller, Refusal
 
 LIGHT_PDF_PERMISSION = "Store light PDF"
@@ -43,7 +43,7 @@ def routes() -> list[Route]:
 class DownloadCall:
     """The download call of one archive."""
 
-    def __init__(self, service: Service, threads: SharedThreads) -> None:
+    def __init__(self, service: Service, threads: FairThreadPool) -> None:
         self._service = service
         self._threads = threads
         self._idle_s = service.settings.body_idle_timeout_s
@@ -79,10 +79,10 @@ def find_download(service: Service, caller: Caller, file_id: str, kind: str) -> 
     if number < 0:
         raise Refusal(400 if not file_id else 404, "id must be the id of a file" if not file_id else "no such file")
     with service.db.snapshot() as db:
-        stored = service.files.find_stored(db, number)
-        if stored is not None:
+        stored_facts = service.files.find_stored(db, number)
+        if stored_facts is not None:
             uuid = _readable_version(db, caller, number)
-            facts = stored if kind == "original" else service.files.find_light_pdf(db, number)
+            facts = stored_facts if kind == "original" else service.files.find_light_pdf(db, number)
             if uuid is not None and facts is not None:
                 service.read_log.note_download(Download(service.now_ms(), caller.name, caller.account, uuid))
                 return facts

@@ -96,10 +96,10 @@ class Exchange:
 
     def declares_at_most(self, size_bytes: int) -> bool:
         """True where the head says that no more than so many bytes follow."""
-        declared = self.header(b"content-length")
-        if declared is None:
+        content_length = self.header(b"content-length")
+        if content_length is None:
             return self.header(b"transfer-encoding") is None
-        return declared.isdigit() and int(declared) <= size_bytes
+        return content_length.isdigit() and int(content_length) <= size_bytes
 
     def media_type(self) -> str:
         """The request's media type without parameters, lower-case; empty where it names none."""
@@ -145,9 +145,13 @@ class Exchange:
 
     def _check_length(self) -> None:
         """Refuses a body that is not as long as its head says, whoever lost the rest."""
-        declared = self.header(b"content-length")
-        if declared is not None and self.header(b"transfer-encoding") is None and int(declared) != self._received_bytes:
-            declared_text = declared.decode("latin-1")
+        content_length = self.header(b"content-length")
+        if (
+            content_length is not None
+            and self.header(b"transfer-encoding") is None
+            and int(content_length) != self._received_bytes
+        ):
+            declared_text = content_length.decode("latin-1")
             raise Refusal(400, f"the body has {self._received_bytes} bytes, and Content-Length says {declared_text}")
 
     @property
@@ -157,8 +161,8 @@ class Exchange:
 
     async def body(self, limits: BodyLimits) -> bytes:
         """The whole body. Refuses with 413 what is too large and with 408 what never ends."""
-        declared = self.header(b"content-length")
-        if declared and declared.isdigit() and 0 < limits.max_bytes < int(declared):
+        content_length = self.header(b"content-length")
+        if content_length and content_length.isdigit() and 0 < limits.max_bytes < int(content_length):
             raise _too_large(limits)
         first = await self.next_piece(limits)
         if self._body_ended:

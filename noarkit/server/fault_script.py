@@ -89,11 +89,11 @@ def _rule(table: Mapping[str, object]) -> Rule:
 class FaultInjector:
     """The archive's application behind a fault script. `stored` returns the path of the stored file of an upload id."""
 
-    def __init__(self, app: App, rules: list[Rule], log: Path, stored: Callable[[int], Path]) -> None:
+    def __init__(self, app: App, rules: list[Rule], log: Path, stored_path: Callable[[int], Path]) -> None:
         self._app = app
         self._rules = rules
         self._log = log
-        self._stored = stored
+        self._stored_path = stored_path
         self._call_counts = [0] * len(rules)
         self._fire_counts = [0] * len(rules)
         self._late_tasks: set[asyncio.Task[None]] = set()
@@ -205,7 +205,7 @@ class FaultInjector:
     async def _flip_stored(self, rule: Rule, request: _Request) -> None:
         messages = await self._serve(request)
         _, body = _split(messages)
-        path = self._stored(int(json.loads(body)["id"]))
+        path = self._stored_path(int(json.loads(body)["id"]))
         path.write_bytes(_flip_bit(path.read_bytes()))
         await request.send_all(messages)
 

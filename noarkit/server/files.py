@@ -164,11 +164,11 @@ class Files:
         The uploader may refer to one file from several versions.
         """
         number = int(file_id) if file_id.isascii() and file_id.isdigit() and len(file_id) < 19 else -1
-        stored = self.find_stored(db, number)
-        facts = stored or self.find_upload(number)
+        stored_facts = self.find_stored(db, number)
+        facts = stored_facts or self.find_upload(number)
         if facts is None or facts.account != account or self.is_released(db, number):
             raise Refusal(400, f"referanseDokumentfil: this account has uploaded no file {file_id}")
-        if stored is None:
+        if stored_facts is None:
             facts_row = (number, facts.sha256, facts.size_bytes, facts.name, facts.media_type, account)
             db.execute("INSERT INTO stored_file VALUES (?, ?, ?, ?, ?, ?)", facts_row)
         return facts
@@ -318,13 +318,13 @@ class Files:
 @cache
 def _media_types() -> mimetypes.MimeTypes:
     registry = mimetypes.MimeTypes()
-    for media_type, ending in _MORE_MEDIA_TYPES:
-        registry.add_type(media_type, ending)
+    for media_type, suffix in _MORE_MEDIA_TYPES:
+        registry.add_type(media_type, suffix)
     return registry
 
 
-def _media_type(declared: str, name: str) -> str:
+def _media_type(media_type: str, name: str) -> str:
     """The declared media type of an upload, else the one of its file name's ending; the same on every machine."""
-    if declared not in ("", _OCTETS):
-        return declared
+    if media_type not in ("", _OCTETS):
+        return media_type
     return _media_types().guess_type(name)[0] or _OCTETS

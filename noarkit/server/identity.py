@@ -73,7 +73,10 @@ class Identity:
         if stored_token is None:
             return None
         accounts = self._accounts()
-        if stored_token.expires_ms <= self._now_ms() or accounts.marks.get(stored_token.account) != stored_token.mark:
+        if (
+            stored_token.expires_ms <= self._now_ms()
+            or accounts.fingerprints.get(stored_token.account) != stored_token.mark
+        ):
             self._tokens.pop(key, None)
             return None
         return self._caller_of(accounts.accounts[stored_token.account])
@@ -130,14 +133,14 @@ class Identity:
         if (
             stored_token is None
             or stored_token.expires_ms <= self._now_ms()
-            or accounts.marks.get(stored_token.account) != stored_token.mark
+            or accounts.fingerprints.get(stored_token.account) != stored_token.mark
         ):
             raise OAuthFault(400, "invalid_grant", "the refresh token is unknown or has expired")
         return self._issue_token(accounts, accounts.accounts[stored_token.account], refresh_token=refresh_token)
 
     def _issue_token(self, accounts: Accounts, account: Account, refresh_token: str = "") -> Answer:
         now_ms, lifetime_s = self._now_ms(), self._settings.token_ttl_s
-        access_token, mark = _new_token(), accounts.marks[account.id]
+        access_token, mark = _new_token(), accounts.fingerprints[account.id]
         with self._db.transaction() as db:
             db.execute("DELETE FROM token WHERE expires_ms <= ?", (now_ms,))
             _store_token(db, access_token, "access", _Token(account.id, mark, now_ms + lifetime_s * 1000))

@@ -203,7 +203,7 @@ def _rendered_links(object_type: ObjectType, places: Mapping[str, int], newer: b
 
 
 @cache
-def _upward(family: str) -> tuple[tuple[str, str], ...]:
+def _parent_columns(family: str) -> tuple[tuple[str, str], ...]:
     """The parent columns of a family, each with the family it leads to."""
     archive_schema = schema()
     family_by_column: dict[str, str] = {}
@@ -218,7 +218,7 @@ def _upward(family: str) -> tuple[tuple[str, str], ...]:
 def _look_up(
     db: sqlite3.Connection, family: str, ids: Sequence[int]
 ) -> Iterable[tuple[tuple[str, int], bool, list[tuple[str, int]]]]:
-    upward = _upward(family)
+    upward = _parent_columns(family)
     screening_sql = "skjerming" if "skjerming" in schema().tables[family].columns else "NULL"
     columns_sql = ", ".join(["id", screening_sql, *(f'"{name}"' for name, _ in upward)])
     sql = f"SELECT {columns_sql} FROM {table_name(family)} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # names of the metamodel
@@ -234,17 +234,17 @@ def _look_up(
 def _reaches(
     start: tuple[str, int], closed: set[tuple[str, int]], parents: Mapping[tuple[str, int], list[tuple[str, int]]]
 ) -> bool:
-    seen = {start}
+    visited = {start}
     waiting = [start]
     while waiting:
         key = waiting.pop()
         if key in closed:
             return True
-        fresh = [above for above in parents.get(key, ()) if above not in seen]
-        seen.update(fresh)
+        fresh = [above for above in parents.get(key, ()) if above not in visited]
+        visited.update(fresh)
         waiting.extend(fresh)
     return False
 
 
-def _number(stored: Stored) -> int:
-    return stored if isinstance(stored, int) else int(str(stored))
+def _number(value: Stored) -> int:
+    return value if isinstance(value, int) else int(str(value))

@@ -225,11 +225,11 @@ class AccountRights:
 
     def _ancestors(self, db: sqlite3.Connection, node: Node) -> Iterator[Node]:
         """The ancestors of a node, nearest first, without the root; a ring of links is followed once."""
-        seen: set[Node] = set()
+        visited: set[Node] = set()
         above = self._find_above(db, node)
-        while above is not None and above != _ROOT_NODE and above not in seen:
+        while above is not None and above != _ROOT_NODE and above not in visited:
             yield above
-            seen.add(above)
+            visited.add(above)
             above = self._find_above(db, above)
 
     def _find_owner(self, db: sqlite3.Connection, label: Node) -> Node:

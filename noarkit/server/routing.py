@@ -31,7 +31,7 @@ class RouteMatch(Generic[Target]):
 class NoRoute:
     """No route fits; `allowed` names the methods that would have (empty: no such path at all)."""
 
-    allowed: tuple[str, ...]
+    allowed_methods: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _OpenRoute(Generic[Target]):
 class RouteTable(Generic[Target]):
     """Routes below the base paths (or, with `at_root`, as they stand)."""
 
-    _fixed: dict[tuple[bytes, ...], dict[str, RouteMatch[Target]]] = field(default_factory=dict)
+    _fixed_routes: dict[tuple[bytes, ...], dict[str, RouteMatch[Target]]] = field(default_factory=dict)
     _open: list[_OpenRoute[Target]] = field(default_factory=list)
 
     def add(self, method: str, path: str, target: Target, *, at_root: bool = False) -> None:
@@ -58,12 +58,12 @@ class RouteTable(Generic[Target]):
             return
         for base in ((),) if at_root else BASES:
             key = (*base, *(part.encode() for part in parts))
-            self._fixed.setdefault(key, {})[method] = RouteMatch(target, name, {})
+            self._fixed_routes.setdefault(key, {})[method] = RouteMatch(target, name, {})
 
     def find(self, method: str, raw_path: bytes) -> RouteMatch[Target] | NoRoute:
         """The route of a request's method and undecoded path."""
         key = tuple(part for part in raw_path.split(b"/") if part)
-        methods = self._fixed.get(key)
+        methods = self._fixed_routes.get(key)
         if methods is not None:
             return methods.get(method) or NoRoute(tuple(sorted(methods)))
         below = below_base(key)
@@ -71,15 +71,15 @@ class RouteTable(Generic[Target]):
 
     def _find_open(self, method: str, below: tuple[bytes, ...]) -> RouteMatch[Target] | NoRoute:
         path_parts = [unquote_plus(part.decode("latin-1"), "utf-8", "replace") for part in below]
-        allowed: list[str] = []
+        methods: list[str] = []
         for route in self._open:
             values = _match(route.parts, path_parts)
             if values is None:
                 continue
             if route.method == method:
                 return RouteMatch(route.target, route.name, values)
-            allowed.append(route.method)
-        return NoRoute(tuple(sorted(allowed)))
+            methods.append(route.method)
+        return NoRoute(tuple(sorted(methods)))
 
 
 def below_base(key: tuple[bytes, ...]) -> tuple[bytes, ...] | None:

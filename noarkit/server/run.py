@@ -27,9 +27,9 @@ from noarkit.server.areas import all_routes, open_service
 from noarkit.server.asgi import ArchiveApp, Streaming
 from noarkit.server.connection import ArchiveConnection
 from noarkit.server.downloads import DownloadCall
+from noarkit.server.fair_queues import FairThreadPool
 from noarkit.server.fault_script import FAULT_LOG, App, FaultInjector, read_script
 from noarkit.server.service import Service
-from noarkit.server.turns import SharedThreads
 from noarkit.server.uploads import UploadCall
 
 LOGGER = logging.getLogger("noarkit.server")
@@ -103,8 +103,8 @@ def _run(
     ready: Callable[[ServingInfo], None],
     stop_event: threading.Event | None,
 ) -> None:
-    uploading = SharedThreads("archive-upload", _UPLOAD_THREADS, _UPLOAD_THREADS_EACH)
-    downloading = SharedThreads("archive-download", _DOWNLOAD_THREADS, _DOWNLOAD_THREADS_EACH)
+    uploading = FairThreadPool("archive-upload", _UPLOAD_THREADS, _UPLOAD_THREADS_EACH)
+    downloading = FairThreadPool("archive-download", _DOWNLOAD_THREADS, _DOWNLOAD_THREADS_EACH)
     streams: dict[tuple[str, str], Streaming] = {
         ("POST", "upload"): UploadCall(service, uploading),
         ("GET", "download"): DownloadCall(service, downloading),
@@ -178,11 +178,11 @@ class _Server(uvicorn.Server):
 
 
 def _wrap_faults(app: App, script: Path, service: Service) -> App:
-    def stored(file_id: int) -> Path:
+    def find_stored_path(file_id: int) -> Path:
         facts = service.files.find_upload(file_id)
         return service.files.store.path(facts.sha256 if facts is not None else "")
 
-    return FaultInjector(app, read_script(script), service.data_dir / FAULT_LOG, stored)
+    return FaultInjector(app, read_script(script), service.data_dir / FAULT_LOG, find_stored_path)
 
 
 def _config(app: App, address: Address, service: Service) -> uvicorn.Config:
@@ -205,7 +205,7 @@ def _config(app: App, address: Address, service: Service) -> uvicorn.Config:
     )
     config.load()
     if address.tls_cert is not None and address.tls_key is not None:
-        config.ssl = tls.serving(address.tls_cert, address.tls_key, address.tls_client_ca)
+        config.ssl = tls.server_context(address.tls_cert, address.tls_key, address.tls_client_ca)
     return config
 
 

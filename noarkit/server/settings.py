@@ -90,10 +90,10 @@ def read_settings(data_dir: Path) -> Settings:
 
 
 def _check(path: Path, name: str, kind: object, value: object) -> None:
-    allowed = get_args(kind)
-    if allowed:
-        fits = value in allowed
-        expected = " or ".join(map(str, allowed))
+    choices = get_args(kind)
+    if choices:
+        fits = value in choices
+        expected = " or ".join(map(str, choices))
     elif kind is bool or kind is str:
         fits = type(value) is kind
         expected = "true or false" if kind is bool else "a text"

@@ -15,10 +15,10 @@ from urllib.parse import unquote_to_bytes
 from noarkit.server import files
 from noarkit.server.calling import Route
 from noarkit.server.exchange import BodyLimits, Exchange
+from noarkit.server.fair_queues import FairThreadPool
 from noarkit.server.file_store import IncomingFile
 from noarkit.server.files import UploadInfo
 from noarkit.server.service import Service
-from noarkit.server.turns import SharedThreads
 from noarkit.server.wire import Caller, Refusal
 
 PERMISSION = "Store documents"
@@ -46,7 +46,7 @@ def routes() -> list[Route]:
 class UploadCall:
     """The upload call of one archive."""
 
-    def __init__(self, service: Service, threads: SharedThreads) -> None:
+    def __init__(self, service: Service, threads: FairThreadPool) -> None:
         self._files = service.files
         self._threads = threads
         self._max_bytes = service.settings.max_upload_bytes
@@ -91,8 +91,8 @@ class UploadCall:
             return asyncio.create_task(self._threads.run(account, work))
 
         length, total = sum(map(len, pieces)), 0
-        writing: asyncio.Task[None] | None = None
-        flushing: asyncio.Task[None] | None = None
+        write_task: asyncio.Task[None] | None = None
+        flush_task: asyncio.Task[None] | None = None
         flushed_bytes = 0
         try:
             while pieces:
@@ -101,14 +101,14 @@ class UploadCall:
                     length += len(pieces[-1])
                 total += length
                 self._check_size(total)
-                if writing is not None:
-                    await writing
-                writing = in_thread(partial(incoming_file.write, pieces))
+                if write_task is not None:
+                    await write_task
+                write_task = in_thread(partial(incoming_file.write, pieces))
                 pieces, length = [b""] if not exchange.body_ended else [], 0
-                if total - flushed_bytes > _FLUSH_BYTES and (flushing is None or flushing.done()):
-                    flushing, flushed_bytes = in_thread(incoming_file.flush), total
+                if total - flushed_bytes > _FLUSH_BYTES and (flush_task is None or flush_task.done()):
+                    flush_task, flushed_bytes = in_thread(incoming_file.flush), total
         finally:
-            tasks = [task for task in (writing, flushing) if task is not None]
+            tasks = [task for task in (write_task, flush_task) if task is not None]
             if tasks:
                 await asyncio.wait(tasks)
         for task in tasks:
@@ -128,9 +128,9 @@ class UploadCall:
         self._refill = None
 
     def _check_length(self, exchange: Exchange) -> None:
-        declared = exchange.header(b"content-length")
-        if self._max_bytes and declared and declared.isdigit():
-            self._check_size(int(declared))
+        content_length = exchange.header(b"content-length")
+        if self._max_bytes and content_length and content_length.isdigit():
+            self._check_size(int(content_length))
 
     def _check_size(self, size_bytes: int) -> None:
         if 0 < self._max_bytes < size_bytes:

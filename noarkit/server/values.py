@@ -44,10 +44,10 @@ def converter(field: Field) -> Callable[[object], Stored]:
     """The function that converts a non-null request value of `field` to its stored form, or raises BadValue."""
     if not field.values:
         return CONVERTERS[field.kind]
-    allowed = frozenset(field.values)
+    choices = frozenset(field.values)
 
     def one_of(value: object) -> Stored:
-        if not isinstance(value, str) or value not in allowed:
+        if not isinstance(value, str) or value not in choices:
             raise BadValue(f"takes one of {', '.join(field.values)}")
         return text(value)
 
@@ -106,27 +106,27 @@ def shorten(word: str) -> str:
     return word[:80].encode("utf-8", "replace").decode()
 
 
-def format_timestamp(stored: int) -> str:
+def format_timestamp(timestamp_ms: int) -> str:
     """`yyyy-mm-ddTHH:MM:SS.mmmZ`, the one form every known client reads."""
-    return _format_timestamp(stored)
+    return _format_timestamp(timestamp_ms)
 
 
-def day_of(stored: int) -> str:
+def day_of(timestamp_ms: int) -> str:
     """The day in the archive's zone at a moment."""
-    return _local(stored).date().isoformat()
+    return _local(timestamp_ms).date().isoformat()
 
 
-def year_of(stored: int) -> int:
+def year_of(timestamp_ms: int) -> int:
     """The year in the archive's zone at a moment."""
-    return _local(stored).year
+    return _local(timestamp_ms).year
 
 
-def to_wire(kind: str, stored: Stored) -> object:
+def to_wire(kind: str, value: Stored) -> object:
     """The answer's form of a stored value."""
-    if stored is None:
+    if value is None:
         return None
     render = RENDERERS.get(kind)
-    return render(stored) if render else stored
+    return render(value) if render else value
 
 
 def _json_object(value: object) -> str:
@@ -147,10 +147,10 @@ def _timestamp(value: str) -> int:
         moment = _moment(match)
     except ValueError:
         raise BadValue("is no moment in the calendar") from None
-    stored = (moment - _EPOCH) // timedelta(milliseconds=1)
-    if not _EARLIEST_MS <= stored <= _LATEST_MS:
+    timestamp_ms = (moment - _EPOCH) // timedelta(milliseconds=1)
+    if not _EARLIEST_MS <= timestamp_ms <= _LATEST_MS:
         raise BadValue("is no moment in the calendar")
-    return stored
+    return timestamp_ms
 
 
 def _moment(match: re.Match[str]) -> datetime:
@@ -177,15 +177,15 @@ def _day(value: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _format_timestamp(stored: int) -> str:
-    return (_NAIVE_EPOCH + timedelta(milliseconds=stored)).isoformat(timespec="milliseconds") + "Z"
+def _format_timestamp(timestamp_ms: int) -> str:
+    return (_NAIVE_EPOCH + timedelta(milliseconds=timestamp_ms)).isoformat(timespec="milliseconds") + "Z"
 
 
-def _local(stored: int) -> datetime:
+def _local(timestamp_ms: int) -> datetime:
     try:
-        return (_EPOCH + timedelta(milliseconds=stored)).astimezone(_zone())
+        return (_EPOCH + timedelta(milliseconds=timestamp_ms)).astimezone(_zone())
     except OverflowError:
-        return _EPOCH + timedelta(milliseconds=stored)
+        return _EPOCH + timedelta(milliseconds=timestamp_ms)
 
 
 @cache

@@ -25,7 +25,7 @@ _ROWS = (
     "SELECT seen.rowid, locator, name, size, modified FROM look JOIN seen ON seen.rowid = look.file ORDER BY look.file"
 )
 
-Opens = Callable[[Content], AbstractContextManager[ContentStream]]
+OpenContent = Callable[[Content], AbstractContextManager[ContentStream]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,46 +56,48 @@ class Copies:
             row = (content.size_bytes, content.locator, content.name, content.modified_ns)
             self._db.execute("INSERT INTO seen (size, locator, name, modified) VALUES (?, ?, ?, ?)", row)
 
-    def found(self, opens: Opens, most_bytes: int = MOST_BYTES) -> Copied:
+    def compare(self, opens: OpenContent, most_bytes: int = MOST_BYTES) -> Copied:
         """Compares what may be the same."""
         db = self._db
         db.execute("CREATE INDEX by_size ON seen (size, head)")
-        left = self._read(f"size IN ({_ALIKE})", "head", opens, HEAD_BYTES)
+        not_compared = self._hash_files(f"size IN ({_ALIKE})", "head", opens, HEAD_BYTES)
         db.execute("UPDATE seen SET own = head WHERE size <= ?", (HEAD_BYTES,))
-        left += self._read(f"size > {HEAD_BYTES} AND (size, head) IN ({_SAME_HEAD})", "own", opens, most_bytes)
+        not_compared += self._hash_files(
+            f"size > {HEAD_BYTES} AND (size, head) IN ({_SAME_HEAD})", "own", opens, most_bytes
+        )
         groups = "SELECT size, count(*) AS times FROM seen WHERE own IS NOT NULL GROUP BY size, own HAVING times > 1"
         contents, files, size = db.execute(
             f"SELECT count(*), total(times - 1), total(size * (times - 1)) FROM ({groups})"  # noqa: S608  # our own words
         ).fetchone()
-        return Copied(contents, int(files), int(size), left)
+        return Copied(contents, int(files), int(size), not_compared)
 
     def close(self) -> None:
         """Forgets everything."""
         self._db.close()
 
-    def _read(self, alike: str, column: str, opens: Opens, most_bytes: int) -> int:
+    def _hash_files(self, alike: str, column: str, opens: OpenContent, most_bytes: int) -> int:
         """Hashes files: their heads each, or whole ones as long as there are bytes left; says how many were not."""
-        left, budget = 0, most_bytes
+        not_compared, budget = 0, most_bytes
         self._db.execute("DELETE FROM look")
         self._db.execute(f"INSERT INTO look SELECT rowid FROM seen WHERE {alike}")  # noqa: S608  # our own words
         for row, locator, name, size, modified in self._db.execute(_ROWS):
             if column == "own" and size > budget:
-                left += 1
+                not_compared += 1
                 continue
             try:
                 with opens(Content(locator, name, size, modified)) as stream:
                     digest = _digest(stream, HEAD_BYTES if column == "head" else size)
             except SourceFault:
-                left += 1
+                not_compared += 1
                 continue
             budget -= size if column == "own" else 0
             self._db.execute(f"UPDATE seen SET {column} = ? WHERE rowid = ?", (digest, row))  # noqa: S608  # one of two
-        return left
+        return not_compared
 
 
 def _digest(stream: ContentStream, most: int) -> bytes:
-    found = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     while most > 0 and (block := stream.read(min(most, 1024 * 1024))):
-        found.update(block)
+        hasher.update(block)
         most -= len(block)
-    return found.digest()
+    return hasher.digest()

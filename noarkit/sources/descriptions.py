@@ -13,7 +13,7 @@ from importlib import resources
 
 from noarkit.graph.entity import Note
 from noarkit.graph.losses import IN_DOCUMENT
-from noarkit.packages.holding.statements import PremisEvent, Root, Statement
+from noarkit.packages.container.statements import PremisEvent, Root, Statement
 from noarkit.sources.files.default import basic_string
 
 MOST_VALUES = 200
@@ -37,7 +37,7 @@ _NAMES = {
 
 
 @dataclass(slots=True)
-class Told:
+class DocumentSummary:
     """What one document tells. `form` is what it is, such as EAD; empty where nobody knows."""
 
     form: str = ""
@@ -52,51 +52,51 @@ class Told:
             "values": list(self.values),
             "events": list(self.events),
             "identifiers": [
-                {"system": f"{self.form} {one['name']}", "id": one["value"]} for one in self._identifiers()
+                {"system": f"{self.form} {entry['name']}", "id": entry["value"]} for entry in self._identifiers()
             ],
         }
 
     def notes(self, key: str) -> tuple[Note, ...]:
         """What of it stands in the document alone, by counts."""
-        return beyond(key, [(name, "", count) for name, count in sorted(self.more.items())])
+        return in_document_notes(key, [(name, "", count) for name, count in sorted(self.more.items())])
 
     def _identifiers(self) -> Iterable[dict[str, str]]:
-        known = _IDENTIFIERS.get(self.form.lower(), ())
-        return (one for one in self.values if one["name"] in known)
+        paths = _IDENTIFIERS.get(self.form.lower(), ())
+        return (entry for entry in self.values if entry["name"] in paths)
 
 
-def beyond(key: str, values: Sequence[tuple[str, str, int]]) -> tuple[Note, ...]:
+def in_document_notes(key: str, values: Sequence[tuple[str, str, int]]) -> tuple[Note, ...]:
     """The note that says which values (path, value, how many) of a record stand in its document alone; none where all
     have a field."""
-    told = [[key, name, value, count] for name, value, count in values]
-    if not told:
+    rows = [[key, name, value, count] for name, value, count in values]
+    if not rows:
         return ()
-    names = list(dict.fromkeys(str(one[1]) for one in told))
+    names = list(dict.fromkeys(str(row[1]) for row in rows))
     count = sum(times for *_, times in values)
-    shown = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
-    return (Note(IN_DOCUMENT, {"field": f"{count}: {shown}", "count": count, "in_document": told}),)
+    names_text = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+    return (Note(IN_DOCUMENT, {"field": f"{count}: {names_text}", "count": count, "in_document": rows}),)
 
 
-def told_by(stated: Iterable[Root | Statement | PremisEvent]) -> Told:
+def summarise_document(statements: Iterable[Root | Statement | PremisEvent]) -> DocumentSummary:
     """All that a document states, in one pass."""
-    told = Told()
-    for one in stated:
-        if isinstance(one, Root):
-            told.form = _NAMES.get(one.name.lower(), one.name)
-        elif isinstance(one, PremisEvent):
-            _take_event(told, one)
-        elif len(told.values) < MOST_VALUES:
-            told.values.append({"name": one.name, "value": one.text})
+    summary = DocumentSummary()
+    for statement in statements:
+        if isinstance(statement, Root):
+            summary.form = _NAMES.get(statement.name.lower(), statement.name)
+        elif isinstance(statement, PremisEvent):
+            _add_event(summary, statement)
+        elif len(summary.values) < MOST_VALUES:
+            summary.values.append({"name": statement.name, "value": statement.text})
         else:
-            told.more[one.name] += 1
-    return told
+            summary.more[statement.name] += 1
+    return summary
 
 
-def _take_event(told: Told, event: PremisEvent) -> None:
-    if len(told.events) >= MOST_EVENTS:
-        told.more[f"event/{event.type}"] += 1
+def _add_event(summary: DocumentSummary, event: PremisEvent) -> None:
+    if len(summary.events) >= MOST_EVENTS:
+        summary.more[f"event/{event.type}"] += 1
         return
-    told.events.append(
+    summary.events.append(
         {
             "type": event.type,
             "date": event.date,
@@ -107,11 +107,11 @@ def _take_event(told: Told, event: PremisEvent) -> None:
         }
     )
     if len(event.objects) > 3:
-        told.more[f"event/{event.type}/linkingObjectIdentifier"] += len(event.objects) - 3
+        summary.more[f"event/{event.type}/linkingObjectIdentifier"] += len(event.objects) - 3
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class ArchiveDescription:
     """What a package says of its archive; empty where it says nothing. `period` is its first and last day."""
 
     creator: str = ""
@@ -120,24 +120,26 @@ class Whole:
     period: tuple[str, str] | None = None
 
 
-def with_descriptions(text: str, whole: Whole) -> str:
+def with_descriptions(text: str, description: ArchiveDescription) -> str:
     """A default recipe with the rule for descriptions before all others, and the archive as its package tells of it."""
     rule = resources.files(__package__).joinpath("description-map.toml").read_text("utf-8")
     text = text.replace("[[map]]", f"{rule}[[map]]", 1)
-    if whole.creator:
-        text = text.replace('arkivskaperNavn = "Ukjent"', f"arkivskaperNavn = {basic_string(whole.creator)}", 1)
-    if whole.creator_id:
-        text = text.replace('arkivskaperIdent = "ukjent"', f"arkivskaperIdent = {basic_string(whole.creator_id)}", 1)
-    if whole.description:
-        text = _told_of(text, "[target.arkiv]", f"beskrivelse = {basic_string(whole.description)}")
-    if whole.period:
-        first, last = map(basic_string, whole.period)
+    if description.creator:
+        text = text.replace('arkivskaperNavn = "Ukjent"', f"arkivskaperNavn = {basic_string(description.creator)}", 1)
+    if description.creator_id:
+        text = text.replace(
+            'arkivskaperIdent = "ukjent"', f"arkivskaperIdent = {basic_string(description.creator_id)}", 1
+        )
+    if description.description:
+        text = _add_fields(text, "[target.arkiv]", f"beskrivelse = {basic_string(description.description)}")
+    if description.period:
+        first, last = map(basic_string, description.period)
         days = f"arkivperiodeStartDato = {first}, arkivperiodeSluttDato = {last}"
-        text = _told_of(text, "[target.arkivdel]", days)
+        text = _add_fields(text, "[target.arkivdel]", days)
     return text
 
 
-def _told_of(text: str, table: str, more: str) -> str:
+def _add_fields(text: str, table: str, more: str) -> str:
     """The recipe with more fields in a table of `[target]`."""
     at = text.index(" }", text.index("fields = {", text.index(table)))
     return f"{text[:at]}, {more}{text[at:]}"
@@ -149,10 +151,10 @@ def period_of(text: str) -> tuple[str, str] | None:
     >>> period_of("1990-1999")
     ('1990-01-01', '1999-12-31')
     """
-    found = _PERIOD.fullmatch(text.strip())
-    if found is None:
+    match = _PERIOD.fullmatch(text.strip())
+    if match is None:
         return None
-    first, last = found.groups()
+    first, last = match.groups()
     begin = first if len(first) > 4 else f"{first}-01-01"
     end = last if len(last) > 4 else f"{last}-12-31"
     return (begin, end) if begin <= end else None

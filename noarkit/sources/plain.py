@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from noarkit.errors import ItemUnreadable, ItemVanished, PackageFault, SourceFault, UnsafePath
 from noarkit.graph.entity import Content, Note, SetAside
-from noarkit.packages.holding.located import locator_of
+from noarkit.packages.container.locators import locator_of
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import open_inside
 from noarkit.safe.unpack import Member, form_of
@@ -31,7 +31,7 @@ class PlainFile:
     where there is none, or `sha256` tells it.
     """
 
-    told: str
+    original_name: str
     name: str
     size_bytes: int
     place: str
@@ -68,7 +68,7 @@ class PlainRecords:
 
     def item(self, file: PlainFile) -> SourceItem:
         """The record of a file, or why there is none."""
-        key = key_of(os.fsencode(file.told))
+        key = key_of(os.fsencode(file.original_name))
         try:
             return self._record(file, key)
         except SourceFault as fault:
@@ -79,10 +79,10 @@ class PlainRecords:
         if self._folder:
             with suppress(OSError):
                 modified_ns = (self._place / file.place).stat(follow_symlinks=False).st_mtime_ns
-        steps = [readable(step) for step in file.told.split("/")]
+        steps = [readable(step) for step in file.original_name.split("/")]
         media_type = self._media_type(file, steps[-1].rpartition(".")[2].lower())
-        lies = locator_of(file.member) if file.member is not None else file.place
-        content = Content(f"{file.proof}:{lies}", steps[-1], file.size_bytes, modified_ns, file.sha256, media_type)
+        locator = locator_of(file.member) if file.member is not None else file.place
+        content = Content(f"{file.proof}:{locator}", steps[-1], file.size_bytes, modified_ns, file.sha256, media_type)
         fields: dict[str, object] = {
             **path_fields(steps, {"root": self._root}),
             "size": file.size_bytes,
@@ -111,7 +111,7 @@ class PlainRecords:
         return self._media_types.of(head, ext)
 
 
-def path_fields(steps: Sequence[str], whole: Mapping[str, object] = MappingProxyType({})) -> dict[str, object]:
+def path_fields(steps: Sequence[str], container: Mapping[str, object] = MappingProxyType({})) -> dict[str, object]:
     """What the place of a file says of it, and of the `whole` it lies in."""
     stem, _, ext = steps[-1].rpartition(".")
     return {
@@ -120,7 +120,7 @@ def path_fields(steps: Sequence[str], whole: Mapping[str, object] = MappingProxy
         "folder": "/".join(steps[:-1]),
         "folders": list(steps[:-1]),
         "top": steps[0] if len(steps) > 1 else "",
-        **whole,
+        **container,
         "name": steps[-1],
         "stem": stem or steps[-1],
         "ext": ext.lower() if stem else "",
@@ -129,7 +129,7 @@ def path_fields(steps: Sequence[str], whole: Mapping[str, object] = MappingProxy
 
 
 @contextmanager
-def opened_below(folder: Path, name: str) -> Iterator[BinaryIO]:
+def open_below(folder: Path, name: str) -> Iterator[BinaryIO]:
     """A file of a folder that a source has planned. Raises `ItemVanished`, `ItemUnreadable`."""
     try:
         file = open_inside(folder, name)

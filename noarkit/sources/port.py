@@ -71,7 +71,7 @@ class Source(Protocol):
     @property
     def identity(self) -> SourceIdentity: ...
 
-    def records(self, tell: Listener) -> Iterator[SourceItem]:
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every item once, in a stable order, in constant memory. Raises SourceGone where the root is not there."""
         ...
 
@@ -83,7 +83,7 @@ class Source(Protocol):
         """The recipe (TOML) that serves a first run of this source with nothing configured."""
         ...
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, emit: Listener) -> str:
         """A recipe (TOML, commented) fitted to what the source holds."""
         ...
 
@@ -122,7 +122,7 @@ class Damageable(Protocol):
         ...
 
 
-def taken(source: Source, *, despite_damage: bool) -> Source:
+def accept_damage(source: Source, *, despite_damage: bool) -> Source:
     """`source` as it is, whatever its checksums say, where that is wished and it has any."""
     return source.despite_damage() if despite_damage and isinstance(source, Damageable) else source
 
@@ -163,7 +163,7 @@ def released(source: Source) -> Iterator[Source]:
 class Fitted(Protocol):
     """A source that a recipe's `[source]` can shape."""
 
-    def fitted(self, terms: Mapping[str, object], /) -> Source:
+    def fitted(self, settings: Mapping[str, object], /) -> Source:
         """The same place on these terms. Raises `PlanFault` for terms that do not fit it."""
         ...
 
@@ -179,7 +179,7 @@ class Keyed(Protocol):
 
 OpenSource = Callable[[str], Source]
 # Faults of the place itself, not of one item: the work stops, and nothing is set aside for them.
-OF_THE_PLACE = (SourceAway, SourceDenied, SourceGone)
+PLACE_FAULTS = (SourceAway, SourceDenied, SourceGone)
 
 
 def keyed(source: Source, connections: Mapping[str, Mapping[str, object]]) -> Source:
@@ -187,6 +187,6 @@ def keyed(source: Source, connections: Mapping[str, Mapping[str, object]]) -> So
     return source.keyed(connections) if isinstance(source, Keyed) else source
 
 
-def fitted(source: Source, terms: object) -> Source:
+def fitted(source: Source, settings: object) -> Source:
     """`source` on the terms of a recipe's `[source]`; as it is where it takes none."""
-    return source.fitted(terms) if isinstance(source, Fitted) and isinstance(terms, Mapping) else source
+    return source.fitted(settings) if isinstance(source, Fitted) and isinstance(settings, Mapping) else source

@@ -70,7 +70,7 @@ class Reader(Protocol):
 
 
 @runtime_checkable
-class Prescribing(Protocol):
+class HasDefaultRecipe(Protocol):
     """A reader that brings a recipe."""
 
     def default_recipe(self) -> str:
@@ -79,7 +79,7 @@ class Prescribing(Protocol):
 
 
 @runtime_checkable
-class Closing(Protocol):
+class Closable(Protocol):
     """A reader that holds something open."""
 
     def close(self) -> None:
@@ -100,16 +100,16 @@ def from_reader(reader: Reader, name: str, place: str = "") -> Source:
 def find_reader(where: str) -> Source | None:
     """The source that `mine:PLACE` means, where a package registered `mine`; None otherwise. Raises `UsageFault`."""
     name, colon, place = where.partition(":")
-    entry = _registered(name) if colon else None
-    return None if entry is None else _made(entry, name, place)
+    entry = _entry_point(name) if colon else None
+    return None if entry is None else _load_reader(entry, name, place)
 
 
 def reopen_reader(identity: SourceIdentity) -> Source:
     """The source that a plan was made from. Raises `UsageFault` where nobody here knows its reader."""
-    found = find_reader(identity.where)
-    if found is None:
+    source = find_reader(identity.where)
+    if source is None:
         raise UsageFault(what="no-such-reader", where=identity.where, do="noarkit.ingest(run, source=…)")
-    return found
+    return source
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +125,13 @@ class ReaderSource:
         """Its name is its kind."""
         return SourceIdentity(self.name, f"{self.name}:{self.place}")
 
-    def records(self, tell: Listener) -> Iterator[SourceItem]:
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
         """What the reader yields, in plain values. Raises `SourceGone`, and `UsageFault` for what is no record."""
         try:
             for count, item in enumerate(self.reader.records(), start=1):
-                yield self._checked(item)
+                yield self._check_item(item)
                 if count % _TELL_EVERY == 0:
-                    tell(Event("source_read", {"items": count}))
+                    emit(Event("source_read", {"items": count}))
         except OSError as error:
             raise SourceGone(
                 where=self.identity.where, why=errno.errorcode.get(error.errno or 0, "unreadable")
@@ -141,67 +141,67 @@ class ReaderSource:
     def open(self, content: Content) -> Iterator[ContentStream]:
         """Opens a document. Whatever the reader raises becomes a fault of this item alone."""
         key = content.locator
-        found = _asked(key, partial(self.reader.open, key))
-        held = io.BytesIO(found) if isinstance(found, bytes) else found
-        stream = _asked(key, lambda: held.__enter__())
+        answer = _call_reader(key, partial(self.reader.open, key))
+        document = io.BytesIO(answer) if isinstance(answer, bytes) else answer
+        stream = _call_reader(key, lambda: document.__enter__())
         try:
-            yield _Watched(stream, content)
+            yield _CheckedStream(stream, content)
         finally:
-            held.__exit__(None, None, None)
+            document.__exit__(None, None, None)
 
     def default_recipe(self) -> str:
         """The reader's own, or: each record with its documents, titled by what looks like a title."""
-        if isinstance(self.reader, Prescribing):
+        if isinstance(self.reader, HasDefaultRecipe):
             return self.reader.default_recipe()
-        return render(_plainest(self.name, self._system()))
+        return render(_basic_recipe(self.name, self._system()))
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, emit: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
-        seen = (item for item in islice(self.records(tell), _LOOKED_AT) if isinstance(item, SourceRecord))
-        return propose(observe(seen), source_kind=self.name, external_system=self._system())
+        sample = (item for item in islice(self.records(emit), _LOOKED_AT) if isinstance(item, SourceRecord))
+        return propose(observe(sample), source_kind=self.name, external_system=self._system())
 
     def release(self) -> None:
         """Lets the reader close what it holds."""
-        if isinstance(self.reader, Closing):
+        if isinstance(self.reader, Closable):
             self.reader.close()
 
     def _system(self) -> str:
         return self.identity.where.removesuffix(":")
 
-    def _checked(self, item: object) -> SourceItem:
+    def _check_item(self, item: object) -> SourceItem:
         if isinstance(item, SetAside | Skipped):
             return item
         if not isinstance(item, SourceRecord):
-            raise self._odd(type(item).__name__)
+            raise self._usage_fault(type(item).__name__)
         if not (isinstance(item.key, str) and item.key and isinstance(item.kind, str) and item.kind):
-            raise self._odd("key", item.key)
+            raise self._usage_fault("key", item.key)
         if not all(isinstance(content, Content) for content in item.contents):
-            raise self._odd("contents", item.key)
+            raise self._usage_fault("contents", item.key)
         try:
             fields = {str(name): _plain(value) for name, value in item.fields.items()}
         except TypeError as error:
-            raise self._odd(str(error), item.key) from error
+            raise self._usage_fault(str(error), item.key) from error
         return replace(item, fields=fields, contents=tuple(item.contents))
 
-    def _odd(self, detail: str, key: object = "") -> UsageFault:
+    def _usage_fault(self, detail: str, key: object = "") -> UsageFault:
         where = f"{self.identity.where} {key} ({detail})".replace("  ", " ")
         return UsageFault(what="reader-yields", where=where, do="noarkit.Record(kind, key, fields, contents)")
 
 
-class _Watched:
+class _CheckedStream:
     """A document of a reader while it is read: whether it was all there, and stood still."""
 
     def __init__(self, stream: Readable, content: Content) -> None:
         self._stream = stream
         self._content = content
         self._read_bytes = 0
-        self._before = _marks(stream)
+        self._before = _file_state(stream)
         if content.modified_ns is not None and self._before is not None and self._before[1] != content.modified_ns:
             raise ItemChanged(key=content.locator, why="time", planned=content.modified_ns, found=self._before[1])
 
     def read(self, size: int = -1, /) -> bytes:
         """Up to `size` bytes; empty at the end."""
-        block = _asked(self._content.locator, partial(self._stream.read, size))
+        block = _call_reader(self._content.locator, partial(self._stream.read, size))
         if not isinstance(block, bytes):
             raise ItemMalformed(key=self._content.locator, why="reader-text")
         self._read_bytes += len(block)
@@ -209,34 +209,36 @@ class _Watched:
 
     def still_the_same(self) -> bool:
         """True where as many bytes came as were planned, and a file is as it was when it was opened."""
-        planned = self._content.size_bytes
-        return planned in (None, self._read_bytes) and self._before == _marks(self._stream)
+        expected_bytes = self._content.size_bytes
+        return expected_bytes in (None, self._read_bytes) and self._before == _file_state(self._stream)
 
 
-def _registered(name: str) -> EntryPoint | None:
+def _entry_point(name: str) -> EntryPoint | None:
     """What packages registered under a name. Raises `UsageFault` where several did."""
     if _NAME.fullmatch(name) is None or name in OUR_NAMES:
         return None
-    found = {entry.value: entry for entry in entry_points(group=GROUP, name=name)}
-    if len(found) > 1:
-        raise UsageFault(what="reader-twice", where=f"{name}: {', '.join(sorted(found))}", do="pip uninstall")
-    return next(iter(found.values()), None)
+    entries = {entry.value: entry for entry in entry_points(group=GROUP, name=name)}
+    if len(entries) > 1:
+        raise UsageFault(what="reader-twice", where=f"{name}: {', '.join(sorted(entries))}", do="pip uninstall")
+    return next(iter(entries.values()), None)
 
 
-def _made(entry: EntryPoint, name: str, place: str) -> Source:
+def _load_reader(entry: EntryPoint, name: str, place: str) -> Source:
     try:
         make: Callable[[str], Reader] = entry.load()
     except Exception as error:  # whatever somebody else's module does when it is imported
         where = f"{name} ({entry.value}): {type(error).__name__}"
         raise UsageFault(what="reader-broken", where=where, do=f"python -c 'import {entry.module}'") from error
-    whole = os.path.abspath(place) if os.path.lexists(place) else place  # noqa: PTH100  # links stay as they are named
+    full_place = os.path.abspath(place) if os.path.lexists(place) else place  # noqa: PTH100  # links stay as they are named
     try:
-        return ReaderSource(make(whole), name, whole)
+        return ReaderSource(make(full_place), name, full_place)
     except OSError as error:
-        raise SourceGone(where=f"{name}:{whole}", why=errno.errorcode.get(error.errno or 0, "unreadable")) from error
+        raise SourceGone(
+            where=f"{name}:{full_place}", why=errno.errorcode.get(error.errno or 0, "unreadable")
+        ) from error
 
 
-def _asked(key: str, call: Callable[[], T]) -> T:
+def _call_reader(key: str, call: Callable[[], T]) -> T:
     """What the reader answers; whatever it raises is told as a fault of one item."""
     try:
         return call()
@@ -250,7 +252,7 @@ def _asked(key: str, call: Callable[[], T]) -> T:
         raise ItemMalformed(key=key, why=type(error).__name__) from error
 
 
-def _marks(stream: Readable) -> tuple[int, int] | None:
+def _file_state(stream: Readable) -> tuple[int, int] | None:
     """Size and time of the file that a stream reads, None for any other stream."""
     try:
         status = os.fstat(stream.fileno())  # type: ignore[attr-defined]  # not every stream has one
@@ -268,13 +270,13 @@ def _plain(value: object) -> object:
     if isinstance(value, Decimal | PurePath):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes | bytearray):
-        return [_plain(one) for one in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
+        return [_plain(item) for item in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
     raise TypeError(type(value).__name__)
 
 
-def _plainest(name: str, system: str) -> dict[str, object]:
+def _basic_recipe(name: str, system: str) -> dict[str, object]:
     return {
         "source": {"kind": name},
         "target": {

@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Note, SetAside, Skipped
-from noarkit.model.formats import judge
+from noarkit.model.formats import classify_format
 from noarkit.sources.copies import Copied, Copies
 from noarkit.sources.port import Groundwork, Source, SourceItem, SourceRecord
 from noarkit.sources.recipe.personal import NUMBER_FOUND, holds_identity_number
@@ -28,7 +28,7 @@ _MOST_KINDS = 1_000
 _DAY_NS = 86_400 * 1_000_000_000
 
 
-class Seen(Protocol):
+class RecordSummary(Protocol):
     """A record seen from outside: enough to count it."""
 
     @property
@@ -44,23 +44,23 @@ class Seen(Protocol):
 
 
 @runtime_checkable
-class Glancing(Protocol):
+class Summarized(Protocol):
     """A source that can be counted without making records. None where only records tell the whole."""
 
-    def glances(self, tell: Listener) -> Iterator[Seen | SetAside | Skipped] | None: ...
+    def summaries(self, emit: Listener) -> Iterator[RecordSummary | SetAside | Skipped] | None: ...
 
 
 @runtime_checkable
 class Profiled(Protocol):
     """A source that can tell more of itself than counts: its tables, and what their columns look like."""
 
-    def profile(self, tell: Listener) -> Mapping[str, object]:
+    def profile(self, emit: Listener) -> Mapping[str, object]:
         """Plain JSON values, to stand beside the counts."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class ScanReport:
+class ScanResult:
     """The counts: set aside and noted by code, skipped by reason, years by a mail's date or a file's time, formats by
     what was found and by the names that a plan has for them. `copied` is told of files alone."""
 
@@ -76,7 +76,7 @@ class ScanReport:
     years: Mapping[str, int] = field(default_factory=dict)
     set_aside: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
-    noted: Mapping[str, int] = field(default_factory=dict)
+    notes: Mapping[str, int] = field(default_factory=dict)
     profile: Mapping[str, object] = field(default_factory=dict)
     format_names: Mapping[str, int] = field(default_factory=dict)
     name_bytes: Mapping[str, int] = field(default_factory=dict)
@@ -104,32 +104,34 @@ class ScanReport:
             "years": dict(self.years),
             "set_aside": dict(self.set_aside),
             "skipped": dict(self.skipped),
-            "noted": dict(self.noted),
+            "noted": dict(self.notes),
             "format_names": dict(self.format_names),
             **({} if self.copied is None else {"copies": asdict(self.copied)}),
             **self.profile,
         }
 
 
-def scan(source: Source, tell: Listener, *, each: Callable[[SetAside | Skipped], None] | None = None) -> ScanReport:
+def scan(
+    source: Source, emit: Listener, *, on_left_out: Callable[[SetAside | Skipped], None] | None = None
+) -> ScanResult:
     """Reads the whole source once and counts it; nothing is changed. Contents are not opened, but for files of the same
     size, which are compared.
 
     `each` is handed what was set aside or skipped, for those who want lists. Raises `SourceGone`.
     """
-    glances = source.glances(tell) if isinstance(source, Glancing) else None
-    counts = _Counts(copies=Copies() if glances is None and source.identity.kind == FILES else None)
-    if glances is not None:
-        counts.glances(glances, each)
+    summaries = source.summaries(emit) if isinstance(source, Summarized) else None
+    counts = _Counts(copies=Copies() if summaries is None and source.identity.kind == FILES else None)
+    if summaries is not None:
+        counts.add_summaries(summaries, on_left_out)
     else:
-        counts.records(source.records(tell), each)
+        counts.add_records(source.records(emit), on_left_out)
     report = counts.report(source.identity.where, source.identity.kind)
     if counts.copies is not None:
         with closing(counts.copies) as copies:
-            report = replace(report, copied=copies.found(source.open))
+            report = replace(report, copied=copies.compare(source.open))
     if isinstance(source, Profiled):
-        report = replace(report, profile=source.profile(tell))
-    tell(Event("source_scanned", {"read": report.read, "records": report.records, "bytes": report.bytes}))
+        report = replace(report, profile=source.profile(emit))
+    emit(Event("source_scanned", {"read": report.read, "records": report.records, "bytes": report.bytes}))
     return report
 
 
@@ -145,57 +147,61 @@ class _Counts:
     years: Counter[str] = field(default_factory=Counter)
     set_aside: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
-    noted: Counter[str] = field(default_factory=Counter)
-    named: Counter[str] = field(default_factory=Counter)
-    named_bytes: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    format_names: Counter[str] = field(default_factory=Counter)
+    name_bytes: Counter[str] = field(default_factory=Counter)
     copies: Copies | None = None
     folder: str = ""
 
-    def glances(
-        self, items: Iterator[Seen | SetAside | Skipped], each: Callable[[SetAside | Skipped], None] | None
+    def add_summaries(
+        self,
+        items: Iterator[RecordSummary | SetAside | Skipped],
+        on_left_out: Callable[[SetAside | Skipped], None] | None,
     ) -> None:
         """Counts what is seen from outside; each is one content, but for folders."""
         kinds, years = self.kinds, self.years
         for item in items:
             if isinstance(item, (SetAside, Skipped)):
-                self._left_out(item, each)
+                self._add_left_out(item, on_left_out)
                 continue
             kind = item.kind
             kinds[kind] += 1
             years[_year_of(item.modified_ns // _DAY_NS)] += 1
             if kind != "folder":
-                self._content(item.format, item.size_bytes, _named(None, item.format, None))
+                self._add_content(item.format, item.size_bytes, _format_name(None, item.format, None))
             for note in item.notes:
-                self.noted[note.code] += 1
+                self.notes[note.code] += 1
         self.number += sum(kinds.values())
 
-    def records(self, items: Iterator[SourceItem], each: Callable[[SetAside | Skipped], None] | None) -> None:
+    def add_records(
+        self, items: Iterator[SourceItem], on_left_out: Callable[[SetAside | Skipped], None] | None
+    ) -> None:
         """Counts whole records."""
         for item in items:
             if isinstance(item, (SetAside, Skipped)):
-                self._left_out(item, each)
+                self._add_left_out(item, on_left_out)
                 continue
             if isinstance(item, Groundwork):
                 continue
             self.number += 1
-            self.kinds[_room(self.kinds, item.kind)] += 1
+            self.kinds[_name_or_other(self.kinds, item.kind)] += 1
             self.years[_year(item)] += 1
             for content in item.contents:
                 ext = content.name.rpartition(".")
-                ending = ext[2].lower() if ext[0] else ""
-                name = _named(content.puid, ending, content.media_type)
-                self._content(content.media_type or ending, content.size_bytes or 0, name)
+                extension = ext[2].lower() if ext[0] else ""
+                name = _format_name(content.puid, extension, content.media_type)
+                self._add_content(content.media_type or extension, content.size_bytes or 0, name)
             if self.copies is not None and item.kind == "file" and item.contents:
                 self.copies.add(item.contents[0])
             for note in item.notes:
-                self.noted[note.code] += 1
-            if self._tells_numbers(item.fields):
-                self.noted[NUMBER_FOUND] += 1
+                self.notes[note.code] += 1
+            if self._has_identity_number(item.fields):
+                self.notes[NUMBER_FOUND] += 1
 
-    def report(self, where: str, source_kind: str) -> ScanReport:
+    def report(self, where: str, source_kind: str) -> ScanResult:
         """The counts, frozen."""
         formats = dict(self.formats.most_common())
-        return ScanReport(
+        return ScanResult(
             where=where,
             source_kind=source_kind,
             records=self.number,
@@ -208,26 +214,26 @@ class _Counts:
             years=dict(sorted(self.years.items())),
             set_aside=dict(sorted(self.set_aside.items())),
             skipped=dict(self.skipped.most_common()),
-            noted=dict(sorted(self.noted.items())),
-            format_names=dict(self.named.most_common()),
-            name_bytes=dict(self.named_bytes),
+            notes=dict(sorted(self.notes.items())),
+            format_names=dict(self.format_names.most_common()),
+            name_bytes=dict(self.name_bytes),
         )
 
-    def _tells_numbers(self, fields: Mapping[str, object]) -> bool:
+    def _has_identity_number(self, fields: Mapping[str, object]) -> bool:
         """True where the name of a file or the subject of a mail holds an identity number, or that of its folder,
         which is asked about once."""
         mail, folder = fields.get("mail"), str(fields.get("folder") or "")
-        told = [fields.get("name"), mail.get("subject") if isinstance(mail, Mapping) else None]
+        texts = [fields.get("name"), mail.get("subject") if isinstance(mail, Mapping) else None]
         if folder != self.folder:
             self.folder = folder
-            told.append(folder)
-        return any(holds_identity_number(one) for one in told)
+            texts.append(folder)
+        return any(holds_identity_number(text) for text in texts)
 
-    def _content(self, told: str, size_bytes: int, usual: str) -> None:
-        usual = _room(self.named, usual)
-        self.named[usual] += 1
-        self.named_bytes[usual] += size_bytes
-        name = told if told in self.formats else _room(self.formats, told or UNKNOWN)
+    def _add_content(self, format_id: str, size_bytes: int, usual: str) -> None:
+        usual = _name_or_other(self.format_names, usual)
+        self.format_names[usual] += 1
+        self.name_bytes[usual] += size_bytes
+        name = format_id if format_id in self.formats else _name_or_other(self.formats, format_id or UNKNOWN)
         self.contents += 1
         self.bytes += size_bytes
         if size_bytes > self.largest:
@@ -235,22 +241,22 @@ class _Counts:
         self.formats[name] += 1
         self.format_bytes[name] += size_bytes
 
-    def _left_out(self, item: SetAside | Skipped, each: Callable[[SetAside | Skipped], None] | None) -> None:
+    def _add_left_out(self, item: SetAside | Skipped, on_left_out: Callable[[SetAside | Skipped], None] | None) -> None:
         if isinstance(item, SetAside):
             self.set_aside[item.code] += 1
         else:
-            self.skipped[_room(self.skipped, item.reason)] += 1
-        if each is not None:
-            each(item)
+            self.skipped[_name_or_other(self.skipped, item.reason)] += 1
+        if on_left_out is not None:
+            on_left_out(item)
 
 
 @lru_cache(maxsize=4096)
-def _named(puid: str | None, ending: str, media_type: str | None) -> str:
+def _format_name(puid: str | None, extension: str, media_type: str | None) -> str:
     """The name that a plan has for a format."""
-    return judge(puid, ending, media_type).name
+    return classify_format(puid, extension, media_type).name
 
 
-def _room(counter: Counter[str], name: str) -> str:
+def _name_or_other(counter: Counter[str], name: str) -> str:
     return name if name in counter or len(counter) < _MOST_KINDS else OTHER
 
 

@@ -18,7 +18,7 @@ Verb = Callable[[JsonObject], Mapping[str, object] | None]  # its effect, and it
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class InjectedFault:
     """An injected error for `times` calls whose path contains `path`: an answer with that status, or a broken
     connection."""
 
@@ -34,7 +34,7 @@ class Trouble:
 class Control:
     """The injected errors that are waiting. Safe for threads."""
 
-    troubles: list[Trouble] = field(default_factory=list)
+    troubles: list[InjectedFault] = field(default_factory=list)
     met_count: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -46,7 +46,7 @@ class Control:
             if name in arguments
         }
         with self._lock:
-            self.troubles.append(Trouble(**members))
+            self.troubles.append(InjectedFault(**members))
 
     def take(self, path: str) -> Response | None:
         """Returns the injected error for this call; None if there is none."""

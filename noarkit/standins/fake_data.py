@@ -136,7 +136,7 @@ _WEIGHTS = (3, 2, 7, 6, 5, 4, 3, 2)
 BEGIN = datetime(2023, 1, 2, 7, 0, tzinfo=UTC)
 
 
-class Dice:
+class SeededRandom:
     """Random values for one place: `Dice(seed, "deal", 17)`. Each value has a name, so that new ones change no
     others."""
 
@@ -150,11 +150,11 @@ class Dice:
         digest = hashlib.blake2b(self._key + b"\x1e" + name.encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big") % below
 
-    def among(self, name: str, choices: Sequence[T]) -> T:
+    def choose(self, name: str, choices: Sequence[T]) -> T:
         """Returns one of several values."""
         return choices[self.number(name, len(choices))]
 
-    def chance(self, name: str, percent: int) -> bool:
+    def is_hit(self, name: str, percent: int) -> bool:
         """True in so many of a hundred cases."""
         return self.number(name, 100) < percent
 
@@ -164,12 +164,12 @@ class Dice:
 
     def person(self, name: str) -> tuple[str, str]:
         """Returns a given and a family name."""
-        return self.among(f"{name}.given", GIVEN_NAMES), self.among(f"{name}.family", FAMILY)
+        return self.choose(f"{name}.given", GIVEN_NAMES), self.choose(f"{name}.family", FAMILY)
 
     def company(self, name: str) -> str:
         """Returns a company name."""
-        place, trade = self.among(f"{name}.place", PLACES), self.among(f"{name}.trade", TRADES)
-        return f"{place} {trade} {self.among(f'{name}.form', FORMS)}"
+        place, trade = self.choose(f"{name}.place", PLACES), self.choose(f"{name}.trade", TRADES)
+        return f"{place} {trade} {self.choose(f'{name}.form', FORMS)}"
 
     def organisation_number(self, name: str) -> str:
         """Returns nine digits with a valid check digit."""
@@ -185,7 +185,7 @@ class Dice:
 
     def text(self, name: str, sentences: int) -> str:
         """Returns some sentences."""
-        return " ".join(self.among(f"{name}.{place}", SENTENCES) for place in range(sentences))
+        return " ".join(self.choose(f"{name}.{place}", SENTENCES) for place in range(sentences))
 
     def moment(self, name: str, within_days: int, after: datetime = BEGIN) -> datetime:
         """Returns a moment of a working day."""

@@ -31,7 +31,7 @@ class UnpublishedCall(Exception):
 class NameRules:
     """The allowed, required and repeatable names of parameters or members."""
 
-    allowed: frozenset[str]
+    allowed_names: frozenset[str]
     required: frozenset[str]
     repeatable: frozenset[str]
     is_open: bool = False
@@ -41,7 +41,7 @@ class NameRules:
         name_set = set(present)
         if missing := sorted(self.required - name_set):
             raise UnreadableCall(f"{kind} {missing[0]} is required")
-        if not self.is_open and (strange := sorted(name_set - self.allowed)):
+        if not self.is_open and (strange := sorted(name_set - self.allowed_names)):
             raise UnreadableCall(f"{kind} {strange[0]} is unknown")
 
 

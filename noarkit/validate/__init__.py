@@ -7,15 +7,15 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path
 
 from noarkit.errors import PackageFault
-from noarkit.events import Listener, nobody
-from noarkit.packages.forms import Found, look, look_as
-from noarkit.packages.marks import Form
+from noarkit.events import Listener, ignore_event
+from noarkit.packages.form_markers import Form
+from noarkit.packages.forms import DetectedForm, detect_form, detect_form_as
 from noarkit.safe.paths import require_existing
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.sealed import no_plain_source
-from noarkit.validate.findings import Count, Level, Outcome, Place, Report, Rule
+from noarkit.validate.findings import Count, Level, Outcome, Place, Rule, ValidateResult
 
-__all__ = ["Count", "Level", "Outcome", "Place", "Report", "Rule", "validate"]
+__all__ = ["Count", "Level", "Outcome", "Place", "Rule", "ValidateResult", "validate"]
 
 
 def validate(
@@ -25,8 +25,8 @@ def validate(
     today: date | None = None,
     limits: UnpackLimits = LIMITS,
     form: Form | None = None,
-    tell: Listener = nobody,
-) -> Report:
+    listener: Listener = ignore_event,
+) -> ValidateResult:
     """Validates the package in a folder or archive file by the rules of its form; returns the report.
 
     `schemas` is a folder with the official schemas; without it our own are used. Dates after `today` are findings.
@@ -38,7 +38,11 @@ def validate(
     require_existing(str(path))
     no_plain_source(str(path))
     try:
-        package_form = look(path, limits, tell=tell) if form is None else look_as(path, form, limits, tell=tell)
+        package_form = (
+            detect_form(path, limits, emit=listener)
+            if form is None
+            else detect_form_as(path, form, limits, emit=listener)
+        )
     except PermissionError as error:
         raise PackageFault(where=str(package), why="unreadable") from error
     except OSError as error:
@@ -46,22 +50,22 @@ def validate(
     if package_form.form == "bagit":
         from noarkit.validate.bagit.run import validate_bag
 
-        return validate_bag(package_form.root, limits=limits, emit=tell)
+        return validate_bag(package_form.root, limits=limits, emit=listener)
     if package_form.form == "eark" or (package_form.form == "plain" and _resembles_eark(path, limits)):
         from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
 
         now = datetime.combine(today, time.min, UTC) if today is not None else None
-        return validate_eark(path, EarkValidateOptions(schemas=schemas, limits=limits, listener=tell, now=now))
+        return validate_eark(path, EarkValidateOptions(schemas=schemas, limits=limits, listener=listener, now=now))
     if package_form.form == "siard":
         from noarkit.validate.siard.run import validate_siard
 
-        return validate_siard(path, limits=limits, emit=tell)
+        return validate_siard(path, limits=limits, emit=listener)
     if package_form.form == "dias":
         from noarkit.validate.dias.run import validate_dias
         from noarkit.validate.noark5.run import Noark5ValidateOptions
 
-        return validate_dias(path, Noark5ValidateOptions(schemas, None, _day(today), tell), limits=limits)
-    return _validate_extract(path, package_form, schemas, today, (limits, tell))
+        return validate_dias(path, Noark5ValidateOptions(schemas, None, _day(today), listener), limits=limits)
+    return _validate_extract(path, package_form, schemas, today, (limits, listener))
 
 
 def _resembles_eark(path: Path, limits: UnpackLimits) -> bool:
@@ -72,16 +76,20 @@ def _resembles_eark(path: Path, limits: UnpackLimits) -> bool:
 
 
 def _validate_extract(
-    path: Path, package_form: Found, schemas: Path | None, today: date | None, checking: tuple[UnpackLimits, Listener]
-) -> Report:
-    from noarkit.packages.holding.storage import open_storage
+    path: Path,
+    package_form: DetectedForm,
+    schemas: Path | None,
+    today: date | None,
+    checking: tuple[UnpackLimits, Listener],
+) -> ValidateResult:
+    from noarkit.packages.container.storage import open_storage
     from noarkit.validate.noark5.packed import validate_packed
     from noarkit.validate.noark5.run import Noark5ValidateOptions, root_of, validate_extract
 
     limits, emit = checking
     options = Noark5ValidateOptions(schemas, None, _day(today), emit)
     if package_form.packed is not None and package_form.form == "noark5":
-        with closing(open_storage(path, limits, top=False, tell=emit)) as storage:
+        with closing(open_storage(path, limits, top=False, emit=emit)) as storage:
             return validate_packed(storage, options)
     root = root_of(path) if path.is_dir() else None
     if root is None:

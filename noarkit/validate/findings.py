@@ -66,7 +66,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ValidateResult:
     """The result of validating one package. `summary` is in the order in which it is shown."""
 
     package: str
@@ -115,23 +115,23 @@ class Tally:
 
     def add(self, code: str, file: str, at: tuple[int | None, str | None] = (None, None), **data: object) -> None:
         """One hit at an element of `file`, by its number, in the unit with that systemID."""
-        if self.room(code):
-            self.take(Hit(code, file, at[0], None, at[1], place_data(data)))
+        if self.has_room(code):
+            self.add_hit(Hit(code, file, at[0], None, at[1], place_data(data)))
         else:
             self._counts[code] += 1
 
-    def take(self, hit: Hit, times: int = 1) -> None:
+    def add_hit(self, hit: Hit, times: int = 1) -> None:
         """One hit, or the first of several at the same place."""
         self._counts[hit.code] = self._counts.get(hit.code, 0) + times
         kept_hits = self._kept.setdefault(hit.code, [])
         if len(kept_hits) < KEPT:
             kept_hits.append(hit)
 
-    def more(self, code: str, times: int) -> None:
+    def count_hits(self, code: str, times: int) -> None:
         """Counts hits whose places are not reported."""
         self._counts[code] = self._counts.get(code, 0) + times
 
-    def room(self, code: str) -> bool:
+    def has_room(self, code: str) -> bool:
         """True while another place of the rule would be kept."""
         return len(self._kept.get(code, ())) < KEPT
 
@@ -145,8 +145,8 @@ class Tally:
 
     def drop(self, code: str, unwanted: Iterable[Hit]) -> None:
         """Removes hits that another rule reports more precisely."""
-        removed = [hit for hit in unwanted if hit in self._kept.get(code, ())]
-        for hit in removed:
+        hits = [hit for hit in unwanted if hit in self._kept.get(code, ())]
+        for hit in hits:
             self._kept[code].remove(hit)
             self._counts[code] -= 1
         if code in self._counts and self._counts[code] == 0:

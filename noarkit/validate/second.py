@@ -17,7 +17,7 @@ from pathlib import Path
 from noarkit.errors import UsageFault
 from noarkit.safe.children import child_environment
 from noarkit.validate.bagit.second import Opinion
-from noarkit.validate.findings import Report
+from noarkit.validate.findings import ValidateResult
 
 KNOWN_ALARMS = frozenset(
     {"CSIP12", "CSIP13", "CSIP15", "CSIP16", "CSIP63", "CSIP101", "CSIP103", "CSIP105", "SIP11", "SIP14"}
@@ -31,7 +31,7 @@ _MOST_OUTPUT = 64 * 1024 * 1024
 _PATIENCE_S = 6 * 3600.0
 
 
-def second_opinion(report: Report, *, command: str = "") -> Opinion | None:
+def second_opinion(report: ValidateResult, *, command: str = "") -> Opinion | None:
     """What another tool says of the package that `report` is about; None where nobody is at hand to ask.
 
     Raises `UsageFault` for a command that cannot be run.
@@ -51,7 +51,7 @@ def second_opinion(report: Report, *, command: str = "") -> Opinion | None:
     return None
 
 
-def disagreement(report: Report, opinion: Opinion) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def disagreement(report: ValidateResult, opinion: Opinion) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rules that the other alone finds broken, and those that we alone do. Known false alarms are none."""
     their_rules = set(opinion.rules) - KNOWN_ALARMS
     our_rules = {outcome.rule.code for outcome in report.outcomes}
@@ -63,7 +63,7 @@ def disagreement(report: Report, opinion: Opinion) -> tuple[tuple[str, ...], tup
     return tuple(sorted(their_rules - our_rules)), tuple(sorted(errors - their_rules)) if opinion.rules else ()
 
 
-def agrees(report: Report, opinion: Opinion) -> bool:
+def agrees(report: ValidateResult, opinion: Opinion) -> bool:
     """True where both say the same, or where it is known why the other errs."""
     if opinion.known_reasons and not opinion.rules:
         return True
@@ -71,7 +71,7 @@ def agrees(report: Report, opinion: Opinion) -> bool:
     return not any(disagreements) if opinion.rules else opinion.valid == report.valid
 
 
-def _of_command(path: Path, report: Report, command: str) -> Opinion:
+def _of_command(path: Path, report: ValidateResult, command: str) -> Opinion:
     words = shlex.split(command)
     if not words:
         raise UsageFault(what="bad-value", where="--second-opinion-command")
@@ -114,16 +114,16 @@ def _broken_rules(output: str) -> Iterator[str]:
                 yield from _RULE.findall(line)
 
 
-def _in_json(parsed: object) -> Iterator[str]:
-    if isinstance(parsed, list):
-        for item in parsed:
+def _in_json(document: object) -> Iterator[str]:
+    if isinstance(document, list):
+        for item in document:
             yield from _in_json(item)
-    elif isinstance(parsed, dict):
-        texts = [item for item in parsed.values() if isinstance(item, str)]
-        testing = parsed.get("testing")
+    elif isinstance(document, dict):
+        texts = [item for item in document.values() if isinstance(item, str)]
+        testing = document.get("testing")
         if isinstance(testing, dict):
             texts += [item for item in testing.values() if isinstance(item, str)]
         if any(item.casefold() in _BAD for item in texts):
             yield from (item for item in texts if _RULE.fullmatch(item))
-        for item in parsed.values():
+        for item in document.values():
             yield from _in_json(item)

@@ -41,17 +41,17 @@ class Texts:
 
     def reason(self, key: object) -> str:
         """What a fault's `why` means: its sentence where there is one, else the word itself."""
-        found = self.tables["reasons"].get(str(key))
-        return found if isinstance(found, str) else plain(key)
+        sentence = self.tables["reasons"].get(str(key))
+        return sentence if isinstance(sentence, str) else plain(key)
 
     def forms(self, *keys: str) -> Template:
         """The forms of a sentence, by its table and keys. Raises `KeyError` for one nobody wrote."""
-        found: object = self.tables
+        node: object = self.tables
         for key in keys:
-            if not isinstance(found, Mapping):
+            if not isinstance(node, Mapping):
                 raise KeyError(".".join(keys))
-            found = found[key]
-        return _template(found)
+            node = node[key]
+        return _template(node)
 
     def has(self, *keys: str) -> bool:
         """True where a sentence is written."""
@@ -67,9 +67,11 @@ class Texts:
 
     def fill(self, forms: Template, data: Mapping[str, object]) -> str:
         """The first form whose fields are all given, filled; the last one with what there is, where none is."""
-        given = {name: self._shown(name, value) for name, value in data.items() if value is not None and value != ""}
-        form = next((form for form in forms if fields(form) <= given.keys()), forms[-1])
-        return form.format_map(_Known(given))
+        values = {
+            name: self._format_value(name, value) for name, value in data.items() if value is not None and value != ""
+        }
+        form = next((form for form in forms if fields(form) <= values.keys()), forms[-1])
+        return form.format_map(_FieldValues(values))
 
     def size(self, size_bytes: int) -> str:
         """A number of bytes as people say it in this language: 1.9 TB, 1,9 TB."""
@@ -88,12 +90,12 @@ class Texts:
         """A part of a whole in hundredths, as exactly as two decimals say it: 100, 2.5."""
         return f"{round(100 * part, 2):g}".replace(".", "," if self.lang == "nb" else ".")
 
-    def _shown(self, name: str, value: object) -> str:
+    def _format_value(self, name: str, value: object) -> str:
         if name in ("why", "description", "detail"):
             return self.reason(value).rstrip(".")
         if name == "what":
-            told = self.reason(value)
-            return told[:1].upper() + told[1:]
+            sentence = self.reason(value)
+            return sentence[:1].upper() + sentence[1:]
         if name in _COUNTS and isinstance(value, int):
             return grouped(value)
         return plain(value)
@@ -114,17 +116,17 @@ def texts(lang: str) -> Texts:
 
 def render(fault: NoarkitError, lang: str) -> list[str]:
     """A fault in four lines: what happened (with its code), where, why that matters, and what to do."""
-    told = texts(lang)
-    lines = [told.fill(told.forms("faults", fault.code, part), fault.data) for part in PARTS]
+    catalog = texts(lang)
+    lines = [catalog.fill(catalog.forms("faults", fault.code, part), fault.data) for part in PARTS]
     return [f"{fault.code}  {lines[0]}", *lines[1:]]
 
 
 def explain(code: str, lang: str) -> list[str] | None:
     """What a code means where nothing is known of a case; None for a code there is not."""
-    told = texts(lang)
-    if not told.has("faults", code, "what"):
+    catalog = texts(lang)
+    if not catalog.has("faults", code, "what"):
         return None
-    return [told.fill(told.forms("faults", code, part), {}) for part in PARTS]
+    return [catalog.fill(catalog.forms("faults", code, part), {}) for part in PARTS]
 
 
 def fields(form: str) -> set[str]:
@@ -150,26 +152,26 @@ def _visible(sign: str) -> str:
     return sign
 
 
-class _Known(dict[str, str]):
+class _FieldValues(dict[str, str]):
     def __missing__(self, name: str) -> str:
         return "…"
 
 
-def _template(found: object) -> Template:
-    if isinstance(found, str):
-        return (found,)
-    if isinstance(found, list) and found and all(isinstance(form, str) for form in found):
-        return tuple(found)
-    raise KeyError(str(found))
+def _template(value: object) -> Template:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list) and value and all(isinstance(form, str) for form in value):
+        return tuple(value)
+    raise KeyError(str(value))
 
 
 def _merge(tables: dict[str, dict[str, object]], more: Mapping[str, object], file: str) -> None:
     for name, entries in _tables(more):
-        known = tables.setdefault(name, {})
-        twice = known.keys() & entries.keys()
+        table = tables.setdefault(name, {})
+        twice = table.keys() & entries.keys()
         if twice:
             raise ValueError(f"{file} writes {name}.{min(twice)} a second time")
-        known.update(entries)
+        table.update(entries)
 
 
 def _tables(data: Mapping[str, object]) -> Iterable[tuple[str, Mapping[str, object]]]:

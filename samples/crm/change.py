@@ -13,7 +13,7 @@ from contextlib import closing
 from noarkit.config import Sources, load
 from noarkit.connectors.crm import open_service
 from noarkit.connectors.crm.listing import records_by_page
-from noarkit.connectors.crm.writing import WriteResult, delete, insert, update
+from noarkit.connectors.crm.write_calls import WriteResult, delete, insert, update
 from noarkit.connectors.settings import read_connection
 
 

@@ -21,15 +21,15 @@ def migrate(export: str, archive: str, *, go: bool) -> int:
     source = noarkit.from_reader(OldCases(export), "old-cases", str(Path(export).absolute()))
     if not (RUN / "plan.json").exists():
         recipe = noarkit.read_recipe((HERE / "recipe.toml").read_text("utf-8"), "recipe.toml")
-        planned = noarkit.plan(source, RUN, recipe=recipe, hash_contents=True, archive=archive, tell=tell)
+        planned = noarkit.plan(source, RUN, recipe=recipe, hash_contents=True, archive=archive, listener=tell)
         print("planned:", dict(planned.records), "see", RUN / "plan.html")
     if not go:
         return 0
-    result = noarkit.ingest(RUN, source=source, archive=archive, todays_dates=True, tell=tell)
+    result = noarkit.ingest(RUN, source=source, archive=archive, todays_dates=True, listener=tell)
     print("loaded:", result.numbers.archived, "of", result.numbers.read, "set aside:", result.numbers.set_aside)
     if result.state != "done":
         return result.exit_code
-    proof = noarkit.verify(RUN, source=source, depth="bytes", tell=tell)
+    proof = noarkit.verify(RUN, source=source, depth="bytes", listener=tell)
     print({"verified": "proven:", "in_part": "proven in part:"}.get(proof.verdict, "NOT proven:"), proof.certificate)
     with noarkit.Archive(archive) as asked:
         first = asked.holding("Fjord kommune: gammelt sakssystem", "0001")

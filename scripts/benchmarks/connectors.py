@@ -24,7 +24,7 @@ import noarkit
 from noarkit.config import Sources, load
 from noarkit.connectors.settings import Connection, read_connection
 from noarkit.connectors.wire import Answer, Request, Wire
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.ingestion import Settings
 from noarkit.origins import source_at
 from noarkit.sources.connector import ConnectorSource
@@ -129,7 +129,7 @@ def _calls_of(service: str, home: Path) -> list[Request]:
     assert isinstance(source, ConnectorSource)
     client = source.service.calls.client  # type: ignore[attr-defined]  # both services have one
     client.wire = noting = _Noting(client.wire)
-    for _ in source.records(nobody):
+    for _ in source.records(ignore_event):
         pass
     source.release()
     return noting.sent

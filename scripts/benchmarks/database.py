@@ -21,10 +21,10 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from noarkit.embedded import open_embedded
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.load.folder import RunFolder
 from noarkit.load.plan import PlanSpec, make_plan
-from noarkit.sources.opening import open_source
+from noarkit.sources.finders import open_source
 from noarkit.sources.port import Source, SourceRecord, fitted
 from noarkit.sources.recipe import Mapper, compile_recipe, read_recipe
 from scripts.benchmarks.figures import machine, tell
@@ -151,7 +151,7 @@ def _plan(bench: Bench) -> None:
         mapped.append(rows / _cpu_s(partial(_walk, source, compile_recipe(recipe))))
         what = PlanSpec(source, compile_recipe(recipe), _ROWS, "bench")
         folder = RunFolder(bench.folder / f"run{number}")
-        planned.append(rows / _cpu_s(partial(make_plan, what, folder, nobody, time.time)))
+        planned.append(rows / _cpu_s(partial(make_plan, what, folder, ignore_event, time.time)))
     name = bench.family
     tell(f"{name}: rows read", statistics.median(read), "rows/s", what=f"{rows:,} rows, a second of our CPU")
     tell(f"{name}: rows mapped to entities", statistics.median(mapped), "rows/s", what="with a join; floor 15,000")
@@ -159,7 +159,7 @@ def _plan(bench: Bench) -> None:
 
 
 def _walk(source: Source, mapper: Mapper | None) -> None:
-    for record in source.records(nobody):
+    for record in source.records(ignore_event):
         if mapper is not None and isinstance(record, SourceRecord):
             mapper.map(record)
 
@@ -184,7 +184,7 @@ def _documents(bench: Bench) -> None:
                 db.exec_driver_sql(longer, (os.urandom(_PIECE), number))
     total = count * size / _MB
     source = open_source(bench.url)
-    contents = [one for item in source.records(nobody) if isinstance(item, SourceRecord) for one in item.contents]
+    contents = [one for item in source.records(ignore_event) if isinstance(item, SourceRecord) for one in item.contents]
     began = time.perf_counter()
     for content in contents:
         with source.open(content) as stream:
@@ -225,12 +225,13 @@ def _memory(bench: Bench) -> None:
         bench.run("DROP TABLE IF EXISTS rad", "DROP TABLE IF EXISTS gruppe")
         _fill(bench, rows)
         code = (
-            "import resource, sys\nfrom noarkit.events import nobody\nfrom noarkit.sources.opening import open_source\n"
+            "import resource, sys\nfrom noarkit.events import ignore_event\n"
+            "from noarkit.sources.finders import open_source\n"
             "from noarkit.sources.port import SourceRecord, fitted\n"
             "from noarkit.sources.recipe import compile_recipe, read_recipe\n"
             "recipe = read_recipe(sys.argv[2], 'bench')\nmapper = compile_recipe(recipe)\n"
             "source = fitted(open_source(sys.argv[1]), recipe.data['source'])\n"
-            "for record in source.records(nobody):\n    mapper.map(record)\n"
+            "for record in source.records(ignore_event):\n    mapper.map(record)\n"
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
         )
         done = subprocess.run(

@@ -14,7 +14,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from noarkit.packages.holding.crew import Crew, Task
+from noarkit.packages.container.hash_pool import HashPool, Task
+
 from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
 from samples.packages.eark import MOMENT, REP, Draft, file, good, package_mets
 from scripts.benchmarks.figures import machine, medians, seconds, tell
@@ -64,7 +65,7 @@ def _valid(package: Path, schemas: Path | None) -> None:
 
 
 def _hashed(package: Path, names: list[str]) -> None:
-    with Crew(package, ("sha256",)) as crew:
+    with HashPool(package, ("sha256",)) as crew:
         crew.warm()
         for _ in crew.work(Task(name, 4_096) for name in names):
             pass

@@ -16,11 +16,11 @@ from noarkit.archive.values import Action, Link, Save, bytes_to_upload
 from noarkit.events import Event
 from noarkit.extract.bundles import Bundles
 from noarkit.extract.codes import read_codes
+from noarkit.extract.file_writers import WriterSettings, write_structure
 from noarkit.extract.output import hashed
 from noarkit.extract.partition import Outlet
 from noarkit.extract.run import ExtractSettings, extract, work_folder
 from noarkit.extract.workers import PoolSize, WorkerPool
-from noarkit.extract.writing import Pen, write_structure
 from noarkit.packages.noark5.content import Content, parse
 from scripts.benchmarks.archive import Bench, opened
 from scripts.benchmarks.figures import machine, medians, peak_mb, processor_seconds, seconds, tell
@@ -132,7 +132,9 @@ def _end_to_end(bench: Bench, count: int, rounds: int) -> None:
 def _writing(bench: Bench, count: int, rounds: int) -> None:
     """arkivstruktur.xml alone, from a store that is full; the floor joins the same elements by hand, without rules."""
     store = _store(bench)
-    pen = Pen(store, read_codes(Administration(bench.archive)), "Europe/Oslo", "2026-01-01T00:00:00.000Z", False)
+    pen = WriterSettings(
+        store, read_codes(Administration(bench.archive)), "Europe/Oslo", "2026-01-01T00:00:00.000Z", False
+    )
     takes: dict[str, list[float]] = {"alone": [], "together": [], "floor": []}
     for _ in range(rounds):
         takes["alone"].append(count / seconds(lambda: _written(bench, pen, PoolSize(0))))
@@ -152,7 +154,7 @@ def _writing(bench: Bench, count: int, rounds: int) -> None:
     tell("the same by processor time", one, "records/s", other, "joined by hand, one process", ratio)
 
 
-def _written(bench: Bench, pen: Pen, team: PoolSize) -> None:
+def _written(bench: Bench, pen: WriterSettings, team: PoolSize) -> None:
     with WorkerPool(team) as hands, hashed(bench.folder / "structure.xml") as out:
         bundles = Bundles(pen.store)
         write_structure(bundles, pen, Outlet(out, hands.all[:-2], lambda: None), team.portion_records)

@@ -20,11 +20,11 @@ from noarkit.archive.retry import RetryingArchive
 from noarkit.embedded import open_embedded
 from noarkit.engine.processes import ProcessWorkers
 from noarkit.engine.worker_factory import LocalWorkerFactory
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks
 from noarkit.graph.cut import Limits, cut
-from noarkit.graph.entity import Content, Entity, Mapped, Target
+from noarkit.graph.entity import Content, Entity, MappedRecord, Target
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
 from noarkit.load.compose import compose
@@ -99,7 +99,7 @@ def _scan(bench: Bench) -> None:
 
     def ours() -> float:
         began = time.perf_counter()
-        seen = sum(1 for _ in source.records(nobody))
+        seen = sum(1 for _ in source.records(ignore_event))
         assert seen == count
         return count / (time.perf_counter() - began)
 
@@ -125,7 +125,7 @@ def _plan(bench: Bench) -> None:
         for number in range(bench.rounds):
             folder = RunFolder(bench.folder / f"run-{policy.look_inside}-{number}")
             began = time.perf_counter()
-            result = make_plan(_planned(FileTree(root, policy)), folder, nobody, time.time)
+            result = make_plan(_planned(FileTree(root, policy)), folder, ignore_event, time.time)
             speeds.append(sum(result.entities.values()) / (time.perf_counter() - began))
         tell(
             f"plan of {count:,} files, {name}", statistics.median(speeds), "entities/s", what="read, map, check, freeze"
@@ -181,10 +181,10 @@ def synthetic(folder: RunFolder, records: int) -> int:
     return count
 
 
-def _record(case: str, key: str) -> Mapped:
+def _record(case: str, key: str) -> MappedRecord:
     party = {"korrespondanseparttype": "EA", "korrespondansepartNavn": f"sender {key}"}
     document = {"tittel": f"document {key}", "tilknyttetRegistreringSom": "H"}
-    return Mapped(
+    return MappedRecord(
         key,
         (
             Entity(f"case:{case}", "Mappe", {"tittel": case}, "del", "refArkivdel"),
@@ -215,7 +215,7 @@ def _loaded(folder: RunFolder, archive_dir: Path, source: Source | None) -> tupl
             lambda: ProcessWorkers(LocalWorkerFactory(folder.graph, settings, opener), _WORKERS),
             LoadSettings(embedded.url),
             stop_request=StopRequest(),
-            emit=nobody,
+            emit=ignore_event,
             now_s=time.time,
         )
         taken = time.perf_counter() - began
@@ -256,7 +256,7 @@ def _small_files(bench: Bench) -> None:
 
     def ours(number: int) -> float:
         folder = RunFolder(bench.folder / f"run-{number}")
-        make_plan(_planned(source), folder, nobody, time.time)
+        make_plan(_planned(source), folder, ignore_event, time.time)
         loaded, taken = _loaded(folder, bench.folder / f"archive-{number}", source)
         assert loaded.numbers.archived == count, loaded
         return count / taken
@@ -279,7 +279,7 @@ def _large_files(bench: Bench) -> None:
 
     def ours(number: int) -> float:
         folder = RunFolder(bench.folder / f"run-{number}")
-        make_plan(_planned(source), folder, nobody, time.time)
+        make_plan(_planned(source), folder, ignore_event, time.time)
         loaded, taken = _loaded(folder, bench.folder / f"archive-{number}", source)
         assert loaded.numbers.archived == 4, loaded
         shutil.rmtree(bench.folder / f"archive-{number}")
@@ -364,7 +364,7 @@ def _measured() -> None:
             lambda: ProcessWorkers(workshop, _WORKERS),
             LoadSettings(embedded.url),
             stop_request=StopRequest(),
-            emit=nobody,
+            emit=ignore_event,
             now_s=time.time,
         )
         taken = time.perf_counter() - began

@@ -14,21 +14,21 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import median
 
-from noarkit.packages.holding.containers import Placed, sink_into
+from noarkit.packages.container.sinks import PlacedFile, sink_into
 from scripts.benchmarks.figures import machine, tell
 
 _NOTHING = sha256(b"").hexdigest()
 _STEPS = {
     "zipfile": "import zipfile; len(zipfile.ZipFile(place).infolist())",
-    "opened and judged": "from noarkit.packages.holding.storage import open_storage; open_storage(place)",
+    "opened and judged": "from noarkit.packages.container.storage import open_storage; open_storage(place)",
     "validate, until content is read": (
         "from noarkit.validate.bagit import run; run._hashed_in_passing = lambda *_: iter(());"
         " from noarkit.validate import validate; validate(place)"
     ),
     "validate, whole": "from noarkit.validate import validate; assert validate(place).valid",
     "plan: opened, until the first record": (
-        "from noarkit.sources.opening import open_source; from noarkit.events import nobody;"
-        " next(iter(open_source(str(place)).records(nobody)))"
+        "from noarkit.sources.finders import open_source; from noarkit.events import ignore_event;"
+        " next(iter(open_source(str(place)).records(ignore_event)))"
     ),
     "convert: opened, until the first file": (
         "from noarkit.extract.payload import payload_of\n"
@@ -40,7 +40,7 @@ import os, sys, time
 from pathlib import Path
 from scripts.benchmarks.figures import peak_mb
 place = Path(sys.argv[1])
-import noarkit.validate, noarkit.sources.opening, noarkit.extract.payload, zipfile
+import noarkit.validate, noarkit.sources.finders, noarkit.extract.payload, zipfile
 began = time.process_time()
 exec(sys.argv[2])
 print(time.process_time() - began, peak_mb(os.getpid()))
@@ -82,7 +82,7 @@ def _make(place: Path, count: int) -> None:
     with place.open("w+b") as file:
         sink = sink_into(file, "zip", "bag")
 
-        def placed() -> Iterator[Placed]:
+        def placed() -> Iterator[PlacedFile]:
             for name, text in tags.items():
                 yield sink.add(name, io.BytesIO(text.encode()), None)
             for name in names:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from xml.parsers import expat
 
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.package import find_extract
 from noarkit.sources.port import SourceRecord
 from scripts.benchmarks.figures import machine, medians, processor_seconds, seconds, tell
@@ -47,7 +47,7 @@ def _ours(package: Path, posts: int) -> None:
     source = find_extract(str(package))
     assert source is not None
     mapper = source.mapper()
-    records = (item for item in source.records(nobody) if isinstance(item, SourceRecord))
+    records = (item for item in source.records(ignore_event) if isinstance(item, SourceRecord))
     assert sum(1 for _ in map(mapper.map, records)) >= posts
 
 

@@ -13,12 +13,12 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.embedded import EmbeddedArchive
-from noarkit.packages.holding.building import File
+from noarkit.packages.container.building import File
 from noarkit.packages.sealed.read import open_sealed
 from noarkit.packages.sealed.spec import Kind
 from noarkit.packages.sealed.write import SealOrder, seal_package
 from noarkit.safe.digest import Readable
-from noarkit.safe.signing import Signer, new_pair, read_public, read_signer
+from noarkit.safe.signing import Signer, new_key_pair, read_public, read_signer
 
 Items = list[dict[str, object]]
 Said = dict[str, object]
@@ -36,7 +36,7 @@ class Gap:
 
     def __post_init__(self) -> None:
         for side in ("a", "b"):
-            private, public = new_pair()
+            private, public = new_key_pair()
             self.key(side).write_bytes(private)
             self.key(side).chmod(0o600)
             self.public(side).write_bytes(public)
@@ -121,7 +121,7 @@ def forged(
     with open_sealed(receipt, (key,), "receipt") as sealed:
         with sealed.open("noarkit-items.jsonl") as content:
             items: Items = [json.loads(line) for line in content.read(10_000_000).splitlines()]
-        said, own = json.loads(json.dumps(sealed.seal.said)), sealed.seal.id
+        said, own = json.loads(json.dumps(sealed.seal.statement)), sealed.seal.id
     change(items, said)
     text = "".join(json.dumps(one) + "\n" for one in items).encode()
     order = SealOrder(target, kind, own, "2026-11-22T04:00:00+00:00", gap.signer("b"), {"user": "kari"})

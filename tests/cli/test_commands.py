@@ -20,8 +20,8 @@ from noarkit.archive.administration import Administration
 from noarkit.archive.http import connect
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
+from noarkit.cli.connectivity import reach
 from noarkit.cli.doctor import PROBE_TITLE
-from noarkit.cli.line import reach
 from noarkit.cli.main import main
 from noarkit.embedded import open_embedded
 from noarkit.errors import ArchiveAway

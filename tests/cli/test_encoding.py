@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.events import nobody
-from noarkit.sources.opening import open_source, reopen
+from noarkit.events import ignore_event
+from noarkit.sources.finders import open_source, reopen
 from noarkit.sources.port import SourceRecord
 
 NAME = "blåbær/søknad.txt"
@@ -97,7 +97,7 @@ def test_ingest_reads_them_and_so_does_whoever_reads_the_source_again(capsys: py
 
     source = open_source(str(place), limits=replace(LIMITS, encoding="latin-1"))
     again = reopen(source.identity)
-    assert [one.key for one in again.records(nobody) if isinstance(one, SourceRecord)] == [NAME]
+    assert [one.key for one in again.records(ignore_event) if isinstance(one, SourceRecord)] == [NAME]
 
 
 @pytest.mark.parametrize(("encoding", "guess"), [("latin-1", "latin-1"), ("cp865", "cp865")])
@@ -113,7 +113,7 @@ def test_without_it_the_option_is_named_with_a_guess(
 def test_names_that_are_utf_8_stay_what_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     place = MAKERS["gnu"]("utf-8")
     assert main(["plan", str(place), "-o", "run", "--encoding", "latin-1"], {}) == 0
-    keys = [one.key for one in open_source(str(place)).records(nobody) if isinstance(one, SourceRecord)]
+    keys = [one.key for one in open_source(str(place)).records(ignore_event) if isinstance(one, SourceRecord)]
     assert keys == [NAME]
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.cli.console import to_json
 from noarkit.cli.main import main
-from noarkit.cli.show import to_json
 from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import click
 import pytest
 
+from noarkit.cli.console import Console, size
 from noarkit.cli.main import COMMANDS, Finder, main
 from noarkit.cli.options import Command, Session, command
-from noarkit.cli.show import Face, size
 from noarkit.errors import ArchiveBusy, Paused
 from noarkit.events import Event
 from noarkit.words.texts import texts
@@ -249,22 +249,22 @@ def test_events_of_the_core_reach_people_only_on_request_and_scripts_always(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     event = Event("chunk-done", {"chunk": 7, "key": "a\x1bb"})
-    face = Face(texts("en"))
+    face = Console(texts("en"))
     face.open_log(tmp_path / "run.log")
-    face.hear(event)
+    face.on_event(event)
     assert capsys.readouterr() == ("", "")
     face.verbosity = 1
-    face.hear(event)
+    face.on_event(event)
     assert capsys.readouterr().err == "chunk-done chunk=7 key=a\\u001bb\n"
     face.close()
     assert [json.loads(line)["chunk"] for line in (tmp_path / "run.log").read_text().splitlines()] == [7, 7]
-    Face(texts("en"), as_json=True).hear(event)
+    Console(texts("en"), as_json=True).on_event(event)
     assert json.loads(capsys.readouterr().out) == {"event": "chunk-done", "chunk": 7, "key": "a\x1bb"}
 
 
 def test_the_summary_carries_what_was_counted(capsys: pytest.CaptureFixture[str]) -> None:
     ticks = iter([10.0, 12.5])
-    face = Face(texts("en"), as_json=True, clock=lambda: next(ticks))
+    face = Console(texts("en"), as_json=True, clock=lambda: next(ticks))
     face.count(run="r1", read=7, archived=6, set_aside=1)
     face.finish(3)
     assert json.loads(capsys.readouterr().out) == {

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from noarkit.cli.progress import Progress, Tally, chosen, duration
-from noarkit.cli.show import Face
+from noarkit.cli.console import Console
+from noarkit.cli.progress import Progress, Tally, choose_progress, duration
 from noarkit.events import Event
 from noarkit.words.texts import texts
 
@@ -30,11 +30,11 @@ class Shown:
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        self.progress = Progress(Face(texts(self.lang)), self.mode, clock=self.clock)  # type: ignore[arg-type]  # a mode it knows
+        self.progress = Progress(Console(texts(self.lang)), self.mode, clock=self.clock)  # type: ignore[arg-type]  # a mode it knows
 
     def hear(self, at: float, name: str, **data: object) -> None:
         self.clock.now = at
-        self.progress.hear(Event(name, data))
+        self.progress.on_event(Event(name, data))
 
 
 def loading(shown: Shown, at: float = 0.0) -> None:
@@ -89,12 +89,12 @@ def test_a_log_gets_one_line_a_minute(capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize("mode", ["none", "plain"])
 def test_nothing_is_shown_where_nobody_wants_it(mode: str, capsys: pytest.CaptureFixture[str]) -> None:
-    face = Face(texts("en"), as_json=mode == "plain")
+    face = Console(texts("en"), as_json=mode == "plain")
     clock = Clock()
     progress = Progress(face, mode, clock=clock)  # type: ignore[arg-type]  # a mode it knows
     clock.now = 1000.0
-    progress.hear(Event("source_read", {"items": 5}))
-    progress.hear(Event("archive_retry", {"code": "F301", "wait_s": 1}))
+    progress.on_event(Event("source_read", {"items": 5}))
+    progress.on_event(Event("archive_retry", {"code": "F301", "wait_s": 1}))
     assert capsys.readouterr().err == ""
 
 
@@ -130,7 +130,7 @@ def test_a_bar_shows_the_same_and_goes_away(monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_auto_looks_whether_a_person_looks_on(asked: str, terminal: bool, mode: str) -> None:
-    assert chosen(Face(texts("en")), asked, terminal=terminal)._mode == mode
+    assert choose_progress(Console(texts("en")), asked, terminal=terminal)._mode == mode
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_a_tally_without_a_total_has_no_end() -> None:
 
 @pytest.mark.parametrize("why", ["mark-lags", "scans-forgotten", "scan-state"])
 def test_a_remark_of_a_service_is_told_in_words(why: str, capsys: pytest.CaptureFixture[str]) -> None:
-    progress = chosen(Face(texts("en")), "plain", terminal=False)
-    progress.hear(Event("remark", {"why": why, "days": 31, "key": "scan-7"}))
+    progress = choose_progress(Console(texts("en")), "plain", terminal=False)
+    progress.on_event(Event("remark", {"why": why, "days": 31, "key": "scan-7"}))
     progress.close()
     told = capsys.readouterr().err
     assert ("scan-7" in told) == (why == "scan-state")

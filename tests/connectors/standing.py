@@ -17,7 +17,7 @@ from noarkit.config import Sources, load
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.port import Service, ServiceItem, Window
 from noarkit.connectors.settings import Connection, read_connection
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.ingestion import Settings
 from noarkit.standins.server import ReadyStandin, StandinSpec, serve
 from tests.connectors.scripted import VirtualClock
@@ -86,8 +86,8 @@ def all_of(service: Service, name: str, since: datetime | None = None) -> list[S
     window = Window(since, LATER)
     streams = {stream.name: stream for stream in service.streams()}
     for parent in streams[name].parents:
-        list(service.items(streams[parent], window, nobody))
-    return list(service.items(streams[name], window, nobody))
+        list(service.items(streams[parent], window, ignore_event))
+    return list(service.items(streams[name], window, ignore_event))
 
 
 @contextmanager

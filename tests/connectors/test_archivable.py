@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.connectors.port import Item, Window
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.connector.services import open_service
 from noarkit.standins.server import SERVICES, StandinSpec
 from tests.connectors.standing import LATER, standing
@@ -26,6 +26,6 @@ def test_a_stand_in_holds_as_many_archivable_records_as_were_asked_for(
     with standing(service, tmp_path, wish) as there, closing(open_service(there.connection())) as opened:
         found = 0
         for stream in opened.streams():
-            for item in opened.items(stream, Window(None, LATER), nobody):
+            for item in opened.items(stream, Window(None, LATER), ignore_event):
                 found += isinstance(item, Item) and stream.name not in BESIDE[service]
     assert found >= records

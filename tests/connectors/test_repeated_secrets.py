@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.connectors.settings import Connection
-from noarkit.sources.connector.services import carry_out
+from noarkit.sources.connector.services import run_service_command
 from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import standing
 
@@ -22,7 +22,7 @@ MADE = {
 
 def ask(to: Connection, words: tuple[str, ...], **told: object) -> list[dict[str, object]]:
     """What the service answers to words."""
-    return [dict(one) for one in carry_out(to, words, told)]
+    return [dict(one) for one in run_service_command(to, words, told)]
 
 
 def made(to: Connection, service: str, name: str) -> str:

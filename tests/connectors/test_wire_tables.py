@@ -10,7 +10,7 @@ import pytest
 
 from noarkit.connectors.port import Item, Service, Window
 from noarkit.errors import ServiceRefused
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.connector.services import open_service
 from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import LATER, standing
@@ -22,7 +22,7 @@ def read_all(service: Service) -> None:
     service.introduce()
     for stream in service.streams():
         opened = 0
-        for item in service.items(stream, Window(None, LATER), nobody):
+        for item in service.items(stream, Window(None, LATER), ignore_event):
             for content in item.contents if isinstance(item, Item) and opened < 3 else ():
                 opened += 1
                 with service.open(content) as reading:

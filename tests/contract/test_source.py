@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ItemChanged, ItemVanished, SourceGone
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.packages.eark.write import EarkFile, EarkOrder, Representation, make_eark
 from noarkit.sources.dias import DiasSource
@@ -166,18 +166,18 @@ def laid(request: pytest.FixtureRequest, tmp_path: Path) -> Laid:
 
 
 def _records(source: Source) -> Iterator[SourceRecord]:
-    return (item for item in source.records(nobody) if isinstance(item, SourceRecord))
+    return (item for item in source.records(ignore_event) if isinstance(item, SourceRecord))
 
 
 def test_every_item_comes_once_under_a_key_of_its_own(laid: Laid) -> None:
-    items = [item for item in laid.source.records(nobody) if not isinstance(item, Groundwork)]
+    items = [item for item in laid.source.records(ignore_event) if not isinstance(item, Groundwork)]
     keys = [item.key if isinstance(item, SourceRecord) else item.record_key for item in items]
     assert keys
     assert len(keys) == len(set(keys))
 
 
 def test_two_readings_give_the_same_items_in_the_same_order(laid: Laid) -> None:
-    assert list(laid.source.records(nobody)) == list(laid.source.records(nobody))
+    assert list(laid.source.records(ignore_event)) == list(laid.source.records(ignore_event))
 
 
 def test_contents_are_those_that_were_laid_out(laid: Laid) -> None:
@@ -255,7 +255,7 @@ def test_nothing_is_written_and_no_time_is_touched(laid: Laid) -> None:
         os.utime(path, ns=(1, path.lstat().st_mtime_ns), follow_symlinks=False)
     before = _picture(laid.place)
     source = laid.source
-    list(source.records(nobody))
+    list(source.records(ignore_event))
     for content in laid.contents():
         with source.open(content) as stream:
             stream.read()
@@ -266,15 +266,15 @@ def test_a_root_that_is_gone_is_no_empty_source(laid: Laid) -> None:
     source = laid.source
     shutil.rmtree(laid.place / "root")
     with pytest.raises(SourceGone):
-        list(source.records(nobody))
+        list(source.records(ignore_event))
 
 
 def test_descriptors_are_given_back_also_by_who_stops_early(laid: Laid) -> None:
     before = _open_descriptors()
-    items = laid.source.records(nobody)
+    items = laid.source.records(ignore_event)
     next(items)
     del items
-    list(laid.source.records(nobody))
+    list(laid.source.records(ignore_event))
     for content in laid.contents():
         with laid.source.open(content):
             pass
@@ -289,11 +289,11 @@ def test_fields_are_plain_values(laid: Laid) -> None:
 
 def test_the_default_recipe_is_text_and_the_proposal_too(laid: Laid) -> None:
     assert "[target]" in laid.source.default_recipe()
-    assert "[target]" in laid.source.proposal(nobody)
+    assert "[target]" in laid.source.proposal(ignore_event)
 
 
 def test_what_is_not_taken_says_why(laid: Laid) -> None:
-    for item in laid.source.records(nobody):
+    for item in laid.source.records(ignore_event):
         if isinstance(item, SetAside):
             assert item.code.startswith("F2")
             assert item.data["key"] == item.record_key

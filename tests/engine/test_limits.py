@@ -12,7 +12,7 @@ from noarkit.engine.limits import ErrorLimit, HistoricWatch, RunLimits, parse_er
 from noarkit.errors import UsageFault
 from noarkit.events import Event
 from noarkit.graph.builder import GraphBuilder
-from noarkit.graph.entity import Entity, Mapped
+from noarkit.graph.entity import Entity, MappedRecord
 from noarkit.graph.store import GraphStore
 from noarkit.load.coordinator import StopRequest
 
@@ -97,7 +97,9 @@ def plan_of(place: Path, **fields: str) -> Path:
     builder = GraphBuilder(store, "shelf", lambda _: None)
     builder.targets((Entity("arkivdel:a", "Arkivdel", {"tittel": "Series"}),))
     case = Entity("folder:f", "Saksmappe", {"tittel": "f"}, "arkivdel:a", "refArkivdel")
-    builder.add(Mapped("k", (case, Entity("k", "Journalpost", {"tittel": "k", **fields}, "folder:f", "refMappe"))))
+    builder.add(
+        MappedRecord("k", (case, Entity("k", "Journalpost", {"tittel": "k", **fields}, "folder:f", "refMappe")))
+    )
     builder.finish()
     store.close()
     return place / "graph.db"
@@ -116,7 +118,7 @@ def test_journal_posts_of_the_past_do_not_become_todays_unasked(
     tmp_path: Path, date: dict[str, str], may_write: bool, allowed: bool, stops: bool
 ) -> None:
     stopping = StopRequest()
-    watch = HistoricWatch(plan_of(tmp_path, **date), stopping, allowed=allowed)
+    watch = HistoricWatch(plan_of(tmp_path, **date), stopping, is_allowed=allowed)
     watch(Event("shard_started", {}))
     assert not stopping
     watch(Event("preflight", {"sets_system_fields": may_write}))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from noarkit.extract.run import Extracted, ExtractSettings, extract, work_folder
+from noarkit.extract.run import ExtractResult, ExtractSettings, extract, work_folder
 from tests.extract.rich import fill
 from tests.extract.world import World, world
 
@@ -24,7 +24,7 @@ class Made:
 
     world: World
     package: Path
-    extracted: Extracted
+    extracted: ExtractResult
 
     def tree(self, name: str = "arkivstruktur") -> etree._ElementTree:
         """One of its documents."""

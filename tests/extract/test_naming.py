@@ -46,7 +46,7 @@ def test_no_system_takes_two_files_for_one(found: list[bytes]) -> None:
         for one in told:
             names.add(tuple(one.split("/")))  # raises for twins, also of folders
         assert len(set(told)) == len(files)
-        for called, key in naming.changed():
+        for called, key in naming.list_renamed():
             assert is_portable_name_of(key, called) and naming.original(called) == key
     with Naming(lambda: reversed(files)) as again:
         assert [again.of(name) for name in files] == told

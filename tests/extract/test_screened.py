@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 from noarkit.archive.values import Action, Link, Save
-from noarkit.extract.run import Extracted
+from noarkit.extract.run import ExtractResult
 from noarkit.validate import validate
 from tests.extract.world import spine, uuid
 from tests.roundtrip.circle import archive_in, extract_to
@@ -22,7 +22,7 @@ OTHER = {"tittel": "Brev fra Kari", "offentligTittel": "Brev fra *****"}
 SCREENED = {"skjerming": "UO13"}
 
 
-def extracted(place: Path, fields: dict[str, str], *parties: str) -> Extracted:
+def extracted(place: Path, fields: dict[str, str], *parties: str) -> ExtractResult:
     """An extract of one journal post."""
     case = {"administrativEnhet": "ADM", "saksansvarlig": "Kari", "uuid": uuid(10), **SAME}
     actions: list[Action] = [
@@ -45,7 +45,7 @@ def extracted(place: Path, fields: dict[str, str], *parties: str) -> Extracted:
         return extract_to(archive, place / "package", include_open=True)
 
 
-def told(made: Extracted, document: str, path: str) -> list[str | None]:
+def told(made: ExtractResult, document: str, path: str) -> list[str | None]:
     """The texts of what is said to be withheld."""
     return [one.text for one in etree.parse(made.package / f"{document}.xml").iterfind(path)]
 

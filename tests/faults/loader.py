@@ -28,7 +28,7 @@ from noarkit.engine.worker_factory import LocalWorkerFactory
 from noarkit.errors import NoarkitError
 from noarkit.events import Event
 from noarkit.graph.cut import Limits
-from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped, Target
+from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped, Target
 from noarkit.load.coordinator import StopRequest, Workers
 from noarkit.load.folder import RunFolder
 from noarkit.load.plan import PlanSpec, make_plan
@@ -75,11 +75,11 @@ class Mapper:
             Entity("arkivdel", "Arkivdel", {"tittel": "Series"}, "arkiv", "refArkiv", target=either),
         )
 
-    def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
+    def map(self, record: SourceRecord) -> MappedRecord | SetAside | Skipped:
         key, folder = record.key, f"folder:{record.key.split('/')[0]}"
         role = {"tittel": "d", "tilknyttetRegistreringSom": "H"}
         version = {"variantformat": "P", "format": "bin"}
-        return Mapped(
+        return MappedRecord(
             key,
             (
                 Entity(folder, "Mappe", {"tittel": folder}, "arkivdel", "refArkivdel"),
@@ -161,7 +161,7 @@ def run(job: Job, stopping: StopRequest) -> LoadResult:
         if job.verify:
             found = verify(folder, tree, archive, Depths("bytes"), tell)
             findings = [(finding.code, finding.key) for finding in found.findings]
-            say("verified", good=found.good, findings=findings, compared=found.compared)
+            say("verified", good=found.good, findings=findings, compared=found.compared_counts)
     return loaded
 
 

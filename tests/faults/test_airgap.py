@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.packages.sealed.read import open_sealed
-from noarkit.safe.signing import new_pair, read_public
+from noarkit.safe.signing import new_key_pair, read_public
 from tests.cli.elsewhere import PROGRAM, environment
 from tests.faults.test_disk_full import elsewhere, fill, small_disk
 
@@ -40,7 +40,7 @@ sys.exit(code)
 def keys(home: Path) -> None:
     """A pair for each side."""
     for side in ("a", "b"):
-        private, public = new_pair()
+        private, public = new_key_pair()
         (home / f"{side}.key").write_bytes(private)
         (home / f"{side}.key").chmod(0o600)
         (home / f"{side}.pub").write_bytes(public)
@@ -94,7 +94,7 @@ def whole(home: Path, name: str, count: int) -> None:
     key = read_public((home / "a.pub").read_bytes(), "a")
     with open_sealed(home / name, (key,), "bundle") as sealed:
         sealed.prove()
-        assert sealed.seal.said["documents"] == count
+        assert sealed.seal.statement["documents"] == count
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks
-from noarkit.graph.entity import AlreadyThere, Content, Entity, Mapped, SetAside, Skipped, Target
+from noarkit.graph.entity import AlreadyThere, Content, Entity, MappedRecord, SetAside, Skipped, Target
 from noarkit.graph.store import GraphStore
 
 SYSTEM = "shelf"
-Item = Mapped | SetAside | Skipped | AlreadyThere
+Item = MappedRecord | SetAside | Skipped | AlreadyThere
 
 
 def spine() -> tuple[Entity, ...]:
@@ -48,13 +48,13 @@ def version(key: str, parent: str, size_bytes: int = 10) -> Entity:
     return Entity(key, "Dokumentversjon", fields, parent, "refDokument", content=Content(key, "a.txt", size_bytes))
 
 
-def whole(key: str, parent: Entity | None = None, sizes: Iterable[int] = (10,), title: str = "t") -> Mapped:
+def whole(key: str, parent: Entity | None = None, sizes: Iterable[int] = (10,), title: str = "t") -> MappedRecord:
     """A source record: its folder, its record, and a document with a version for each size."""
     above = (parent,) if parent is not None else ()
     entities = [*above, record(key, parent.key if parent else "del", title=title)]
     for place, size in enumerate(sizes):
         entities += [document(f"{key}#d{place}", key), version(f"{key}#v{place}", f"{key}#d{place}", size)]
-    return Mapped(key, tuple(entities))
+    return MappedRecord(key, tuple(entities))
 
 
 def grown(path: Path, items: Iterable[Item], batch_records: int = 1000) -> GraphStore:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks
-from noarkit.graph.entity import AlreadyThere, Entity, Mapped, Note, SetAside, Skipped
+from noarkit.graph.entity import AlreadyThere, Entity, MappedRecord, Note, SetAside, Skipped
 from noarkit.graph.store import GraphStore
 from tests.graph.growing import SYSTEM, Item, folder, grown, keys, record, spine, states, whole
 
@@ -53,7 +53,7 @@ def test_a_folder_that_several_records_name_is_taken_once(batch: int, grow: Grow
 def test_a_class_that_several_records_name_is_taken_once(batch: int, grow: Grow) -> None:
     system = Entity("ks", "Klassifikasjonssystem", {"tittel": "k"})
     klass = Entity("k1", "Klasse", {"klasseIdent": "1", "tittel": "one"}, "ks", "refKlassifikasjonssystem")
-    items = [Mapped(key, (system, klass, record(key, links=(("refPrimaerKlasse", "k1"),)))) for key in "ab"]
+    items = [MappedRecord(key, (system, klass, record(key, links=(("refPrimaerKlasse", "k1"),)))) for key in "ab"]
     store = grow(*items, batch_records=batch)
     assert (keys(store).count("ks"), keys(store).count("k1")) == (1, 1)
     assert store.count("link", "other IS NOT NULL AND NOT late") == 2
@@ -74,7 +74,7 @@ def test_a_record_whose_key_comes_twice_is_set_aside_and_keeps_its_place_in_the_
 def test_an_entity_whose_key_is_taken_by_another_record_sets_the_later_record_aside_whole(
     batch: int, grow: Grow
 ) -> None:
-    late = Mapped(
+    late = MappedRecord(
         "b", (folder("only-b"), record("b", "only-b"), replace(record("a"), parent="b", parent_link="refMappe"))
     )
     store = grow(whole("a"), late, whole("c"), batch_records=batch)
@@ -85,7 +85,9 @@ def test_an_entity_whose_key_is_taken_by_another_record_sets_the_later_record_as
 
 @pytest.mark.parametrize("batch", BATCHES)
 def test_a_bad_entity_takes_its_whole_record_back_but_not_the_folder_others_made(batch: int, grow: Grow) -> None:
-    bad = Mapped("b", (folder("f"), folder("g"), record("b", "g"), Entity("x", "Nothing", {}, "b", "refRegistrering")))
+    bad = MappedRecord(
+        "b", (folder("f"), folder("g"), record("b", "g"), Entity("x", "Nothing", {}, "b", "refRegistrering"))
+    )
     store = grow(whole("a", folder("f")), bad, whole("c", folder("g")), batch_records=batch)
     assert [state for _, state, _ in states(store)] == ["mapped", "set_aside", "mapped"]
     assert keys(store) == ["arkiv", "skaper", "del", "f", "a", "a#d0", "a#v0", "g", "c", "c#d0", "c#v0"]
@@ -95,7 +97,7 @@ def test_a_bad_entity_takes_its_whole_record_back_but_not_the_folder_others_made
 
 
 def test_a_parent_that_is_nowhere_sets_the_record_aside(grow: Grow) -> None:
-    store = grow(Mapped("a", (record("a", "nowhere"),)))
+    store = grow(MappedRecord("a", (record("a", "nowhere"),)))
     assert states(store) == [("a", "set_aside", "F223")]
 
 
@@ -124,8 +126,8 @@ def test_the_root_of_a_record_is_its_record_unless_it_says_otherwise(grow: Grow)
 
 
 def test_links_forward_and_across_units_are_late_and_links_back_are_not(grow: Grow) -> None:
-    def linked(key: str, other: str, parent: str) -> Mapped:
-        return Mapped(key, (folder(parent), record(key, parent, (("refKryssreferanseTilRegistrering", other),))))
+    def linked(key: str, other: str, parent: str) -> MappedRecord:
+        return MappedRecord(key, (folder(parent), record(key, parent, (("refKryssreferanseTilRegistrering", other),))))
 
     store = grow(linked("a", "b", "f"), linked("b", "a", "f"), linked("c", "a", "g"))
     late = {(store.entity(link.entity).key, store.entity(link.target).key) for link in store.late_links()}

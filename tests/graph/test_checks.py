@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.graph.checks import EntityChecks, structure_faults
-from noarkit.graph.entity import Entity, FieldValue, Mapped, Target
+from noarkit.graph.entity import Entity, FieldValue, MappedRecord, Target
 from tests.graph.growing import document, folder, grown, record, spine, version, whole
 
 CHECK = EntityChecks()
@@ -101,7 +101,7 @@ MEETING = Entity("a", "Moetemappe", {"tittel": "t", "moetenummer": "1", "utvalg"
 def test_each_fault_between_entities_has_its_code(
     entities: tuple[Entity, ...], code: str, why: str, blamed: str, tmp_path: Path
 ) -> None:
-    store = grown(tmp_path / "graph.db", [Mapped("a", entities)])
+    store = grown(tmp_path / "graph.db", [MappedRecord("a", entities)])
     assert store.count("record", "state = 'mapped'") == 1, store.db.execute("SELECT * FROM record").fetchall()
     faults = [(fault.code, fault.reason, fault.type) for fault in structure_faults(store)]
     store.close()
@@ -115,7 +115,7 @@ def test_a_good_tree_has_no_faults(tmp_path: Path) -> None:
 
 
 def test_faults_name_the_record_and_the_line_of_the_recipe(tmp_path: Path) -> None:
-    store = grown(tmp_path / "graph.db", [whole("x"), Mapped("a", (record("a", links=PRIMARY),))])
+    store = grown(tmp_path / "graph.db", [whole("x"), MappedRecord("a", (record("a", links=PRIMARY),))])
     (fault,) = structure_faults(store)
     assert (fault.record, fault.line, store.entity(fault.entity).key) == (2, 7, "a")
     store.close()

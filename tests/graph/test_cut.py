@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noarkit.graph.cut import Limits, cut
-from noarkit.graph.entity import Mapped
+from noarkit.graph.entity import MappedRecord
 from noarkit.graph.store import Chunk, GraphStore, PlannedEntity
 from tests.graph.growing import folder, grown, record, whole
 
@@ -31,7 +31,7 @@ class Cut:
 
 
 @contextmanager
-def cut_up(items: list[Mapped], limits: Limits) -> Iterator[Cut]:
+def cut_up(items: list[MappedRecord], limits: Limits) -> Iterator[Cut]:
     with tempfile.TemporaryDirectory() as home:
         store = grown(Path(home) / "graph.db", items)
         cut(store, limits)
@@ -120,7 +120,7 @@ def test_folders_in_folders_stay_in_one_shard(depths: list[int], limits: Limits)
     for number, depth in enumerate(depths):
         names = [f"top{number % 3}", *(f"top{number % 3}/{level}" for level in range(depth))]
         folders = tuple(folder(name, parent=above) for above, name in itertools.pairwise(["del", *names]))
-        items.append(Mapped(f"r{number}", (*folders, record(f"r{number}", names[-1]))))
+        items.append(MappedRecord(f"r{number}", (*folders, record(f"r{number}", names[-1]))))
     with cut_up(items, limits) as done:
         hold(done, limits)
         shards = {entity.n: chunk.shard for chunk in done.chunks for entity in done.entities(chunk)}
@@ -145,7 +145,10 @@ def test_a_single_file_over_the_limit_goes_alone() -> None:
 
 def test_the_spine_is_the_first_shard_and_late_links_the_last() -> None:
     link = (("refKryssreferanseTilRegistrering", "b"),)
-    items = [Mapped("a", (folder("f"), record("a", "f", link))), Mapped("b", (folder("g"), record("b", "g")))]
+    items = [
+        MappedRecord("a", (folder("f"), record("a", "f", link))),
+        MappedRecord("b", (folder("g"), record("b", "g"))),
+    ]
     with cut_up(items, Limits(shard_entities=1)) as done:
         assert [(number, kind) for number, kind, _, _ in done.store.shards()] == [
             (0, "spine"),

@@ -12,7 +12,7 @@ import pytest
 
 from noarkit.errors import PlanChanged
 from noarkit.graph.cut import cut
-from noarkit.graph.entity import Mapped, Note, Skipped
+from noarkit.graph.entity import MappedRecord, Note, Skipped
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
 from tests.graph.growing import Item, folder, grown, record, whole
@@ -23,7 +23,7 @@ def frozen(tmp_path: Path) -> Path:
     """A graph that holds a row of everything."""
     link = (("refKryssreferanseTilRegistrering", "a"),)
     noted = replace(whole("a", folder("f")), notes=(Note("W207"),))
-    items: list[Item] = [noted, Mapped("b", (folder("g"), record("b", "g", link))), Skipped("c", "a rule")]
+    items: list[Item] = [noted, MappedRecord("b", (folder("g"), record("b", "g", link))), Skipped("c", "a rule")]
     store = grown(tmp_path / "graph.db", items)
     cut(store)
     store.remember("external_system", "shelf")
@@ -118,7 +118,7 @@ def test_another_layout_of_the_same_file_gives_the_same_digest(frozen: Path, tmp
 def test_values_cannot_run_into_each_other(tmp_path: Path) -> None:
     digests = set()
     for number, (key, title) in enumerate([("ab", "c"), ("a", "bc"), ("a", "b"), ("b", "a")]):
-        store = grown(tmp_path / f"{number}.db", [Mapped(key, (record(key, title=title),))])
+        store = grown(tmp_path / f"{number}.db", [MappedRecord(key, (record(key, title=title),))])
         digests.add(digest(store.db))
         store.close()
     assert len(digests) == 4

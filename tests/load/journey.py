@@ -19,7 +19,7 @@ from noarkit.events import Event
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks
 from noarkit.graph.cut import Limits, cut
-from noarkit.graph.entity import Content, Entity, Mapped, Target
+from noarkit.graph.entity import Content, Entity, MappedRecord, Target
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
 from noarkit.load.clocks import Clocks
@@ -27,7 +27,7 @@ from noarkit.load.contents import OpenContent, no_gate
 from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
 from noarkit.load.run import LoadResult, LoadSettings, load
-from noarkit.load.work import Control, WorkerContext
+from noarkit.load.work import WorkerContext, WorkerControl
 from noarkit.safe import atomic
 from noarkit.server.areas import open_service
 from noarkit.server.service import Service
@@ -56,7 +56,7 @@ def spine() -> tuple[Entity, ...]:
     )
 
 
-def record(key: str, folder: str, content: bytes | None = None, *more: bytes, title: str = "") -> Mapped:
+def record(key: str, folder: str, content: bytes | None = None, *more: bytes, title: str = "") -> MappedRecord:
     """A record in a folder, with a document and a version of these bytes, and more documents where more bytes come.
 
     The n-th document is opened as KEY, KEY+2, KEY+3, ...
@@ -93,7 +93,7 @@ def record(key: str, folder: str, content: bytes | None = None, *more: bytes, ti
                 recipe_line=14,
             ),
         ]
-    return Mapped(key, tuple(entities))
+    return MappedRecord(key, tuple(entities))
 
 
 @dataclass
@@ -123,7 +123,7 @@ class Journey:
         """A second run into the same archive, on the same clock."""
         return replace(self, run_name=run_name, told=[])
 
-    def plan(self, records: Iterable[Mapped], targets: tuple[Entity, ...] | None = None) -> None:
+    def plan(self, records: Iterable[MappedRecord], targets: tuple[Entity, ...] | None = None) -> None:
         """Freezes these records as the run's plan."""
         folder = self.folder
         folder.path.mkdir(parents=True, exist_ok=True)
@@ -157,7 +157,7 @@ class Journey:
         archive = archive or TroubledArchive(DirectArchive(service, self.account), schedule, self.time)
         source = source or Contents(self.contents, schedule).open
         stopping = StopRequest() if stopping is None else stopping
-        control = Control(lambda: self.time.now, self.time.sleep, lambda: bool(stopping))
+        control = WorkerControl(lambda: self.time.now, self.time.sleep, lambda: bool(stopping))
 
         def workers() -> InlineWorkers:
             graph = GraphStore.open(self.folder.graph)

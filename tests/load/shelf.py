@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from noarkit.errors import ItemVanished
 from noarkit.events import Listener
-from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped
+from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from tests.load.journey import record, spine
 
@@ -59,7 +59,7 @@ class Mapper:
     def targets(self) -> tuple[Entity, ...]:
         return spine()
 
-    def map(self, one: SourceRecord) -> Mapped | SetAside | Skipped:
+    def map(self, one: SourceRecord) -> MappedRecord | SetAside | Skipped:
         if one.key.startswith("no"):
             return Skipped(one.key, "not wanted")
         if one.key.startswith("bad"):

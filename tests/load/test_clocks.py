@@ -79,7 +79,7 @@ def test_the_archives_clock_goes_on_between_its_answers() -> None:
     steady = [10.0]
     theirs = ArchiveClock(lambda: steady[0])
     assert theirs.now_s() is None
-    theirs.hear(5000.0)
+    theirs.set_from_date(5000.0)
     steady[0] = 13.5
     assert theirs.now_s() == 5003.5
 

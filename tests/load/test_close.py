@@ -9,7 +9,7 @@ import pytest
 
 from noarkit.archive.values import Action, Save, SavedObject
 from noarkit.errors import AnswerLost, ArchiveAway, ArchiveRefused
-from noarkit.load.close import Closed, close
+from noarkit.load.close import CloseResult, close
 from noarkit.load.coordinator import StopRequest
 from noarkit.server.service import Service
 from tests.load.conftest import Opened
@@ -48,7 +48,7 @@ def journey(root: Path) -> Journey:
     return made
 
 
-def closed(journey: Journey, archive: DirectArchive, stopping: StopRequest | None = None) -> Closed:
+def closed(journey: Journey, archive: DirectArchive, stopping: StopRequest | None = None) -> CloseResult:
     waiting = StopRequest() if stopping is None else stopping
     return close(
         journey.folder, archive, stop_request=waiting, emit=journey.told.append, now_s=lambda: journey.time.now
@@ -64,7 +64,7 @@ def test_everything_a_run_made_is_closed_from_the_bottom_up(journey: Journey, op
     journey.once(service)
     archive = Listening(service)
     done = closed(journey, archive)
-    assert (done.closed, done.refused, done.whole) == (ALL, 0, True)
+    assert (done.closed, done.refused_count, done.is_complete) == (ALL, 0, True)
     assert list(dict.fromkeys(archive.order)) == list(ALL)
     assert statuses(journey, service) == {"F"}
     assert all(one.fields.get("avsluttetDato") for one in journey.all(service, "Mappe"))
@@ -75,7 +75,7 @@ def test_closing_again_after_lost_answers_changes_nothing(journey: Journey, open
     journey.once(service)
     closed(journey, Listening(service, losing=2))
     before = [one.fields for one in journey.all(service, "Basisregistrering")]
-    assert closed(journey, Listening(service)).refused == 0
+    assert closed(journey, Listening(service)).refused_count == 0
     assert [one.fields for one in journey.all(service, "Basisregistrering")] == before
 
 
@@ -84,7 +84,7 @@ def test_what_the_archive_will_not_close_is_told_and_the_rest_is_closed(journey:
     journey.once(service)
     victim = journey.all(service, "Dokument")[1].id
     done = closed(journey, Listening(service, refused=victim))
-    assert done.refused >= 1
+    assert done.refused_count >= 1
     told = [event.data for event in journey.told if event.name == "not_closed"]
     assert {"type": "Dokument", "id": victim, "code": "F310"} in told
     assert len([one for one in journey.all(service, "Dokument") if one.fields.get("dokumentstatus") == "F"]) == 4
@@ -106,7 +106,7 @@ def test_a_run_that_is_to_stop_closes_no_more_and_says_so(journey: Journey, open
     journey.once(service)
     stopping = StopRequest()
     stopping.ask(143, "SIGTERM")
-    assert closed(journey, DirectArchive(service), stopping) == Closed({}, 0, whole=False)
+    assert closed(journey, DirectArchive(service), stopping) == CloseResult({}, 0, is_complete=False)
 
 
 def test_an_answer_that_names_nothing_closed_nothing_and_is_asked_for_again(journey: Journey, opened: Opened) -> None:
@@ -119,7 +119,7 @@ def test_an_answer_that_names_nothing_closed_nothing_and_is_asked_for_again(jour
 
     service = opened(journey)
     journey.once(service)
-    assert closed(journey, Mute(service)).whole
+    assert closed(journey, Mute(service)).is_complete
     assert all(one.fields.get("avsluttetDato") for one in journey.all(service, "Basisregistrering"))
 
 
@@ -127,7 +127,7 @@ def test_closing_again_sends_only_what_was_left(journey: Journey, opened: Opened
     service = opened(journey)
     journey.once(service)
     victim = journey.all(service, "Dokument")[1].id
-    left = closed(journey, Listening(service, refused=victim)).left
+    left = closed(journey, Listening(service, refused=victim)).not_closed
     again = Listening(service)
     done = close(
         journey.folder,
@@ -138,4 +138,4 @@ def test_closing_again_sends_only_what_was_left(journey: Journey, opened: Opened
         only={one.key for one in left},
     )
     assert sorted(again.order) == sorted(one.key.partition(" ")[0] for one in left)
-    assert (done.whole, done.left, statuses(journey, service)) == (True, (), {"F"})
+    assert (done.is_complete, done.not_closed, statuses(journey, service)) == (True, (), {"F"})

@@ -14,7 +14,7 @@ import pytest
 from noarkit.archive.values import Delete, Link, Save, SavedObject, Unlink, bytes_to_upload
 from noarkit.load.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding
 from noarkit.load.plan import PlanSpec, make_plan
-from noarkit.load.verification import Depth, Depths, Verified, verify
+from noarkit.load.verification import Depth, Depths, VerifyResult, verify
 from tests.load.conftest import Opened
 from tests.load.journey import SYSTEM
 from tests.load.shelf import Mapper
@@ -299,7 +299,11 @@ def test_bytes_that_are_not_the_source_s_are_found_whoever_loaded_them(
 def test_what_was_there_already_is_held_against_this_source(here: Verifying, opened: Opened) -> None:
     again(here, opened)
     result = here.result()
-    assert (result.differences, result.compared["files"], result.compared["Dokument"]) == (0, (5, 5), (5, 5))
+    assert (result.differences, result.compared_counts["files"], result.compared_counts["Dokument"]) == (
+        0,
+        (5, 5),
+        (5, 5),
+    )
     assert result.verdict == "verified"
     document_gone(here)
     title(here)
@@ -309,7 +313,7 @@ def test_what_was_there_already_is_held_against_this_source(here: Verifying, ope
 # runs, journals and sources
 
 
-def never(here: Verifying) -> Verified:
+def never(here: Verifying) -> VerifyResult:
     journey = here.journey.another("never")
     make_plan(PlanSpec(here.shelf, Mapper(), "r", SYSTEM), journey.folder, lambda event: None, lambda: 1.0)
     return verify(journey.folder, here.shelf, here.archive, Depths("bytes"), lambda event: None)
@@ -318,7 +322,7 @@ def never(here: Verifying) -> Verified:
 def test_a_plan_that_was_never_ingested_is_not_verified(here: Verifying) -> None:
     result = never(here)
     assert (result.verdict, result.exit_code, result.good) == ("not_verified", 7, False)
-    assert result.row("source records").left == Counter(open=5)
+    assert result.row("source records").not_compared == Counter(open=5)
 
 
 def journal(here: Verifying, *statements: str) -> None:
@@ -336,14 +340,14 @@ def test_an_interrupted_run_is_verified_in_part_at_best(here: Verifying) -> None
     journal(here, f"ATTACH '{here.journey.folder.graph}' AS plan", f"DELETE FROM entity WHERE n IN ({keys})")
     result = here.result()
     assert (result.verdict, result.exit_code, result.differences) == ("in_part", 3, 0)
-    assert result.missing == {"open": result.row("fields").left["open"]}
-    assert result.row("source records").left == Counter(open=2)
-    assert result.compared["files"] == (3, 3)
+    assert result.missing == {"open": result.row("fields").not_compared["open"]}
+    assert result.row("source records").not_compared == Counter(open=2)
+    assert result.compared_counts["files"] == (3, 3)
 
 
 def test_a_journal_without_rows_of_files_lets_no_file_pass_unseen(here: Verifying) -> None:
     journal(here, "UPDATE entity SET file = NULL, sha256 = NULL, bytes = NULL")
-    assert here.result().compared["files"] == (5, 5)
+    assert here.result().compared_counts["files"] == (5, 5)
     byte_flipped(here)
     assert here.found() == Counter(V302=1)
 
@@ -352,7 +356,7 @@ def test_a_journal_without_rows_of_versions_does_not_hide_them(here: Verifying) 
     kinds = "SELECT n FROM plan.entity WHERE type = 'Dokumentversjon'"
     journal(here, f"ATTACH '{here.journey.folder.graph}' AS plan", f"DELETE FROM entity WHERE n IN ({kinds})")
     result = here.result()
-    assert (result.compared["Dokumentversjon"], result.compared["files"]) == ((5, 5), (5, 5))
+    assert (result.compared_counts["Dokumentversjon"], result.compared_counts["files"]) == ((5, 5), (5, 5))
 
 
 def test_sources_that_are_gone_are_counted_and_never_verified(here: Verifying) -> None:
@@ -362,7 +366,7 @@ def test_sources_that_are_gone_are_counted_and_never_verified(here: Verifying) -
     assert (result.verdict, result.exit_code) == ("in_part", 3)
     for name in ("source records", "files"):
         row = result.row(name)
-        assert (row.all, row.agree, dict(row.left)) == (5, 2, {"source_gone": 3})
+        assert (row.all, row.agree, dict(row.not_compared)) == (5, 2, {"source_gone": 3})
     here.shelf.contents.clear()
     assert here.result().verdict == "not_verified"
 
@@ -382,7 +386,7 @@ def test_refused_records_that_are_in_the_archive_are_found(here: Verifying) -> N
 def test_a_sample_or_a_lower_depth_is_verified_in_part_and_says_so(here: Verifying) -> None:
     half = here.result("bytes", sample=0.5)
     assert (half.verdict, half.exit_code, half.missing) == ("in_part", 0, {})
-    assert half.left_by_choice == {"sample": half.row("files").left["sample"]}
+    assert half.left_by_choice == {"sample": half.row("files").not_compared["sample"]}
     assert half.row("files").all == 5
     fields = here.result("fields")
     assert (fields.verdict, fields.exit_code, fields.left_by_choice) == ("in_part", 0, {"depth": 5})
@@ -400,7 +404,7 @@ def test_every_row_counts_all_there_is(depth: Depth, here: Verifying) -> None:
     assert result.row("keys").all == 6
     assert result.row("fields").all >= fields
     for row in result.rows.values():
-        assert row.compared + row.left.total() == row.all >= row.comparable >= row.compared
+        assert row.compared_count + row.not_compared.total() == row.all >= row.comparable >= row.compared_count
 
 
 # what the run found wrong, and what somebody accepted of it
@@ -430,7 +434,7 @@ def test_bytes_that_were_accepted_by_name_are_listed_as_that_and_nothing_else_is
     finding(here, CHECKSUM, "1#d1v1", {"theirs": theirs}, "accepted")
     result = here.result()
     assert (result.verdict, result.exit_code, result.differences) == ("in_part", 3, 0)
-    assert (result.missing, result.compared["files"]) == ({"accepted": 1}, (4, 4))
+    assert (result.missing, result.compared_counts["files"]) == ({"accepted": 1}, (4, 4))
     assert [(one.code, one.key) for one in result.notices] == [("V503", "1#d1v1")]
     stored = here.service.files.store.path(str(found(here, "Dokumentversjon", 1).fields["sjekksum"]))
     stored.write_bytes(b"D" + stored.read_bytes()[1:])

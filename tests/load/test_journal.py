@@ -75,7 +75,7 @@ def test_a_shard_that_was_leased_when_the_run_died_is_in_doubt_from_now_on(journ
 
 def test_a_shard_that_was_given_back_in_order_is_not_in_doubt(journal: Journal) -> None:
     journal.lease(1)
-    journal.release(1, done=False)
+    journal.release(1, is_done=False)
     assert journal.mark_all_in_doubt(500.0) == 0
     assert {task.sent_at for task in journal.tasks(1)} == {None}
 
@@ -84,7 +84,7 @@ def test_what_was_ever_sent_without_an_outcome_is_settled_however_its_shard_was_
     journal.lease(1)
     first, *rest = journal.tasks(1)
     journal.record(1, [ChunkSent(first.key, 100.0)])
-    journal.release(1, done=False)
+    journal.release(1, is_done=False)
     assert journal.mark_all_in_doubt(500.0) == 0
     assert journal.tasks(1) == (replace(first, sent_at=100.0), *rest)
 
@@ -101,7 +101,7 @@ def test_a_chunk_in_doubt_remembers_when_it_was_sent(journal: Journal) -> None:
     journal.lease(1)
     first, *rest = journal.tasks(1)
     journal.record(1, [ChunkInDoubt(first.key, "F302", 100.0)])
-    journal.release(1, done=False)
+    journal.release(1, is_done=False)
     assert [task.sent_at for task in journal.tasks(1)] == [100.0, *(None for _ in rest)]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from noarkit.archive.values import Action, Link, Query, SavedObject
 from noarkit.errors import AnswerLost, ArchiveRefused
-from noarkit.graph.entity import Mapped
+from noarkit.graph.entity import MappedRecord
 from noarkit.graph.store import GraphStore
 from noarkit.load.journal import Journal
 from noarkit.load.lookup import owners_of_keys
@@ -40,7 +40,7 @@ class Listening(DirectArchive):
         return saved
 
 
-def crossing() -> list[Mapped]:
+def crossing() -> list[MappedRecord]:
     """Six records in three folders; each refers to the next, the last to the first."""
     made = []
     for key, content in CONTENTS.items():

@@ -13,7 +13,7 @@ import pytest
 from noarkit.archive.values import Action, Save, SavedObject, Upload, Uploaded
 from noarkit.errors import ArchiveConflict, ArchiveFault, ArchiveRefused, NoarkitError
 from noarkit.graph.cut import Limits
-from noarkit.graph.entity import Entity, Mapped
+from noarkit.graph.entity import Entity, MappedRecord
 from noarkit.load.journal import Journal
 from noarkit.load.numbers import outcomes
 from noarkit.server.service import Service
@@ -28,7 +28,7 @@ REFUSING = Settings(identity_numbers="refuse")
 CONTENTS = {f"{n}": f"content {n}".encode() for n in range(9)}
 
 
-def records(*bad: int) -> list[Mapped]:
+def records(*bad: int) -> list[MappedRecord]:
     """Nine records in three folders; the bad ones have a title that the archive refuses."""
     return [
         record(key, f"f{int(key) // 3}", content, title=f"about {NUMBER}" if int(key) in bad else "")

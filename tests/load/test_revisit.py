@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.graph.cut import Limits
-from noarkit.graph.entity import Mapped
+from noarkit.graph.entity import MappedRecord
 from noarkit.load.numbers import Numbers, outcomes
 from noarkit.server.service import Service
 from tests.load.conftest import Opened
@@ -24,7 +24,7 @@ def counts(journey: Journey, service: Service) -> dict[str, int]:
     return counted
 
 
-def loaded_once(journey: Journey, service: Service, records: list[Mapped]) -> dict[str, int]:
+def loaded_once(journey: Journey, service: Service, records: list[MappedRecord]) -> dict[str, int]:
     journey.plan(records)
     assert journey.once(service).numbers.archived == len(records)
     return counts(journey, service)

@@ -14,21 +14,21 @@ import pytest
 
 import noarkit
 from noarkit.errors import ItemUnreadable, SealBroken, SourceFault, SourceGone, UsageFault
-from noarkit.events import Event, nobody
+from noarkit.events import Event, ignore_event
 from noarkit.graph.entity import Content
 from noarkit.load.delivery import delivery_state, open_deliveries
 from noarkit.load.folder import RunFolder
 from noarkit.load.receiving import receive
 from noarkit.load.sealing import Packed, PackOrder, find_sealed_bundle, pack
-from noarkit.packages.holding.building import File
+from noarkit.packages.container.building import File
 from noarkit.packages.sealed.read import open_sealed
 from noarkit.packages.sealed.write import SealOrder, seal_package
-from noarkit.safe.signing import PublicKey, Signer, new_pair, read_public, read_signer
+from noarkit.safe.signing import PublicKey, Signer, new_key_pair, read_public, read_signer
 from noarkit.sources.files import FileTree
 from noarkit.sources.port import ContentStream
 from tests.airgap.gap import files, plain_file
 
-PRIVATE, PUBLIC = new_pair()
+PRIVATE, PUBLIC = new_key_pair()
 Change = Callable[[Content, bytes], "Stream"]
 
 
@@ -98,7 +98,7 @@ def packed(folder: RunFolder, change: Change, name: str = "bundle", *, strict: b
     source = Odd(folder.path.parent / "src")
     source.change = change
     order = PackOrder(folder, source, folder.path.parent / name, signer(), {"user": "kari"}, strict)
-    return pack(order, emit=nobody, now_s=lambda: 1_800_000_000.0)
+    return pack(order, emit=ignore_event, now_s=lambda: 1_800_000_000.0)
 
 
 def as_it_was(content: Content, whole: bytes) -> Stream:
@@ -113,7 +113,7 @@ def test_a_document_that_is_another_while_it_is_packed_is_left_out_with_its_reas
     folder = planned(tmp_path, hashed=change is other)
     made = packed(folder, change, name)
     assert (made.documents, made.left_out) == (2, 1)
-    receive(tmp_path / name, RunFolder(tmp_path / "there"), keys(), nobody)
+    receive(tmp_path / name, RunFolder(tmp_path / "there"), keys(), ignore_event)
     with closing(sqlite3.connect(tmp_path / "there" / "bundle.db")) as db:
         rows = db.execute("SELECT locator, code FROM held WHERE code IS NOT NULL").fetchall()
     assert [(locator.rpartition("/")[2], found) for locator, found in rows] == [("b.txt", code)]
@@ -162,7 +162,7 @@ def sealed_anew(bundle: Path, target: Path, change: Callable[[dict[str, bytes]],
         for listed in sealed.files():
             with sealed.open(listed.name) as content:
                 contents[listed.name] = content.read(10_000_000)
-        said, own = dict(sealed.seal.said), sealed.seal.id
+        said, own = dict(sealed.seal.statement), sealed.seal.id
     change(contents)
     order = SealOrder(target, "bundle", own, "now", signer())
     told: list[File] = [plain_file(*one) for one in contents.items()]
@@ -198,11 +198,11 @@ def test_a_bundle_whose_parts_do_not_belong_together_makes_no_run(
     bundle = packed(planned(tmp_path), as_it_was).path
     odd = sealed_anew(bundle, tmp_path / "odd", change)
     with pytest.raises(SealBroken) as caught:
-        receive(odd, RunFolder(tmp_path / "there"), keys(), nobody)
+        receive(odd, RunFolder(tmp_path / "there"), keys(), ignore_event)
     assert caught.value.data["why"] == "seal-plan"
     assert not (tmp_path / "there" / "plan.json").exists()
     whole = sealed_anew(bundle, tmp_path / "whole", lambda contents: None)
-    assert receive(whole, RunFolder(tmp_path / "there"), keys(), nobody).records == {"mapped": 3}
+    assert receive(whole, RunFolder(tmp_path / "there"), keys(), ignore_event).records == {"mapped": 3}
 
 
 def test_a_graph_that_is_not_the_one_that_was_frozen_makes_no_run(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_graph_that_is_not_the_one_that_was_frozen_makes_no_run(tmp_path: Path
         contents["noarkit-plan/graph.db"] = (tmp_path / "other.db").read_bytes()
 
     with pytest.raises(SealBroken) as caught:
-        receive(sealed_anew(bundle, tmp_path / "odd", swap), RunFolder(tmp_path / "there"), keys(), nobody)
+        receive(sealed_anew(bundle, tmp_path / "odd", swap), RunFolder(tmp_path / "there"), keys(), ignore_event)
     assert (caught.value.data["why"], caught.value.data["name"]) == ("seal-plan", "graph.db")
 
 
@@ -225,7 +225,7 @@ def test_a_seal_that_names_another_plan_than_its_own_is_refused(tmp_path: Path) 
     bundle = packed(planned(tmp_path), as_it_was).path
     odd = sealed_anew(bundle, tmp_path / "odd", lambda contents: None, plan="0" * 64)
     with pytest.raises(SealBroken):
-        receive(odd, RunFolder(tmp_path / "there"), keys(), nobody)
+        receive(odd, RunFolder(tmp_path / "there"), keys(), ignore_event)
 
 
 def test_where_ten_and_more_than_a_tenth_cannot_be_had_nothing_is_sealed(tmp_path: Path) -> None:
@@ -240,5 +240,5 @@ def test_where_ten_and_more_than_a_tenth_cannot_be_had_nothing_is_sealed(tmp_pat
     (tmp_path / "src" / names[9]).unlink()
     more = PackOrder(folder, FileTree(tmp_path / "src"), tmp_path / "ten", signer(), {})
     with pytest.raises(SourceGone):
-        pack(more, emit=nobody, now_s=lambda: 0.0)
+        pack(more, emit=ignore_event, now_s=lambda: 0.0)
     assert not (tmp_path / "ten").exists()

@@ -13,7 +13,7 @@ from noarkit.load.close import close
 from noarkit.load.coordinator import StopRequest
 from noarkit.load.journal import NOT_CLOSED, ArchiveFinding
 from noarkit.load.plan import PlanSpec, make_plan
-from noarkit.load.verification import Depth, Depths, Verified, verify
+from noarkit.load.verification import Depth, Depths, VerifyResult, verify
 from noarkit.server.service import Service
 from tests.load.conftest import Opened
 from tests.load.direct import DirectArchive
@@ -45,7 +45,7 @@ class Verifying:
         journal.remember(closed="yes")
         journal.close()
 
-    def result(self, depth: Depth = "bytes", sample: float = 1.0) -> Verified:
+    def result(self, depth: Depth = "bytes", sample: float = 1.0) -> VerifyResult:
         return verify(self.journey.folder, self.shelf, self.archive, Depths(depth, sample), lambda event: None)
 
     def found(self, depth: Depth = "bytes") -> Counter[str]:
@@ -61,14 +61,14 @@ def here(root: Path, opened: Opened) -> Verifying:
 def test_a_good_run_is_found_good_at_every_depth(depth: Depth, here: Verifying) -> None:
     result = here.result(depth)
     assert (result.good, result.findings) == (True, [])
-    assert result.compared["source records"] == (5, 5)
-    assert result.compared["keys"] == (6, 6)
-    assert ("Dokumentversjon" in result.compared) == (depth != "counts")
-    assert ("fields" in result.compared) == (depth in ("fields", "bytes"))
+    assert result.compared_counts["source records"] == (5, 5)
+    assert result.compared_counts["keys"] == (6, 6)
+    assert ("Dokumentversjon" in result.compared_counts) == (depth != "counts")
+    assert ("fields" in result.compared_counts) == (depth in ("fields", "bytes"))
     assert result.verdict == ("verified" if depth == "bytes" else "in_part")
     assert result.exit_code == 0
     if depth == "bytes":
-        assert (result.compared["files"], result.bytes_compared) == ((5, 5), sum(map(len, CONTENTS.values())))
+        assert (result.compared_counts["files"], result.bytes_compared) == ((5, 5), sum(map(len, CONTENTS.values())))
 
 
 def test_bytes_are_counted_as_they_are_fetched_where_the_source_tells_no_sizes(root: Path, opened: Opened) -> None:
@@ -76,7 +76,7 @@ def test_bytes_are_counted_as_they_are_fetched_where_the_source_tells_no_sizes(r
     with closing(here.journey.folder.open_graph()) as graph:
         assert graph.db.execute("SELECT count(*), count(size) FROM content").fetchone() == (5, 0)
     result = here.result()
-    assert (result.compared["files"], result.bytes_compared) == ((5, 5), sum(map(len, CONTENTS.values())))
+    assert (result.compared_counts["files"], result.bytes_compared) == ((5, 5), sum(map(len, CONTENTS.values())))
     assert result.verdict == "verified"
 
 
@@ -129,10 +129,10 @@ def test_a_source_that_lost_items_is_verified_in_part_and_is_no_difference(here:
 
 def test_a_sample_is_the_same_every_time_and_smaller_than_the_whole(root: Path, opened: Opened) -> None:
     here = Verifying(root, opened)
-    sizes = [here.result(sample=0.5).compared["files"] for _ in range(2)]
+    sizes = [here.result(sample=0.5).compared_counts["files"] for _ in range(2)]
     assert sizes[0] == sizes[1]
     assert 0 < sizes[0][0] < 5
-    assert here.result(sample=0.0).compared["files"] == (0, 0)
+    assert here.result(sample=0.0).compared_counts["files"] == (0, 0)
 
 
 def test_a_run_that_could_not_close_everything_is_verified_in_part(here: Verifying) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noarkit.model.formats import judge
+from noarkit.model.formats import classify_format
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,9 @@ from noarkit.model.formats import judge
 def test_a_file_stands_as_the_regulation_has_it(
     puid: str | None, ending: str, media_type: str | None, standing: str
 ) -> None:
-    assert judge(puid, ending, media_type).standing == standing
+    assert classify_format(puid, ending, media_type).status == standing
 
 
 def test_what_the_regulation_does_not_name_goes_by_its_own_name() -> None:
-    assert judge(None, "dwg", "image/vnd.dwg").name == "image/vnd.dwg"
-    assert judge(None, "dwg", None).name == "dwg"
+    assert classify_format(None, "dwg", "image/vnd.dwg").name == "image/vnd.dwg"
+    assert classify_format(None, "dwg", None).name == "dwg"

@@ -87,7 +87,7 @@ def test_every_rule_fits_the_field_it_reads() -> None:
 def test_no_two_fields_of_a_type_share_an_element() -> None:
     for one in TABLE.types.values():
         paths = [field.path for field in one.fields.values() if field.path] + [fill.path for fill in one.fills]
-        paths += [lost.path for lost in one.lost]
+        paths += [lost.path for lost in one.lost_elements]
         assert len(paths) == len(set(paths)), one.type
 
 
@@ -115,8 +115,8 @@ def test_every_element_is_fed_nested_referred_to_or_said_to_be_lost() -> None:
         if one.group not in STRUCTURE.groups:
             continue
         told = {field.path for field in one.fields.values() if field.path} | {fill.path for fill in one.fills}
-        told |= {link.path for link in one.links.values() if link.path and link.way in ("nest", "refer")}
-        told |= {lost.path for lost in one.lost}
+        told |= {link.path for link in one.links.values() if link.path and link.placement in ("nest", "refer")}
+        told |= {lost.path for lost in one.lost_elements}
         assert set(_missing(one.group or "", "", told)) == set(), one.type
 
 
@@ -137,7 +137,7 @@ def test_every_mandatory_element_has_a_field_that_is_always_there_or_a_rule() ->
             continue
         fields = {field.path: field for field in one.fields.values() if field.path}
         filled = {fill.path for fill in one.fills}
-        nested = {link.path for link in one.links.values() if link.way == "nest"}
+        nested = {link.path for link in one.links.values() if link.placement == "nest"}
         for path, element in _mandatory(one.group or "", set(fields) | filled):
             if element.group:
                 assert path in nested, (one.type, path)
@@ -160,11 +160,11 @@ def _mandatory(group: str, told: set[str], prefix: str = "") -> Iterator[tuple[s
 def test_links_lead_to_elements_and_their_inverses_agree() -> None:
     for one in TABLE.types.values():
         for link in one.links.values():
-            if link.way in ("nest", "refer"):
+            if link.placement in ("nest", "refer"):
                 assert found(one.group or "", link.path or "") is not None, link
-            elif link.way == "parent":
+            elif link.placement == "parent":
                 assert link.path in STRUCTURE.groups, link
-            elif link.way == "not-in-form":
+            elif link.placement == "not-in-form":
                 assert link.path is None, link
                 assert link.reason in TABLE.words.reasons, link
 
@@ -176,9 +176,9 @@ def test_a_link_is_told_in_the_way_that_its_inverse_allows(name: str) -> None:
         reference = MODEL.types[name].references[link.name]
         for target in (kind for each in reference.targets for kind in MODEL.concrete(each)):
             back = TABLE.types[target].links.get(reference.inverse)
-            if back is None or "not-in-form" in (link.way, back.way):
+            if back is None or "not-in-form" in (link.placement, back.placement):
                 continue
-            pair = {link.way, back.way}
+            pair = {link.placement, back.placement}
             assert pair in ({"nest", "parent"}, {"refer", "inverse"}) or pair == {"refer"}, (link, back)
 
 
@@ -246,7 +246,9 @@ def test_every_reason_and_rule_is_used_and_has_its_sentence() -> None:
     reasons = {one.reason for one in TABLE.not_in_form()}
     rules: set[str | None] = set()
     for one in TABLE.types.values():
-        reasons |= {lost.reason for lost in one.lost} | {link.reason for link in one.links.values() if link.reason}
+        reasons |= {lost.reason for lost in one.lost_elements} | {
+            link.reason for link in one.links.values() if link.reason
+        }
         rules |= {fill.rule for fill in one.fills}
         rules |= {word for field in one.fields.values() for word in (field.rule, field.fallback, field.absent)}
     rules |= {word for sources in TABLE.documents.values() for one in sources for word in (one.rule, one.fallback)}
@@ -276,7 +278,7 @@ def line(one: FieldMap | LinkMap) -> str:
 
 def test_what_is_not_in_the_form_does_not_grow_unseen() -> None:
     """A field that newly leaves the form, or newly finds a place in it, is a change that someone must have seen."""
-    lost = [f"{one.type}/{each.path} {each.reason}" for one in TABLE.types.values() for each in one.lost]
+    lost = [f"{one.type}/{each.path} {each.reason}" for one in TABLE.types.values() for each in one.lost_elements]
     assert [line(one) for one in TABLE.not_in_form()] + lost == SNAPSHOT.read_text("utf-8").splitlines()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import HostileInput, PackageFault
-from noarkit.packages.forms import look
+from noarkit.packages.forms import detect_form
 
 MARKS = [
     ("bagit", ["bagit.txt", "data/METS.xml"]),
@@ -66,9 +66,9 @@ def packed(place: Path, names: Sequence[str], kind: str) -> Path:
 @pytest.mark.parametrize("top", ["", "pakke/"])
 def test_a_form_is_known_in_every_container(tmp_path: Path, form: str, names: list[str], top: str) -> None:
     whole = [top + name for name in names]
-    assert look(folder(tmp_path / "a", whole)).form == form
+    assert detect_form(folder(tmp_path / "a", whole)).form == form
     for number, kind in enumerate(("zip", "tar", "tar.gz")):
-        found = look(packed(tmp_path / f"{number}.pdf", whole, kind))
+        found = detect_form(packed(tmp_path / f"{number}.pdf", whole, kind))
         assert (found.form, found.packed) == (form, kind)
 
 
@@ -79,27 +79,27 @@ def test_a_mark_is_one_by_what_it_holds_or_what_stands_beside_it(
 ) -> None:
     place = folder(tmp_path / "a", [f"{top}{name}" for name in (mark, "notes/other.txt", *beside)])
     (place / top / mark).write_bytes(content)
-    assert look(place).form == form
+    assert detect_form(place).form == form
     for last in (True, False):  # in whichever order the files lie
         names = [f"{top}{name}" for name in ("notes/other.txt", *beside)]
         names.insert(len(names) if last else 0, f"{top}{mark}")
         with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
             for name in names:
                 archive.writestr(name, content if name.endswith(mark) else b"<x/>")
-        assert look(tmp_path / "a.zip").form == form
+        assert detect_form(tmp_path / "a.zip").form == form
 
 
 def test_a_siard_file_is_a_zip_with_a_header(tmp_path: Path) -> None:
     names = ["content/schema0/table0/table0.xml", "header/metadata.xml"]
-    assert look(packed(tmp_path / "a", names, "zip")).form == "siard"
+    assert detect_form(packed(tmp_path / "a", names, "zip")).form == "siard"
 
 
 def test_a_siard_archive_that_is_unpacked_and_the_danish_variant_are_known_by_their_folders(tmp_path: Path) -> None:
     unpacked = folder(tmp_path / "a", ["content/schema0/table0/table0.xml", "header/metadata.xml"])
     danish = folder(tmp_path / "AVID.SA.1.1", ["Indices/tableIndex.xml", "Tables/table1/table1.xml"])
-    assert [look(one).form for one in (unpacked, danish)] == ["siard", "siard"]
+    assert [detect_form(one).form for one in (unpacked, danish)] == ["siard", "siard"]
     for name in ("header/metadata.xml", "Indices/tableIndex.xml"):
-        assert look(folder(tmp_path / "alone" / name.partition("/")[0], [name])).form == "plain"
+        assert detect_form(folder(tmp_path / "alone" / name.partition("/")[0], [name])).form == "plain"
 
 
 def test_a_folder_with_nothing_but_the_tar_of_a_dias_package_is_one(tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ def test_a_folder_with_nothing_but_the_tar_of_a_dias_package_is_one(tmp_path: Pa
     ):
         (tmp_path / name).mkdir()
         packed(tmp_path / name / "p.tar", names, "tar")
-        assert look(tmp_path / name).form == form
+        assert detect_form(tmp_path / name).form == form
     (tmp_path / "lone" / "b.txt").write_bytes(b"")
-    assert look(tmp_path / "lone").form == "plain"
+    assert detect_form(tmp_path / "lone").form == "plain"
 
 
 def test_a_tar_that_ends_like_a_zip_is_a_tar(tmp_path: Path) -> None:
@@ -121,23 +121,23 @@ def test_a_tar_that_ends_like_a_zip_is_a_tar(tmp_path: Path) -> None:
             info = tarfile.TarInfo(name)
             info.size = len(content)
             tar.addfile(info, io.BytesIO(content))
-    assert (look(tmp_path / "a.zip").form, look(tmp_path / "a.zip").packed) == ("eark", "tar")
+    assert (detect_form(tmp_path / "a.zip").form, detect_form(tmp_path / "a.zip").packed) == ("eark", "tar")
 
 
 def test_a_tar_beside_its_description_is_a_dias_delivery(tmp_path: Path) -> None:
     packed(tmp_path / "uuid.tar", ["uuid/content/a.txt"], "tar")
     (tmp_path / "uuid.xml").write_text("<x/>")
-    assert look(tmp_path).form == "dias"
-    assert look(tmp_path / "uuid.xml").form == "dias"
+    assert detect_form(tmp_path).form == "dias"
+    assert detect_form(tmp_path / "uuid.xml").form == "dias"
 
 
 def test_a_plain_file_is_plain_and_a_hostile_one_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"brev")
-    assert look(tmp_path / "a.zip").form == "plain"
+    assert detect_form(tmp_path / "a.zip").form == "plain"
     with pytest.raises(HostileInput):
-        look(packed(tmp_path / "b", ["a/../../b"], "zip"))
+        detect_form(packed(tmp_path / "b", ["a/../../b"], "zip"))
     with pytest.raises(PackageFault):
         (tmp_path / "c").write_bytes(b"PK\x03\x04" + b"x" * 600)
-        look(tmp_path / "c")
+        detect_form(tmp_path / "c")
     with pytest.raises(FileNotFoundError):
-        look(tmp_path / "borte")
+        detect_form(tmp_path / "borte")

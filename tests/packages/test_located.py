@@ -10,10 +10,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from noarkit.packages.container.locators import MemberReader, MemberStream, locator_of, member_at
 
 from noarkit.errors import ItemChanged, ItemUnreadable, ItemVanished
-from noarkit.packages.holding.located import Located, LocatedStream, locator_of, member_at
-from noarkit.packages.holding.storage import open_storage
+from noarkit.packages.container.storage import open_storage
 
 HELD = {f"{number:03}/a {number}.bin": os.urandom(2_000) for number in range(60)}
 KINDS = ("zip", "tar", "tar.gz", "tar.xz")
@@ -47,7 +47,7 @@ def test_any_order_gives_the_same_bytes(tmp_path: Path, kind: str) -> None:
     path = packed(tmp_path, kind)
     known = list(locators(path).items())
     random.Random(3).shuffle(known)
-    place = Located(path)
+    place = MemberReader(path)
     for name, locator in known:
         assert member_at(locator).name == f"p/{name}"
         with place.open(locator) as content:
@@ -61,7 +61,7 @@ def test_any_order_gives_the_same_bytes(tmp_path: Path, kind: str) -> None:
 def test_two_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
     path = packed(tmp_path, "zip")
     (one, first), (other, second) = list(locators(path).items())[:2]
-    place = Located(path)
+    place = MemberReader(path)
     with place.open(first) as a, place.open(second) as b:
         begun = a.read(10)
         assert b.read() == HELD[other]
@@ -73,7 +73,7 @@ def test_two_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
 def test_a_child_reads_by_files_of_its_own(tmp_path: Path, kind: str) -> None:
     path = packed(tmp_path, kind)
     known = locators(path)
-    place = Located(path)
+    place = MemberReader(path)
     name, locator = next(iter(known.items()))
     with place.open(locator) as content:
         content.read(10)
@@ -88,15 +88,15 @@ def test_a_child_reads_by_files_of_its_own(tmp_path: Path, kind: str) -> None:
 def test_what_is_changed_gone_or_no_locator_is_told(tmp_path: Path) -> None:
     path = packed(tmp_path, "zip")
     locator = next(iter(locators(path).values()))
-    place = Located(path)
+    place = MemberReader(path)
     with place.open(locator) as content, pytest.raises(ItemChanged):
-        LocatedStream(content, place, 1)
+        MemberStream(content, place, 1)
     with pytest.raises(ItemVanished), place.open("tull"):
         pass
     content_at = path.read_bytes()
     path.write_bytes(content_at[:30] + bytes(len(content_at) - 30))
-    with pytest.raises(ItemUnreadable), Located(path).open(locator) as broken:
+    with pytest.raises(ItemUnreadable), MemberReader(path).open(locator) as broken:
         broken.read()
     path.unlink()
-    with pytest.raises(ItemVanished), Located(path).open(locator):
+    with pytest.raises(ItemVanished), MemberReader(path).open(locator):
         pass

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from noarkit.report.comparison_page import comparison_facts, write_comparison
-from noarkit.validate.compare import Compared, Difference
+from noarkit.validate.compare import CompareResult, Difference
 
 SIDES = ("<delivery>", "again")
 
 
-def compared(*differences: Difference) -> Compared:
+def compared(*differences: Difference) -> CompareResult:
     """Two sides of three units each."""
-    found = Compared("id", {"klasse": 2, "mappe": 1}, {"klasse": 3})
+    found = CompareResult("id", {"klasse": 2, "mappe": 1}, {"klasse": 3})
     for one in differences:
         found.add(one)
     return found
@@ -30,7 +30,7 @@ SOME = compared(
 )
 
 
-def page(found: Compared, folder: Path, lang: str) -> str:
+def page(found: CompareResult, folder: Path, lang: str) -> str:
     """The page, without its style."""
     write_comparison(found, SIDES, folder / "page.html", "html", lang)
     return (folder / "page.html").read_text("utf-8").partition("</style>")[2]

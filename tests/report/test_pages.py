@@ -15,7 +15,7 @@ import pytest
 from noarkit import ingest, plan
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers
-from noarkit.load.verification import Verified
+from noarkit.load.verification import VerifyResult
 from noarkit.report import Context, write_certificate, write_plan_report, write_reports, write_run_report
 from noarkit.report.page import moment
 from noarkit.report.run_page import verdict
@@ -164,7 +164,7 @@ def test_the_verdict_is_the_gravest_thing_there_is_to_say(numbers: Numbers, adds
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_certificate_names_target_account_plan_and_times_and_is_signed(run: RunFolder, lang: str) -> None:
-    verified = Verified("bytes", Numbers(read=4, archived=4), sample=0.05)
+    verified = VerifyResult("bytes", Numbers(read=4, archived=4), sample=0.05)
     verified.agree("source records", 4)
     verified.leave("files", "sample", 95)
     facts = {"archive": "https://archive.example.org", "account": "migration", "sample": 0.05}
@@ -186,7 +186,7 @@ def test_a_certificate_names_target_account_plan_and_times_and_is_signed(run: Ru
 
 
 def test_a_certificate_of_differences_names_a_hundred_and_keeps_all_in_its_json(run: RunFolder) -> None:
-    verified = Verified("ids", Numbers(read=4, archived=4))
+    verified = VerifyResult("ids", Numbers(read=4, archived=4))
     for number in range(150):
         verified.differ("keys", "V201", f"case/{number}", "<i>")
     page = write_certificate(run, verified, "en", archive="a", account="b", sample=1.0, began_s=0, ended_s=1)

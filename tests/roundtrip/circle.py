@@ -15,18 +15,18 @@ from noarkit.archive.answers import CallContext, refused_answer
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Call, Json
 from noarkit.engine.inline import InlineWorkers
-from noarkit.events import Event, nobody
-from noarkit.extract.run import Extracted, extract
+from noarkit.events import Event, ignore_event
+from noarkit.extract.run import ExtractResult, extract
 from noarkit.extract.run import ExtractSettings as ExtractTerms
 from noarkit.graph.store import GraphStore
-from noarkit.load.close import Closed, close
+from noarkit.load.close import CloseResult, close
 from noarkit.load.contents import no_gate
 from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import Numbers
 from noarkit.load.plan import PlanResult, PlanSpec, make_plan
 from noarkit.load.run import LoadSettings, load
-from noarkit.load.work import Control, WorkerContext
+from noarkit.load.work import WorkerContext, WorkerControl
 from noarkit.server import calling
 from noarkit.server import wire as served
 from noarkit.server.areas import all_routes, open_service
@@ -97,7 +97,7 @@ class Ingested:
 
     plan: PlanResult
     numbers: Numbers
-    closed: Closed
+    closed: CloseResult
     events: tuple[Event, ...]
 
 
@@ -129,7 +129,7 @@ def plan_extract(package: Path, run: Path, *, carry: bool = True) -> PlanResult:
     """A frozen plan of a package."""
     source = source_in(package, carry=carry)
     what = PlanSpec(source, source.mapper(), source.default_recipe(), EXTERNAL_SYSTEM, accept_loss=ACCEPTED)
-    return make_plan(what, RunFolder(run), nobody, lambda: NOW)
+    return make_plan(what, RunFolder(run), ignore_event, lambda: NOW)
 
 
 def ingest(package: Path, run: Path, archive: Archive, now_s: float = NOW, *, carry: bool = True) -> Ingested:
@@ -137,7 +137,7 @@ def ingest(package: Path, run: Path, archive: Archive, now_s: float = NOW, *, ca
     planned = plan_extract(package, run, carry=carry)
     folder, told = RunFolder(run), list[Event]()
     bench = WorkerContext(archive, GraphStore.open(folder.graph), source_in(package).open, no_gate)
-    control = Control(lambda: now_s, lambda seconds: None, lambda: False)
+    control = WorkerControl(lambda: now_s, lambda seconds: None, lambda: False)
     loaded = load(
         folder,
         archive,
@@ -151,7 +151,7 @@ def ingest(package: Path, run: Path, archive: Archive, now_s: float = NOW, *, ca
     return Ingested(planned, loaded.numbers, closed, tuple(told))
 
 
-def extract_to(archive: Archive, target: Path, *, include_open: bool = False, later_s: float = 0) -> Extracted:
+def extract_to(archive: Archive, target: Path, *, include_open: bool = False, later_s: float = 0) -> ExtractResult:
     """The archive as a package; begun at the same time each time, or so much later."""
     begun = BEGUN + timedelta(seconds=later_s)
     return extract(archive, target, ExtractTerms(now=lambda: begun, include_open=include_open))

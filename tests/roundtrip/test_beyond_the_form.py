@@ -14,7 +14,7 @@ from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
 from noarkit.archive.registers import BusinessField, BusinessGroup, ListedCode
 from noarkit.archive.values import Action, Link, Query, Save, SavedObject, bytes_to_upload
-from noarkit.extract.run import Extracted, ExtractSettings, extract
+from noarkit.extract.run import ExtractResult, ExtractSettings, extract
 from noarkit.validate import validate
 from noarkit.validate.compare import compare_extracts, compare_with_archive
 from tests.extract.world import closing, spine, uuid
@@ -30,8 +30,8 @@ KEYS = (("filer", "Saker/å & <b>.txt"), ("noark5", uuid(10)), ("annet", uuid(10
 class Both:
     """Two packages of the same archive, by way of another one, and that one."""
 
-    made: Extracted
-    again: Extracted
+    made: ExtractResult
+    again: ExtractResult
     archive: Path
 
 

@@ -19,7 +19,7 @@ def test_a_package_comes_out_of_a_second_archive_as_it_came_out_of_the_first(
     circle = circle_of_package(package, tmp_path)
     for way in circle.ways:
         assert way.numbers.archived == way.numbers.read > 0
-        assert way.closed.refused == 0
+        assert way.closed.refused_count == 0
     first, second = files_of(circle.first), files_of(circle.second)
     assert sorted(first) == sorted(second)
     assert [name for name in first if first[name] != second[name]] == []

@@ -14,7 +14,7 @@ import pytest
 from lxml import etree
 
 from noarkit.errors import LossNotAccepted
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.losses import losses
 from noarkit.load.folder import RunFolder
 from noarkit.load.plan import PlanSpec, make_plan
@@ -152,4 +152,4 @@ def test_a_grade_is_carried_only_where_somebody_accepted_that_it_protects_nothin
     assert source is not None
     what = PlanSpec(source, source.mapper(), source.default_recipe(), EXTERNAL_SYSTEM)
     with pytest.raises(LossNotAccepted, match="gradering"):
-        make_plan(what, RunFolder(tmp_path / "run"), nobody, lambda: NOW)
+        make_plan(what, RunFolder(tmp_path / "run"), ignore_event, lambda: NOW)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.extract.convert import ConvertOptions, convert
 from noarkit.safe.keys import key_of
 from noarkit.sources.files.names import readable
-from noarkit.sources.opening import open_source
+from noarkit.sources.finders import open_source
 from noarkit.sources.port import SourceRecord
 from tests.cli.test_odd_names import ALL, PLAIN, fill
 
@@ -35,7 +35,7 @@ def mapper(tmp_path: Path) -> Path:
 
 def records(place: Path) -> dict[str, SourceRecord]:
     """The records of the files, by their keys without what a package puts before them."""
-    found = [one for one in open_source(str(place)).records(nobody) if isinstance(one, SourceRecord)]
+    found = [one for one in open_source(str(place)).records(ignore_event) if isinstance(one, SourceRecord)]
     above = "representations/files/data/"  # keys of E-ARK have a `%` that was always there as it is
     own = {f"{above}{name.decode()}": key_of(name) for name in PLAIN}
     return {own.get(one.key, one.key).removeprefix(above): one for one in found if one.kind == "file"}

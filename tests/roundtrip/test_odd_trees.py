@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from noarkit.archive.paging import objects
 from noarkit.archive.values import Query
 from noarkit.engine.inline import InlineWorkers
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.store import GraphStore
 from noarkit.load.contents import no_gate
 from noarkit.load.coordinator import StopRequest
@@ -75,7 +75,7 @@ def test_odd_trees_come_back_from_the_archive_exactly(template: Path, tree: dict
         recipe = read_recipe(text, "default")
         system = recipe.target.external_system
         folder = RunFolder(root / "run")
-        make_plan(PlanSpec(source, compile_recipe(recipe), text, system), folder, nobody, time.time)
+        make_plan(PlanSpec(source, compile_recipe(recipe), text, system), folder, ignore_event, time.time)
         service = open_service(copied(template, root / "archive"))
         try:
             archive = DirectArchive(service)
@@ -86,7 +86,9 @@ def test_odd_trees_come_back_from_the_archive_exactly(template: Path, tree: dict
                 )
 
             terms = LoadSettings("test", 0.0)
-            loaded = load(folder, archive, workers, terms, stop_request=StopRequest(), emit=nobody, now_s=time.time)
+            loaded = load(
+                folder, archive, workers, terms, stop_request=StopRequest(), emit=ignore_event, now_s=time.time
+            )
             assert loaded.numbers.archived == loaded.numbers.read == len(held)
             assert _came_back(service, system, root) == held
         finally:

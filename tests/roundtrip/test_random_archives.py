@@ -33,7 +33,7 @@ def test_any_archive_comes_out_of_a_second_one_as_it_came_out_of_the_first(seed:
             extract_to(archive, place / "first")
         second, (way,) = circle_of_extract(place / "first", place)
         assert way.numbers.archived == way.numbers.read == world.units()
-        assert way.closed.refused == 0
+        assert way.closed.refused_count == 0
         there, back = files_of(place / "first"), files_of(second)
         assert sorted(there) == sorted(back)
         for name, content in there.items():
@@ -57,5 +57,7 @@ def test_the_archives_have_every_type_field_and_link_that_the_form_can_tell(tmp_
         (kind, name) for kind, one in told.items() for name, field in one.fields.items() if field.path is not None
     }
     assert wanted - fields == FILLED_IN
-    referred = {(kind, name) for kind, one in told.items() for name, link in one.links.items() if link.way == "refer"}
+    referred = {
+        (kind, name) for kind, one in told.items() for name, link in one.links.items() if link.placement == "refer"
+    }
     assert {name for _, name in referred} - {name for _, name in links} == {"refArkivdelArvtaker"}

@@ -280,7 +280,7 @@ def test_a_conversion_that_goes_on_keeps_the_identifier_of_its_start(tmp_path: P
         (tmp_path / "mapper" / f"{number:05}.txt").write_text(str(number))
     target = tmp_path / f"ut{tail}"
     with pytest.raises(Stopped):
-        convert(tmp_path / "mapper", target, form=form, tell=stop)
+        convert(tmp_path / "mapper", target, form=form, listener=stop)
     for state in tmp_path.glob(".noarkit-*/**/state.db"):
         with closing(sqlite3.connect(state)) as db:
             told += [

@@ -11,15 +11,15 @@ import pytest
 
 from noarkit.errors import DiskFull, UsageFault
 from noarkit.safe.atomic import (
+    atomic_folder,
     is_temporary,
+    open_atomic,
     place_new,
     sweep,
     sync_tree,
     temporary_name,
-    whole_folder,
     write_bytes,
     write_text,
-    writing,
 )
 
 
@@ -34,7 +34,7 @@ class Broken(Exception):
 
 def test_a_file_stands_there_only_when_the_block_has_ended(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    with writing(path) as file:
+    with open_atomic(path) as file:
         file.write(b"whole")
         assert not path.exists()
     assert path.read_bytes() == b"whole"
@@ -44,7 +44,7 @@ def test_a_file_stands_there_only_when_the_block_has_ended(tmp_path: Path) -> No
 def test_a_fault_while_writing_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     write_text(path, "old")
-    with pytest.raises(Broken), writing(path) as file:
+    with pytest.raises(Broken), open_atomic(path) as file:
         file.write(b"new and half")
         raise Broken
     assert path.read_text() == "old"
@@ -69,7 +69,7 @@ def test_a_new_file_is_made_where_none_may_be_replaced(tmp_path: Path) -> None:
 
 def test_a_private_file_is_private_from_the_first_byte(tmp_path: Path) -> None:
     path = tmp_path / "secret"
-    with writing(path, mode=0o600) as file:
+    with open_atomic(path, mode=0o600) as file:
         (part,) = tmp_path.iterdir()
         assert stat.S_IMODE(part.stat().st_mode) == 0o600
         file.write(b"x")
@@ -79,7 +79,7 @@ def test_a_private_file_is_private_from_the_first_byte(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_no_room_is_told_as_disk_full(tmp_path: Path, number: int) -> None:
     path = tmp_path / "a.txt"
-    with pytest.raises(DiskFull) as fault, writing(path):
+    with pytest.raises(DiskFull) as fault, open_atomic(path):
         raise OSError(number, "no room")
     assert fault.value.data == {"where": str(path)}
     assert list(tmp_path.iterdir()) == []
@@ -98,7 +98,7 @@ def test_the_longest_name_the_disk_takes_can_be_written(tmp_path: Path) -> None:
 
 def test_a_folder_appears_whole(tmp_path: Path) -> None:
     target = tmp_path / "package"
-    with whole_folder(target) as folder:
+    with atomic_folder(target) as folder:
         write_text(folder / "a.xml", "<a/>", sync=False)
         assert not target.exists()
     assert (target / "a.xml").read_text() == "<a/>"
@@ -106,7 +106,7 @@ def test_a_folder_appears_whole(tmp_path: Path) -> None:
 
 
 def test_a_fault_in_a_folder_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(Broken), whole_folder(tmp_path / "package") as folder:
+    with pytest.raises(Broken), atomic_folder(tmp_path / "package") as folder:
         write_text(folder / "a.xml", "<a/>", sync=False)
         raise Broken
     assert list(tmp_path.iterdir()) == []
@@ -115,14 +115,14 @@ def test_a_fault_in_a_folder_leaves_nothing(tmp_path: Path) -> None:
 def test_a_folder_never_replaces_what_exists_not_even_a_dead_link(tmp_path: Path) -> None:
     target = tmp_path / "package"
     target.symlink_to(tmp_path / "gone")
-    with pytest.raises(UsageFault), whole_folder(target):
+    with pytest.raises(UsageFault), atomic_folder(target):
         pytest.fail("the block must not run")
     assert target.is_symlink()
 
 
 def test_a_folder_does_not_replace_what_came_while_it_was_built(tmp_path: Path) -> None:
     target = tmp_path / "package"
-    with pytest.raises(UsageFault), whole_folder(target):
+    with pytest.raises(UsageFault), atomic_folder(target):
         target.mkdir()
     assert names(tmp_path) == ["package"]
 

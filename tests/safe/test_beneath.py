@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import UnsafePath
-from noarkit.safe.beneath import Beneath
+from noarkit.safe.beneath import ConfinedFolder
 
 
-def written(home: Beneath, name: str, content: bytes) -> None:
+def written(home: ConfinedFolder, name: str, content: bytes) -> None:
     with os.fdopen(home.create(name), "wb") as file:
         file.write(content)
 
 
-def read(home: Beneath, name: str) -> bytes:
+def read(home: ConfinedFolder, name: str) -> bytes:
     with os.fdopen(home.open(name), "rb") as file:
         return file.read()
 
 
 def test_what_is_made_is_read_again_in_any_order(tmp_path: Path) -> None:
-    with Beneath(tmp_path) as home:
+    with ConfinedFolder(tmp_path) as home:
         for name in ("a", "b/c", "b/d/e", "f", "b/c2"):
             written(home, name, name.encode())
         for name in ("b/c2", "a", "b/d/e", "b/c", "f"):
@@ -33,7 +33,7 @@ def test_what_is_made_is_read_again_in_any_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/../../x", "", "con"])
 def test_names_that_lead_out_are_refused(tmp_path: Path, name: str) -> None:
-    with Beneath(tmp_path) as home:
+    with ConfinedFolder(tmp_path) as home:
         for act in (home.open, home.create):
             with pytest.raises(UnsafePath):
                 act(name)
@@ -46,7 +46,7 @@ def test_no_link_is_followed_on_the_way_or_at_its_end(tmp_path: Path) -> None:
     root.mkdir()
     (root / "folder").symlink_to(tmp_path / "out")
     (root / "file").symlink_to(tmp_path / "out" / "file")
-    with Beneath(root) as home:
+    with ConfinedFolder(root) as home:
         for act in (home.open, home.create):
             with pytest.raises(UnsafePath):
                 act("folder/file")

@@ -13,13 +13,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from noarkit.packages.container.sinks import PlacedFile, sink_into
 
 from noarkit.errors import NoarkitError, PackageFault, TooLarge, UnsafeMember
 from noarkit.events import Event
-from noarkit.packages.holding.containers import Placed, sink_into
-from noarkit.packages.holding.storage import open_storage
+from noarkit.packages.container.storage import open_storage
 from noarkit.safe import zipped
-from noarkit.safe.unpack import UnpackLimits, listed, members
+from noarkit.safe.unpack import UnpackLimits, members, stream_members
 
 MOST_CALLS = 60
 """So many functions may be called for a member, Python's own among them, until a package of it can be read from."""
@@ -29,7 +29,7 @@ def zip_of(path: Path, names: Sequence[str], top: str = "bag") -> Path:
     """A zip of empty files in one folder."""
     with path.open("w+b", buffering=0) as file:
         sink = sink_into(file, "zip", top)
-        placed: list[Placed] = [sink.add(name, io.BytesIO(b""), None) for name in names]
+        placed: list[PlacedFile] = [sink.add(name, io.BytesIO(b""), None) for name in names]
         sink.finish(placed)
     return path
 
@@ -109,7 +109,7 @@ def test_a_folder_that_stands_in_many_places_of_the_order_is_no_twin(tmp_path: P
     names = [f"data/{number % 6_000:04}/{number:06}.txt" for number in range(12_000)]
     with closing(open_storage(zip_of(tmp_path / "a.zip", names))) as storage:
         assert [stored.name for stored in storage.files()] == sorted(names)
-        assert [stored.name for stored in storage.laid()] == names
+        assert [stored.name for stored in storage.files_in_order()] == names
         assert [name for name, _ in storage.contents()] == names
 
 
@@ -118,10 +118,10 @@ def test_too_many_members_are_refused_before_any_is_read(tmp_path: Path) -> None
     content = path.read_bytes().replace(b"PK\x01\x02", b"PK\x01\x03")
     path.write_bytes(content)
     with pytest.raises(TooLarge) as told:
-        next(listed(path, limits=UnpackLimits(members=49)))
+        next(stream_members(path, limits=UnpackLimits(members=49)))
     assert told.value.data["why"] == "members"
     with pytest.raises(PackageFault, match="broken"):
-        next(listed(path, limits=UnpackLimits(members=50)))
+        next(stream_members(path, limits=UnpackLimits(members=50)))
 
 
 def test_a_directory_that_counts_more_than_it_can_hold_is_broken(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_directory_that_counts_more_than_it_can_hold_is_broken(tmp_path: Path)
     content[at + 32 : at + 40] = struct.pack("<Q", 1_000_000)
     path.write_bytes(content)
     with pytest.raises(PackageFault, match="too short"):
-        next(listed(path))
+        next(stream_members(path))
 
 
 def test_what_needs_one_top_folder_is_refused_at_the_first_file_outside(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_shared_bytes_are_refused_also_where_entries_lie_in_another_order(tmp_pa
     honest = content[: at[0]] + turned + content[content.rindex(b"PK\x06\x06") :]
     path.write_bytes(honest)
     with closing(open_storage(path)) as storage:
-        assert [stored.name for stored in storage.laid()] == numbered(3)
+        assert [stored.name for stored in storage.files_in_order()] == numbered(3)
     own = len("bag/data/f000000.txt") + 46 + 4 + 16
     honest[at[0] + own : at[0] + own + 8] = honest[at[1] + own : at[1] + own + 8]  # the header of the next
     path.write_bytes(honest)
@@ -161,5 +161,5 @@ def test_shared_bytes_are_refused_also_where_entries_lie_in_another_order(tmp_pa
 
 def test_whoever_waits_hears_how_far_the_listing_is(tmp_path: Path) -> None:
     heard: list[Event] = []
-    open_storage(zip_of(tmp_path / "a.zip", numbered(20_500)), tell=heard.append).close()
+    open_storage(zip_of(tmp_path / "a.zip", numbered(20_500)), emit=heard.append).close()
     assert [dict(event.data) for event in heard] == [{"members": many, "of": 20_500} for many in (10_000, 20_000)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from noarkit.errors import SecretOnTheLine, UnsafeUrl
-from noarkit.safe.urls import UrlPolicy, check_name, goes_direct
+from noarkit.safe.urls import UrlPolicy, bypasses_proxy, check_name
 
 NO_PROXY = ("localhost", "127.0.0.0/8", "::1", ".inside.example", "10.1.0.0/16", "exact.example")
 
@@ -32,9 +32,9 @@ NO_PROXY = ("localhost", "127.0.0.0/8", "::1", ".inside.example", "10.1.0.0/16",
     ],
 )
 def test_a_host_is_reached_straight_where_it_was_named(host: str, direct: bool) -> None:
-    assert goes_direct(host, NO_PROXY) is direct
-    assert goes_direct(host, ["*"])
-    assert not goes_direct(host, [])
+    assert bypasses_proxy(host, NO_PROXY) is direct
+    assert bypasses_proxy(host, ["*"])
+    assert not bypasses_proxy(host, [])
 
 
 def test_what_a_proxy_looks_up_is_judged_by_its_name_alone() -> None:

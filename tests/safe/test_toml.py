@@ -17,7 +17,7 @@ from noarkit.safe.toml import MAX_BYTES, MAX_DEPTH, BadToml, key_lines, load_tom
 from noarkit.server.clients import ClientsFile
 from noarkit.server.fault_script import read_script
 from noarkit.server.settings import read_settings
-from noarkit.sources.package.terms import read_terms
+from noarkit.sources.package.extract_recipe import read_extract_recipe
 from noarkit.sources.recipe import read_recipe
 
 PACKAGE = Path(__file__).resolve().parents[2] / "noarkit"
@@ -72,7 +72,7 @@ def as_server_settings(text: str, folder: Path) -> object:
 DOORS: dict[str, Callable[[str, Path], object]] = {
     "config": as_file(read_toml),
     "recipe": lambda text, _: read_recipe(text),
-    "recipe of a package": lambda text, _: read_terms(text, "recipe"),
+    "recipe of a package": lambda text, _: read_extract_recipe(text, "recipe"),
     "server.toml": as_server_settings,
     "clients.toml": as_file(lambda path: ClientsFile(path).current()),
     "fault script": as_file(read_script),

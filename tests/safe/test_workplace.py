@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.safe.workplace import own_folder
+from noarkit.safe.workplace import temporary_folder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders are held by locks that Windows does not have")
 ROOT = Path(__file__).resolve().parent.parent.parent
 HOLDING = (
     "import sys\n"
-    "from noarkit.safe.workplace import own_folder\n"
-    "with own_folder('test') as folder:\n"
+    "from noarkit.safe.workplace import temporary_folder\n"
+    "with temporary_folder('test') as folder:\n"
     "    (folder / 'inside').mkdir()\n"
     "    print(folder, flush=True)\n"
     "    sys.stdin.read()\n"
@@ -27,9 +27,9 @@ HOLDING = (
 
 OWNED = (
     "import os\n"
-    "from noarkit.safe.workplace import folder_of\n"
+    "from noarkit.safe.workplace import folder_for_owner\n"
     "owner = type('Owner', (), {})()\n"
-    "folder = folder_of(owner, 'test')\n"
+    "folder = folder_for_owner(owner, 'test')\n"
     "if os.fork() == 0:\n"
     "    del owner\n"
     "    os._exit(0 if folder.is_dir() else 1)\n"
@@ -66,9 +66,9 @@ def test_what_a_killed_process_left_goes_when_the_next_one_begins_and_what_is_in
         killed.send_signal(signal.SIGKILL)
         killed.wait()
         assert (left / "inside").is_dir()
-        with own_folder("test") as mine:
+        with temporary_folder("test") as mine:
             assert set(home.iterdir()) == {used, mine}
-            with own_folder("test"):
+            with temporary_folder("test"):
                 assert mine.is_dir()
         assert set(home.iterdir()) == {used}
 
@@ -78,7 +78,7 @@ def test_a_folder_of_another_name_and_a_link_are_left_alone(home: Path) -> None:
     elsewhere.mkdir()
     link = home / "noarkit-own-link"
     link.symlink_to(elsewhere)
-    with own_folder("test"):
+    with temporary_folder("test"):
         pass
     assert set(home.iterdir()) == {elsewhere, link}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.safe.children import child_environment, settings_apart
+from noarkit.safe.children import child_environment, foreign_environment
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CANARY = "canary-of-children-77ab"
@@ -157,4 +157,7 @@ def test_what_sounds_like_a_secret_is_left_out_and_nothing_else() -> None:
         "KEYBOARD": "no",
     }
     assert child_environment({**kept, **SECRETS, "NOARKIT_LANG": "nb", "db_password": "x", "MYSQL_PWD": "x"}) == kept
-    assert settings_apart({**kept, "VAULT_TOKEN": "x", "NOARKIT_CLIENT_SECRET": "x"}) == {**kept, "VAULT_TOKEN": "x"}
+    assert foreign_environment({**kept, "VAULT_TOKEN": "x", "NOARKIT_CLIENT_SECRET": "x"}) == {
+        **kept,
+        "VAULT_TOKEN": "x",
+    }

@@ -8,13 +8,13 @@ import time
 
 import pytest
 
-from noarkit.server.turns import SharedThreads, TurnLock, WaitingLines
+from noarkit.server.fair_queues import FairLock, FairQueues, FairThreadPool
 from noarkit.server.wire import Refusal
 from tests.server.wire import came
 
 
 def test_lines_take_turns_and_within_a_line_the_first_comes_first() -> None:
-    lines: WaitingLines[int] = WaitingLines()
+    lines: FairQueues[int] = FairQueues()
     for account, waiter in (("a", 1), ("a", 2), ("a", 3), ("b", 4), ("c", 5), ("b", 6)):
         lines.add(account, waiter)
     order = [lines.next() for _ in range(6)]
@@ -23,7 +23,7 @@ def test_lines_take_turns_and_within_a_line_the_first_comes_first() -> None:
 
 
 def test_lines_pass_over_who_is_not_admitted() -> None:
-    lines: WaitingLines[int] = WaitingLines()
+    lines: FairQueues[int] = FairQueues()
     lines.add("a", 1)
     lines.add("b", 2)
     assert lines.next(lambda account: account != "a") == ("b", 2)
@@ -32,7 +32,7 @@ def test_lines_pass_over_who_is_not_admitted() -> None:
 
 
 def test_the_lock_goes_to_another_account_before_the_same_one_again() -> None:
-    lock, order = TurnLock(), list[str]()
+    lock, order = FairLock(), list[str]()
     assert lock.acquire("a", None)
 
     def take(account: str) -> None:
@@ -52,7 +52,7 @@ def test_the_lock_goes_to_another_account_before_the_same_one_again() -> None:
 
 
 def test_who_waits_too_long_for_the_lock_leaves_the_line() -> None:
-    lock = TurnLock()
+    lock = FairLock()
     assert lock.acquire("a", None)
     assert not lock.acquire("b", 0.01)
     lock.release()
@@ -63,7 +63,7 @@ def test_an_account_never_has_all_threads() -> None:
     go_on = threading.Event()
 
     async def scenario() -> float:
-        threads = SharedThreads("test", 4, 3)
+        threads = FairThreadPool("test", 4, 3)
         try:
             many = [asyncio.create_task(threads.run("a", lambda: go_on.wait(10))) for _ in range(50)]
             await asyncio.sleep(0)
@@ -84,7 +84,7 @@ def test_who_waits_too_long_for_a_thread_is_503_and_leaves_the_line() -> None:
     go_on = threading.Event()
 
     async def scenario() -> None:
-        threads = SharedThreads("test", 1, 1)
+        threads = FairThreadPool("test", 1, 1)
         try:
             working = asyncio.create_task(threads.run("a", lambda: go_on.wait(10)))
             await asyncio.sleep(0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import noarkit
-from noarkit import IngestResult, PlanResult, Verified
+from noarkit import IngestResult, PlanResult, VerifyResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Landed:
 
     planned: PlanResult
     loaded: IngestResult
-    proof: Verified
+    proof: VerifyResult
     told: dict[str, list[dict[str, object]]]
 
     def values(self, kind: str, name: str) -> list[object]:

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ItemChanged, PackageFault, SourceGone, UnsafeMember
-from noarkit.events import Event, nobody
+from noarkit.events import Event, ignore_event
 from noarkit.graph.entity import SetAside
 from noarkit.packages.bagit.write import BagFile, BagOrder, files_below, make_bag
 from noarkit.sources.bag import BagSource
 from noarkit.sources.files import FileTree
-from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.finders import open_source, reopen
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.port import Source, SourceRecord
 from noarkit.sources.recipe import check, read_recipe
@@ -39,7 +39,9 @@ def bag(place: Path, tail: str, algorithm: str = "sha512", held: Mapping[str, by
 
 
 def records(source: Source) -> list[SourceRecord]:
-    return [item for item in source.records(nobody) if isinstance(item, SourceRecord) and item.kind != "description"]
+    return [
+        item for item in source.records(ignore_event) if isinstance(item, SourceRecord) and item.kind != "description"
+    ]
 
 
 @pytest.mark.parametrize("tail", TAILS)
@@ -91,7 +93,11 @@ def test_what_is_not_there_and_what_is_not_listed_is_set_aside(tmp_path: Path) -
     path = bag(tmp_path, "")
     (path / "data" / "brev.txt").unlink()
     (path / "data" / "ny.txt").write_bytes(b"ny")
-    told = {item.record_key: item.code for item in open_source(str(path)).records(nobody) if isinstance(item, SetAside)}
+    told = {
+        item.record_key: item.code
+        for item in open_source(str(path)).records(ignore_event)
+        if isinstance(item, SetAside)
+    }
     assert told == {"brev.txt": "F202", "ny.txt": "F206"}
 
 

@@ -39,7 +39,7 @@ class Held:
         with closing(Copies()) as copies:
             for name, data in self.files.items():
                 copies.add(Content(name, name, len(data)))
-            return copies.found(self.open, most_bytes)
+            return copies.compare(self.open, most_bytes)
 
 
 LARGE = b"x" * HEAD_BYTES

@@ -7,12 +7,12 @@ import io
 import pytest
 
 from noarkit.errors import UnsafeXml
-from noarkit.packages.holding.statements import read_statements
-from noarkit.sources.descriptions import MOST_EVENTS, MOST_VALUES, Told, period_of, told_by
+from noarkit.packages.container.statements import read_statements
+from noarkit.sources.descriptions import MOST_EVENTS, MOST_VALUES, DocumentSummary, period_of, summarise_document
 
 
-def told(document: str) -> Told:
-    return told_by(read_statements(io.BytesIO(document.encode()), "x"))
+def told(document: str) -> DocumentSummary:
+    return summarise_document(read_statements(io.BytesIO(document.encode()), "x"))
 
 
 def test_values_and_events_beyond_the_bounds_are_counted() -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ItemChanged, ItemVanished, PackageFault, SourceGone, UnsafeMember
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside
 from noarkit.packages.dias.order import DiasOrder
 from noarkit.packages.dias.write import make_dias
 from noarkit.sources.dias import DiasSource, find_dias
-from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.finders import open_source, reopen
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.port import Source, SourceRecord
 from noarkit.sources.recipe import check, read_recipe
@@ -29,7 +29,9 @@ SHAPES = ("pair", "tar", "description", "folder")
 
 
 def records(source: Source) -> list[SourceRecord]:
-    return [item for item in source.records(nobody) if isinstance(item, SourceRecord) and item.kind != "description"]
+    return [
+        item for item in source.records(ignore_event) if isinstance(item, SourceRecord) and item.kind != "description"
+    ]
 
 
 def read(source: Source, record: SourceRecord) -> tuple[bytes, bool]:
@@ -84,7 +86,7 @@ def test_every_other_file_is_a_record_with_its_own_bytes(tmp_path: Path, shape: 
     }
     recipe = read_recipe(source.default_recipe(), "default")
     assert [problem for problem in check(recipe) if not problem.warning] == []
-    assert read_recipe(source.proposal(nobody), "proposal")
+    assert read_recipe(source.proposal(ignore_event), "proposal")
 
 
 def test_what_was_made_is_a_source_whatever_its_names(tmp_path: Path) -> None:
@@ -104,7 +106,7 @@ def test_what_is_not_as_listed_is_set_aside_or_never_the_same(tmp_path: Path) ->
     draft.late |= {"content/gone.txt": None, "content/more.txt": b"m", "content/b.txt": b"c"}
     source = find_dias(str(draft.write(tmp_path / "p")))
     assert isinstance(source, DiasSource)
-    items = list(source.records(nobody))
+    items = list(source.records(ignore_event))
     assert {item.record_key: item.code for item in items if isinstance(item, SetAside)} == {
         "gone.txt": "F202",
         "more.txt": "F206",
@@ -134,7 +136,7 @@ def test_a_package_that_changed_since_the_plan_is_told(tmp_path: Path) -> None:
 
 def test_what_is_gone_or_hostile_is_told(tmp_path: Path) -> None:
     with pytest.raises(SourceGone):
-        list(DiasSource(tmp_path / "nowhere").records(nobody))
+        list(DiasSource(tmp_path / "nowhere").records(ignore_event))
     assert find_dias(str(tmp_path)) is None
     good_dias().write(tmp_path)
     replace(good_dias(), name="other", description_name="other").write(tmp_path)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
-from noarkit.packages.forms import look
+from noarkit.packages.forms import detect_form
 from noarkit.sources.dias import DiasSource
-from noarkit.sources.opening import open_source
+from noarkit.sources.finders import open_source
 from noarkit.sources.port import SourceRecord
 from samples.packages.dias import UUID, good_dias
 
@@ -45,10 +45,10 @@ def bare(place: Path, files: dict[str, bytes] = FILES) -> Path:
 
 def test_every_file_of_a_delivery_without_mets_is_carried(tmp_path: Path) -> None:
     place = bare(tmp_path / "d")
-    assert look(place).form == "dias"
+    assert detect_form(place).form == "dias"
     source = open_source(str(place))
     assert isinstance(source, DiasSource)
-    items = list(source.records(nobody))
+    items = list(source.records(ignore_event))
     held = {}
     for item in items:
         assert isinstance(item, SourceRecord)
@@ -76,7 +76,7 @@ def test_a_package_whose_description_is_an_older_one_is_read_and_its_extract_too
     (pair / "info.xml").write_bytes(info(pair / f"{UUID}.tar"))
     source = open_source(str(pair))
     assert isinstance(source, DiasSource)
-    items = list(source.records(nobody))
+    items = list(source.records(ignore_event))
     assert not [item for item in items if isinstance(item, SetAside)]
     assert {item.key for item in items if isinstance(item, SourceRecord)} >= {"brev.txt", "/../info.xml"}
     assert all(item.record_key.endswith(".xsd") for item in items if isinstance(item, Skipped))

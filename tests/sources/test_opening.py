@@ -10,11 +10,11 @@ from types import FrameType
 import pytest
 
 from noarkit.errors import SourceGone, UsageFault
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.extract.convert import ConvertOptions, convert
 from noarkit.safe.zipped import count_of
 from noarkit.sources.files import FilePolicy, FileTree
-from noarkit.sources.opening import file_finder, open_source, opener
+from noarkit.sources.finders import file_finder, open_source, opener
 from noarkit.sources.port import Source, SourceRecord
 
 MAIL = b"From: a@b.no\nTo: c@d.no\nSubject: Hei\nMessage-ID: <1@b.no>\n\nHei\n"
@@ -23,7 +23,7 @@ MAILBOX = b"From a@b.no Mon Jan  6 12:00:00 2020\n" + MAIL
 
 def kinds_and_keys(source: Source) -> list[tuple[str, str]]:
     """Kind and key of each record."""
-    return [(item.kind, item.key) for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    return [(item.kind, item.key) for item in source.records(ignore_event) if isinstance(item, SourceRecord)]
 
 
 def test_a_folder_is_a_file_tree(tmp_path: Path) -> None:

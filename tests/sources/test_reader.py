@@ -22,10 +22,10 @@ from noarkit.errors import (
     SourceGone,
     UsageFault,
 )
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.safe.digest import Readable
-from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.finders import open_source, reopen
 from noarkit.sources.port import SourceIdentity, SourceRecord, released
 from noarkit.sources.reader import Record, from_reader
 from noarkit.sources.recipe import check, read_recipe
@@ -64,8 +64,8 @@ def test_it_is_a_source_with_an_identity_a_recipe_and_a_proposal() -> None:
     items = [Record("letter", "1", {"title": "T", "case": "19/1"}, (Content("a", "a.txt"),)), Skipped("2", "draft")]
     source = from_reader(Given(items), "my-letters", "/srv/x")
     assert source.identity == SourceIdentity("my-letters", "my-letters:/srv/x")
-    assert list(source.records(nobody)) == items
-    for text in (source.default_recipe(), source.proposal(nobody)):
+    assert list(source.records(ignore_event)) == items
+    for text in (source.default_recipe(), source.proposal(ignore_event)):
         recipe = read_recipe(text)
         assert recipe.kinds == ("my-letters",) and recipe.target.external_system == "my-letters:/srv/x"
         assert check(recipe, [item for item in items if isinstance(item, SourceRecord)]) == []
@@ -86,7 +86,7 @@ def test_its_own_recipe_goes_before_ours_and_it_is_closed_when_the_work_is_done(
 def test_values_become_plain_ones() -> None:
     fields = {"d": date(1998, 3, 4), "t": datetime(1998, 3, 4, 5, 6), "n": Decimal("1.50"), "p": Path("a/b"),
               "s": {"b", "a"}, "l": (1, [None, True]), "m": {1: "x"}}  # fmt: skip
-    (told,) = from_reader(Given([Record("k", "1", fields)]), "plain").records(nobody)
+    (told,) = from_reader(Given([Record("k", "1", fields)]), "plain").records(ignore_event)
     assert isinstance(told, SourceRecord)
     assert told.fields == {
         "d": "1998-03-04", "t": "1998-03-04T05:06:00", "n": "1.50", "p": "a/b", "s": ["a", "b"],
@@ -101,7 +101,7 @@ def test_values_become_plain_ones() -> None:
 )  # fmt: skip
 def test_what_is_no_record_is_the_readers_fault_and_says_so(item: object) -> None:
     with pytest.raises(UsageFault) as told:
-        list(from_reader(Given([item]), "odd").records(nobody))
+        list(from_reader(Given([item]), "odd").records(ignore_event))
     assert told.value.data["what"] == "reader-yields"
 
 
@@ -111,10 +111,10 @@ def test_a_place_that_cannot_be_read_stops_and_any_other_fault_comes_through() -
         raise error
 
     with pytest.raises(SourceGone) as gone:
-        list(from_reader(Given(broken(FileNotFoundError(2, "no"))), "gone").records(nobody))
+        list(from_reader(Given(broken(FileNotFoundError(2, "no"))), "gone").records(ignore_event))
     assert gone.value.data == {"where": "gone:", "why": "ENOENT"}
     with pytest.raises(KeyError):
-        list(from_reader(Given(broken(KeyError("slip"))), "slip").records(nobody))
+        list(from_reader(Given(broken(KeyError("slip"))), "slip").records(ignore_event))
 
 
 @pytest.mark.parametrize(

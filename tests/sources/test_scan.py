@@ -14,7 +14,7 @@ import pytest
 import noarkit
 from noarkit.cli.main import main
 from noarkit.errors import SourceGone
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.sources.copies import Copied
 from noarkit.sources.files import FilePolicy, FileTree
@@ -63,14 +63,14 @@ def tree(root: Path) -> Path:
 
 
 def test_a_scan_counts_sizes_formats_years_and_troubles(tmp_path: Path) -> None:
-    report = scan(FileTree(tree(tmp_path), FilePolicy(look_inside=False)), nobody)
+    report = scan(FileTree(tree(tmp_path), FilePolicy(look_inside=False)), ignore_event)
     assert (report.read, report.records, report.contents, report.bytes, report.largest_bytes) == (8, 6, 6, 21, 10)
     assert report.formats == {"pdf": 2, "txt": 2, "unknown": 2}
     assert report.format_bytes == {"pdf": 15, "txt": 5, "unknown": 1}
     assert report.years == {str(year): 1 for year in range(2001, 2007)}
     assert report.set_aside == {"F204": 1}
     assert report.skipped == {"a link": 1}
-    assert report.noted == {"W204": 2, "W207": 1}
+    assert report.notes == {"W204": 2, "W207": 1}
     assert report.kinds == {"file": 6}
 
 
@@ -79,8 +79,8 @@ def test_a_look_from_outside_counts_what_records_tell(tmp_path: Path, policy: di
     (tree(tmp_path) / "tom").mkdir()
     wanted = FilePolicy(look_inside=False, **policy)  # type: ignore[arg-type]  # words of the policy
     source = FileTree(tmp_path, wanted)
-    told = scan(source, nobody)
-    by_records = scan(Listed(*source.records(nobody)), nobody)
+    told = scan(source, ignore_event)
+    by_records = scan(Listed(*source.records(ignore_event)), ignore_event)
     assert {**told.as_json(), "where": "", "source_kind": ""} == {
         **by_records.as_json(),
         "where": "",
@@ -90,11 +90,11 @@ def test_a_look_from_outside_counts_what_records_tell(tmp_path: Path, policy: di
 
 def test_formats_are_media_types_where_files_are_looked_into(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"%PDF-1.7\n")
-    assert scan(FileTree(tmp_path), nobody).formats == {"application/pdf": 1}
+    assert scan(FileTree(tmp_path), ignore_event).formats == {"application/pdf": 1}
 
 
 def test_the_report_is_plain_json_with_numbers_that_add_up(tmp_path: Path) -> None:
-    told = json.loads(json.dumps(scan(FileTree(tree(tmp_path)), nobody).as_json()))
+    told = json.loads(json.dumps(scan(FileTree(tree(tmp_path)), ignore_event).as_json()))
     left_out = sum(told["set_aside"].values()) + sum(told["skipped"].values())
     assert told["read"] == told["records"] + left_out
     assert sum(one["count"] for one in told["formats"].values()) == told["contents"]
@@ -104,7 +104,7 @@ def test_the_report_is_plain_json_with_numbers_that_add_up(tmp_path: Path) -> No
 
 def test_what_is_left_out_is_handed_on_for_lists(tmp_path: Path) -> None:
     listed: list[SetAside | Skipped] = []
-    scan(FileTree(tree(tmp_path)), nobody, each=listed.append)
+    scan(FileTree(tree(tmp_path)), ignore_event, on_left_out=listed.append)
     assert [item.record_key for item in listed] == ["fifo", "link"]
 
 
@@ -116,20 +116,20 @@ def test_the_year_of_a_mail_is_that_of_its_date() -> None:
     changed = SourceRecord("file", "b", {"modified": "2021-01-01T00:00:00.000Z"}, (content,))
     content_only = SourceRecord("file", "c", {}, (content,))
     unknown = SourceRecord("row", "d", {})
-    report = scan(Listed(dated, changed, content_only, unknown), nobody)
+    report = scan(Listed(dated, changed, content_only, unknown), ignore_event)
     assert report.years == {"1999": 1, "2021": 1, "2023": 1, "unknown": 1}
 
 
 def test_endless_kinds_of_formats_are_counted_together() -> None:
     contents = (Content(str(number), f"a.x{number}", 1) for number in range(3_000))
-    report = scan(Listed(*(SourceRecord("file", one.locator, {}, (one,)) for one in contents)), nobody)
+    report = scan(Listed(*(SourceRecord("file", one.locator, {}, (one,)) for one in contents)), ignore_event)
     assert len(report.formats) == 1_001
     assert report.formats[OTHER] == 2_000
 
 
 def test_notes_are_counted_by_code() -> None:
-    report = scan(Listed(SourceRecord("row", "a", {}, (), (Note("W1"), Note("W2")))), nobody)
-    assert report.noted == {"W1": 1, "W2": 1}
+    report = scan(Listed(SourceRecord("row", "a", {}, (), (Note("W1"), Note("W2")))), ignore_event)
+    assert report.notes == {"W1": 1, "W2": 1}
 
 
 def test_a_scan_says_when_it_is_done(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_scan_says_when_it_is_done(tmp_path: Path) -> None:
 
 def test_a_root_that_is_gone_is_no_empty_report(tmp_path: Path) -> None:
     with pytest.raises(SourceGone):
-        scan(FileTree(tmp_path / "borte", FilePolicy(look_inside=False)), nobody)
+        scan(FileTree(tmp_path / "borte", FilePolicy(look_inside=False)), ignore_event)
 
 
 def test_files_are_counted_by_the_names_that_a_plan_has_for_their_formats(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_files_are_counted_by_the_names_that_a_plan_has_for_their_formats(tmp_pa
         ("d", b"x"),
     ):
         (tmp_path / "files" / name).write_bytes(data)
-    found = scan(FileTree(tmp_path / "files"), nobody)
+    found = scan(FileTree(tmp_path / "files"), ignore_event)
     noarkit.plan(tmp_path / "files", tmp_path / "run")
     planned = json.loads((tmp_path / "run" / "plan-report.json").read_text("utf-8"))["formats"]
     assert dict(found.format_names) == {one["format"]: one["count"] for one in planned}
@@ -163,7 +163,7 @@ def test_identity_numbers_in_names_are_told_a_folder_of_many_once(tmp_path: Path
     for name in ("15076500565/a.txt", "15076500565/b.txt", "søknad 150765 00565.txt", "15076500566.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(name.encode())
-    assert scan(FileTree(tmp_path), nobody).noted["W223"] == 2
+    assert scan(FileTree(tmp_path), ignore_event).notes["W223"] == 2
 
 
 def test_years_stand_in_order_and_the_rarest_are_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

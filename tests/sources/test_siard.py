@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noarkit.errors import SourceAway, SourceGone, UsageFault
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.packages.siard.read import open_siard
 from noarkit.packages.siard.spec import WRITTEN, Version
 from noarkit.packages.siard.sqlite import sqlite_of
 from noarkit.packages.siard.write import SiardOrder, write_siard
-from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.finders import open_source, reopen
 from noarkit.sources.port import Source, SourceRecord
 from noarkit.sources.siard import find_siard
 from noarkit.sources.siard.live import live_source
@@ -53,7 +53,7 @@ def archived(sample: Sample, order: SiardOrder, name: str = "x.siard") -> Path:
 
 
 def records(source: Source) -> Told:
-    found = [item for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    found = [item for item in source.records(ignore_event) if isinstance(item, SourceRecord)]
     return {(one.kind, one.key): one for one in found}
 
 

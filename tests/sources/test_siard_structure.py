@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.extract.convert import ConvertOptions, set_aside_path
 from noarkit.extract.databases import convert_database
 from noarkit.packages.siard.model import Archive, Schema, Table
@@ -18,7 +18,7 @@ from noarkit.packages.siard.read import open_siard
 from noarkit.packages.siard.sqlite import sqlite_of
 from noarkit.packages.siard.write import SiardOrder, write_siard
 from noarkit.sources.database.sqlite_statement import read_statement
-from noarkit.sources.opening import open_source
+from noarkit.sources.finders import open_source
 from noarkit.sources.port import SourceRecord
 from noarkit.sources.siard.live import live_source
 from noarkit.validate.siard.run import validate_siard
@@ -315,7 +315,7 @@ def test_each_row_of_heirs_and_partitions_stands_once(postgresql: Sample, tmp_pa
         rows = db.execute("SELECT k, substr(v, 1, 1), length(v) FROM whole ORDER BY k").fetchall()
         assert rows == [(1, "a", 1_100_000), (11, "b", 1_100_000)]
         assert db.execute("SELECT note FROM base").fetchall() == [("base",)]
-    live = [one for one in open_source(postgresql.url).records(nobody) if isinstance(one, SourceRecord)]
+    live = [one for one in open_source(postgresql.url).records(ignore_event) if isinstance(one, SourceRecord)]
     assert sorted(one.kind for one in live if one.kind in ("base", "heir", "whole")) == [
         "base",
         "heir",

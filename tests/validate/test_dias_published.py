@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.packages.dias.mets_read import MetsReading
+from noarkit.packages.dias.mets_read import MetsReader
 from noarkit.packages.dias.read import open_dias
 from noarkit.validate.dias.documents import DocumentValidator
 from noarkit.validate.dias.run import RULES, looks_like_dias, validate_dias
@@ -57,13 +57,13 @@ def test_its_seal_and_every_file_are_proven(samples: Path) -> None:
 def test_a_mets_as_a_later_writer_has_it_breaks_the_schema_in_the_two_known_ways(samples: Path, tmp_path: Path) -> None:
     path = samples / "oais" / "dias" / "dias-mets.xml"
     with path.open("rb") as file:
-        reading = MetsReading(file)
-        assert [listed.href for listed in reading.listed()][1:] == [
+        reading = MetsReader(file)
+        assert [listed.href for listed in reading.files()][1:] == [
             "file:content/dokumenter/5000000.pdf",
             "file:content/dokumenter/5000001.pdf",
             "file:content/dokumenter/underkatalog/5000002.pdf",
         ]
-    assert reading.mixed == 72
+    assert reading.mixed_group_line == 72
     tally = Tally(RULES)
     DocumentValidator(tmp_path, None).judge(path, reading.header.namespace, ("D202", path.name), tally)
     (outcome,) = tally.outcomes({})

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import PackageFault
-from noarkit.packages.dias.held import open_held
+from noarkit.packages.container.storage import Storage
 from noarkit.packages.dias.inventory import Inventory
 from noarkit.packages.dias.located import locate
-from noarkit.packages.forms import look
-from noarkit.packages.holding.storage import Storage
+from noarkit.packages.dias.tar_storage import open_tar_storage
+from noarkit.packages.forms import detect_form
 from noarkit.safe.digest import Readable
 from noarkit.validate.dias.documents import DocumentValidator
 from noarkit.validate.dias.run import RULES, Check, looks_like_dias, validate_dias
 from noarkit.validate.dias.seal import Seal
-from noarkit.validate.findings import Report, Tally
+from noarkit.validate.findings import Tally, ValidateResult
 from noarkit.validate.noark5.run import Noark5ValidateOptions
 from noarkit.words.texts import LANGUAGES, fields, texts
 from samples.packages.dias import METS, UUID, description, good_dias, tarred
@@ -33,11 +33,11 @@ OURS = {"N102"}
 """What every extract with our own schemas is told."""
 
 
-def told(report: Report) -> str:
+def told(report: ValidateResult) -> str:
     return "\n".join(f"{one.rule.code} {one.count} {one.places[:2]}" for one in report.outcomes)
 
 
-def graver(report: Report) -> set[str]:
+def graver(report: ValidateResult) -> set[str]:
     return {code for code in report.codes if code not in INFO and not code.startswith("N9")}
 
 
@@ -71,13 +71,13 @@ def test_an_aic_broken_in_one_way_is_told_of_that_alone(bad: BadAic, tmp_path: P
 
 @pytest.mark.parametrize("bad", [bad for bad in BAD_DIAS if bad.code != "D501"], ids=lambda bad: bad.name)
 def test_a_broken_package_is_seen_to_be_one_of_dias_all_the_same(bad: BadDias, tmp_path: Path) -> None:
-    assert look(bad.draft().write(tmp_path / "p")).form == "dias"
+    assert detect_form(bad.draft().write(tmp_path / "p")).form == "dias"
 
 
 def test_a_good_aic_breaks_no_rule_and_neither_do_its_aips(tmp_path: Path) -> None:
     path = write_aic(tmp_path / "p")
     assert looks_like_dias(path)
-    assert look(path).form == "dias"
+    assert detect_form(path).form == "dias"
     report = validate_dias(path)
     assert (report.codes, report.version, report.summary["files"]) == (frozenset(), "AIC", ("2",))
     for folder in (entry for entry in (tmp_path / "p").iterdir() if entry.is_dir()):
@@ -194,7 +194,7 @@ class Broken:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self.where, self.folder, self.stamp = storage.where, storage.folder, storage.stamp
-        self.files, self.laid, self.member = storage.files, storage.laid, storage.member
+        self.files, self.files_in_order, self.member = storage.files, storage.files_in_order, storage.member
         self.open, self.close = storage.open, storage.close
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
@@ -209,7 +209,7 @@ def test_a_file_that_cannot_be_read_to_its_end_is_told(tmp_path: Path) -> None:
     located = locate(good_dias().write(tmp_path / "p"))
     tally = Tally(RULES)
     (tmp_path / "own").mkdir()
-    with closing(open_held(located.place)) as storage, closing(Inventory()) as inventory:
+    with closing(open_tar_storage(located.place)) as storage, closing(Inventory()) as inventory:
         Check(located, Broken(storage), inventory, DocumentValidator(tmp_path / "own", None), tally).run(
             Noark5ValidateOptions()
         )

@@ -13,7 +13,7 @@ from noarkit.errors import PackageFault
 from noarkit.events import Event
 from noarkit.validate import validate
 from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
-from noarkit.validate.findings import Place, Report
+from noarkit.validate.findings import Place, ValidateResult
 from samples.packages.eark import OBJID, REP, Draft, good, said, seal, write_folder, write_tar, write_zip
 
 README = "documentation/readme.txt"
@@ -48,12 +48,12 @@ def published(reference: Path) -> Path:
     return place
 
 
-def errors(report: Report) -> set[str]:
+def errors(report: ValidateResult) -> set[str]:
     """The rules that make a package invalid."""
     return {one.rule.code for one in report.outcomes if one.rule.level == "error"}
 
 
-def places(report: Report, code: str) -> tuple[Place, ...]:
+def places(report: ValidateResult, code: str) -> tuple[Place, ...]:
     """Where a rule does not hold."""
     return next((one.places for one in report.outcomes if one.rule.code == code), ())
 
@@ -275,7 +275,7 @@ def test_the_lower_case_namespace_of_the_extensions_is_the_same(tmp_path: Path) 
 def test_whoever_asks_for_any_package_gets_the_same_report(tmp_path: Path) -> None:
     heard: list[Event] = []
     path = write_folder(good(), tmp_path)
-    report = validate(path, tell=heard.append)
+    report = validate(path, listener=heard.append)
     assert (report.form, report.version, report.codes) == ("eark", "2.2.0", frozenset())
     assert [event.data["file"] for event in heard if event.name == "validating"] == ["METS.xml", f"{REP}/METS.xml"]
     assert report.summary["files"] == (str(len(good().files)),)

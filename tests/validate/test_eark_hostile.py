@@ -19,7 +19,7 @@ from noarkit.safe.unpack import UnpackLimits
 from noarkit.validate.eark.inventory import Inventory
 from noarkit.validate.eark.places import Places
 from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
-from noarkit.validate.findings import Place, Report
+from noarkit.validate.findings import Place, ValidateResult
 from samples.packages.eark import OBJID, REP, Draft, good, premis, seal, write_folder, write_tar, write_zip
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
@@ -59,7 +59,7 @@ ODD = (
 )
 
 
-def places(report: Report, code: str) -> tuple[Place, ...]:
+def places(report: ValidateResult, code: str) -> tuple[Place, ...]:
     """Where a rule does not hold."""
     return next((one.places for one in report.outcomes if one.rule.code == code), ())
 

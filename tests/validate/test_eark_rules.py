@@ -14,7 +14,7 @@ import pytest
 from noarkit.packages.eark import spec
 from noarkit.validate.eark.codes import rules_for
 from noarkit.validate.eark.run import EarkValidateOptions, looks_like_eark, validate_eark
-from noarkit.validate.findings import Report
+from noarkit.validate.findings import ValidateResult
 from noarkit.words.texts import LANGUAGES, fields, texts
 from samples.packages.eark import PROFILES, good, write_folder
 from samples.packages.eark_bad import BAD_PACKAGES
@@ -31,7 +31,7 @@ UNJUDGED = {"EARK-XSD-NONE", "EARK-XSD"}
 """What schemas of ours add, or that there are none."""
 
 
-def told(report: Report) -> str:
+def told(report: ValidateResult) -> str:
     """All that was found, for whoever reads why a test failed."""
     return "\n".join(
         f"{one.rule.code} {one.count} " + "; ".join(f"{at.file}:{at.line} {dict(at.data)}" for at in one.places)

@@ -13,7 +13,7 @@ from noarkit.errors import UsageFault
 from noarkit.validate.bagit.second import Opinion
 from noarkit.validate.eark.run import validate_eark
 from noarkit.validate.eark.second import second_opinion
-from noarkit.validate.findings import Report
+from noarkit.validate.findings import ValidateResult
 from samples.packages.eark import Draft, good, write_folder, write_tar
 from samples.packages.eark_bad import BAD_PACKAGES
 
@@ -58,7 +58,7 @@ def prints(folder: Path, answer: str) -> str:
     return fake(folder, f"print(pathlib.Path({str(folder / 'answer.txt')!r}).read_text())")
 
 
-def asked(draft: Draft, folder: Path, command: str) -> tuple[Report, Opinion]:
+def asked(draft: Draft, folder: Path, command: str) -> tuple[ValidateResult, Opinion]:
     """Our report, and the other's opinion."""
     path = write_folder(draft, folder)
     report = validate_eark(path)

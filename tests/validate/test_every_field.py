@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.model.xml_model import xml_model
-from noarkit.validate import Report, validate
+from noarkit.validate import ValidateResult, validate
 from samples.packages.describe import seal
 from samples.packages.good import Draft, good_draft
 
@@ -89,7 +89,7 @@ def changed(draft: Draft, *fields: Field) -> None:
         draft.files[field.file] = (text[: field.begin] + WRONG + text[field.end :]).encode()
 
 
-def judged(draft: Draft, folder: Path) -> Report:
+def judged(draft: Draft, folder: Path) -> ValidateResult:
     """The report on a draft, described as it is."""
     seal(draft)
     draft.write(folder)

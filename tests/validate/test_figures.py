@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from noarkit.model.xml_model import VERSIONS, Version
-from noarkit.validate import Report, validate
+from noarkit.validate import ValidateResult, validate
 from samples.packages.changes import STRUCTURE, replaced
 from samples.packages.describe import seal
 from samples.packages.good import Draft, good_draft, unit_id
 
 
-def rows(report: Report, code: str) -> dict[tuple[str, ...], int]:
+def rows(report: ValidateResult, code: str) -> dict[tuple[str, ...], int]:
     """The rows of one figure."""
     return {labels: number for count in report.counts if count.rule.code == code for labels, number in count.rows}
 
 
-def made(draft: Draft, folder: Path) -> Report:
+def made(draft: Draft, folder: Path) -> ValidateResult:
     """The report on a draft."""
     seal(draft)
     draft.write(folder)

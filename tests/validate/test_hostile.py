@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import PackageFault, SourceGone
-from noarkit.validate import Report, validate
+from noarkit.validate import ValidateResult, validate
 from noarkit.validate.noark5.messages import refusal
 from samples.packages.changes import Change, edit, replaced
 from samples.packages.describe import seal
@@ -32,7 +32,7 @@ def package(folder: Path, *changes: Change) -> Path:
     return folder
 
 
-def places(report: Report, code: str) -> list[str]:
+def places(report: ValidateResult, code: str) -> list[str]:
     """The files in which a rule was broken."""
     return [place.file for one in report.outcomes if one.rule.code == code for place in one.places]
 

@@ -10,7 +10,7 @@ import pytest
 
 from noarkit.errors import NoarkitError, TooLarge
 from noarkit.safe.unpack import UnpackLimits
-from noarkit.validate import Report, validate
+from noarkit.validate import ValidateResult, validate
 from noarkit.validate.compare import compare_extracts
 from samples.packages.bad import BAD, Bad
 from samples.packages.make import drafts_with, write_good
@@ -36,7 +36,7 @@ def packed(folder: Path, kind: str, top: str = "uttrekk/") -> Path:
     return target
 
 
-def told(report: Report) -> dict[str, tuple[int, list[tuple[str, int | None]]]]:
+def told(report: ValidateResult) -> dict[str, tuple[int, list[tuple[str, int | None]]]]:
     """What a report says, without where the package lies."""
     return {one.rule.code: (one.count, [(place.file, place.line) for place in one.places]) for one in report.outcomes}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import PackageFault
-from noarkit.validate import Report, validate
+from noarkit.validate import ValidateResult, validate
 from noarkit.validate.findings import rules_of
 
 # What the note beside each says, in our codes: those that must be found, and whether the package is valid.
@@ -50,7 +50,7 @@ def published(reference: Path) -> Path:
     return place
 
 
-def validated(published: Path, name: str, folder: Path) -> Report:
+def validated(published: Path, name: str, folder: Path) -> ValidateResult:
     """The report on a copy without what does not belong to it."""
     target = folder / name.replace("/", "-")
     shutil.copytree(published / name, target, ignore=shutil.ignore_patterns(*COLLECTED))

@@ -13,7 +13,7 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.report.validation_page import write_validation
-from noarkit.validate import Report, validate
+from noarkit.validate import ValidateResult, validate
 from noarkit.words.texts import LANGUAGES, texts
 from samples.packages.bad import BAD
 from samples.packages.make import write_good
@@ -68,7 +68,7 @@ class Text(HTMLParser):
             self.words.append(" ".join(data.split()))
 
 
-def page_of(report: Report, folder: Path, lang: str) -> Text:
+def page_of(report: ValidateResult, folder: Path, lang: str) -> Text:
     """The page of a report, read."""
     write_validation(report, folder / "page.html", "html", lang)
     page = Text()

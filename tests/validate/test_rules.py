@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.model.xml_model import VERSIONS, Version
-from noarkit.validate import Report, validate
+from noarkit.validate import ValidateResult, validate
 from noarkit.validate.findings import LEVELS, rules_of
 from noarkit.words.texts import LANGUAGES, fields, texts
 from samples.packages.bad import BAD, Bad
@@ -26,7 +26,7 @@ def official(reference: Path) -> Path:
     return reference / "xsd" / "noark5"
 
 
-def told(report: Report) -> str:
+def told(report: ValidateResult) -> str:
     """All that was found, for whoever reads why a test failed."""
     return "\n".join(f"{one.rule.code} {one.count} {one.places[:2]}" for one in report.outcomes)
 

@@ -15,7 +15,7 @@ from noarkit.packages.siard.read import open_siard
 from noarkit.packages.siard.spec import WRITTEN, Version
 from noarkit.report.validation_page import REPORT_FORMATS, ReportFormat, write_validation
 from noarkit.safe.unpack import UnpackLimits
-from noarkit.validate import Report
+from noarkit.validate import ValidateResult
 from noarkit.validate.siard.run import RULES, validate_siard
 from noarkit.words.texts import LANGUAGES, fields, texts
 from tests.validate.siards import ALONG, BROKEN, META, T0, T1, Files, good, less, more, packed, swap
@@ -34,7 +34,7 @@ def files() -> Files:
     return good()
 
 
-def judged(folder: Path, content: bytes, name: str = "x.siard") -> Report:
+def judged(folder: Path, content: bytes, name: str = "x.siard") -> ValidateResult:
     path = folder / name
     path.write_bytes(content)
     return validate_siard(path)
@@ -46,7 +46,7 @@ def cases() -> Iterator[tuple[str, Callable[[Files], Files]]]:
             yield code, change
 
 
-def told(report: Report) -> str:
+def told(report: ValidateResult) -> str:
     return "\n".join(f"{one.rule.code} {one.count} {one.places[:2]}" for one in report.outcomes)
 
 
@@ -210,7 +210,7 @@ def test_every_sample_of_others_reads_and_is_judged(reference: Path) -> None:
 def test_without_metadata_only_the_files_are_judged(files: Files, tmp_path: Path) -> None:
     report = judged(tmp_path, packed(less(META)(files)))
     assert report.codes == {"SIARD-P_4.2-5"}
-    assert isinstance(report, Report)
+    assert isinstance(report, ValidateResult)
     with pytest.raises(NoarkitError):
         open_siard(tmp_path / "x.siard")
 

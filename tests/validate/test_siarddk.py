@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.packages.forms import look
+from noarkit.packages.forms import detect_form
 from noarkit.validate.siarddk.run import RULES
 
 NAME = "AVID.SA.18001.1"
@@ -49,7 +49,7 @@ def delivery(place: Path, files: dict[str, str] | None = None) -> Path:
 
 def test_a_good_delivery_is_valid_and_told_as_what_it_is(tmp_path: Path) -> None:
     place = delivery(tmp_path)
-    assert look(place).form == "siard"
+    assert detect_form(place).form == "siard"
     report = noarkit.validate(place)
     assert (report.codes, report.version, report.valid) == (frozenset(), "DK", True)
     assert (report.summary["tables"], report.summary["rows"]) == (("1",), ("2",))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.events import Event
-from noarkit.validate import Report, validate
+from noarkit.validate import ValidateResult, validate
 from noarkit.validate.noark5.run import Noark5ValidateOptions, validate_extract
 from noarkit.validate.noark5.store import is_uuid, pack_id, unpack_id
 from samples.packages.bad import BAD
@@ -23,7 +23,7 @@ from scripts.benchmarks.noark_package import make_package
 SOME = ("N007", "N103", "N109", "N301", "N402", "N405", "N505", "N601")
 
 
-def timeless(report: Report) -> Report:
+def timeless(report: ValidateResult) -> ValidateResult:
     """A report without how long it took."""
     return replace(report, seconds=0.0)
 
@@ -59,7 +59,7 @@ def test_the_first_hundred_places_are_told_and_all_are_counted(tmp_path: Path) -
 def test_the_work_is_told_while_it_goes_on(tmp_path: Path) -> None:
     heard: list[Event] = []
     write_good(tmp_path, "5.0")
-    validate(tmp_path, tell=heard.append)
+    validate(tmp_path, listener=heard.append)
     assert {event.name for event in heard} == {"validating"}
     assert heard[-1].data["bytes"] == (tmp_path / "arkivstruktur.xml").stat().st_size
 
@@ -90,7 +90,7 @@ def test_killed_at_any_step_it_leaves_no_file_and_no_child_and_the_next_report_i
     scratch.mkdir()
     before, undisturbed = state_of(thousands), timeless(validate(thousands))
     code = "import sys; from pathlib import Path; from noarkit.validate import validate\nprint('on', flush=True)\n"
-    code += "validate(Path(sys.argv[1]), tell=lambda event: print('on', flush=True))"
+    code += "validate(Path(sys.argv[1]), listener=lambda event: print('on', flush=True))"
     environment = {**os.environ, "TMPDIR": str(scratch), "SQLITE_TMPDIR": str(scratch)}
     with subprocess.Popen(
         [sys.executable, "-c", code, str(thousands)], stdout=subprocess.PIPE, env=environment, start_new_session=True

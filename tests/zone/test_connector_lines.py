@@ -71,7 +71,7 @@ def standing_over_tls(
         write_config(folder / "standin.toml", service, made)
         config = uvicorn.Config(made.app, log_config=None, access_log=False, lifespan="auto")
         config.load()
-        config.ssl = tls.serving(certificate, certificate, authority)
+        config.ssl = tls.server_context(certificate, certificate, authority)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

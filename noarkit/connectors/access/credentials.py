@@ -102,14 +102,14 @@ class TokenCredential:
                 self._current = self._request_grant(current)
                 return self._current
             with self._keep.locked():
-                stored = self._keep.read()
-                if stored is not None and stored.origin != self._renewal.origin:
-                    stored = None
-                if stored is not None and stored.access_token != refused_token and self._is_good(stored):
-                    self._scrubber.learn(stored.access_token, stored.refresh_token)
-                    self._current = stored
-                    return stored
-                grant = self._request_grant(stored or current)
+                saved_grant = self._keep.read()
+                if saved_grant is not None and saved_grant.origin != self._renewal.origin:
+                    saved_grant = None
+                if saved_grant is not None and saved_grant.access_token != refused_token and self._is_good(saved_grant):
+                    self._scrubber.learn(saved_grant.access_token, saved_grant.refresh_token)
+                    self._current = saved_grant
+                    return saved_grant
+                grant = self._request_grant(saved_grant or current)
                 self._keep.save(grant)
             self._current = grant
             return grant

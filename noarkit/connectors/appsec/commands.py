@@ -21,10 +21,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from noarkit.connectors.appsec import writing
+from noarkit.connectors.appsec import write_calls
 from noarkit.connectors.appsec.service import AppSec, open_service
 from noarkit.connectors.appsec.vulnerabilities import vulnerabilities
-from noarkit.connectors.appsec.writing import Hook, JsonObject, Order
+from noarkit.connectors.appsec.write_calls import Hook, JsonObject, Order
 from noarkit.connectors.canonical import canonical, parse, without_secrets
 from noarkit.connectors.inbox import webhooks
 from noarkit.connectors.settings import Connection
@@ -78,14 +78,14 @@ def _run_object(service: AppSec, kind: str, remaining: Sequence[str], arguments:
         case ("list",):
             return calls.projects() if kind == "projects" else calls.applications()
         case ("create",):
-            return (writing.create(calls, kind, arguments),)
+            return (write_calls.create(calls, kind, arguments),)
         case ("get", object_id):
-            return (writing.retrieve(calls, kind, object_id) or {},)
+            return (write_calls.retrieve(calls, kind, object_id) or {},)
         case ("set", object_id):
-            writing.update(calls, kind, object_id, arguments)
-            return (writing.retrieve(calls, kind, object_id) or {},)
+            write_calls.update(calls, kind, object_id, arguments)
+            return (write_calls.retrieve(calls, kind, object_id) or {},)
         case ("delete", object_id):
-            writing.delete(calls, kind, object_id)
+            write_calls.delete(calls, kind, object_id)
             return ({"deleted": object_id},)
         case _:
             raise _unknown_command((kind, *remaining))
@@ -99,17 +99,17 @@ def _run_scan(service: AppSec, remaining: Sequence[str], arguments: JsonObject) 
         case ("tags",):
             return (calls.tags("scans"),)
         case ("create", project):
-            return (writing.start(calls, _order(service, project, arguments), clock),)
+            return (write_calls.start(calls, _order(service, project, arguments), clock),)
         case ("get", scan_id):
-            return (writing.retrieve(calls, "scans", scan_id) or {},)
+            return (write_calls.retrieve(calls, "scans", scan_id) or {},)
         case ("wait", scan_id):
             settings = service.settings
-            return (writing.poll(calls, scan_id, clock, settings.poll_s, settings.scan_timeout_s),)
+            return (write_calls.poll(calls, scan_id, clock, settings.poll_s, settings.scan_timeout_s),)
         case ("cancel", scan_id):
-            writing.cancel(calls, scan_id)
+            write_calls.cancel(calls, scan_id)
             return ({"canceled": scan_id},)
         case ("delete", scan_id):
-            writing.delete(calls, "scans", scan_id)
+            write_calls.delete(calls, "scans", scan_id)
             return ({"deleted": scan_id},)
         case _:
             raise _unknown_command(("scan", *remaining))
@@ -122,7 +122,7 @@ def _run_webhook(service: AppSec, remaining: Sequence[str], arguments: JsonObjec
         case ("create",):
             return (_create_webhook(service, arguments),)
         case ("delete", webhook_id):
-            writing.delete_webhook(service.calls, webhook_id)
+            write_calls.delete_webhook(service.calls, webhook_id)
             webhooks.forget_webhooks(service.connection, (webhook_id,))
             return ({"deleted": webhook_id},)
         case _:
@@ -132,7 +132,7 @@ def _run_webhook(service: AppSec, remaining: Sequence[str], arguments: JsonObjec
 def _create_webhook(service: AppSec, arguments: JsonObject) -> JsonObject:
     """Creates a webhook, and stores the secret that proves its messages for `noarkit listen`. An unsigned one is proven
     by a path that cannot be guessed."""
-    url, events = str(arguments.get("url") or "").rstrip("/"), arguments.get("events", list(writing.EVENTS))
+    url, events = str(arguments.get("url") or "").rstrip("/"), arguments.get("events", list(write_calls.EVENTS))
     flags = [arguments.get(name, True) for name in ("signed", "verify_tls")]
     split = urlsplit(url)
     if (
@@ -147,7 +147,7 @@ def _create_webhook(service: AppSec, arguments: JsonObject) -> JsonObject:
     url += "" if is_signed else f"/{proof}"
     name = str(arguments.get("name") or f"noarkit {service.connection.name}")
     hook = Hook(name, url, proof if is_signed else "", tuple(str(event) for event in events), verifies_tls)
-    created = writing.create_webhook(service.calls, hook)
+    created = write_calls.create_webhook(service.calls, hook)
     webhooks.save_webhook(service.connection, webhooks.Webhook(str(created["id"]), url, hook.events, Secret(proof)))
     return {"id": created["id"], "events": list(hook.events), "path": urlsplit(url).path, "signed": is_signed}
 
@@ -170,7 +170,7 @@ def _order(service: AppSec, project: str, arguments: JsonObject) -> Order:
     url, source = "", str(arguments.get("upload") or "")
     if source:
         try:
-            url = writing.upload_file(service.calls, Path(source), service.settings.upload_part_bytes)
+            url = write_calls.upload_file(service.calls, Path(source), service.settings.upload_part_bytes)
         except OSError as error:
             raise ItemVanished(key=source, why="not-there") from error
     scanners = arguments.get("scanners")

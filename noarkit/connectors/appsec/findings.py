@@ -62,10 +62,10 @@ def _once(ask: Callable[[int, int], Page], limit: int, location: str) -> list[Fi
     by_rows = any(fingerprint(row) in fingerprints for row in second.rows)
     page, offset = (ask(step, step), step) if by_rows else (second, 1)
     while True:
-        marks = {fingerprint(row) for row in page.rows}
-        if not marks or marks & fingerprints or page.total != total:
+        page_prints = {fingerprint(row) for row in page.rows}
+        if not page_prints or page_prints & fingerprints or page.total != total:
             raise _incomplete(location, len(findings), page.total)
-        fingerprints |= marks
+        fingerprints |= page_prints
         findings += page.rows
         if len(findings) >= total:
             break

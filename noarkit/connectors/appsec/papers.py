@@ -30,7 +30,7 @@ _EVALUATING_STATES = frozenset({"evaluating", "pending", "running"})
 _BOM = b"\xef\xbb\xbf"
 
 
-class Shelf:
+class DocumentCache:
     """A connection's local cache: documents, scans that had not ended, and the redaction key. Readable by its owner
     alone."""
 

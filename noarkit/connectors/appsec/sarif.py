@@ -143,10 +143,10 @@ def _is_place(value: object) -> bool:
 
 def _is_uuid(text: str) -> bool:
     try:
-        parsed = uuid.UUID(text)
+        value = uuid.UUID(text)
     except ValueError:
         return False
-    return str(parsed) == text and parsed.version in (1, 2, 3, 4, 5)
+    return str(value) == text and value.version in (1, 2, 3, 4, 5)
 
 
 def _uri(text: str) -> str:

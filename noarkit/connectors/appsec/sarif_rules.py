@@ -132,9 +132,9 @@ def _object(value: object, name: str, place: str, depth: int) -> Iterator[tuple[
         yield place, "not-an-object"
         return
     kind = KINDS[name]
-    allowed = {*kind.needs, *kind.may, *kind.parts, *kind.lists, *kind.one_of, *kind.texts, *kind.least, *kind.guids,
+    members = {*kind.needs, *kind.may, *kind.parts, *kind.lists, *kind.one_of, *kind.texts, *kind.least, *kind.guids,
              *kind.flags, "properties"}  # fmt: skip
-    for member in value.keys() - allowed:
+    for member in value.keys() - members:
         yield f"{place}/{member}", "unknown-member"
     for member in kind.needs:
         if member not in value:

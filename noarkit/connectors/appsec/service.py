@@ -10,10 +10,10 @@ from datetime import timedelta
 from noarkit.connectors.appsec.access import make_token_credential, make_tools_credential, settings_of
 from noarkit.connectors.appsec.calls import Calls
 from noarkit.connectors.appsec.findings import Finding
-from noarkit.connectors.appsec.papers import Papers, Shelf
+from noarkit.connectors.appsec.papers import DocumentCache, Papers
 from noarkit.connectors.appsec.sarif import write_sarif
 from noarkit.connectors.appsec.states import key_in
-from noarkit.connectors.appsec.streams import Scans, scan_origin
+from noarkit.connectors.appsec.streams import ScanItems, scan_origin
 from noarkit.connectors.appsec.trail import Audit, Decisions
 from noarkit.connectors.client import Client, Dialect
 from noarkit.connectors.pace import Clock, Pace, SharedLog
@@ -56,9 +56,9 @@ class AppSec:
         client = Client(wire, self.settings.api_url, key, pace, dialect=Dialect(), clock=clock)
         self.calls = Calls(client, self.settings.accept, self.settings.results_a_page)
         self.papers = Papers(self.calls, clock, self.settings.poll_s, self.settings.job_timeout_s)
-        self._shelf = Shelf(connection.state_file("shelf.db"), clock.now_s)
+        self._shelf = DocumentCache(connection.state_file("shelf.db"), clock.now_s)
         self._key = key_in(self.settings.tenant)
-        self._scans = Scans(self.calls, self.papers, self._shelf, self.settings, self._key)
+        self._scans = ScanItems(self.calls, self.papers, self._shelf, self.settings, self._key)
         self._decisions = Decisions(self.calls, self._shelf, self._key)
 
     @property

@@ -12,7 +12,7 @@ from noarkit.connectors.appsec.calls import Calls
 from noarkit.connectors.appsec.findings import Finding
 from noarkit.connectors.appsec.grouped_rows import GroupedRows
 from noarkit.connectors.appsec.histories import subject_of
-from noarkit.connectors.appsec.papers import Papers, Shelf
+from noarkit.connectors.appsec.papers import DocumentCache, Papers
 from noarkit.connectors.appsec.sarif import MEDIA_TYPE, ScanOrigin, write_sarif
 from noarkit.connectors.appsec.settings import AppSecSettings
 from noarkit.connectors.appsec.states import (
@@ -37,7 +37,7 @@ _SECRET_MEMBERS = ("snippet", "value", "secret", "match", "lineContent")
 _JSON = "application/json"
 
 
-def lag(window: Window, look_back: timedelta) -> timedelta | None:
+def watermark_lag(window: Window, look_back: timedelta) -> timedelta | None:
     """Returns how far the watermark of a window lies behind; None for the first run."""
     return None if window.since is None else window.until - (window.since + look_back)
 
@@ -45,10 +45,10 @@ def lag(window: Window, look_back: timedelta) -> timedelta | None:
 Note = Callable[[Row, Sequence[Finding]], None]
 
 
-class Scans:
+class ScanItems:
     """Builds the items of a tenant's projects and scans."""
 
-    def __init__(self, calls: Calls, papers: Papers, shelf: Shelf, settings: AppSecSettings, key: Key) -> None:
+    def __init__(self, calls: Calls, papers: Papers, shelf: DocumentCache, settings: AppSecSettings, key: Key) -> None:
         self._calls = calls
         self._papers = papers
         self._shelf = shelf
@@ -70,7 +70,7 @@ class Scans:
     def scans(self, window: Window, look_back: timedelta, emit: Listener, note: Note) -> Iterator[ServiceItem]:
         """Yields the ended scans of a window, and earlier ones that had not ended when first seen. The findings of each
         are passed to `note`; what could not be fetched is reported."""
-        behind = lag(window, look_back)
+        behind = watermark_lag(window, look_back)
         if behind is not None and behind > LATE_AFTER:
             reason = "scans-forgotten" if behind > FORGOTTEN_AFTER else "mark-lags"
             emit(Event("remark", {"stream": "scans", "why": reason, "days": behind.days}))
@@ -252,9 +252,9 @@ def _page(fields: Mapping[str, object], details: Mapping[str, object]) -> Genera
 
 def scan_origin(row: Row) -> ScanOrigin:
     """Builds the origin of a scan for SARIF."""
-    whole = str(row.get("status")).casefold() == "completed"
+    is_complete = str(row.get("status")).casefold() == "completed"
     commit, branch = str(row.get("commitId") or ""), str(row.get("branch") or "")
-    return ScanOrigin(str(row.get("id")), whole, _repository(row), branch, commit)
+    return ScanOrigin(str(row.get("id")), is_complete, _repository(row), branch, commit)
 
 
 def without_volatile(summary: Row) -> Row:

@@ -14,7 +14,7 @@ from noarkit.connectors.appsec.calls import Calls
 from noarkit.connectors.appsec.findings import Finding
 from noarkit.connectors.appsec.grouped_rows import GroupedRows
 from noarkit.connectors.appsec.histories import Subject, decisions_about, subject_of
-from noarkit.connectors.appsec.papers import Shelf
+from noarkit.connectors.appsec.papers import DocumentCache
 from noarkit.connectors.appsec.states import FORGOTTEN_AFTER, WITH_FINDINGS, Key, has_ended, moment
 from noarkit.connectors.canonical import canonical, fingerprint, without_secrets
 from noarkit.connectors.paging import Row
@@ -33,8 +33,8 @@ _SCANS, _FINDINGS = "scans", "findings"
 
 def _key_parts(subject: Subject) -> tuple[str, ...]:
     """Returns the key parts of a subject: scanner, project, finding and package."""
-    engine, project, *finding = subject.engine, subject.project, subject.similarity, subject.package
-    return (engine, project, *(part for part in finding if part))
+    engine, project, *parts = subject.engine, subject.project, subject.similarity, subject.package
+    return (engine, project, *(part for part in parts if part))
 
 
 def is_decided(finding: Finding) -> bool:
@@ -47,7 +47,7 @@ def is_decided(finding: Finding) -> bool:
 class Decisions:
     """The decision history of findings. Subjects are noted while the scans are read."""
 
-    def __init__(self, calls: Calls, shelf: Shelf, key: Key) -> None:
+    def __init__(self, calls: Calls, shelf: DocumentCache, key: Key) -> None:
         self._calls = calls
         self._shelf = shelf
         self._key = key

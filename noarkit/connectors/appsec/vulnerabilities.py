@@ -15,18 +15,18 @@ def vulnerabilities(findings: Sequence[Finding]) -> Iterator[Mapping[str, object
     findings_by_name: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         findings_by_name.setdefault((str(finding.get("type") or ""), _name(finding)), []).append(finding)
-    for (kind, name), ones in sorted(findings_by_name.items(), key=lambda entry: (_grave(entry[1]), entry[0])):
+    for (kind, name), group in sorted(findings_by_name.items(), key=lambda entry: (_worst_rank(entry[1]), entry[0])):
         weaknesses = {
-            cwe for finding in ones if (cwe := str(_table(finding.get("vulnerabilityDetails")).get("cweId") or ""))
+            cwe for finding in group if (cwe := str(_table(finding.get("vulnerabilityDetails")).get("cweId") or ""))
         }
-        severity = min((str(finding.get("severity") or "").upper() for finding in ones), key=_rank)
-        states = Counter(str(finding.get("state") or "") for finding in ones)
+        severity = min((str(finding.get("severity") or "").upper() for finding in group), key=_rank)
+        states = Counter(str(finding.get("state") or "") for finding in group)
         yield {
             "vulnerability": name,
             "type": kind,
             "severity": severity,
             "cwe": sorted({cwe.removeprefix("CWE-") for cwe in weaknesses}),
-            "findings": len(ones),
+            "findings": len(group),
             "states": dict(sorted(states.items())),
         }
 
@@ -39,7 +39,7 @@ def _name(finding: Finding) -> str:
     return str(cve_name or data.get("queryName") or data.get("ruleName") or similarity)
 
 
-def _grave(findings: Sequence[Finding]) -> int:
+def _worst_rank(findings: Sequence[Finding]) -> int:
     return min(_rank(str(finding.get("severity") or "").upper()) for finding in findings)
 
 

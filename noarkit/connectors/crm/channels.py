@@ -49,10 +49,10 @@ def renew(calls: Calls, channel: Webhook, now: datetime) -> Webhook:
 
 def renew_webhooks(connection: Connection, now: datetime) -> Iterator[Webhook]:
     """Renews and stores the channels of a connection that would soon end. Raises a ServiceFault."""
-    due = [channel for channel in read_webhooks(connection) if needs_renewal(channel, now)]
-    if due:
+    expiring = [channel for channel in read_webhooks(connection) if needs_renewal(channel, now)]
+    if expiring:
         with closing(open_service(connection)) as crm:
-            for channel in due:
+            for channel in expiring:
                 renewed = renew(crm.calls, channel, now)
                 save_webhook(connection, renewed)
                 yield renewed

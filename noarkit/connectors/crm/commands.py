@@ -19,7 +19,7 @@ from itertools import chain
 from urllib.parse import urlsplit
 
 from noarkit.connectors.canonical import without_secrets
-from noarkit.connectors.crm import channels, listing, writing
+from noarkit.connectors.crm import channels, listing, write_calls
 from noarkit.connectors.crm.service import Crm, open_service
 from noarkit.connectors.inbox import webhooks
 from noarkit.connectors.paging import Row
@@ -80,18 +80,18 @@ def _run_records(
 
 def _write_records(
     crm: Crm, verb: str, module: str, remaining: Sequence[str], arguments: JsonObject
-) -> Iterator[writing.WriteResult]:
+) -> Iterator[write_calls.WriteResult]:
     match (verb, *remaining):
         case ("create",):
-            return writing.insert(
+            return write_calls.insert(
                 crm.calls, module, _records_argument(arguments), "".join(_texts(arguments.get("unique"))[:1])
             )
         case ("update",):
-            return writing.update(crm.calls, module, _records_argument(arguments))
+            return write_calls.update(crm.calls, module, _records_argument(arguments))
         case ("upsert",):
-            return writing.upsert(crm.calls, module, _records_argument(arguments), _texts(arguments.get("unique")))
+            return write_calls.upsert(crm.calls, module, _records_argument(arguments), _texts(arguments.get("unique")))
         case ("delete", ids):
-            return writing.delete(crm.calls, module, [_id(record_id) for record_id in ids.split(",")])
+            return write_calls.delete(crm.calls, module, [_id(record_id) for record_id in ids.split(",")])
         case _:
             raise _unknown_command(("records", verb, module, *remaining))
 
@@ -135,7 +135,7 @@ def _describe_channel(channel: webhooks.Webhook) -> JsonObject:
     return {"id": channel.id, "events": list(channel.events), "ends": ends, "path": channel.path}
 
 
-def _describe_result(result: writing.WriteResult) -> JsonObject:
+def _describe_result(result: write_calls.WriteResult) -> JsonObject:
     description = {"place": result.place, "id": result.id, "done": result.good, "code": result.code}
     return (
         description

@@ -36,9 +36,9 @@ class Fields:
         """Returns the fields that may hold a record's title, the module's own first."""
         return (*((self.title,) if self.title else ()), *(name for name in _TITLES if name in self.names))
 
-    def only(self, chosen: Sequence[str]) -> Fields:
+    def only(self, field_names: Sequence[str]) -> Fields:
         """Keeps only the chosen fields, and a record's id and times."""
-        names = tuple(name for name in self.names if name in chosen and name not in _ALWAYS)
+        names = tuple(name for name in self.names if name in field_names and name not in _ALWAYS)
         return Fields((*_ALWAYS, *names), self.private, self.shape, self.title, self.labels)
 
 

@@ -39,8 +39,10 @@ def records_by_page(calls: Calls, module: str, fields: Fields, location: str) ->
                 page_source = _check_progress(
                     pages(lambda cursor: calls.page(f"/{module}", first, cursor), location), location
                 )
-                for whole in prefetch([*_complete_rows(calls, module, page.rows, more)] for page in page_source):
-                    yield from (row for row in whole if seen_ids.add(str(row["id"])))
+                for complete_rows in prefetch(
+                    [*_complete_rows(calls, module, page.rows, more)] for page in page_source
+                ):
+                    yield from (row for row in complete_rows if seen_ids.add(str(row["id"])))
                 return
             except ServiceRefused as fault:
                 if not is_expired(fault) or attempt == 2:
@@ -80,7 +82,7 @@ def records_by_ids(calls: Calls, module: str, fields: Fields, ids: Iterator[str]
     """Reads records in the order of their ids; records that are gone are skipped."""
     first, *more = fields.batches()
 
-    def whole(lot: tuple[str, ...]) -> list[Row]:
+    def read_lot(lot: tuple[str, ...]) -> list[Row]:
         rows_by_id = {str(row["id"]): row for row in calls.by_ids(module, first, lot)}
         return [
             *_complete_rows(
@@ -88,7 +90,7 @@ def records_by_ids(calls: Calls, module: str, fields: Fields, ids: Iterator[str]
             )
         ]
 
-    for rows_by_id in in_order(split_batches(ids, most=A_LOT), whole):
+    for rows_by_id in in_order(split_batches(ids, most=A_LOT), read_lot):
         yield from rows_by_id
 
 
@@ -162,8 +164,8 @@ def related_records(calls: Calls, module: str, record_id: str, name: str, fields
     names, *more = fields.batches() if fields is not None else [("id", "Modified_Time", "Created_Time")]
     listing = pages(lambda cursor: calls.page(path, names, cursor, None), path)
     for row in rows(listing, lambda row: str(row.get("id")), path):
-        whole = calls.record(name, str(row["id"])) if more else None
-        yield whole if whole is not None else row
+        full_record = calls.record(name, str(row["id"])) if more else None
+        yield full_record if full_record is not None else row
 
 
 def _check_progress(source: Iterator[Page], location: str) -> Iterator[Page]:

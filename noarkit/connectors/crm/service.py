@@ -22,8 +22,8 @@ from noarkit.connectors.crm import listing
 from noarkit.connectors.crm.calls import Calls
 from noarkit.connectors.crm.fields import Fields, readable_fields
 from noarkit.connectors.crm.settings import SCOPES, CrmSettings, read_settings
-from noarkit.connectors.crm.streams import NOTE_FIELDS, Cases, Papers, RecordOptions
-from noarkit.connectors.crm.writing import A_CALL, write_values
+from noarkit.connectors.crm.streams import NOTE_FIELDS, Cases, CrmItems, RecordOptions
+from noarkit.connectors.crm.write_calls import A_CALL, write_values
 from noarkit.connectors.pace import Allowance, Clock, Pace, SharedLog
 from noarkit.connectors.paging import Page, Row, pages, rows
 from noarkit.connectors.port import (
@@ -121,12 +121,12 @@ class Crm:
 
     def modules(self) -> tuple[Row, ...]:
         """The modules to read: the configured ones, or else deals, cases and the tenant's own."""
-        chosen = set(self.settings.modules)
+        configured_names = set(self.settings.modules)
         return tuple(
             module
             for module in self._readable_modules()
-            if (name := str(module["api_name"])) in chosen
-            or (not chosen and (name in CASE_MODULES or module["generated_type"] == "custom"))
+            if (name := str(module["api_name"])) in configured_names
+            or (not configured_names and (name in CASE_MODULES or module["generated_type"] == "custom"))
         )
 
     def _related_modules(self) -> tuple[str, ...]:
@@ -166,13 +166,13 @@ class Crm:
             self.settings.parallel,
             self.settings.contact_roles,
         )
-        papers = Papers(self.calls, options, keys_only=window.keys_only)
+        papers = CrmItems(self.calls, options, keys_only=window.keys_only)
         if stream.name == "Notes":
             yield from self._notes(papers, window)
         elif stream.name == "Attachments":
-            yield from papers.for_each_case(self._cases.to_visit(sweep=window.sweep), papers.attachments)
+            yield from papers.for_each_case(self._cases.changed_cases(sweep=window.sweep), papers.attachments)
         elif stream.name == "Emails":
-            yield from papers.for_each_case(self._cases.to_visit(sweep=window.sweep), papers.emails)
+            yield from papers.for_each_case(self._cases.changed_cases(sweep=window.sweep), papers.emails)
         else:
             is_related = stream.name in self._related_modules()
             try:
@@ -209,7 +209,7 @@ class Crm:
         self._cases.close()
         self.calls.client.close()
 
-    def _records(self, papers: Papers, module: str, window: Window) -> Iterator[ServiceItem]:
+    def _records(self, papers: CrmItems, module: str, window: Window) -> Iterator[ServiceItem]:
         fields = self.fields(module)
         for record in self._list_records(module, fields, window):
             moment = datetime.fromisoformat(str(record.get("Modified_Time")))
@@ -224,7 +224,7 @@ class Crm:
         if window.since is not None:
             yield from self._deletions(papers, module, window.since)
 
-    def _deletions(self, papers: Papers, module: str, since: datetime) -> Iterator[ServiceItem]:
+    def _deletions(self, papers: CrmItems, module: str, since: datetime) -> Iterator[ServiceItem]:
         """Yields deletions since a time. The bin lists only so many: an incomplete list is reported."""
         try:
             for row in listing.deleted_records(self.calls, module, since, f"{self.connection.full_name} {module}"):
@@ -235,7 +235,7 @@ class Crm:
                 raise
             yield FetchFailure(module, papers.key(module, "deleted"), "list-incomplete")
 
-    def _related_items(self, papers: Papers, module: str, window: Window) -> Iterator[ServiceItem]:
+    def _related_items(self, papers: CrmItems, module: str, window: Window) -> Iterator[ServiceItem]:
         """Yields the records of a module that belong to cases, each with its case."""
         fields, location = self.fields(module), f"{self.connection.full_name} {module}"
         if window.since is None:
@@ -246,7 +246,7 @@ class Crm:
             case = self._cases.parent_of(record)
             if case is None or datetime.fromisoformat(str(record.get("Modified_Time"))) >= window.until:
                 continue  # its case is not archived, or the next run takes it
-            self._cases.touch(str(case["id"]))
+            self._cases.mark_changed(str(case["id"]))
             yield papers.related_record(module, record, fields, case)
 
     def _list_records(self, module: str, fields: Fields, window: Window) -> Iterator[Row]:
@@ -268,7 +268,7 @@ class Crm:
             ):
                 yield record
 
-    def _notes(self, papers: Papers, window: Window) -> Iterator[ServiceItem]:
+    def _notes(self, papers: CrmItems, window: Window) -> Iterator[ServiceItem]:
         """Yields every note, or the changed ones by their own times: the list cannot be asked for changes alone."""
         location = f"{self.connection.full_name} Notes"
         order: Literal["asc", "desc"] = "asc" if window.since is None else "desc"
@@ -279,7 +279,7 @@ class Crm:
             moment = _changed_at(note)
             if case is None or moment >= window.until or (window.since is not None and moment < window.since):
                 continue  # its case is not archived, or another run takes it
-            self._cases.touch(str(case["id"]))
+            self._cases.mark_changed(str(case["id"]))
             yield papers.note(note, case)
 
     @contextmanager

@@ -47,7 +47,7 @@ class Cases:
         row = (facts["id"], module, json.dumps(facts), not facts["closed"], fresh)
         self._db.execute("INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?)", row)
 
-    def touch(self, record_id: str) -> None:
+    def mark_changed(self, record_id: str) -> None:
         """Marks a case as changed, since something that belongs to it changed."""
         self._db.execute("UPDATE held SET fresh = 1 WHERE id = ?", (record_id,))
 
@@ -63,7 +63,7 @@ class Cases:
                 return case
         return None
 
-    def to_visit(self, *, sweep: bool) -> Iterator[dict[str, object]]:
+    def changed_cases(self, *, sweep: bool) -> Iterator[dict[str, object]]:
         """Yields the cases whose attachments and emails may have changed: open ones, and closed ones with a change; all
         of them with `sweep`."""
         query = "SELECT facts FROM held WHERE open OR fresh OR ? ORDER BY module, id"
@@ -90,7 +90,7 @@ _WITH_ROLES, ROLES = "Deals", "Contact_Roles"
 _OF_A_ROLE = ("Full_Name", "Contact_Role")
 
 
-class Papers:
+class CrmItems:
     """Builds the items of a tenant's records, notes, emails and attachments."""
 
     def __init__(self, calls: Calls, options: RecordOptions, *, keys_only: bool = False) -> None:
@@ -164,9 +164,12 @@ class Papers:
 
     def _title(self, module: str, record: Row, fields: Fields) -> str:
         """Returns the title of a record: from the configured fields, or else the module's own title field."""
-        chosen = (name_of(record.get(name)) for name in (*self._options.title_fields, fields.title) if name)
+        configured_titles = (name_of(record.get(name)) for name in (*self._options.title_fields, fields.title) if name)
         plain = (str(value) for name in fields.titles() if isinstance(value := record.get(name), str))
-        return next((" ".join(text.split()) for text in (*chosen, *plain) if text.strip()), f"{module} {record['id']}")
+        return next(
+            (" ".join(text.split()) for text in (*configured_titles, *plain) if text.strip()),
+            f"{module} {record['id']}",
+        )
 
     def note(self, note: Row, case: Mapping[str, object]) -> Item:
         """Builds the item of a note, as a text."""
@@ -237,12 +240,12 @@ class Papers:
         if self._keys_only:
             return Item("Emails", key, {}, letters.moment(row), kind="email")
         try:
-            whole = self._calls.email(str(case["module"]), str(case["id"]), str(case["owner_id"]), message_id)
+            full_email = self._calls.email(str(case["module"]), str(case["id"]), str(case["owner_id"]), message_id)
         except _ITEM_FAULTS as fault:
             return _fetch_failure("Emails", key, fault)
-        if whole is None:
+        if full_email is None:
             return FetchFailure("Emails", key, "not-visible", {})
-        email = {**row, **whole}
+        email = {**row, **full_email}
         contents = tuple(self._enclosure(email, enclosure, case) for enclosure in letters.enclosures(email))
         fields = {
             "case": dict(case),

@@ -9,6 +9,6 @@ consent       access to the tools for assistants
 """
 
 from noarkit.connectors.features.service import Features, open_login, open_service
-from noarkit.connectors.features.writing import run_command
+from noarkit.connectors.features.write_calls import run_command
 
 __all__ = ["Features", "open_login", "open_service", "run_command"]

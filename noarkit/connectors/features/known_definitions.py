@@ -126,12 +126,14 @@ class Listing:
     """One pass through the list of a kind: collects the definitions listed, and then those missing. It is `is_fresh` if
     no window that ends as late was read before: only then the missing ones went within it."""
 
-    def __init__(self, known: KnownDefinitions, kind: str, until: datetime, seen: KeySet, *, is_fresh: bool) -> None:
+    def __init__(
+        self, definitions: KnownDefinitions, kind: str, until: datetime, seen_ids: KeySet, *, is_fresh: bool
+    ) -> None:
         self.is_fresh = is_fresh
-        self._definitions = known
+        self._definitions = definitions
         self._kind = kind
         self._until = until
-        self._seen_ids = seen
+        self._seen_ids = seen_ids
         self._entries: list[tuple[str, str]] = []
 
     def add(self, definition_id: str, name: str) -> None:

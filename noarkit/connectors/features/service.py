@@ -14,13 +14,13 @@ from noarkit.connectors.features.calls import Calls, Version
 from noarkit.connectors.features.definitions import Redaction
 from noarkit.connectors.features.known_definitions import KnownDefinitions
 from noarkit.connectors.features.settings import read_settings
-from noarkit.connectors.features.streams import LOOK_BACK, REVIEWED, Book
+from noarkit.connectors.features.streams import LOOK_BACK, REVIEWED, ProjectItems
 from noarkit.connectors.pace import Clock, MemoryLog, Pace, Rate, SharedLog
 from noarkit.connectors.port import Introduction, ServiceItem, Stream, Window
 from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
 from noarkit.errors import ConfigFault, ItemVanished
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
 from noarkit.secrets import Secret
@@ -49,7 +49,7 @@ class Features:
         self.settings = read_settings(connection)
         self.scrubber = Scrubber()
         self.clock = clock
-        self._tell: Listener = nobody
+        self._tell: Listener = ignore_event
         urls = [self.settings.console_url, self.settings.http_url, self.settings.auth_url]
         self.wire = open_wire(connection, urls, self.scrubber)
         key = connection.secret("api_key")
@@ -114,12 +114,14 @@ class Features:
         return self._client(self.calls.write_client.pace, credential)
 
     @cached_property
-    def _book(self) -> Book:
+    def _book(self) -> ProjectItems:
         secret = self.connection.secret("pseudonym_key")
         key = secret.reveal().encode() if secret is not None else b""
         redaction = Redaction(self.settings.volatile, self.settings.drop, key)
         known_definitions = KnownDefinitions(self.connection.state_file("known.db"), self.tenant)
-        return Book(self.calls, redaction, self.tenant, known_definitions, all_reviews=self.settings.all_reviews)
+        return ProjectItems(
+            self.calls, redaction, self.tenant, known_definitions, all_reviews=self.settings.all_reviews
+        )
 
     @property
     def _reviewed_kinds(self) -> tuple[str, ...]:

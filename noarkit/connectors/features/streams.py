@@ -42,16 +42,22 @@ _DAY = timedelta(days=1)
 LOOK_BACK = _DAY
 
 
-class Book:
+class ProjectItems:
     """Builds the items of a project."""
 
     def __init__(
-        self, calls: Calls, redaction: Redaction, project: str, known: KnownDefinitions, *, all_reviews: bool = False
+        self,
+        calls: Calls,
+        redaction: Redaction,
+        project: str,
+        definitions: KnownDefinitions,
+        *,
+        all_reviews: bool = False,
     ) -> None:
         self._calls = calls
         self._redaction = redaction
         self._project = project
-        self._known_definitions = known
+        self._known_definitions = definitions
         self._all_reviews = all_reviews
 
     def key(self, *parts: object) -> str:
@@ -76,7 +82,7 @@ class Book:
                     named_ids.add(str(entry.get("name")))
             for kind in kinds:
                 for row in self._calls.definitions(kind):
-                    if self._may_have_news(kind, row, window, named_ids):
+                    if self._may_have_changed(kind, row, window, named_ids):
                         yield from self._reviews_of(kind, row, window)
 
     def audit(self, window: Window) -> Iterator[ServiceItem]:
@@ -124,7 +130,7 @@ class Book:
         if deleted_at <= window.until and (window.since is None or deleted_at > window.since + LOOK_BACK):
             yield Deletion(kind, self.key(SINGULAR[kind], missing.id, "deleted"), None)
 
-    def _may_have_news(self, kind: str, row: Row, window: Window, named_ids: KeySet) -> bool:
+    def _may_have_changed(self, kind: str, row: Row, window: Window, named_ids: KeySet) -> bool:
         if window.since is None or self._all_reviews or row.get("activeReview"):
             return True
         changed_at, definition_id = moment(row.get("lastModifiedTime")), ident(row)
@@ -242,13 +248,13 @@ class Book:
         """Yields deletions found in the audit log, of definitions that were never listed to us and do not exist now.
         Archived ones still exist, and listed ones are found missing by the list itself."""
         name, kinds = str(row.get("name") or ""), deleted_kinds(str(row.get("actionType") or ""))
-        if not name or not kinds or any(self._is_there(kind, name) for kind in kinds):
+        if not name or not kinds or any(self._definition_exists(kind, name) for kind in kinds):
             return
         kind = kinds[0]
         self._known_definitions.note_deleted(kind, name, window.until)
         yield Deletion(kind, self.key(SINGULAR[kind], name, "deleted"), deleted_at)
 
-    def _is_there(self, kind: str, name: str) -> bool:
+    def _definition_exists(self, kind: str, name: str) -> bool:
         """True if we know a definition of that name, or the service still has it."""
         return self._known_definitions.find(kind, name) is not None or self._calls.definition(kind, name) is not None
 

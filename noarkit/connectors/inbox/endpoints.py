@@ -51,7 +51,7 @@ def _paths(connection: Connection) -> Mapping[str, tuple[Secret, ...]]:
     configured = (connection.secret("webhook_secret"), connection.secret("webhook_secret_old"))
     secrets = tuple(secret for secret in configured if secret is not None)
     if secrets:
-        path = own_path or _guessless(connection, secrets[0])
+        path = own_path or _secret_path(connection, secrets[0])
         secrets_by_path[path] = (*secrets, *secrets_by_path.get(path, ()))
     return secrets_by_path
 
@@ -68,7 +68,7 @@ def _seal(connection: Connection, path: str, secrets: tuple[Secret, ...]) -> Sea
     )
 
 
-def _guessless(connection: Connection, secret: Secret) -> str:
+def _secret_path(connection: Connection, secret: Secret) -> str:
     """Returns the path of a configured webhook: if nothing is signed, part of the path is a secret."""
     is_unsigned = _SCHEMES[connection.service][0] == "token"
     guess = hashlib.sha256(secret.reveal().encode()).hexdigest()[:24] if is_unsigned else ""

@@ -21,7 +21,7 @@ from noarkit.connectors.inbox import hints
 from noarkit.connectors.inbox.signatures import Seal, prove
 from noarkit.connectors.inbox.store import Inbox
 from noarkit.errors import JournalFault
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 
 MAX_BODY_BYTES = 1024 * 1024
 
@@ -38,7 +38,7 @@ class InboxEndpoint:
 def receiver(
     endpoints: Mapping[str, InboxEndpoint],
     inbox: Inbox,
-    emit: Listener = nobody,
+    emit: Listener = ignore_event,
     now_s: Callable[[], float] = time.time,
 ) -> Starlette:
     """Builds the receiving application; `endpoints` are keyed by path."""

@@ -73,7 +73,7 @@ def read_webhooks(connection: Connection) -> tuple[Webhook, ...]:
 def save_webhook(connection: Connection, webhook: Webhook) -> None:
     """Stores a webhook, replacing the one with its id; it is on disk when this returns."""
     with _lock(connection):
-        _write(connection, [*(other for other in read_webhooks(connection) if other.id != webhook.id), webhook])
+        _write(connection, [*(item for item in read_webhooks(connection) if item.id != webhook.id), webhook])
 
 
 def forget_webhooks(connection: Connection, ids: Iterable[str]) -> None:

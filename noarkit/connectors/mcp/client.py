@@ -147,7 +147,7 @@ class Tools:
         return self._context.scrubber.hide_in(_value(result, location))
 
     def _run_session(self, server: ToolServer, ask: Callable[[Client], Awaitable[T]]) -> T:
-        context, trace = self._context, _Trace()
+        context, trace = self._context, _NetworkTrace()
         if context.credential is not None:
             context.credential.headers()  # who needs consent first hears of it here, and not from within the library
 
@@ -174,7 +174,7 @@ class Tools:
 
 
 @dataclass(slots=True)
-class _Trace:
+class _NetworkTrace:
     """What happened on the network: a fault of ours, or the status of the last failed answer."""
 
     fault: NoarkitError | None = None
@@ -190,7 +190,7 @@ class _Trace:
 class _CredentialAuth(httpx2.Auth):
     """Authenticates requests, and renews a refused token once."""
 
-    def __init__(self, key: Credential, trace: _Trace) -> None:
+    def __init__(self, key: Credential, trace: _NetworkTrace) -> None:
         self._key = key
         self._trace = trace
 
@@ -213,7 +213,7 @@ class _CredentialAuth(httpx2.Auth):
 class _PacedTransport(httpx2.AsyncBaseTransport):
     """The HTTP transport: to the one host, in the pace of the connection, never redirected, always bounded."""
 
-    def __init__(self, server: ToolServer, context: ToolContext, trace: _Trace) -> None:
+    def __init__(self, server: ToolServer, context: ToolContext, trace: _NetworkTrace) -> None:
         self._server = server
         self._context = context
         self._trace = trace
@@ -277,7 +277,7 @@ class _PacedTransport(httpx2.AsyncBaseTransport):
 class _BoundedStream(httpx2.AsyncByteStream):
     """A response stream with a size limit."""
 
-    def __init__(self, answer: httpx2.Response, location: str, trace: _Trace) -> None:
+    def __init__(self, answer: httpx2.Response, location: str, trace: _NetworkTrace) -> None:
         self._answer = answer
         self._label = location
         self._trace = trace
@@ -295,9 +295,9 @@ class _BoundedStream(httpx2.AsyncByteStream):
         await self._answer.aclose()
 
 
-def _fault(error: BaseException, trace: _Trace, server: ToolServer, context: ToolContext) -> NoarkitError:
+def _fault(error: BaseException, trace: _NetworkTrace, server: ToolServer, context: ToolContext) -> NoarkitError:
     """Maps whatever the library raised to one fault: our own first, then the HTTP status, then the MCP error."""
-    leaves = list(_leaves(error))
+    leaves = list(_flatten_group(error))
     own_fault = next((leaf for leaf in leaves if isinstance(leaf, NoarkitError)), trace.fault)
     if own_fault is not None:
         return own_fault
@@ -312,7 +312,7 @@ def _fault(error: BaseException, trace: _Trace, server: ToolServer, context: Too
     return ServiceRefused(where=server.label, why=context.scrubber.clean(str(mcp_error)))
 
 
-def _of_status(trace: _Trace, server: ToolServer, context: ToolContext) -> ServiceFault:
+def _of_status(trace: _NetworkTrace, server: ToolServer, context: ToolContext) -> ServiceFault:
     label, status = server.label, trace.status
     wait_s = retry_after_s(trace.retry_after, context.clock.now_s())
     wait = {} if wait_s is None else {"retry_after_s": wait_s}
@@ -333,9 +333,9 @@ def _of_status(trace: _Trace, server: ToolServer, context: ToolContext) -> Servi
     )
 
 
-def _leaves(error: BaseException) -> list[BaseException]:
+def _flatten_group(error: BaseException) -> list[BaseException]:
     if isinstance(error, BaseExceptionGroup):
-        return [leaf for inner in error.exceptions for leaf in _leaves(inner)]
+        return [leaf for inner in error.exceptions for leaf in _flatten_group(inner)]
     return [error]
 
 

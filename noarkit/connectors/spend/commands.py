@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from noarkit.connectors.canonical import without_secrets
 from noarkit.connectors.inbox import webhooks
 from noarkit.connectors.settings import Connection
-from noarkit.connectors.spend import jobs, writing
+from noarkit.connectors.spend import jobs, write_calls
 from noarkit.connectors.spend.calls import PLACES, path_part
 from noarkit.connectors.spend.service import Spend, open_service
 from noarkit.errors import UsageFault
@@ -64,15 +64,15 @@ def _run_register(spend: Spend, register: str, remaining: Sequence[str], argumen
         case ("list",):
             return calls.register(register)
         case ("get", record_id):
-            return (writing.retrieve(calls, register, record_id),)
+            return (write_calls.retrieve(calls, register, record_id),)
         case ("create",):
-            return (writing.create(calls, register, arguments),)
+            return (write_calls.create(calls, register, arguments),)
         case ("update", record_id):
-            return (writing.update(calls, register, record_id, arguments),)
+            return (write_calls.update(calls, register, record_id, arguments),)
         case ("archive", record_id):
-            return (writing.archive(calls, register, record_id),)
+            return (write_calls.archive(calls, register, record_id),)
         case ("delete", record_id):
-            writing.delete(calls, register, record_id)
+            write_calls.delete(calls, register, record_id)
             if register == "subscriptions":
                 webhooks.forget_webhooks(spend.connection, (record_id,))
             return ({"deleted": record_id},)
@@ -98,13 +98,13 @@ def _run_jobs(spend: Spend, remaining: Sequence[str]) -> Iterable[JsonObject]:
 def _subscribe(spend: Spend, arguments: JsonObject) -> JsonObject:
     """Creates a subscription, and stores the signing secret for `noarkit listen`. An address without a path gets a
     random one."""
-    url, events = str(arguments.get("url") or ""), arguments.get("events", [writing.CREATED_JOB])
+    url, events = str(arguments.get("url") or ""), arguments.get("events", [write_calls.CREATED_JOB])
     if not url or not isinstance(events, list):
         raise UsageFault(what="bad-value", where="url", do="""--arguments '{"url": "https://hooks.example.org"}'""")
     if urlsplit(url).path in ("", "/"):
         url = f"{url.rstrip('/')}/{spend.connection.service}/{spend.connection.name}/{secrets.token_hex(12)}"
     event_names = tuple(str(event) for event in events)
-    subscription_id, secret = writing.subscribe(spend.calls, url, event_names)
+    subscription_id, secret = write_calls.subscribe(spend.calls, url, event_names)
     webhooks.save_webhook(spend.connection, webhooks.Webhook(subscription_id, url, event_names, Secret(secret)))
     return {"id": subscription_id, "events": list(event_names), "path": urlsplit(url).path}
 

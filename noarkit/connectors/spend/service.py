@@ -19,7 +19,7 @@ from noarkit.connectors.scrub import Scrubber
 from noarkit.connectors.settings import Connection, open_wire
 from noarkit.connectors.spend.calls import Calls
 from noarkit.connectors.spend.settings import RETIRING, SCOPES, SpendSettings, read_settings
-from noarkit.connectors.spend.streams import Books
+from noarkit.connectors.spend.streams import CompanyItems
 from noarkit.connectors.wire import Wire
 from noarkit.errors import ConfigFault, ServiceDenied, UsageFault
 from noarkit.events import Listener
@@ -64,7 +64,7 @@ class Spend:
         if not scope[1]:
             raise ConfigFault(where=f"connections.spend.{connection.name}.company_id", why="not-set")
         self.calls = Calls(client, scope)
-        self._books = Books(self.calls, self.settings, scope[1])
+        self._books = CompanyItems(self.calls, self.settings, scope[1])
 
     @property
     def tenant(self) -> str:

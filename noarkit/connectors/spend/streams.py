@@ -29,7 +29,7 @@ from noarkit.connectors.spend.jobs import ENDED
 from noarkit.connectors.spend.money import format_amount
 from noarkit.connectors.spend.settings import RETIRING, SpendSettings
 from noarkit.errors import ServiceDenied
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.entity import Content
 
 BILLS = frozenset({"BILL_INVOICE", "CREDIT_NOTE"})
@@ -63,7 +63,7 @@ _REGISTER_TITLES = {
 }
 
 
-class Books:
+class CompanyItems:
     """Builds the items of a company's books."""
 
     def __init__(self, calls: Calls, settings: SpendSettings, company: str) -> None:
@@ -74,7 +74,7 @@ class Books:
         self._reported: set[str] = set()
         self._codes: dict[str, dict[str, dict[str, object]]] = {}
         self._lock = threading.Lock()
-        self._emit: Listener = nobody
+        self._emit: Listener = ignore_event
 
     def key(self, *parts: object) -> str:
         """Builds a key from the service's own ids."""
@@ -86,8 +86,10 @@ class Books:
         self._emit = emit
         self._not_final.clear()
         with KeySet() as seen_ids:
-            settled = (row for row in self._calls.entries(window.since, window.until) if seen_ids.add(str(row["id"])))
-            yield from self._entry_items(settled, window)
+            settled_rows = (
+                row for row in self._calls.entries(window.since, window.until) if seen_ids.add(str(row["id"]))
+            )
+            yield from self._entry_items(settled_rows, window)
             later = (row for row in self._late_entries(window, seen_ids) if seen_ids.add(str(row["id"])))
             yield from self._entry_items(later, window)
 
@@ -122,12 +124,14 @@ class Books:
         else:
             yield self._entry(row, receipts)
 
-    def _late_entries(self, window: Window, seen: KeySet) -> Iterator[Row]:
+    def _late_entries(self, window: Window, seen_ids: KeySet) -> Iterator[Row]:
         """Yields earlier entries that may be final by now: those that were not when first seen, and those exported
         since, however long ago they were settled."""
         if window.since is None:
             return
-        candidates = [entry_id for entry_id in (*window.again, *self._exported_ids(window)) if not seen.has(entry_id)]
+        candidates = [
+            entry_id for entry_id in (*window.again, *self._exported_ids(window)) if not seen_ids.has(entry_id)
+        ]
         candidate_ids, listed_ids = set(candidates), set[str]()
         if len(candidates) > _FEW:
             for row in self._calls.unexported_entries():

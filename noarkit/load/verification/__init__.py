@@ -53,7 +53,7 @@ V503  what the run found wrong was accepted by name, and is as it was then
 The row that each is counted in, and the verdict that follows from the rows: `outcome`.
 """
 
-from noarkit.load.verification.outcome import Depth, Depths, Finding, Proof, Row, Verdict, Verified
+from noarkit.load.verification.outcome import Depth, Depths, Finding, Proof, Row, Verdict, VerifyResult
 from noarkit.load.verification.run import verify
 
-__all__ = ["Depth", "Depths", "Finding", "Proof", "Row", "Verdict", "Verified", "verify"]
+__all__ = ["Depth", "Depths", "Finding", "Proof", "Row", "Verdict", "VerifyResult", "verify"]

@@ -21,7 +21,7 @@ from noarkit.load.verification.outcome import BELOW
 _ANCHORS = "noarkit:chunk"
 
 
-class Below(NamedTuple):
+class ChildFamily(NamedTuple):
     """Objects of a family hang by a link below objects of another."""
 
     family: str
@@ -31,35 +31,35 @@ class Below(NamedTuple):
 
 # parents first: what is recognised on the way is a parent of the next
 _TREE = (
-    Below("AbstraktMappe", "refArkivdel", "Arkivdel"),
-    Below("AbstraktMappe", "refForelderMappe", "AbstraktMappe"),
-    Below("AbstraktRegistrering", "refArkivdel", "Arkivdel"),
-    Below("AbstraktRegistrering", "refMappe", "AbstraktMappe"),
-    Below("Dokument", "refRegistrering", "AbstraktRegistrering"),
-    Below("Dokumentversjon", "refDokument", "Dokument"),
+    ChildFamily("AbstraktMappe", "refArkivdel", "Arkivdel"),
+    ChildFamily("AbstraktMappe", "refForelderMappe", "AbstraktMappe"),
+    ChildFamily("AbstraktRegistrering", "refArkivdel", "Arkivdel"),
+    ChildFamily("AbstraktRegistrering", "refMappe", "AbstraktMappe"),
+    ChildFamily("Dokument", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Dokumentversjon", "refDokument", "Dokument"),
 )
 _PARTS = (
-    Below("Sakspart", "refMappe", "AbstraktMappe"),
-    Below("Moetedeltaker", "refMappe", "AbstraktMappe"),
-    Below("Korrespondansepart", "refRegistrering", "AbstraktRegistrering"),
-    Below("Dokumentflyt", "refArkivnotat", "AbstraktRegistrering"),
-    Below("Dokumentflyt", "refJournalpost", "AbstraktRegistrering"),
-    Below("Avskrivning", "refJournalpost", "AbstraktRegistrering"),
-    Below("NasjonalIdentifikator", "refMappe", "AbstraktMappe"),
-    Below("NasjonalIdentifikator", "refRegistrering", "AbstraktRegistrering"),
-    Below("PersonIdentifikator", "refMappe", "AbstraktMappe"),
-    Below("PersonIdentifikator", "refRegistrering", "AbstraktRegistrering"),
-    Below("Posisjon", "refMappe", "AbstraktMappe"),
-    Below("Posisjon", "refRegistrering", "AbstraktRegistrering"),
-    Below("Noekkelord", "refMappe", "AbstraktMappe"),
-    Below("Noekkelord", "refRegistrering", "AbstraktRegistrering"),
-    Below("Merknad", "refMappe", "AbstraktMappe"),
-    Below("Merknad", "refRegistrering", "AbstraktRegistrering"),
-    Below("Merknad", "refDokument", "Dokument"),
-    Below("EksternId", "refMappe", "AbstraktMappe"),
-    Below("EksternId", "refRegistrering", "AbstraktRegistrering"),
-    Below("EksternId", "refDokument", "Dokument"),
-    Below("EksternId", "refDokumentversjon", "Dokumentversjon"),
+    ChildFamily("Sakspart", "refMappe", "AbstraktMappe"),
+    ChildFamily("Moetedeltaker", "refMappe", "AbstraktMappe"),
+    ChildFamily("Korrespondansepart", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Dokumentflyt", "refArkivnotat", "AbstraktRegistrering"),
+    ChildFamily("Dokumentflyt", "refJournalpost", "AbstraktRegistrering"),
+    ChildFamily("Avskrivning", "refJournalpost", "AbstraktRegistrering"),
+    ChildFamily("NasjonalIdentifikator", "refMappe", "AbstraktMappe"),
+    ChildFamily("NasjonalIdentifikator", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("PersonIdentifikator", "refMappe", "AbstraktMappe"),
+    ChildFamily("PersonIdentifikator", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Posisjon", "refMappe", "AbstraktMappe"),
+    ChildFamily("Posisjon", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Noekkelord", "refMappe", "AbstraktMappe"),
+    ChildFamily("Noekkelord", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Merknad", "refMappe", "AbstraktMappe"),
+    ChildFamily("Merknad", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Merknad", "refDokument", "Dokument"),
+    ChildFamily("EksternId", "refMappe", "AbstraktMappe"),
+    ChildFamily("EksternId", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("EksternId", "refDokument", "Dokument"),
+    ChildFamily("EksternId", "refDokumentversjon", "Dokumentversjon"),
 )
 
 
@@ -75,7 +75,7 @@ def compare_below(comparison: ObjectComparison) -> None:
             _compare_children(comparison, below, parents)
 
 
-def _has_children(comparison: ObjectComparison, below: Below) -> bool:
+def _has_children(comparison: ObjectComparison, below: ChildFamily) -> bool:
     """Whether the archive has any child of this kind; where it has none, no parent need be asked for."""
     condition = f"{below.link} != @none"
     parameters: dict[str, Parameter] = {"@none": None}
@@ -88,7 +88,7 @@ def _has_children(comparison: ObjectComparison, below: Below) -> bool:
         return False
 
 
-def _compare_children(comparison: ObjectComparison, below: Below, parents: list[ArchivedEntity]) -> None:
+def _compare_children(comparison: ObjectComparison, below: ChildFamily, parents: list[ArchivedEntity]) -> None:
     by_id = {place.id: place.n for place in parents}
     unknown: dict[str, list[SavedObject]] = {}
     for actual in _children(comparison, below, list(by_id)):
@@ -122,7 +122,7 @@ def _compare_children(comparison: ObjectComparison, below: Below, parents: list[
             comparison.result.differ(BELOW, code, key, f"{actual.type} {actual.id}")
 
 
-def _children(comparison: ObjectComparison, below: Below, parents: list[str]) -> Iterator[SavedObject]:
+def _children(comparison: ObjectComparison, below: ChildFamily, parents: list[str]) -> Iterator[SavedObject]:
     parameters: dict[str, str] = {f"@p{i}": parent_id for i, parent_id in enumerate(parents)}
     condition = " || ".join(f"{below.link}.id = {name}" for name in parameters)
     if below.family == "EksternId":
@@ -131,7 +131,7 @@ def _children(comparison: ObjectComparison, below: Below, parents: list[str]) ->
 
 
 def _recognise_children(
-    comparison: ObjectComparison, below: Below, parents: dict[str, int], unknown: dict[str, list[SavedObject]]
+    comparison: ObjectComparison, below: ChildFamily, parents: dict[str, int], unknown: dict[str, list[SavedObject]]
 ) -> None:
     """Recognises children without an id in the journal: by their uuid, else by the fields that were sent, in order."""
     ledger = comparison.ledger
@@ -154,7 +154,7 @@ def _recognise_children(
         # what is open is counted with what is open
 
 
-def _objects_with_keys(comparison: ObjectComparison, below: Below, extras: list[SavedObject]) -> frozenset[str]:
+def _objects_with_keys(comparison: ObjectComparison, below: ChildFamily, extras: list[SavedObject]) -> frozenset[str]:
     """The ids of folders and records that have a source key of any system: of another run, or of another system."""
     if below.family not in BEARERS or not extras:
         return frozenset()
@@ -174,7 +174,11 @@ def _objects_with_keys(comparison: ObjectComparison, below: Below, extras: list[
 
 
 def _reason_not_extra(
-    comparison: ObjectComparison, below: Below, parent: tuple[str, str], actual: SavedObject, keyed: frozenset[str]
+    comparison: ObjectComparison,
+    below: ChildFamily,
+    parent: tuple[str, str],
+    actual: SavedObject,
+    keyed: frozenset[str],
 ) -> str:
     """The reason why an unplanned object is in order all the same; empty where it is extra."""
     if actual.id in keyed:

@@ -88,8 +88,8 @@ def _ids(
 ) -> list[str]:
     names = {f"@i{place}": object_id for place, object_id in enumerate(ids)}
     condition = "(" + " || ".join(f"{among} = {name}" for name in names) + ")"
-    whole = f"{restriction} && {condition}" if restriction else condition
-    query = Query(kind, whole, {**parameters, **names}, order=(("id", "asc"),))
+    full_condition = f"{restriction} && {condition}" if restriction else condition
+    query = Query(kind, full_condition, {**parameters, **names}, order=(("id", "asc"),))
     return list(dict.fromkeys(object_id.id for object_id in objects(archive, query)))
 
 

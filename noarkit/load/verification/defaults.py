@@ -15,7 +15,7 @@ _MOST_KEPT = 1000
 
 @dataclass(slots=True)
 class _FieldValues:
-    filled: int = 0
+    filled_count: int = 0
     empty: int = 0
     empty_places: list[tuple[int, str]] = field(default_factory=list)
 
@@ -36,7 +36,7 @@ class Defaults:
         """One object, with a field that archives fill in by themselves, or not at all."""
         values = self._fields.setdefault(name, _FieldValues())
         if not is_empty:
-            values.filled += 1
+            values.filled_count += 1
             return
         values.empty += 1
         if len(values.empty_places) < _MOST_KEPT:
@@ -45,6 +45,6 @@ class Defaults:
     def judge(self, differs: Callable[[int, str], None]) -> None:
         """Calls with each that is empty although others are filled: its number in the plan, and which field."""
         for values in self._fields.values():
-            if values.filled:
+            if values.filled_count:
                 for n, detail in values.empty_places:
                     differs(n, detail)

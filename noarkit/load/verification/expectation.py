@@ -83,8 +83,8 @@ class FieldComparison:
     """
 
     agree: int = 0
-    filled: list[Field] = field(default_factory=list)
-    emptied: list[Field] = field(default_factory=list)
+    filled_fields: list[Field] = field(default_factory=list)
+    emptied_fields: list[Field] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     not_compared: dict[str, int] = field(default_factory=dict)
 
@@ -193,7 +193,7 @@ class Expectation:
                 comparison.problems.append(Problem("V210", name, uuid_for(self.facts, entity), value))
             return
         if state == "done":
-            (comparison.emptied if is_empty(value) else comparison.filled).append(field)
+            (comparison.emptied_fields if is_empty(value) else comparison.filled_fields).append(field)
         if name in SET_BY_ARCHIVE or (name in _FINAL and state == "already_there"):
             return
         if name in (AUTHOR, AUTHOR_ID) and entity.fields.get(DATE) is not None:

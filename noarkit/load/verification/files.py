@@ -28,10 +28,10 @@ from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content
 from noarkit.load.verification.expectation import ACCEPTED
 from noarkit.load.verification.ledger import AMISS, CHANGED, Ledger
-from noarkit.load.verification.outcome import FIELDS, FILES, Depths, Verified
+from noarkit.load.verification.outcome import FIELDS, FILES, Depths, VerifyResult
 from noarkit.safe.digest import sha256_of_stream
-from noarkit.safe.workplace import own_folder
-from noarkit.sources.port import OF_THE_PLACE, Source
+from noarkit.safe.workplace import temporary_folder
+from noarkit.sources.port import PLACE_FAULTS, Source
 
 _TELL_EVERY = 500
 _OF_THE_ARCHIVE = (NotLetIn, TrustFault, ProxyDenied)
@@ -72,11 +72,11 @@ class FileSources:
     source: Source
 
 
-def compare_files(ledger: Ledger, places: FileSources, depths: Depths, result: Verified, emit: Listener) -> None:
+def compare_files(ledger: Ledger, places: FileSources, depths: Depths, result: VerifyResult, emit: Listener) -> None:
     """Every file, or a sample of them. Raises archive faults where the archive is away, and faults of the source's
     place."""
     count = 0
-    with own_folder("verify") as spool:
+    with temporary_folder("verify") as spool:
         for version in _contents(ledger):
             reason = _reason_not_compared(version, depths)
             if reason:
@@ -100,7 +100,7 @@ def _reason_not_compared(version: _VersionFile, depths: Depths) -> str:
 
 
 def _compare_file(
-    version: _VersionFile, places: FileSources, target: Path, accepted: str | None, result: Verified
+    version: _VersionFile, places: FileSources, target: Path, accepted: str | None, result: VerifyResult
 ) -> None:
     key = version.key
     if version.file is None:
@@ -113,19 +113,19 @@ def _compare_file(
         result.leave(FILES, ACCEPTED)
         result.notice("V503", key)
         return
-    loaded = version.loaded_sha256 or None
-    length = version.loaded_size if loaded and version.loaded_size is not None else version.named_size
+    loaded_sha256 = version.loaded_sha256 or None
+    length = version.loaded_size if loaded_sha256 and version.loaded_size is not None else version.named_size
     result.bytes_compared += fetched.size_bytes
     if length is not None and fetched.size_bytes != length:
         result.differ(FILES, "V304", key, f"{length} → {fetched.size_bytes}")
         return
-    if loaded and fetched.sha256 != loaded:
+    if loaded_sha256 and fetched.sha256 != loaded_sha256:
         result.differ(FILES, "V302", key)
         return
     try:
         with places.source.open(version.content) as stream:
             source_sha256 = sha256_of_stream(stream)
-    except OF_THE_PLACE:
+    except PLACE_FAULTS:
         raise
     except SourceFault as fault:
         _without_source(version, fault, result)
@@ -135,10 +135,10 @@ def _compare_file(
         result.agree(FILES)
     else:
         # what was loaded is what the archive has: then it is the source that says otherwise
-        result.differ(FILES, "V303" if loaded else "V302", key)
+        result.differ(FILES, "V303" if loaded_sha256 else "V302", key)
 
 
-def _judge_checksum(version: _VersionFile, source_sha256: str, result: Verified) -> None:
+def _judge_checksum(version: _VersionFile, source_sha256: str, result: VerifyResult) -> None:
     """Holds the archive's checksum against the source's, where nobody had hashed the file before."""
     if version.loaded_sha256 or version.content.sha256:
         return
@@ -150,7 +150,7 @@ def _judge_checksum(version: _VersionFile, source_sha256: str, result: Verified)
         result.differ(FIELDS, "V232", version.key, "Dokumentversjon.sjekksum")
 
 
-def _without_source(version: _VersionFile, fault: SourceFault, result: Verified) -> None:
+def _without_source(version: _VersionFile, fault: SourceFault, result: VerifyResult) -> None:
     """The source moved on after it was archived: nothing to compare with is left."""
     if isinstance(fault, ItemVanished):
         result.leave(FILES, "source_gone")
@@ -162,7 +162,7 @@ def _without_source(version: _VersionFile, fault: SourceFault, result: Verified)
     result.notice("V103", version.key, fault.code)
 
 
-def _fetch(version: _VersionFile, places: FileSources, target: Path, result: Verified) -> Downloaded | None:
+def _fetch(version: _VersionFile, places: FileSources, target: Path, result: VerifyResult) -> Downloaded | None:
     """The file; None where it cannot be had, which is a finding. Raises the fault of an archive that is away."""
     assert version.file is not None  # noqa: S101  # who calls has looked
     last: ArchiveFault | None = None
@@ -189,9 +189,19 @@ def _contents(ledger: Ledger) -> Iterator[_VersionFile]:
     last = -1
     while rows := ledger.db.execute(_CONTENTS, (last,)).fetchall():
         last = rows[-1][0]
-        for n, key, state, judgement, stands, file, sha256, size, loaded, bytes_, *content in rows:
+        for n, key, state, judgement, is_archived, file, sha256, size, loaded_sha256, bytes_, *content in rows:
             yield _VersionFile(
-                n, key, state, judgement, bool(stands), file, sha256, size, loaded, bytes_, Content(*content)
+                n,
+                key,
+                state,
+                judgement,
+                bool(is_archived),
+                file,
+                sha256,
+                size,
+                loaded_sha256,
+                bytes_,
+                Content(*content),
             )
 
 

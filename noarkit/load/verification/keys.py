@@ -7,7 +7,7 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import Query
 from noarkit.events import Event, Listener
 from noarkit.load.verification.ledger import Ledger
-from noarkit.load.verification.outcome import KEYS, SUMS, Verified
+from noarkit.load.verification.outcome import KEYS, SUMS, VerifyResult
 
 OWNERS = ("refRegistrering", "refMappe", "refDokument", "refDokumentversjon")
 _TELL_EVERY = 5000
@@ -31,7 +31,7 @@ def collect_keys(ledger: Ledger, archive: Archive, emit: Listener) -> None:
     db.execute("CREATE INDEX answered_owner ON answered (owner)")
 
 
-def compare_keys(ledger: Ledger, result: Verified, *, by_id: bool) -> None:
+def compare_keys(ledger: Ledger, result: VerifyResult, *, by_id: bool) -> None:
     """Each key once, on the object that the journal knows. What was set aside or refused must not be there.
 
     A key of what the plan passed over as loaded by an earlier run must be there too.
@@ -68,7 +68,7 @@ def compare_keys(ledger: Ledger, result: Verified, *, by_id: bool) -> None:
             result.leave(KEYS, "earlier_run")
 
 
-def compare_outcomes(ledger: Ledger, result: Verified) -> None:
+def compare_outcomes(ledger: Ledger, result: VerifyResult) -> None:
     """What the journal counts as left out must lack something; where all of it stands, the journal contradicts
     itself."""
     rows = ledger.db.execute(
@@ -80,7 +80,7 @@ def compare_outcomes(ledger: Ledger, result: Verified) -> None:
         result.differ(SUMS, "V208", str(key), str(code))
 
 
-def _check_not_loaded(result: Verified, key: str, state: str, times: int, code: str) -> None:
+def _check_not_loaded(result: VerifyResult, key: str, state: str, times: int, code: str) -> None:
     """What the journal says is not in the archive, and perhaps is."""
     if times and state in ("refused", "set_aside") and not code.startswith(_SOURCE_FAULT):
         result.differ(KEYS, "V208", key, code)

@@ -15,7 +15,7 @@ from noarkit.load.verification.defaults import Defaults
 from noarkit.load.verification.expectation import ACCEPTED, Expectation, Problem
 from noarkit.load.verification.ledger import AMISS, AS_PLANNED, CHANGED, UNASKED, ArchivedEntity, Ledger
 from noarkit.load.verification.order import NUMBERS, keep_number
-from noarkit.load.verification.outcome import FIELDS, LINKS, Verified
+from noarkit.load.verification.outcome import FIELDS, LINKS, VerifyResult
 from noarkit.load.verification.screening import Screening
 from noarkit.model import metamodel
 
@@ -33,7 +33,7 @@ class ObjectComparison:
     expectation: Expectation
     screening: Screening
     log: ChangeLog
-    result: Verified
+    result: VerifyResult
     with_fields: bool
     with_bytes: bool
     defaults: Defaults = field(default_factory=Defaults)
@@ -139,17 +139,17 @@ class ObjectComparison:
     def _compare_fields(self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject) -> None:
         if not self.with_fields or actual.type != entity.type:
             return
-        compared = self.expectation.compare(entity, place.state, actual, self.screening.allowed(entity.n))
-        self.result.agree(FIELDS, compared.agree)
-        for reason, count in compared.not_compared.items():
+        comparison = self.expectation.compare(entity, place.state, actual, self.screening.allowed_values(entity.n))
+        self.result.agree(FIELDS, comparison.agree)
+        for reason, count in comparison.not_compared.items():
             self.result.leave(FIELDS, reason, count)
-        if ACCEPTED in compared.not_compared:
+        if ACCEPTED in comparison.not_compared:
             self.result.notice("V503", entity.key, entity.type)
-        for problem in compared.problems:
+        for problem in comparison.problems:
             self._report_wrong_field(entity, place, problem)
-        for model_field in (*compared.filled, *compared.emptied):
+        for model_field in (*comparison.filled_fields, *comparison.emptied_fields):
             detail = f"{entity.type}.{model_field.name}"
-            self.defaults.keep_default(model_field, entity.n, detail, is_empty=model_field in compared.emptied)
+            self.defaults.keep_default(model_field, entity.n, detail, is_empty=model_field in comparison.emptied_fields)
         is_planned = NUMBERS.get(entity.type) in entity.fields and self.expectation.facts.sets_system_fields
         keep_number(self.ledger, entity, actual, is_planned=is_planned)
         if entity.type == "Dokumentversjon":
@@ -189,7 +189,7 @@ class ObjectComparison:
 
     def _compare_file(self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject) -> None:
         """What a version says of its file now, against what was loaded; kept, so that the file can be fetched by it."""
-        loaded, content = self.ledger.loaded_file(place.n), self.ledger.content(place.n)
+        loaded_file, content = self.ledger.loaded_file(place.n), self.ledger.content(place.n)
         fields = actual.fields
         file, checksum, size = fields.get("referanseDokumentfil"), fields.get("sjekksum"), fields.get("filstoerrelse")
         named_sha256 = str(checksum or "").lower() or None
@@ -198,7 +198,7 @@ class ObjectComparison:
             return
         change = (
             self.log.find_field_change(place.id, "referanseDokumentfil", file)
-            if loaded.file
+            if loaded_file.file
             not in (
                 None,
                 str(file),
@@ -209,10 +209,10 @@ class ObjectComparison:
             self.report_change(FIELDS, "V501", entity.key, f"Dokumentversjon.referanseDokumentfil: {change}")
             self.ledger.mark(place.n, CHANGED)
             return
-        sha256 = loaded.sha256 or content.sha256
-        bytes_ = loaded.size_bytes if loaded.size_bytes is not None else content.size_bytes
+        sha256 = loaded_file.sha256 or content.sha256
+        bytes_ = loaded_file.size_bytes if loaded_file.size_bytes is not None else content.size_bytes
         self._compare_file_field(
-            entity, "V231", "referanseDokumentfil", loaded.file, None if file is None else str(file)
+            entity, "V231", "referanseDokumentfil", loaded_file.file, None if file is None else str(file)
         )
         if named_sha256 is not None and named_sha256 == self.ledger.accepted.get(place.n):
             self.result.leave(FIELDS, ACCEPTED)
@@ -281,9 +281,9 @@ def compare_many_links(comparison: ObjectComparison) -> None:
             comparison.result.leave(LINKS, "not_there", len(entities) - len(present))
             if end is None or not present:
                 continue
-            linked = _linked_ids(comparison.archive, kind, name, end.id, [place.id for place in present])
+            linked_ids = _linked_ids(comparison.archive, kind, name, end.id, [place.id for place in present])
             for place in present:
-                if place.id in linked:
+                if place.id in linked_ids:
                     comparison.result.agree(LINKS)
                 else:
                     comparison.report_wrong_link(ledger.entity(place.n), place, (name, target), f"{end.id} → -")

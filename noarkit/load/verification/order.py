@@ -8,7 +8,7 @@ from noarkit.archive.values import SavedObject
 from noarkit.graph.store import PlannedEntity
 from noarkit.load.verification.changes import Change
 from noarkit.load.verification.ledger import Ledger
-from noarkit.load.verification.outcome import ORDER, Verified
+from noarkit.load.verification.outcome import ORDER, VerifyResult
 
 NUMBERS: Mapping[str, str] = {"Dokument": "dokumentnummer", "Dokumentversjon": "versjonsnummer"}
 
@@ -24,7 +24,7 @@ def keep_number(ledger: Ledger, entity: PlannedEntity, actual: SavedObject, *, i
         )
 
 
-def compare_order(ledger: Ledger, result: Verified, renumbered: Callable[[int, str], Change | None]) -> None:
+def compare_order(ledger: Ledger, result: VerifyResult, renumbered: Callable[[int, str], Change | None]) -> None:
     """Numbers rise with the plan below each parent. Versions may share one: variants of the same version do.
 
     `renumbered` tells whether another user gave an entity (by its number in the plan) the number in that field.

@@ -67,22 +67,22 @@ class Row:
     name: str
     agree: int = 0
     differ: int = 0
-    left: Counter[str] = field(default_factory=Counter)
+    not_compared: Counter[str] = field(default_factory=Counter)
 
     @property
-    def compared(self) -> int:
+    def compared_count(self) -> int:
         """How many were held against what they should be."""
         return self.agree + self.differ
 
     @property
     def all(self) -> int:
         """How many there are."""
-        return self.compared + self.left.total()
+        return self.compared_count + self.not_compared.total()
 
     @property
     def comparable(self) -> int:
         """How many could have been compared: all but those that there is nothing to compare with."""
-        return self.all - sum(count for reason, count in self.left.items() if reason in NOT_COMPARABLE)
+        return self.all - sum(count for reason, count in self.not_compared.items() if reason in NOT_COMPARABLE)
 
     def as_data(self) -> dict[str, object]:
         """The row as JSON values."""
@@ -90,15 +90,15 @@ class Row:
             "name": self.name,
             "all": self.all,
             "comparable": self.comparable,
-            "compared": self.compared,
+            "compared": self.compared_count,
             "agree": self.agree,
             "differ": self.differ,
-            "not_compared": {reason: count for reason, count in sorted(self.left.items()) if count},
+            "not_compared": {reason: count for reason, count in sorted(self.not_compared.items()) if count},
         }
 
 
 @dataclass(slots=True)
-class Verified:
+class VerifyResult:
     """What was compared, and what did not agree.
 
     `findings` are the first of the differences, `notices` the first of what is worth naming but is none (a source
@@ -159,17 +159,17 @@ class Verified:
         return self.exit_code == 0
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """True where everything there is was compared, every byte, and agrees."""
         return self.verdict == "verified"
 
     @property
-    def compared(self) -> Mapping[str, tuple[int, int]]:
+    def compared_counts(self) -> Mapping[str, tuple[int, int]]:
         """By kind: how many were compared, and how many of them agree."""
         return {
-            name: (row.compared, row.agree)
+            name: (row.compared_count, row.agree)
             for name, row in self.rows.items()
-            if row.compared or "depth" not in row.left
+            if row.compared_count or "depth" not in row.not_compared
         }
 
     def row(self, name: str) -> Row:
@@ -183,7 +183,7 @@ class Verified:
     def leave(self, name: str, reason: str, count: int = 1) -> None:
         """So many of a kind were not compared, for a reason."""
         if count:
-            self.row(name).left[reason] += count
+            self.row(name).not_compared[reason] += count
 
     def differ(self, name: str, code: str, key: str, detail: str = "") -> None:
         """One of a kind is not as it should be."""
@@ -200,21 +200,22 @@ class Verified:
     def _count_left(self, wanted_reasons: object) -> dict[str, int]:
         counts: dict[str, int] = {}
         for row in self.rows.values():
-            for reason, count in row.left.items():
+            for reason, count in row.not_compared.items():
                 if count and callable(wanted_reasons) and wanted_reasons(reason):
                     counts[reason] = max(counts.get(reason, 0), count)
         return counts
 
     def _records(self) -> int:
-        return self.rows[RECORDS].compared if RECORDS in self.rows else 0
+        return self.rows[RECORDS].compared_count if RECORDS in self.rows else 0
 
     def _nothing_compared(self) -> bool:
         """True where there is something to compare, and none of it was."""
         records = self.rows.get(RECORDS)
         return (
             records is not None
-            and records.compared == 0
-            and records.left.total() > sum(records.left[reason] for reason in ("set_aside", "refused", "skipped"))
+            and records.compared_count == 0
+            and records.not_compared.total()
+            > sum(records.not_compared[reason] for reason in ("set_aside", "refused", "skipped"))
         )
 
 

@@ -25,7 +25,7 @@ from noarkit.load.verification.keys import collect_keys, compare_keys, compare_o
 from noarkit.load.verification.ledger import Ledger
 from noarkit.load.verification.objects import ObjectComparison, compare_by_id, compare_many_links
 from noarkit.load.verification.order import compare_order
-from noarkit.load.verification.outcome import FIELDS, LINKS, SUMS, Depths, Verified
+from noarkit.load.verification.outcome import FIELDS, LINKS, SUMS, Depths, VerifyResult
 from noarkit.load.verification.screening import Screening
 from noarkit.load.verification.source_walk import account_for_records, walk_source
 from noarkit.sources.port import Source
@@ -41,15 +41,15 @@ def verify(
     emit: Listener,
     *,
     downloads: Archive | None = None,
-) -> Verified:
+) -> VerifyResult:
     """Compares source, plan and archive. `downloads` fetches files, with less patience than `archive` where it matters.
 
     Raises RunFault where the run is broken or its plan was changed, archive faults where the archive is away,
     SourceGone.
     """
     folder.open_graph().close()  # proves that the plan is the one that was frozen
-    result = Verified(depths.depth, numbers(folder), sample=depths.sample)
-    _count_what_has_no_place(folder, result)
+    result = VerifyResult(depths.depth, numbers(folder), sample=depths.sample)
+    _count_losses(folder, result)
     by_id, with_fields = depths.reaches("ids"), depths.reaches("fields")
     with Ledger(folder) as ledger:
         result.began = ledger.began
@@ -72,12 +72,12 @@ def verify(
             comparison.judge_defaults()
             compare_order(ledger, result, comparison.find_renumbering)
         account_for_records(ledger, result, by_id=by_id)
-        _count_what_was_left(ledger, result, by_id=by_id, with_fields=with_fields)
+        _count_unasked(ledger, result, by_id=by_id, with_fields=with_fields)
         compare_files(ledger, FileSources(archive, downloads or archive, source), depths, result, emit)
     return result
 
 
-def _count_what_has_no_place(folder: RunFolder, result: Verified) -> None:
+def _count_losses(folder: RunFolder, result: VerifyResult) -> None:
     with closing(GraphStore.open(folder.graph)) as graph:
         fields: set[str] = set()
         for loss in losses(graph.db):
@@ -87,7 +87,7 @@ def _count_what_has_no_place(folder: RunFolder, result: Verified) -> None:
 
 
 def _make_comparison(
-    folder: RunFolder, ledger: Ledger, archive: Archive, result: Verified, depths: Depths
+    folder: RunFolder, ledger: Ledger, archive: Archive, result: VerifyResult, depths: Depths
 ) -> ObjectComparison:
     code_lists = _read_code_lists(archive)
     codes, unread = _archive_codes(folder, archive, code_lists)
@@ -145,7 +145,7 @@ _LEFT_OBJECTS = "SELECT type, state, count(*) FROM plan WHERE state NOT IN ('don
 _STANDS = "(SELECT 1 FROM standing s WHERE s.n = plan.n)"
 
 
-def _count_what_was_left(ledger: Ledger, result: Verified, *, by_id: bool, with_fields: bool) -> None:
+def _count_unasked(ledger: Ledger, result: VerifyResult, *, by_id: bool, with_fields: bool) -> None:
     """Everything planned that was not asked for gets its reason, so that each row counts all there is."""
     db = ledger.db
     if not by_id:

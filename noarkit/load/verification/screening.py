@@ -29,7 +29,7 @@ class Screening:
         self._codes = codes
         self._of = lru_cache(maxsize=_KEPT)(self._find_allowed)
 
-    def allowed(self, n: int) -> frozenset[object]:
+    def allowed_values(self, n: int) -> frozenset[object]:
         """What the entity of this number may be screened with; None among them: not at all."""
         return self._of(n)
 

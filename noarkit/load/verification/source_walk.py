@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noarkit.events import Event, Listener
 from noarkit.load.verification.ledger import AMISS, Ledger
-from noarkit.load.verification.outcome import RECORDS, Verified
+from noarkit.load.verification.outcome import RECORDS, VerifyResult
 from noarkit.sources.port import Groundwork, Source
 
 _TELL_EVERY = 5000
@@ -18,7 +18,7 @@ ORDER BY r.n
 """
 
 
-def walk_source(ledger: Ledger, source: Source, result: Verified, emit: Listener) -> None:
+def walk_source(ledger: Ledger, source: Source, result: VerifyResult, emit: Listener) -> None:
     """Keeps the key of every record that the source has now, and counts those that are new."""
     db = ledger.db
     db.execute("BEGIN")
@@ -35,16 +35,16 @@ def walk_source(ledger: Ledger, source: Source, result: Verified, emit: Listener
     )
 
 
-def account_for_records(ledger: Ledger, result: Verified, *, by_id: bool) -> None:
+def account_for_records(ledger: Ledger, result: VerifyResult, *, by_id: bool) -> None:
     """A record is accounted for where the source still has it and the archive has what was made of it.
 
     `by_id` says that the archive was asked for the objects themselves, not only for the keys.
     """
-    for key, state, root, walked, became, root_key, family, judgement in ledger.db.execute(_RECORDS):
-        if not walked and "#again" not in key:
+    for key, state, root, was_walked, became, root_key, family, judgement in ledger.db.execute(_RECORDS):
+        if not was_walked and "#again" not in key:
             result.source_gone += 1
             result.notice("V101", key)
-        reason = _reason_not_accounted(state, root, became, bool(walked))
+        reason = _reason_not_accounted(state, root, became, bool(was_walked))
         if reason:
             result.leave(RECORDS, reason)
         elif root is None:
@@ -59,13 +59,13 @@ def account_for_records(ledger: Ledger, result: Verified, *, by_id: bool) -> Non
             result.agree(RECORDS)
 
 
-def _reason_not_accounted(state: str, root: int | None, became: str | None, walked: bool) -> str:
+def _reason_not_accounted(state: str, root: int | None, became: str | None, was_walked: bool) -> str:
     """Why a record is not compared; empty where it is."""
     if state != "mapped":
         return "earlier_run" if state == "already_there" else state
     if root is not None and became in ("open", "set_aside", "refused"):
         return became
-    return "" if walked else "source_gone"
+    return "" if was_walked else "source_gone"
 
 
 def _is_archived(ledger: Ledger, family: str, key: str) -> bool:

@@ -17,12 +17,12 @@ import httpx
 from noarkit.errors import PackageFault, TooLarge
 from noarkit.packages.bagit.read import Bag, open_bag
 from noarkit.packages.bagit.spec import PAYLOAD, Hole, hash_name
-from noarkit.safe.atomic import writing
-from noarkit.safe.paths import inside
+from noarkit.safe.atomic import open_atomic
+from noarkit.safe.paths import resolve_inside
 from noarkit.safe.urls import CheckedUrl, UrlPolicy, check_url
 
-_TURNS = 5
-_MOVED = frozenset({301, 302, 303, 307, 308})
+_MAX_REDIRECTS = 5
+_REDIRECT_CODES = frozenset({301, 302, 303, 307, 308})
 
 Download = Callable[[str, UrlPolicy], AbstractContextManager[Iterator[bytes]]]
 
@@ -37,17 +37,17 @@ class FetchLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchResult:
     """What was fetched, and what was there already."""
 
     files: int
     size_bytes: int
-    there: int
+    already_present: int
 
 
 def fetch_holes(
     path: Path, policy: UrlPolicy, *, limits: FetchLimits | None = None, download: Download | None = None
-) -> Fetched:
+) -> FetchResult:
     """Fetches every file that `fetch.txt` of the bag in the folder `path` promises and that is not there yet.
 
     Raises `UnsafeUrl` for an address that is not allowed, `TooLarge`, and `PackageFault` where a file cannot be had,
@@ -55,7 +55,7 @@ def fetch_holes(
     """
     limits = limits or FetchLimits()
     get = download or http_download(limits.timeout_s)
-    files = taken = there = 0
+    files = fetched_bytes = already_present = 0
     with open_bag(path) as bag:
         if bag.packed:
             raise PackageFault(where=str(path), why="not-a-folder")
@@ -63,15 +63,15 @@ def fetch_holes(
         for hole in bag.holes():
             entry = promised.get(hole.name)
             if entry is None:
-                there += _is_there(bag, hole)
+                already_present += _is_there(bag, hole)
                 continue
             if len(entry.digests) < len(bag.manifests):
                 raise PackageFault(where=hole.name, why="no-manifest-entry")
-            most = min(limits.file_bytes, limits.total_bytes - taken)
+            most = min(limits.file_bytes, limits.total_bytes - fetched_bytes)
             with get(hole.url, policy) as blocks:
-                taken += _take(path, hole, blocks, most, dict(entry.digests))
+                fetched_bytes += _download_hole(path, hole, blocks, most, dict(entry.digests))
             files += 1
-    return Fetched(files, taken, there)
+    return FetchResult(files, fetched_bytes, already_present)
 
 
 def _is_there(bag: Bag, hole: Hole) -> bool:
@@ -79,23 +79,23 @@ def _is_there(bag: Bag, hole: Hole) -> bool:
         return True
 
 
-def _take(path: Path, hole: Hole, blocks: Iterator[bytes], most: int, digests: dict[str, str]) -> int:
-    running = {algorithm: hashlib.new(hash_name(algorithm) or "", usedforsecurity=False) for algorithm in digests}
-    place = inside(path, hole.name)
+def _download_hole(path: Path, hole: Hole, blocks: Iterator[bytes], most: int, digests: dict[str, str]) -> int:
+    hashers = {algorithm: hashlib.new(hash_name(algorithm) or "", usedforsecurity=False) for algorithm in digests}
+    place = resolve_inside(path, hole.name)
     place.parent.mkdir(parents=True, exist_ok=True)
     size = 0
-    with writing(place, replace=False) as file:
+    with open_atomic(place, replace=False) as file:
         for block in blocks:
             size += len(block)
             if size > most:
                 raise TooLarge(where=hole.name, why="size", limit=most)
             if hole.size_bytes is not None and size > hole.size_bytes:
                 raise TooLarge(where=hole.name, why="over-length", limit=hole.size_bytes)
-            for one in running.values():
-                one.update(block)
+            for hasher in hashers.values():
+                hasher.update(block)
             file.write(block)
-        for algorithm, one in running.items():
-            if one.hexdigest() != digests[algorithm]:
+        for algorithm, hasher in hashers.items():
+            if hasher.hexdigest() != digests[algorithm]:
                 raise PackageFault(where=hole.name, why="hash", algorithm=algorithm)
     return size
 
@@ -107,10 +107,10 @@ def http_download(timeout_s: float) -> Download:
     def get(url: str, policy: UrlPolicy) -> Iterator[Iterator[bytes]]:
         # an environment's proxy would ask on our behalf for what was never judged
         with httpx.Client(timeout=timeout_s, trust_env=False) as client:
-            for _ in range(_TURNS):
+            for _ in range(_MAX_REDIRECTS):
                 checked = check_url(url, policy)
                 with _answer(client, checked) as answer:
-                    if answer.status_code in _MOVED:
+                    if answer.status_code in _REDIRECT_CODES:
                         url = str(httpx.URL(url).join(answer.headers.get("Location", "")))
                         continue
                     if answer.status_code != 200:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Self
 
-from noarkit.packages.bagit.spec import Hole, Listed, Wrong
-from noarkit.packages.holding.storage import Stored
+from noarkit.packages.bagit.spec import BadLine, Hole, ManifestLine
+from noarkit.packages.container.storage import StoredFile
 from noarkit.safe.paths import twin_key
 from noarkit.safe.scratch import scratch
 
@@ -25,7 +25,7 @@ class Pair:
     """A file that is listed and there. `digests` stand in the order of the manifests, None where one leaves it out."""
 
     name: str
-    stored: str
+    stored_name: str
     size_bytes: int
     digests: tuple[str | None, ...]
 
@@ -51,20 +51,20 @@ class Inventory:
         """Forgets everything."""
         self._db.close()
 
-    def take_manifest(self, column: int, lines: Iterable[Listed | Wrong]) -> Iterator[Listed | Wrong]:
+    def take_manifest(self, column: int, lines: Iterable[ManifestLine | BadLine]) -> Iterator[ManifestLine | BadLine]:
         """Takes the lines of one manifest; yields those that are wrong, listed twice, or written in an old habit."""
-        known = self._columns[column]
+        column_name = self._columns[column]
         insert = (
-            f"INSERT INTO listed (name, raw, {known}) VALUES (?, ?, ?) ON CONFLICT (name)"  # noqa: S608  # our own columns
-            f" DO UPDATE SET {known} = excluded.{known} WHERE {known} IS NULL"
+            f"INSERT INTO listed (name, raw, {column_name}) VALUES (?, ?, ?) ON CONFLICT (name)"  # noqa: S608  # our own columns
+            f" DO UPDATE SET {column_name} = excluded.{column_name} WHERE {column_name} IS NULL"
         )
         source = iter(lines)
         while batch := list(islice(source, _BATCH)):
-            good = [line for line in batch if isinstance(line, Listed)]
+            good = [line for line in batch if isinstance(line, ManifestLine)]
             rows = [(line.name, line.raw if line.raw != line.name else None, line.digest) for line in good]
             if self._insert(insert, rows) < len(rows):
-                yield from self._twice(column, good)
-            yield from (line for line in batch if isinstance(line, Wrong) or line.odd)
+                yield from self._find_repeated(column, good)
+            yield from (line for line in batch if isinstance(line, BadLine) or line.odd)
 
     def _insert(self, insert: str, rows: Sequence[tuple[object, ...]]) -> int:
         before = self._db.total_changes
@@ -73,32 +73,32 @@ class Inventory:
         self._db.execute("COMMIT")
         return self._db.total_changes - before
 
-    def _twice(self, column: int, lines: Sequence[Listed]) -> Iterator[Wrong]:
+    def _find_repeated(self, column: int, lines: Sequence[ManifestLine]) -> Iterator[BadLine]:
         """Which lines repeat a name: told once more by a second look, for it seldom happens."""
-        seen: dict[str, str] = {}
+        digest_by_name: dict[str, str] = {}
         for line in lines:
-            kept = self._db.execute(
+            row = self._db.execute(
                 f"SELECT {self._columns[column]} FROM listed WHERE name = ?",  # noqa: S608  # our own columns
                 (line.name,),
             ).fetchone()
-            if line.name in seen or kept[0] != line.digest:
-                why = "listed-alike" if kept[0] == line.digest else "listed-twice"
-                yield Wrong(line.line, why, line.name[:200])
-            seen[line.name] = line.digest
+            if line.name in digest_by_name or row[0] != line.digest:
+                why = "listed-alike" if row[0] == line.digest else "listed-twice"
+                yield BadLine(line.line, why, line.name[:200])
+            digest_by_name[line.name] = line.digest
 
-    def take_present(self, files: Iterable[Stored]) -> None:
+    def take_present(self, files: Iterable[StoredFile]) -> None:
         """Takes what is there."""
         source = iter(files)
-        while batch := [(one.name, one.size_bytes) for one in islice(source, _BATCH)]:
+        while batch := [(file.name, file.size_bytes) for file in islice(source, _BATCH)]:
             self._insert("INSERT OR IGNORE INTO present VALUES (?, ?, NULL)", batch)
 
-    def take_promised(self, holes: Iterable[Hole | Wrong]) -> Iterator[Wrong]:
+    def take_promised(self, holes: Iterable[Hole | BadLine]) -> Iterator[BadLine]:
         """Takes what `fetch.txt` promises; yields lines that are wrong, or promise the same twice."""
         for hole in holes:
-            if isinstance(hole, Wrong):
+            if isinstance(hole, BadLine):
                 yield hole
             elif not self._insert("INSERT OR IGNORE INTO promised VALUES (?)", [(hole.name,)]):
-                yield Wrong(hole.line, "listed-twice", hole.name[:200])
+                yield BadLine(hole.line, "listed-twice", hole.name[:200])
 
     def promised_unlisted(self) -> Iterator[str]:
         """What is promised, and not listed by every manifest."""
@@ -111,7 +111,7 @@ class Inventory:
         self._db.execute(
             "UPDATE listed SET stored = name WHERE EXISTS (SELECT 1 FROM present p WHERE p.name = listed.name)"
         )
-        if not self._one("SELECT EXISTS (SELECT 1 FROM listed WHERE stored IS NULL)"):
+        if not self._scalar("SELECT EXISTS (SELECT 1 FROM listed WHERE stored IS NULL)"):
             return
         self._db.create_function("composed", 1, _composed, deterministic=True)
         self._db.execute("CREATE TABLE loose AS SELECT name, composed(name) AS form FROM present WHERE 0")
@@ -122,18 +122,18 @@ class Inventory:
         self._db.execute("CREATE INDEX loose_form ON loose (form)")
         yield from self._match_loose("raw", "raw")
         yield from self._match_loose("composition", "name")
-        yield from self._match_again()
+        yield from self._match_normal_forms()
 
-    def _match_again(self) -> Iterator[tuple[str, str, str]]:
+    def _match_normal_forms(self) -> Iterator[tuple[str, str, str]]:
         """A file that is listed in two normal forms with the same checksums is there by either of them."""
         beyond_ascii = "stored IS NULL AND name GLOB '*[^ -~]*'"  # all other names have one form alone
-        left = self._db.execute(f"SELECT name FROM listed WHERE {beyond_ascii}").fetchall()  # noqa: S608  # ours
+        unmatched = self._db.execute(f"SELECT name FROM listed WHERE {beyond_ascii}").fetchall()  # noqa: S608  # ours
         alike = "".join(f" AND other.{column} IS one.{column}" for column in self._columns)
         query = (
             "SELECT other.stored FROM listed one JOIN listed other ON other.name = ? AND other.stored IS NOT NULL"  # noqa: S608  # our own columns
             f"{alike} WHERE one.name = ?"
         )
-        for (name,) in left:
+        for (name,) in unmatched:
             for form in ("NFC", "NFD"):
                 row = self._db.execute(query, (unicodedata.normalize(form, name), name)).fetchone()
                 if row is not None:
@@ -142,14 +142,14 @@ class Inventory:
                     break
 
     def _match_loose(self, why: str, column: str) -> Iterator[tuple[str, str, str]]:
-        found = self._db.execute(
+        matches = self._db.execute(
             f"SELECT l.name, min(o.name) FROM listed l JOIN loose o ON o.form = composed(l.{column})"  # noqa: S608  # ours
             " WHERE l.stored IS NULL GROUP BY l.name"
         ).fetchall()
-        for name, stored in found:
-            if self._db.execute("DELETE FROM loose WHERE name = ?", (stored,)).rowcount:
-                self._db.execute("UPDATE listed SET stored = ? WHERE name = ?", (stored, name))
-                yield name, stored, why
+        for name, stored_name in matches:
+            if self._db.execute("DELETE FROM loose WHERE name = ?", (stored_name,)).rowcount:
+                self._db.execute("UPDATE listed SET stored = ? WHERE name = ?", (stored_name, name))
+                yield name, stored_name, why
 
     def pairs(self) -> Iterator[Pair]:
         """Everything that is listed and there, in the order of the names."""
@@ -157,16 +157,16 @@ class Inventory:
         query = (
             f"SELECT l.name, p.name, p.size{digests} FROM listed l JOIN present p ON p.name = l.stored ORDER BY l.name"  # noqa: S608  # our own columns
         )
-        for name, stored, size, *found in self._db.execute(query):
-            yield Pair(name, stored, size, tuple(found))
+        for name, stored_name, size, *row_digests in self._db.execute(query):
+            yield Pair(name, stored_name, size, tuple(row_digests))
 
-    def listed(self) -> Iterator[Pair]:
+    def listed_files(self) -> Iterator[Pair]:
         """Everything that is listed; the size is -1 where it is not there."""
         digests = "".join(f", l.{column}" for column in self._columns)
-        both = "listed l LEFT JOIN present p ON p.name = l.stored"
-        query = f"SELECT l.name, l.stored, p.size{digests} FROM {both} ORDER BY l.name"  # noqa: S608  # our own columns
-        for name, stored, size, *found in self._db.execute(query):
-            yield Pair(name, stored or name, -1 if size is None else size, tuple(found))
+        tables = "listed l LEFT JOIN present p ON p.name = l.stored"
+        query = f"SELECT l.name, l.stored, p.size{digests} FROM {tables} ORDER BY l.name"  # noqa: S608  # our own columns
+        for name, stored_name, size, *row_digests in self._db.execute(query):
+            yield Pair(name, stored_name or name, -1 if size is None else size, tuple(row_digests))
 
     def missing(self, *, promised: bool) -> Iterator[str]:
         """What is listed and not there: what `fetch.txt` promises, or the rest."""
@@ -200,22 +200,22 @@ class Inventory:
         ).fetchone()
         return Pair(name, row[0], row[1], ()) if row else None
 
-    def expected(self, stored: str) -> Pair | None:
+    def expected(self, stored_name: str) -> Pair | None:
         """What the manifests say of a file that is there."""
         digests = "".join(f", {column}" for column in self._columns)
         row = self._db.execute(
             f"SELECT name{digests} FROM listed WHERE stored = ? AND name = ? UNION ALL"  # noqa: S608  # our own columns
             f" SELECT name{digests} FROM listed WHERE stored = ? AND name <> ? LIMIT 1",
-            (stored,) * 4,
+            (stored_name,) * 4,
         ).fetchone()
-        return Pair(row[0], stored, 0, tuple(row[1:])) if row else None
+        return Pair(row[0], stored_name, 0, tuple(row[1:])) if row else None
 
     def octets(self) -> tuple[int, int]:
         """Bytes and files that are there."""
         total, count = self._db.execute("SELECT coalesce(sum(size), 0), count(*) FROM present").fetchone()
         return int(total), int(count)
 
-    def _one(self, query: str, *values: object) -> int:
+    def _scalar(self, query: str, *values: object) -> int:
         return int(self._db.execute(query, values).fetchone()[0])
 
 

@@ -18,12 +18,12 @@ def names_tag(pairs: Pairs) -> Callable[[], Iterator[bytes]]:
     """The blocks of the tag file, from paths below `data/` with the keys of their original paths."""
 
     def blocks() -> Iterator[bytes]:
-        held: list[str] = []
+        lines: list[str] = []
         for name, key in pairs():
-            held.append(f"{name}\t{key}\n")
-            if len(held) >= _BATCH:
-                yield "".join(held).encode()
-                held.clear()
-        yield "".join(held).encode()
+            lines.append(f"{name}\t{key}\n")
+            if len(lines) >= _BATCH:
+                yield "".join(lines).encode()
+                lines.clear()
+        yield "".join(lines).encode()
 
     return blocks

@@ -87,8 +87,8 @@ def read_profile(content: bytes) -> Profile:
 
 def _label_rule(rule: Mapping[str, object]) -> LabelRule:
     values = rule.get("values", [])
-    known = tuple(map(str, values)) if isinstance(values, list) else ()
-    return LabelRule(bool(rule.get("required", False)), bool(rule.get("repeatable", True)), known)
+    allowed_values = tuple(map(str, values)) if isinstance(values, list) else ()
+    return LabelRule(bool(rule.get("required", False)), bool(rule.get("repeatable", True)), allowed_values)
 
 
 def breaches(profile: Profile, facts: BagFacts) -> Iterator[Breach]:
@@ -107,14 +107,14 @@ def breaches(profile: Profile, facts: BagFacts) -> Iterator[Breach]:
 
 
 def _labels(profile: Profile, facts: BagFacts) -> Iterator[Breach]:
-    held: dict[str, list[str]] = {}
+    values_by_label: dict[str, list[str]] = {}
     for label, value in facts.info:
-        held.setdefault(label.casefold(), []).append(value)
-    said = held.get("bagit-profile-identifier", [])
-    if profile.identifier not in said:
+        values_by_label.setdefault(label.casefold(), []).append(value)
+    identifiers = values_by_label.get("bagit-profile-identifier", [])
+    if profile.identifier not in identifiers:
         yield Breach("BagIt-Profile-Identifier", profile.identifier)
     for label, rule in profile.labels.items():
-        values = held.get(label.casefold(), [])
+        values = values_by_label.get(label.casefold(), [])
         if rule.required and not any(values):
             yield Breach(f"Bag-Info: {label}", "required")
         if not rule.repeatable and len(values) > 1:
@@ -123,23 +123,23 @@ def _labels(profile: Profile, facts: BagFacts) -> Iterator[Breach]:
             yield Breach(f"Bag-Info: {label}", "values")
 
 
-def _algorithms(profile: Profile, what: str, there: frozenset[str]) -> Iterator[Breach]:
-    for algorithm in profile.lists.get(f"{what}-Required", ()):
-        if algorithm not in there:
-            yield Breach(f"{what}-Required", algorithm)
-    allowed = profile.lists.get(f"{what}-Allowed")
-    for algorithm in sorted(there):
-        if allowed is not None and algorithm not in allowed:
-            yield Breach(f"{what}-Allowed", algorithm)
+def _algorithms(profile: Profile, key: str, present: frozenset[str]) -> Iterator[Breach]:
+    for algorithm in profile.lists.get(f"{key}-Required", ()):
+        if algorithm not in present:
+            yield Breach(f"{key}-Required", algorithm)
+    allowed_algorithms = profile.lists.get(f"{key}-Allowed")
+    for algorithm in sorted(present):
+        if allowed_algorithms is not None and algorithm not in allowed_algorithms:
+            yield Breach(f"{key}-Allowed", algorithm)
 
 
 def _tag_files(profile: Profile, facts: BagFacts) -> Iterator[Breach]:
     for name in profile.lists.get("Tag-Files-Required", ()):
         if name not in facts.tag_files:
             yield Breach("Tag-Files-Required", name)
-    allowed = profile.lists.get("Tag-Files-Allowed", ("*",))
+    allowed_patterns = profile.lists.get("Tag-Files-Allowed", ("*",))
     for name in facts.tag_files:
-        if not _matches(name, allowed):
+        if not _matches(name, allowed_patterns):
             yield Breach("Tag-Files-Allowed", name)
 
 

@@ -60,7 +60,7 @@ SINGLE_LABELS = frozenset(
 """Labels that should stand once; Payload-Oxum must not stand twice."""
 
 _MANIFEST = re.compile(r"(tag)?manifest-([A-Za-z0-9_+-]+)\.txt")
-_DECLARED = (re.compile(r"BagIt-Version: (\d+)\.(\d+)"), re.compile(r"Tag-File-Character-Encoding: (\S+)"))
+_DECLARATION_LINES = (re.compile(r"BagIt-Version: (\d+)\.(\d+)"), re.compile(r"Tag-File-Character-Encoding: (\S+)"))
 _LINE = re.compile(r"([^ \t]+)[ \t]+(.+)", re.DOTALL)
 _FETCH_LINE = re.compile(r"(\S+)[ \t]+(\d+|-)[ \t]+(.+)", re.DOTALL)
 _HEX = re.compile(r"[0-9A-Fa-f]+")
@@ -73,7 +73,7 @@ _ENCODINGS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class Declaration:
     """What `bagit.txt` says. `encoding` is a name that Python knows."""
 
     version: str
@@ -91,7 +91,7 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class BadLine:
     """A line, or a whole tag file, that is not what it must be."""
 
     line: int
@@ -100,7 +100,7 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ManifestLine:
     """A line of a manifest. `raw` is the path as it stands, before anything was decoded; `odd` tells of old habits."""
 
     line: int
@@ -127,8 +127,8 @@ def manifest_name(algorithm: str, *, tags: bool = False) -> str:
 
 def manifest_of(name: str) -> tuple[str, bool] | None:
     """The algorithm as it is written, and whether tag files are listed; None for a name of no manifest."""
-    found = _MANIFEST.fullmatch(name)
-    return (found[2], found[1] is not None) if found else None
+    match = _MANIFEST.fullmatch(name)
+    return (match[2], match[1] is not None) if match else None
 
 
 def is_normal(algorithm: str) -> bool:
@@ -141,40 +141,40 @@ def hash_name(algorithm: str) -> str | None:
     return HASHES.get(re.sub(r"[^a-z0-9]", "", algorithm.lower()))
 
 
-def digest_letters(known: str) -> int:
+def digest_letters(hashlib_name: str) -> int:
     """How many letters the checksum of a hash has, by Python's name of it."""
-    return hashlib.new(known, usedforsecurity=False).digest_size * 2
+    return hashlib.new(hashlib_name, usedforsecurity=False).digest_size * 2
 
 
-def read_declaration(content: bytes) -> Declared | Wrong:
+def read_declaration(content: bytes) -> Declaration | BadLine:
     """What the two lines of `bagit.txt` say."""
     if content.startswith(codecs.BOM_UTF8):
-        return Wrong(1, "byte-order-mark")
+        return BadLine(1, "byte-order-mark")
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        return Wrong(1, "not-utf-8")
+        return BadLine(1, "not-utf-8")
     lines = lines_of(text)
-    found = [pattern.fullmatch(line) for pattern, line in zip(_DECLARED, lines, strict=False)]
-    for number, match in enumerate(found, 1):
+    matches = [pattern.fullmatch(line) for pattern, line in zip(_DECLARATION_LINES, lines, strict=False)]
+    for number, match in enumerate(matches, 1):
         if match is None:
-            return Wrong(number, "malformed")
-    if len(lines) != 2 or found[0] is None or found[1] is None:
-        return Wrong(len(lines), "not-two-lines")
-    version = f"{int(found[0][1])}.{found[0][2]}"
+            return BadLine(number, "malformed")
+    if len(lines) != 2 or matches[0] is None or matches[1] is None:
+        return BadLine(len(lines), "not-two-lines")
+    version = f"{int(matches[0][1])}.{matches[0][2]}"
     if version not in VERSIONS:
-        return Wrong(1, "unknown-version", version)
-    encoding = known_encoding(found[1][1])
-    return Declared(version, encoding) if encoding else Wrong(2, "unknown-encoding", found[1][1][:40])
+        return BadLine(1, "unknown-version", version)
+    encoding = known_encoding(matches[1][1])
+    return Declaration(version, encoding) if encoding else BadLine(2, "unknown-encoding", matches[1][1][:40])
 
 
 def known_encoding(name: str) -> str | None:
     """Python's name of a text encoding that tag files may have."""
     try:
-        found = codecs.lookup(name).name
+        codec_name = codecs.lookup(name).name
     except (LookupError, ValueError):
         return None
-    return found if _ENCODINGS.fullmatch(found) else None
+    return codec_name if _ENCODINGS.fullmatch(codec_name) else None
 
 
 def lines_of(text: str) -> list[str]:
@@ -194,39 +194,41 @@ def decode_path(path: str) -> str:
 
 
 def read_manifest(
-    lines: Iterable[tuple[int, str]], declared: Declared, letters: int | None, *, tags: bool
-) -> Iterator[Listed | Wrong]:
+    lines: Iterable[tuple[int, str]], declaration: Declaration, letters: int | None, *, tags: bool
+) -> Iterator[ManifestLine | BadLine]:
     """The lines of a manifest; `letters` is the length of its checksums. Empty lines are nothing."""
     for number, line in lines:
         if line.strip(" \t") == "":
             continue
-        yield _manifest_line(number, line, declared, (letters, tags))
+        yield _manifest_line(number, line, declaration, (letters, tags))
 
 
-def _manifest_line(number: int, line: str, declared: Declared, expected: tuple[int | None, bool]) -> Listed | Wrong:
-    found = _LINE.fullmatch(line)
+def _manifest_line(
+    number: int, line: str, declaration: Declaration, expected: tuple[int | None, bool]
+) -> ManifestLine | BadLine:
+    match = _LINE.fullmatch(line)
     letters, tags = expected
-    if found is None or not _HEX.fullmatch(found[1]):
-        return Wrong(number, "malformed")
-    if letters is not None and len(found[1]) != letters:
-        return Wrong(number, "checksum-length")
-    raw, odd = found[2], []
+    if match is None or not _HEX.fullmatch(match[1]):
+        return BadLine(number, "malformed")
+    if letters is not None and len(match[1]) != letters:
+        return BadLine(number, "checksum-length")
+    raw, odd = match[2], []
     if raw.startswith("*"):
         raw, odd = raw[1:], ["asterisk"]
     if raw.startswith("./"):
         raw = raw[2:]
         odd.append("dot-slash")
-    name = decode_path(raw) if declared.encodes_paths else raw
+    name = decode_path(raw) if declaration.encodes_paths else raw
     wrong = path_fault(name)
     if wrong:
-        return Wrong(number, wrong, name[:200])
+        return BadLine(number, wrong, name[:200])
     if name.startswith(PAYLOAD + "/") is tags:
-        return Wrong(number, "payload-in-tag-manifest" if tags else "not-payload", name[:200])
+        return BadLine(number, "payload-in-tag-manifest" if tags else "not-payload", name[:200])
     if tags and (manifest_of(name) or ("", False))[1]:
-        return Wrong(number, "lists-tag-manifest", name[:200])
-    if declared.encodes_paths and "%" in _ENCODED.sub("", raw):
+        return BadLine(number, "lists-tag-manifest", name[:200])
+    if declaration.encodes_paths and "%" in _ENCODED.sub("", raw):
         odd.append("bare-percent")
-    return Listed(number, found[1].lower(), name, raw, tuple(odd))
+    return ManifestLine(number, match[1].lower(), name, raw, tuple(odd))
 
 
 def is_text(name: str) -> bool:
@@ -249,23 +251,23 @@ def path_fault(name: str) -> str | None:
     return None if "/".join(parts) == name else "not-plain"
 
 
-def read_fetch(lines: Iterable[tuple[int, str]], declared: Declared) -> Iterator[Hole | Wrong]:
+def read_fetch(lines: Iterable[tuple[int, str]], declaration: Declaration) -> Iterator[Hole | BadLine]:
     """The lines of `fetch.txt`."""
     for number, line in lines:
         if line.strip(" \t") == "":
             continue
-        found = _FETCH_LINE.fullmatch(line)
-        if found is None:
-            yield Wrong(number, "malformed")
+        match = _FETCH_LINE.fullmatch(line)
+        if match is None:
+            yield BadLine(number, "malformed")
             continue
-        raw = found[3].removeprefix("./")
-        name = decode_path(raw) if declared.encodes_paths else raw
+        raw = match[3].removeprefix("./")
+        name = decode_path(raw) if declaration.encodes_paths else raw
         wrong = path_fault(name) or ("" if name.startswith(PAYLOAD + "/") else "not-payload")
-        size = None if found[2] == "-" else int(found[2][:19])
-        yield Wrong(number, wrong, name[:200]) if wrong else Hole(number, found[1], size, name)
+        size = None if match[2] == "-" else int(match[2][:19])
+        yield BadLine(number, wrong, name[:200]) if wrong else Hole(number, match[1], size, name)
 
 
-def read_info(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str] | Wrong]:
+def read_info(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str] | BadLine]:
     """Line, label and value of each entry, folded lines joined by a blank. Ends where they are longer than any are."""
     number, label, pieces = 0, "", [""]
     of_value = of_all = 0
@@ -274,7 +276,7 @@ def read_info(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str]
         of_all += len(line) + 1
         of_value = of_value + len(line) + 1 if folded else 0
         if max(of_value - MOST_VALUE, of_all - MOST_INFO) > 0:
-            yield Wrong(at, "too-large" if of_all > MOST_INFO else "endless-line", label[:40])
+            yield BadLine(at, "too-large" if of_all > MOST_INFO else "endless-line", label[:40])
             return
         if folded and label:
             pieces.append(line.strip())
@@ -285,7 +287,7 @@ def read_info(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str]
         label = "" if folded or not colon else name.strip()
         number, pieces = at, [value.strip()]
         if not label and (folded or line.strip()):
-            yield Wrong(at, "malformed")
+            yield BadLine(at, "malformed")
     if label:
         yield number, label, " ".join(pieces)
 
@@ -297,5 +299,5 @@ def write_info(info: Iterable[tuple[str, str]]) -> str:
 
 def read_oxum(value: str) -> tuple[int, int] | None:
     """Octets and files of a Payload-Oxum; None for anything else."""
-    found = _OXUM.fullmatch(value.strip())
-    return (int(found[1][:19]), int(found[2][:19])) if found else None
+    match = _OXUM.fullmatch(value.strip())
+    return (int(match[1][:19]), int(match[2][:19])) if match else None

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from noarkit import __version__
 from noarkit.errors import UnsafeMember, UnsafePath, UsageFault
-from noarkit.events import Listener, nobody
+from noarkit.events import Listener, ignore_event
 from noarkit.packages.bagit.spec import (
     DECLARATION,
     DEFAULT_ALGORITHMS,
@@ -36,15 +36,15 @@ from noarkit.packages.bagit.spec import (
     path_fault,
     write_info,
 )
-from noarkit.packages.holding.building import Aside
-from noarkit.packages.holding.making import Build, Made, Order, make_package
-from noarkit.packages.holding.progress import Progress
+from noarkit.packages.container.building import OnUnreadable
+from noarkit.packages.container.packager import Build, MadePackage, Order, make_package
+from noarkit.packages.container.progress import Progress
 from noarkit.safe.digest import Readable
 from noarkit.safe.tree import walk_tree
 
 PREMIS = "premis.xml"
 _FORMAT = "1"
-_ID, _BEGUN = "bag-id", "bag-begun"
+_ID, _STARTED_AT = "bag-id", "bag-begun"
 _OXUM = "Payload-Oxum"
 
 Blocks = Callable[[], Iterable[bytes]]
@@ -81,7 +81,7 @@ class BagOrder:
     premis: Callable[[str, str], Iterable[bytes]] | None = None
 
 
-MadeBag = Made
+MadeBag = MadePackage
 
 
 def make_bag(
@@ -89,8 +89,8 @@ def make_bag(
     target: Path,
     order: BagOrder | None = None,
     *,
-    aside: Aside | None = None,
-    tell: Listener = nobody,
+    aside: OnUnreadable | None = None,
+    emit: Listener = ignore_event,
 ) -> MadeBag:
     """Makes the bag at `target`, which must not be there. `aside` is told of files that cannot be read.
 
@@ -98,8 +98,8 @@ def make_bag(
     taken (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names no bag can hold.
     """
     order = order or BagOrder()
-    _judge(order)
-    wanted = Order(
+    _check_order(order)
+    package_order = Order(
         target,
         f"{_FORMAT} {' '.join(order.algorithms)}",
         tuple(HASHES[algorithm] for algorithm in order.algorithms),
@@ -107,34 +107,36 @@ def make_bag(
         (DECLARATION, _declaration()),
         (PAYLOAD,),
         aside=aside,
-        keep=((_ID, f"urn:uuid:{uuid4()}"), (_BEGUN, datetime.now(UTC).isoformat(timespec="seconds"))),
+        keep=((_ID, f"urn:uuid:{uuid4()}"), (_STARTED_AT, datetime.now(UTC).isoformat(timespec="seconds"))),
     )
-    return make_package(_named(files), wanted, lambda build, progress: _write_tags(build, progress, order), tell=tell)
+    return make_package(
+        _package_files(files), package_order, lambda build, progress: _write_tags(build, progress, order), emit=emit
+    )
 
 
 def files_below(root: Path) -> Iterator[BagFile]:
     """Every file below a folder, in a stable order. Raises `UnsafeMember` for a link or device: a bag holds none."""
-    found = []
-    for seen in walk_tree(root):
-        if seen.kind == "file":
-            folder = seen.folder if seen.folder >= 0 else None
-            size = os.stat(seen.path, dir_fd=folder, follow_symlinks=False).st_size
-            found.append((seen.name, size))
-        elif seen.kind != "folder":
-            raise UnsafeMember(where=seen.name, why="link" if seen.kind == "link" else "device")
-        if len(found) >= 10_000:
-            yield from _bag_files(root, found)
-    yield from _bag_files(root, found)
+    files = []
+    for entry in walk_tree(root):
+        if entry.kind == "file":
+            folder = entry.folder if entry.folder >= 0 else None
+            size = os.stat(entry.path, dir_fd=folder, follow_symlinks=False).st_size
+            files.append((entry.name, size))
+        elif entry.kind != "folder":
+            raise UnsafeMember(where=entry.name, why="link" if entry.kind == "link" else "device")
+        if len(files) >= 10_000:
+            yield from _bag_files(root, files)
+    yield from _bag_files(root, files)
 
 
-def _bag_files(root: Path, found: list[tuple[str, int]]) -> Iterator[BagFile]:
+def _bag_files(root: Path, files: list[tuple[str, int]]) -> Iterator[BagFile]:
     above = os.path.join(root, "")  # noqa: PTH118  # joining texts is ten times quicker, for millions of files
-    for name, size in found:
+    for name, size in files:
         yield BagFile(name, above + name, size)
-    found.clear()
+    files.clear()
 
 
-def _judge(order: BagOrder) -> None:
+def _check_order(order: BagOrder) -> None:
     if not order.algorithms or len(set(order.algorithms)) != len(order.algorithms):
         raise UsageFault(what="bad-value", where="algorithms")
     for algorithm in order.algorithms:
@@ -144,12 +146,12 @@ def _judge(order: BagOrder) -> None:
         if not label.strip() or ":" in label or label != " ".join(label.split()):
             raise UsageFault(what="bad-value", where=label)
     for name, _ in order.tags:
-        taken = name in (DECLARATION, INFO, FETCH) or manifest_of(name) is not None
-        if path_fault(name) or taken or name.split("/", 1)[0] == PAYLOAD:
+        is_reserved = name in (DECLARATION, INFO, FETCH) or manifest_of(name) is not None
+        if path_fault(name) or is_reserved or name.split("/", 1)[0] == PAYLOAD:
             raise UnsafePath(where=name, why="not-plain")
 
 
-def _named(files: Iterable[BagFile]) -> Iterator[tuple[str, str | Path | Opener, int | None, str]]:
+def _package_files(files: Iterable[BagFile]) -> Iterator[tuple[str, str | Path | Opener, int | None, str]]:
     """Files under their whole names, which are judged here."""
     for file in files:
         name = f"{PAYLOAD}/{file.name}"
@@ -165,19 +167,21 @@ def _write_tags(build: Build, progress: Progress, order: BagOrder) -> None:
     octets, count = progress.octets()
     info = [(label, value) for label, value in order.info if label.casefold() != _OXUM.casefold()]
     info += [
-        one for one in _own_info(progress, order) if one[0].casefold() not in {label.casefold() for label, _ in info}
+        entry
+        for entry in _own_info(progress, order)
+        if entry[0].casefold() not in {label.casefold() for label, _ in info}
     ]
     build.tag(INFO, [write_info([*info, (_OXUM, f"{octets}.{count}")]).encode()])
     if order.premis is not None:
-        build.tag(PREMIS, order.premis(progress.get(_ID) or "", progress.get(_BEGUN) or ""))
+        build.tag(PREMIS, order.premis(progress.get(_ID) or "", progress.get(_STARTED_AT) or ""))
     for name, content in sorted(order.tags, key=itemgetter(0)):
         build.tag(name, [content] if isinstance(content, bytes) else content())
     for number, algorithm in enumerate(order.algorithms):
         rows = progress.rows("payload", by_name=True)
         build.tag(manifest_name(algorithm), (_line(row.digests[number], row.name) for row in rows))
-    listed = list(progress.rows("tag", by_name=True))
+    tag_rows = list(progress.rows("tag", by_name=True))
     for number, algorithm in enumerate(order.algorithms):
-        lines = (_line(row.digests[number], row.name) for row in listed)
+        lines = (_line(row.digests[number], row.name) for row in tag_rows)
         build.tag(manifest_name(algorithm, tags=True), lines)
 
 
@@ -185,7 +189,7 @@ def _own_info(progress: Progress, order: BagOrder) -> Iterator[tuple[str, str]]:
     """What every bag says of its making, unless it was told otherwise."""
     if order.identified:
         yield "External-Identifier", progress.get(_ID) or ""
-    yield "Bagging-Date", (progress.get(_BEGUN) or "")[:10]
+    yield "Bagging-Date", (progress.get(_STARTED_AT) or "")[:10]
     yield "Bag-Software-Agent", f"noarkit {__version__}"
 
 

@@ -16,22 +16,22 @@ from uuid import uuid4
 import noarkit
 from noarkit.errors import PackageFault, UnsafePath, UsageFault
 from noarkit.packages.dias import spec
-from noarkit.packages.dias.mets import Facts, Sealed, aic_mets
-from noarkit.packages.dias.mets_read import Listed, MetsHeader
+from noarkit.packages.dias.mets import Facts, SealedFile, aic_mets
+from noarkit.packages.dias.mets_read import MetsFile, MetsHeader
 from noarkit.packages.dias.order import DiasOrder
-from noarkit.packages.dias.premis_read import PremisReading
-from noarkit.packages.dias.read import DiasPackage, names_tar, open_dias, read_description
+from noarkit.packages.dias.premis_read import PremisReader
+from noarkit.packages.dias.read import DiasPackage, is_tar_entry, open_dias, read_description
 from noarkit.safe.atomic import write_bytes
 from noarkit.safe.digest import hash_of
-from noarkit.safe.paths import inside
+from noarkit.safe.paths import resolve_inside
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class AicContents:
     """An AIC that was read: what it says, and the tars that it seals, with their places beside it."""
 
     header: MetsHeader
-    tars: tuple[tuple[Listed, Path | None], ...]
+    tars: tuple[tuple[MetsFile, Path | None], ...]
 
 
 def make_aic(packages: Iterable[Path], folder: Path, order: DiasOrder | None = None) -> Path:
@@ -41,66 +41,68 @@ def make_aic(packages: Iterable[Path], folder: Path, order: DiasOrder | None = N
     already; `PackageFault` for what is no AIP, or not the tar that its description seals.
     """
     order = order or DiasOrder()
-    tars: list[Sealed] = []
-    named = {str(order.uuid)} if order.uuid else set()
+    tars: list[SealedFile] = []
+    aic_ids = {str(order.uuid)} if order.uuid else set()
     for path in packages:
         with open_dias(path) as package:
             package.prove_seal()
             if package.header.type != "AIP":
                 raise PackageFault(where=str(path), why="no-aip")
-            tars.append(_sealed(package, folder))
-            named |= {uuid for uuid in (included_in(package),) if uuid}
-    if not tars or len(named) > 1:
-        raise UsageFault(what="bad-value", where=", ".join(sorted(named)) or str(folder))
+            tars.append(_describe_tar(package, folder))
+            aic_ids |= {uuid for uuid in (aic_id_of(package),) if uuid}
+    if not tars or len(aic_ids) > 1:
+        raise UsageFault(what="bad-value", where=", ".join(sorted(aic_ids)) or str(folder))
     moment = (order.moment or datetime.now(UTC)).replace(microsecond=0)
-    facts = Facts(named.pop() if named else str(uuid4()), moment, noarkit.__version__)
+    facts = Facts(aic_ids.pop() if aic_ids else str(uuid4()), moment, noarkit.__version__)
     target = folder / f"{facts.uuid}.xml"
     write_bytes(target, aic_mets(order, facts, sorted(tars, key=lambda one: one.path)), replace=False)
     return target
 
 
-def read_aic(path: Path) -> Collected:
+def read_aic(path: Path) -> AicContents:
     """The AIC in a document. Raises `PackageFault` where it is none, or cannot be read."""
     header, files = read_description(path)
     if header.type != "AIC":
         raise PackageFault(where=str(path), why="no-aic")
-    return Collected(header, tuple((listed, _beside(path.parent, listed)) for listed in files))
+    return AicContents(header, tuple((mets_file, _find_tar(path.parent, mets_file)) for mets_file in files))
 
 
-def included_in(package: DiasPackage) -> str:
+def aic_id_of(package: DiasPackage) -> str:
     """The AIC that a package says it is included in; empty where it says none."""
     try:
         with package.open(spec.PREMIS) as file:
-            reading = PremisReading(file)
-            for one in reading.objects():
-                if one.included_in:
-                    return spec.uuid_in(one.included_in)
+            reader = PremisReader(file)
+            for premis_object in reader.objects():
+                if premis_object.included_in:
+                    return spec.uuid_in(premis_object.included_in)
     except PackageFault as fault:
         if fault.data.get("why") != "not-listed":
             raise
     return ""
 
 
-def _sealed(package: DiasPackage, folder: Path) -> Sealed:
+def _describe_tar(package: DiasPackage, folder: Path) -> SealedFile:
     place = package.located.place.resolve()
     home = folder.resolve()
     if not place.is_relative_to(home):
         raise UsageFault(what="bad-value", where=str(package.located.place))
-    return Sealed(place.relative_to(home).as_posix(), place.stat().st_size, _sha256(package))
+    return SealedFile(place.relative_to(home).as_posix(), place.stat().st_size, _sha256(package))
 
 
 def _sha256(package: DiasPackage) -> str:
     """As its description tells, which was proven by now; made anew where that tells another checksum."""
     place, description = package.located.place, package.located.description
-    told = read_description(description)[1] if description is not None else []
-    sums = (one.checksum for one in told if names_tar(one, place.name) and one.checksum_type.upper() == "SHA-256")
+    files = read_description(description)[1] if description is not None else []
+    sums = (
+        file.checksum for file in files if is_tar_entry(file, place.name) and file.checksum_type.upper() == "SHA-256"
+    )
     return next(sums, "") or hash_of(place, "sha256")
 
 
-def _beside(folder: Path, listed: Listed) -> Path | None:
-    for path in spec.paths_of(listed.href):
+def _find_tar(folder: Path, mets_file: MetsFile) -> Path | None:
+    for path in spec.paths_of(mets_file.href):
         try:
-            place = inside(folder, path)
+            place = resolve_inside(folder, path)
         except UnsafePath:
             continue
         if place.is_file():

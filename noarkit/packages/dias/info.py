@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 
 from noarkit.errors import PackageFault
-from noarkit.packages.dias.mets_read import Listed, MetsAgent, MetsHeader
-from noarkit.packages.dias.walk import Walk
+from noarkit.packages.dias.mets_read import MetsAgent, MetsFile, MetsHeader
+from noarkit.packages.dias.walk import XmlHandler
 
 INFO_NAMESPACE = "www.arkivverket.no/standarder/info"
 _MOST = 10_000
@@ -22,19 +22,19 @@ def is_info(head: bytes) -> bool:
     return INFO_NAMESPACE.encode() in head
 
 
-def read_info(path: Path) -> tuple[MetsHeader, list[Listed]]:
+def read_info(path: Path) -> tuple[MetsHeader, list[MetsFile]]:
     """What it says, as METS has it, and the files whose checksums it tells. Raises `PackageFault`, `UnsafeXml`."""
-    walk = _Walk()
-    files: list[Listed] = []
+    walk = _InfoReader()
+    files: list[MetsFile] = []
     with path.open("rb") as file:
-        for listed in walk.told(file):
+        for mets_file in walk.items(file):
             if len(files) >= _MOST:
-                raise PackageFault(where=str(path), why="too-large", line=listed.line)
-            files.append(listed)
+                raise PackageFault(where=str(path), why="too-large", line=mets_file.line)
+            files.append(mets_file)
     return walk.header(), files
 
 
-class _Walk(Walk[Listed]):
+class _InfoReader(XmlHandler[MetsFile]):
     def __init__(self) -> None:
         super().__init__()
         self._root: dict[str, str] = {}
@@ -67,9 +67,9 @@ class _Walk(Walk[Listed]):
         elif local == "systemNavn":
             self._system = self._system or text
         elif local == "fil":
-            told = self._file
-            kind = _SHA.sub(r"SHA-\1", told.get("algoritme", "").upper())
-            self._ready.append(Listed(told["name"], None, told.get("sjekksum", "").lower(), kind, "", "", self._at))
+            entry = self._file
+            kind = _SHA.sub(r"SHA-\1", entry.get("algoritme", "").upper())
+            self._ready.append(MetsFile(entry["name"], None, entry.get("sjekksum", "").lower(), kind, "", "", self._at))
         self._text.clear()
 
     def header(self) -> MetsHeader:

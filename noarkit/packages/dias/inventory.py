@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from noarkit.errors import UnsafePath
-from noarkit.packages.dias.mets_read import Listed
+from noarkit.packages.container.storage import StoredFile
+from noarkit.packages.dias.mets_read import MetsFile
 from noarkit.packages.dias.spec import METS, paths_of
-from noarkit.packages.holding.storage import Stored
 from noarkit.safe.paths import checked_parts
 from noarkit.safe.scratch import scratch
 
-Met = Literal["found", "twice", "missing", "unsafe"]
+Presence = Literal["found", "twice", "missing", "unsafe"]
 
 _HARMLESS = re.compile(r"file:([A-Za-z0-9_-][A-Za-z0-9_./-]*)")
 _TABLE = (
@@ -34,7 +34,7 @@ class Entry:
 
     name: str
     size_bytes: int
-    told_bytes: int | None
+    listed_bytes: int | None
     checksum: str
     checksum_type: str
     line: int
@@ -50,33 +50,33 @@ class Inventory:
         self._db.execute("CREATE TABLE gone (name TEXT PRIMARY KEY) WITHOUT ROWID")
         self._db.execute("BEGIN")
 
-    def take_present(self, files: Iterable[Stored]) -> None:
+    def add_present(self, files: Iterable[StoredFile]) -> None:
         """All that lies there. Names that are no text stand as they can be shown."""
         self._db.executemany(
             "INSERT OR IGNORE INTO file (name, size, odd) VALUES (?, ?, ?)",
-            ((one.name.encode("utf-8", "backslashreplace").decode(), one.size_bytes, one.odd) for one in files),
+            ((file.name.encode("utf-8", "backslashreplace").decode(), file.size_bytes, file.odd) for file in files),
         )
 
-    def list_one(self, listed: Listed) -> tuple[Met, str]:
+    def match_listed(self, mets_file: MetsFile) -> tuple[Presence, str]:
         """Takes a file that METS lists, and says whether it is there, and under which name."""
-        plain = _HARMLESS.fullmatch(listed.href)
-        if plain is not None and self._mark(listed, plain.group(1)):
+        plain = _HARMLESS.fullmatch(mets_file.href)
+        if plain is not None and self._mark_listed(mets_file, plain.group(1)):
             return "found", plain.group(1)
         name = ""
-        for path in paths_of(listed.href):
+        for path in paths_of(mets_file.href):
             try:
                 parts = checked_parts(path)
             except UnsafePath:
                 return "unsafe", path
             name = name or "/".join(parts)
-            if self._mark(listed, "/".join(parts)):
+            if self._mark_listed(mets_file, "/".join(parts)):
                 return "found", "/".join(parts)
-        for path in paths_of(listed.href):
+        for path in paths_of(mets_file.href):
             if self.has(path):
                 return "twice", path
-        return ("missing", name) if name else ("unsafe", listed.href)
+        return ("missing", name) if name else ("unsafe", mets_file.href)
 
-    def miss(self, name: str) -> None:
+    def add_missing(self, name: str) -> None:
         """Remembers a file that is listed, and is not there."""
         self._db.execute("INSERT OR IGNORE INTO gone VALUES (?)", (name,))
 
@@ -84,9 +84,16 @@ class Inventory:
         """The files that are remembered so."""
         yield from (name for (name,) in self._db.execute("SELECT name FROM gone ORDER BY name"))
 
-    def _mark(self, listed: Listed, name: str) -> bool:
-        told = (listed.size_bytes, listed.checksum, listed.checksum_type, listed.line, listed.owner_id, name)
-        return self._db.execute(_LIST, told).rowcount > 0
+    def _mark_listed(self, mets_file: MetsFile, name: str) -> bool:
+        values = (
+            mets_file.size_bytes,
+            mets_file.checksum,
+            mets_file.checksum_type,
+            mets_file.line,
+            mets_file.owner_id,
+            name,
+        )
+        return self._db.execute(_LIST, values).rowcount > 0
 
     def has(self, name: str) -> bool:
         """True for a file that is there."""

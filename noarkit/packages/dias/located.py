@@ -17,11 +17,11 @@ from noarkit.safe.unpack import form_of
 
 _INFO = "info.xml"
 _HEAD_BYTES = 4096
-_SAID_BYTES = 256 * 1024
+_DESCRIPTION_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedPackage:
     """A package: `place` is its tar or folder, `description` the document that seals it, where there is one."""
 
     place: Path
@@ -33,17 +33,17 @@ class Located:
         return not self.place.is_dir()
 
 
-def locate(path: Path) -> Located:
+def locate(path: Path) -> LocatedPackage:
     """The package at a path. Raises `PackageFault` where there is none, or where there are several."""
     try:
-        found = _in_folder(path) if path.is_dir() else _of_file(path)
+        package = _package_in_folder(path) if path.is_dir() else _package_of_file(path)
     except FileNotFoundError as error:
         raise PackageFault(where=str(path), why="not-there", detail=error.strerror) from error
     except OSError as error:
         raise PackageFault(where=str(path), why="unreadable", detail=error.strerror) from error
-    if found is None:
+    if package is None:
         raise PackageFault(where=str(path), why="no-dias")
-    return found
+    return package
 
 
 def is_delivery(path: Path) -> bool:
@@ -55,7 +55,9 @@ def is_delivery(path: Path) -> bool:
         if _lacks_tar(path):
             return True
         tars = [entry for entry in path.iterdir() if entry.suffix.lower() == ".tar" and entry.is_file()]
-        return any((_beside(path, tar.stem) or _alone(path)) is not None and _is_tar(tar) for tar in tars)
+        return any(
+            (_own_description(path, tar.stem) or _only_description(path)) is not None and _is_tar(tar) for tar in tars
+        )
     if path.suffix.lower() != ".xml" or not path.is_file():
         return False
     tar = path.with_suffix(".tar")
@@ -67,8 +69,8 @@ def _lacks_tar(folder: Path) -> bool:
     if len(entries) != 1 or entries[0].suffix.lower() != ".xml" or not _is_plain(entries[0]):
         return False
     with entries[0].open("rb") as file:
-        said = file.read(_SAID_BYTES)
-    return f"{entries[0].stem}.tar".encode() in said and _is_mets(entries[0])
+        head = file.read(_DESCRIPTION_BYTES)
+    return f"{entries[0].stem}.tar".encode() in head and _is_mets(entries[0])
 
 
 def is_aic(path: Path) -> bool:
@@ -89,36 +91,36 @@ def _is_tar(path: Path) -> bool:
     return form_of(path) not in (None, "zip")
 
 
-def _of_file(path: Path) -> Located | None:
+def _package_of_file(path: Path) -> LocatedPackage | None:
     if path.suffix.lower() == ".xml":
         tar = path.with_suffix(".tar")
-        return Located(tar, path) if tar.is_file() and _is_tar(tar) else None
+        return LocatedPackage(tar, path) if tar.is_file() and _is_tar(tar) else None
     if form_of(path) in (None, "zip"):
         return None
-    return Located(path, _beside(path.parent, path.stem) or _alone(path.absolute().parent))
+    return LocatedPackage(path, _own_description(path.parent, path.stem) or _only_description(path.absolute().parent))
 
 
-def _in_folder(folder: Path) -> Located | None:
+def _package_in_folder(folder: Path) -> LocatedPackage | None:
     if _lacks_tar(folder):
         raise PackageFault(where=str(folder), why="tar-gone")
     if (folder / METS).is_file():
-        return Located(folder, _beside(folder.absolute().parent, folder.absolute().name, tar=False))
+        return LocatedPackage(folder, _own_description(folder.absolute().parent, folder.absolute().name, tar=False))
     inner = [entry for entry in folder.iterdir() if entry.is_dir() and (entry / METS).is_file()]
     tars = [
         entry for entry in folder.iterdir() if entry.suffix.lower() == ".tar" and entry.is_file() and form_of(entry)
     ]
-    sealed = [tar for tar in tars if _beside(folder, tar.stem) is not None]
-    found = sealed or tars
-    if len(found) == 1:
-        return Located(found[0], _beside(folder, found[0].stem) or _alone(folder))
-    if len(inner) == 1 and not found:
-        return Located(inner[0], _beside(folder, inner[0].name))
-    if len(found) + len(inner) > 1:
-        raise PackageFault(where=str(folder), why="several-packages", count=len(found) + len(inner))
+    sealed = [tar for tar in tars if _own_description(folder, tar.stem) is not None]
+    candidates = sealed or tars
+    if len(candidates) == 1:
+        return LocatedPackage(candidates[0], _own_description(folder, candidates[0].stem) or _only_description(folder))
+    if len(inner) == 1 and not candidates:
+        return LocatedPackage(inner[0], _own_description(folder, inner[0].name))
+    if len(candidates) + len(inner) > 1:
+        raise PackageFault(where=str(folder), why="several-packages", count=len(candidates) + len(inner))
     return None
 
 
-def _beside(folder: Path, stem: str, *, tar: bool = True) -> Path | None:
+def _own_description(folder: Path, stem: str, *, tar: bool = True) -> Path | None:
     """The description of a package that is called `stem`. By a tar its name alone makes it that, whatever it holds."""
     own = folder / f"{stem}.xml"
     if _is_plain(own) and (tar or _is_mets(own)):
@@ -127,12 +129,12 @@ def _beside(folder: Path, stem: str, *, tar: bool = True) -> Path | None:
     return info if tar and _is_plain(info) and _is_mets(info) else None
 
 
-def _alone(folder: Path) -> Path | None:
+def _only_description(folder: Path) -> Path | None:
     """The only description in a folder that holds a single tar, however one of them was renamed."""
     if len(list(folder.glob("*.tar"))) != 1:
         return None
-    found = [path for path in folder.glob("*.xml") if _is_plain(path) and _is_mets(path)]
-    return found[0] if len(found) == 1 else None
+    descriptions = [path for path in folder.glob("*.xml") if _is_plain(path) and _is_mets(path)]
+    return descriptions[0] if len(descriptions) == 1 else None
 
 
 def _is_mets(path: Path) -> bool:

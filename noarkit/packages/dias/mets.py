@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from noarkit.packages.container.digests import modified_ns
+from noarkit.packages.container.progress import PackagedFile
 from noarkit.packages.dias.markup import HEAD, attributes, element, quoted
 from noarkit.packages.dias.order import NOT_STATED, SOFTWARE, DiasOrder, Party, Person, System
 from noarkit.packages.dias.spec import (
@@ -21,8 +23,6 @@ from noarkit.packages.dias.spec import (
     href_of,
     mime_of,
 )
-from noarkit.packages.holding.digests import modified_ns
-from noarkit.packages.holding.progress import Done
 from noarkit.packages.metadata.model import OtherAgent
 
 ROLES = ("CREATOR", "EDITOR", "ARCHIVIST", "PRESERVATION", "DISSEMINATOR", "CUSTODIAN", "IPOWNER", "OTHER")
@@ -42,13 +42,13 @@ class Facts:
     version: str
     original: Callable[[str], str] = lambda name: ""
 
-    def original_of(self, row: Done) -> str:
+    def original_of(self, row: PackagedFile) -> str:
         """What the file of a row was called; empty where it still is."""
         return self.original(row.name.removeprefix(_IN_CONTENT)) if row.name.startswith(_IN_CONTENT) else ""
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class SealedFile:
     """A file as the outside knows it: where it is, how long, its sha256."""
 
     path: str
@@ -57,16 +57,18 @@ class Sealed:
     mime: str = TAR_TYPE
 
 
-def dias_mets(order: DiasOrder, facts: Facts, own: Iterable[Done], content: Iterable[Done]) -> Iterator[bytes]:
+def dias_mets(
+    order: DiasOrder, facts: Facts, own: Iterable[PackagedFile], content: Iterable[PackagedFile]
+) -> Iterator[bytes]:
     """dias-mets.xml: `own` are the files of the package itself, `content` those below content/."""
     yield _open(order, facts, METS_NAMESPACE).encode()
     yield _header(order, facts, METS).encode()
     yield b"<fileSec>\n"
     number = 0
-    stated = attributes({"VERSDATE": _moment(facts.moment, order.zone)})
+    version_date = attributes({"VERSDATE": _moment(facts.moment, order.zone)})
     for start, rows in (
         ('<fileGrp ID="fileGroup001" USE="FILES">\n', own),
-        (f'<fileGrp ID="fileGroup002"{stated} USE="ArchiveExtraction">\n', content),
+        (f'<fileGrp ID="fileGroup002"{version_date} USE="ArchiveExtraction">\n', content),
     ):
         yield start.encode()
         lines: list[str] = []
@@ -80,40 +82,40 @@ def dias_mets(order: DiasOrder, facts: Facts, own: Iterable[Done], content: Iter
     yield b"</fileSec>\n<structMap><div/></structMap>\n</mets>\n"
 
 
-def submission_description(order: DiasOrder, facts: Facts, tar: Sealed, mets: Sealed) -> bytes:
+def submission_description(order: DiasOrder, facts: Facts, tar: SealedFile, mets: SealedFile) -> bytes:
     """The document beside the tar, which seals it."""
     files = "".join(
-        _file(number, one.path, one.mime, one.size_bytes, (_moment(facts.moment, order.zone), one.sha256))
-        for number, one in enumerate((tar, mets))
+        _file(number, file.path, file.mime, file.size_bytes, (_moment(facts.moment, order.zone), file.sha256))
+        for number, file in enumerate((tar, mets))
     )
-    whole = (
+    document = (
         _open(order, facts, SUBMISSION_NAMESPACE)
         + _header(order, facts, "")
         + f'<fileSec>\n<fileGrp ID="fileGroup001" USE="FILES">\n{files}</fileGrp>\n</fileSec>\n'
         + "<structMap><div/></structMap>\n</mets>\n"
     )
-    return whole.encode()
+    return document.encode()
 
 
-def aic_mets(order: DiasOrder, facts: Facts, tars: Iterable[Sealed]) -> bytes:
+def aic_mets(order: DiasOrder, facts: Facts, tars: Iterable[SealedFile]) -> bytes:
     """The document of an AIC: its AIPs are files, and each is a part of its structure."""
     moment = _moment(facts.moment, order.zone)
     files, parts = [], []
-    for number, one in enumerate(tars, start=1):
-        files.append(_file(number, one.path, one.mime, one.size_bytes, (moment, one.sha256)))
-        parts.append(f'<div{attributes({"LABEL": one.path})}><fptr FILEID="fileId_{number}"/></div>\n')
-    whole = (
+    for number, tar in enumerate(tars, start=1):
+        files.append(_file(number, tar.path, tar.mime, tar.size_bytes, (moment, tar.sha256)))
+        parts.append(f'<div{attributes({"LABEL": tar.path})}><fptr FILEID="fileId_{number}"/></div>\n')
+    document = (
         _open(order, facts, METS_NAMESPACE, "AIC")
         + _header(order, facts, f"{facts.uuid}.xml")
         + f'<fileSec>\n<fileGrp ID="fileGroup001" USE="FILES">\n{"".join(files)}</fileGrp>\n</fileSec>\n'
         + f"<structMap>\n<div>\n{''.join(parts)}</div>\n</structMap>\n</mets>\n"
     )
-    return whole.encode()
+    return document.encode()
 
 
-def _row(row: Done, number: int, order: DiasOrder, facts: Facts) -> str:
-    written = modified_ns(row.stamp)
-    created = facts.moment if written is None else datetime.fromtimestamp(written // 1_000_000_000, UTC)
+def _row(row: PackagedFile, number: int, order: DiasOrder, facts: Facts) -> str:
+    modified_at_ns = modified_ns(row.stamp)
+    created = facts.moment if modified_at_ns is None else datetime.fromtimestamp(modified_at_ns // 1_000_000_000, UTC)
     sealed = (_moment(created, order.zone), row.digests[0])
     return _file(number, row.name, mime_of(row.name), row.size_bytes, sealed, facts.original_of(row))
 
@@ -129,7 +131,7 @@ def _file(number: int, path: str, mime: str, size_bytes: int, sealed: tuple[str,
 
 
 def _open(order: DiasOrder, facts: Facts, namespace: str, kind: str = "") -> str:
-    told = {
+    root_attributes = {
         "xmlns": namespace,
         "xmlns:xlink": XLINK,
         "OBJID": f"{OBJECT_PREFIX}{facts.uuid}",
@@ -137,7 +139,7 @@ def _open(order: DiasOrder, facts: Facts, namespace: str, kind: str = "") -> str
         "TYPE": kind or order.type,
         "PROFILE": PROFILE,
     }
-    return f"{HEAD}<mets{attributes(told)}>\n"
+    return f"{HEAD}<mets{attributes(root_attributes)}>\n"
 
 
 def _header(order: DiasOrder, facts: Facts, document: str) -> str:
@@ -173,7 +175,7 @@ def _records(order: DiasOrder, *, inside: bool) -> Iterator[tuple[str, str]]:
 
 
 def _agents(order: DiasOrder, facts: Facts) -> Iterator[str]:
-    creators = order.made_by
+    creators = order.archive_creators
     submitter = order.submitter or Party(creators[0].name, creators[0].identification)
     producer = order.producer or Party(submitter.name, submitter.identification)
     for party in creators:
@@ -218,10 +220,10 @@ def _software(system: System, **role: str) -> str:
 
 def _agent(name: str, notes: Mapping[str, str], role: Mapping[str, str]) -> str:
     """An agent; its notes are loose texts, and a last one says what they are."""
-    told = {key: value for key, value in notes.items() if value}
-    lines = "".join(element("note", value) for value in told.values())
-    if told:
-        lines += element("note", f"notescontent:{','.join(told)}")
+    nonempty_notes = {key: value for key, value in notes.items() if value}
+    lines = "".join(element("note", value) for value in nonempty_notes.values())
+    if nonempty_notes:
+        lines += element("note", f"notescontent:{','.join(nonempty_notes)}")
     return f"<agent{attributes(role)}>\n{element('name', name or NOT_STATED)}{lines}</agent>\n"
 
 

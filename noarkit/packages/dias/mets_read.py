@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from noarkit.packages.dias.spec import METS_NAMESPACE, SUBMISSION_NAMESPACE, XLINK
-from noarkit.packages.dias.walk import Walk
+from noarkit.packages.dias.walk import XmlHandler
 from noarkit.safe.digest import Readable
 
 _MOST_AGENTS = 10_000
@@ -49,7 +49,7 @@ class MetsHeader:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class MetsFile:
     """A file as METS lists it. `size_bytes` is None where it is not told as a number."""
 
     href: str
@@ -62,16 +62,16 @@ class Listed:
     owner_id: str = ""
 
 
-class MetsReading:
+class MetsReader:
     """A METS document that is being read: go through `listed` to its end, then `header` is whole."""
 
     def __init__(self, source: Readable) -> None:
         self._source = source
-        self._walk = _Walk()
+        self._walk = _MetsHandler()
 
-    def listed(self) -> Iterator[Listed]:
+    def files(self) -> Iterator[MetsFile]:
         """Every file, in order. Raises `PackageFault` and `UnsafeXml` where it cannot be read."""
-        return self._walk.told(self._source)
+        return self._walk.items(self._source)
 
     @property
     def header(self) -> MetsHeader:
@@ -79,16 +79,16 @@ class MetsReading:
         return self._walk.header()
 
     @property
-    def mixed(self) -> int:
+    def mixed_group_line(self) -> int:
         """The line of the first group that stands beside files, which the schema does not allow; 0 for none."""
         return self._walk.mixed
 
 
-class _Walk(Walk[Listed]):
+class _MetsHandler(XmlHandler[MetsFile]):
     def __init__(self) -> None:
         super().__init__()
         self._root: dict[str, str] = {}
-        self._told: dict[str, str] = {}
+        self._header_attributes: dict[str, str] = {}
         self._agents: list[MetsAgent] = []
         self._records: list[tuple[str, str]] = []
         self._agent: tuple[dict[str, str], list[tuple[str, str]]] = ({}, [])
@@ -112,10 +112,10 @@ class _Walk(Walk[Listed]):
             if self._groups:
                 self._groups[-1] = True
         elif local == "FLocat":
-            self._take(self._file, attributes)
+            self._add_file(self._file, attributes)
         elif local == "mdRef":
             self._at = self._line()
-            self._take(attributes, attributes)
+            self._add_file(attributes, attributes)
         elif local == "fileGrp":
             if self._groups and self._groups[-1] and not self.mixed:
                 self.mixed = self._line()
@@ -125,16 +125,16 @@ class _Walk(Walk[Listed]):
 
     def _start_of_header(self, local: str, attributes: dict[str, str]) -> None:
         if local == "metsHdr":
-            self._told = attributes
+            self._header_attributes = attributes
         elif local == "agent":
             self._agent = (attributes, [])
         elif local == "altRecordID":
             self._record = attributes.get("TYPE", "")
 
-    def _take(self, file: dict[str, str], place: dict[str, str]) -> None:
+    def _add_file(self, file: dict[str, str], place: dict[str, str]) -> None:
         size = file.get("SIZE", "").strip()
         self._ready.append(
-            Listed(
+            MetsFile(
                 place.get(_HREF, ""),
                 int(size) if size.isdecimal() and len(size) < 19 else None,
                 file.get("CHECKSUM", "").strip().lower(),
@@ -163,10 +163,12 @@ class _Walk(Walk[Listed]):
     def _end_of_agent(self) -> None:
         if len(self._agents) >= _MOST_AGENTS:
             return
-        told, texts = self._agent
+        attributes, texts = self._agent
         name = next((text for kind, text in texts if kind == "name"), "")
         notes = tuple(text for kind, text in texts if kind == "note")
-        role, other_role, kind, other_kind = (told.get(key, "") for key in ("ROLE", "OTHERROLE", "TYPE", "OTHERTYPE"))
+        role, other_role, kind, other_kind = (
+            attributes.get(key, "") for key in ("ROLE", "OTHERROLE", "TYPE", "OTHERTYPE")
+        )
         self._agents.append(MetsAgent(role, other_role, kind, other_kind, name, notes))
 
     def header(self) -> MetsHeader:
@@ -176,8 +178,8 @@ class _Walk(Walk[Listed]):
             self._root.get("TYPE", ""),
             self._root.get("LABEL", ""),
             self._root.get("PROFILE", ""),
-            self._told.get("CREATEDATE", ""),
-            self._told.get("RECORDSTATUS", ""),
+            self._header_attributes.get("CREATEDATE", ""),
+            self._header_attributes.get("RECORDSTATUS", ""),
             self._document,
             tuple(self._agents),
             tuple(self._records),

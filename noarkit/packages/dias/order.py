@@ -76,18 +76,18 @@ class DiasOrder:
     conversion: Conversion | None = None
 
     @property
-    def made_by(self) -> tuple[Party, ...]:
+    def archive_creators(self) -> tuple[Party, ...]:
         """Who made the archive; never nobody."""
         return self.creators or (Party(NOT_STATED),)
 
 
-def read_order(path: Path | None, **wanted: object) -> DiasOrder:
+def read_order(path: Path | None, **overrides: object) -> DiasOrder:
     """The order that a `package.toml` asks for; `wanted` are fields that it does not decide.
 
     Raises `ConfigFault` with the line of what cannot be used.
     """
     order = DiasOrder() if path is None else _order(read_toml(path))
-    return replace(order, **wanted)  # type: ignore[arg-type]  # fields by name, as replace takes them
+    return replace(order, **overrides)  # type: ignore[arg-type]  # fields by name, as replace takes them
 
 
 def _order(document: Document) -> DiasOrder:
@@ -122,16 +122,16 @@ def _order(document: Document) -> DiasOrder:
 
 
 def _status(document: Document) -> RecordStatus:
-    told = _text(document, "agreement", "record_status") or "NEW"
-    found = next((one for one in RECORD_STATUSES if one == told), None)
-    if found is None:
+    value = _text(document, "agreement", "record_status") or "NEW"
+    status = next((candidate for candidate in RECORD_STATUSES if candidate == value), None)
+    if status is None:
         key = "agreement.record_status"
         raise ConfigFault(where=document.where(key), key=key, why="not-a-record-status")
-    return found
+    return status
 
 
 def _people(document: Document) -> dict[str, tuple[Person, ...]]:
-    found: dict[str, tuple[Person, ...]] = {}
+    people: dict[str, tuple[Person, ...]] = {}
     for table in _tables(document, "contacts"):
         name = _string(document, "contacts.name", table.get("name", ""))
         role = _string(document, "contacts.role", table.get("role", ""))
@@ -140,24 +140,24 @@ def _people(document: Document) -> dict[str, tuple[Person, ...]]:
         if role not in _ROLES:
             raise ConfigFault(where=document.where("contacts.role"), key="contacts.role", why="not-a-role")
         details = (_string(document, f"contacts.{key}", table.get(key, "")) for key in ("address", "phone", "email"))
-        found[role] = (*found.get(role, ()), Person(name, *details))
-    return found
+        people[role] = (*people.get(role, ()), Person(name, *details))
+    return people
 
 
 def _parties(document: Document, role: str, people: tuple[Person, ...]) -> tuple[Party, ...]:
-    found: list[Party] = []
+    parties: list[Party] = []
     for table in _tables(document, role):
         name = _string(document, f"{role}.name", table.get("name", ""))
         if name:
             identification = _string(document, f"{role}.identification", table.get("identification", ""))
-            found.append(Party(name, identification, () if found else people))
-    return tuple(found)
+            parties.append(Party(name, identification, () if parties else people))
+    return tuple(parties)
 
 
 def _tables(document: Document, name: str) -> list[Mapping[str, object]]:
-    told = document.data.get(name, {})
+    value = document.data.get(name, {})
     tables: list[Mapping[str, object]] = []
-    for table in told if isinstance(told, list) else [told]:
+    for table in value if isinstance(value, list) else [value]:
         if not isinstance(table, Mapping):
             raise ConfigFault(where=document.where(name), key=name, why="not-a-table")
         tables.append(table)
@@ -185,7 +185,7 @@ def _day(document: Document, name: str) -> date | None:
         return value
     key = f"period.{name}"
     try:
-        told = _string(document, key, value)
-        return date.fromisoformat(told) if told else None
+        text = _string(document, key, value)
+        return date.fromisoformat(text) if text else None
     except ValueError as error:
         raise ConfigFault(where=document.where(key), key=key, why="not-a-day") from error

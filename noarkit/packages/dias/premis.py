@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from zoneinfo import ZoneInfo
 
+from noarkit.packages.container.progress import PackagedFile
 from noarkit.packages.dias.markup import HEAD, attributes, element, text
 from noarkit.packages.dias.mets import Facts
 from noarkit.packages.dias.order import SOFTWARE, DiasOrder
@@ -18,19 +19,18 @@ from noarkit.packages.dias.spec import (
     OBJECT_PREFIX,
     PREMIS_NAMESPACE,
     XLINK,
-    ending_of,
+    extension_of,
     href_of,
 )
-from noarkit.packages.holding.progress import Done
 from noarkit.packages.metadata.model import Event, EventAgent, FileFacts
 from noarkit.packages.metadata.provenance import (
     MIGRATION,
     OBJECT_TYPE,
     agents_of,
     conversion_events,
-    dated,
     event_identifier,
     software_agent,
+    with_valid_time,
 )
 from noarkit.safe.portable import is_portable_name_of
 
@@ -43,33 +43,35 @@ _XSI = "http://www.w3.org/2001/XMLSchema-instance"
 _BATCH = 500
 
 
-def dias_premis(order: DiasOrder, facts: Facts, untold: Iterable[tuple[Done, FileFacts]]) -> Iterator[bytes]:
+def dias_premis(
+    order: DiasOrder, facts: Facts, extra_files: Iterable[tuple[PackagedFile, FileFacts]]
+) -> Iterator[bytes]:
     """dias-premis.xml; `untold` are the files that METS has no type for, or less to say of than is known."""
-    yield (_begin() + _package(order, facts)).encode()
+    yield (_root_start() + _package(order, facts)).encode()
     lines: list[str] = []
-    for number, (row, known) in enumerate(untold, start=1):
-        lines.append(_file(row, known, order.type, f"{facts.uuid}/{number}"))
+    for number, (row, file_facts) in enumerate(extra_files, start=1):
+        lines.append(_file(row, file_facts, order.type, f"{facts.uuid}/{number}"))
         if len(lines) >= _BATCH:
             yield "".join(lines).encode()
             lines.clear()
-    lines += _earlier(order, facts)
+    lines += _earlier_events(order, facts)
     lines.append(_event(order, facts, "hash", "SHA-256 of every file, while it was copied", ""))
     agents = "".join(map(_earlier_agent, agents_of(order.history, software_agent(facts.version))))
     yield ("".join(lines) + _agent(facts) + agents + "</premis>\n").encode()
 
 
-def _earlier(order: DiasOrder, facts: Facts) -> Iterator[str]:
+def _earlier_events(order: DiasOrder, facts: Facts) -> Iterator[str]:
     """What was done before, and how this package came from another."""
     when = _moment(order, facts)
     agent = software_agent(facts.version)
     converted = conversion_events(order.conversion, f"{OBJECT_PREFIX}{facts.uuid}", when, order.derived_from, agent)
     for event in (*order.history.events, *converted):
-        yield _earlier_event(dated(event), facts)
+        yield _earlier_event(with_valid_time(event), facts)
 
 
 def _earlier_event(event: Event, facts: Facts) -> str:
     """An event of any type; one that is none of the six stands in brackets before its detail."""
-    kind = next((one for one in EVENT_TYPES if one.casefold() == event.type.casefold()), "")
+    kind = next((entry for entry in EVENT_TYPES if entry.casefold() == event.type.casefold()), "")
     detail = event.detail if kind == event.type else f"[{event.type}] {event.detail}".rstrip()
     objects = event.objects or ((IDENTIFIER_TYPE, facts.uuid),)
     return (
@@ -79,39 +81,38 @@ def _earlier_event(event: Event, facts: Facts) -> str:
         + element("eventDateTime", event.when)
         + (element("eventDetail", detail) if detail else "")
         + "".join(_outcome(result, note) for result, note in event.outcomes if result or note)
-        + "".join(_identifier("linkingAgentIdentifier", "linkingAgent", one[1], one[0]) for one in event.agents)
-        + "".join(_identifier("linkingObjectIdentifier", "linkingObject", one[1], one[0]) for one in objects)
+        + "".join(_identifier("linkingAgentIdentifier", "linkingAgent", entry[1], entry[0]) for entry in event.agents)
+        + "".join(_identifier("linkingObjectIdentifier", "linkingObject", entry[1], entry[0]) for entry in objects)
         + "</event>\n"
     )
 
 
 def _outcome(result: str, note: str) -> str:
-    told = element("eventOutcome", result) if result else ""
+    content = element("eventOutcome", result) if result else ""
     if note:
-        told += f"<eventOutcomeDetail>{element('eventOutcomeDetailNote', note)}</eventOutcomeDetail>"
-    return f"<eventOutcomeInformation>{told}</eventOutcomeInformation>\n"
+        content += f"<eventOutcomeDetail>{element('eventOutcomeDetailNote', note)}</eventOutcomeDetail>"
+    return f"<eventOutcomeInformation>{content}</eventOutcomeInformation>\n"
 
 
 def _earlier_agent(agent: EventAgent) -> str:
     """Who did it; a version has no element of its own here, and stands after the name."""
     name = agent.name if not agent.version or agent.version in agent.name else f"{agent.name} {agent.version}"
-    told = element("agentName", name) if name else ""
-    told += element("agentType", agent.type) if agent.type in AGENT_TYPES else ""
-    return (
-        f"<agent>\n{_identifier('agentIdentifier', 'agent', agent.identifier[1], agent.identifier[0])}{told}</agent>\n"
-    )
+    content = element("agentName", name) if name else ""
+    content += element("agentType", agent.type) if agent.type in AGENT_TYPES else ""
+    identifier = _identifier("agentIdentifier", "agent", agent.identifier[1], agent.identifier[0])
+    return f"<agent>\n{identifier}{content}</agent>\n"
 
 
 def log(order: DiasOrder, facts: Facts, files: int, size_bytes: int) -> Iterator[bytes]:
     """log.xml: what happened to the package so far."""
-    counted = f"{files} files, {size_bytes} bytes"
-    made = _event(order, facts, "pack", f"{order.type} packed by {SOFTWARE} {facts.version}", counted)
-    yield (_begin() + _package(order, facts) + made + _agent(facts) + "</premis>\n").encode()
+    outcome = f"{files} files, {size_bytes} bytes"
+    event = _event(order, facts, "pack", f"{order.type} packed by {SOFTWARE} {facts.version}", outcome)
+    yield (_root_start() + _package(order, facts) + event + _agent(facts) + "</premis>\n").encode()
 
 
-def _begin() -> str:
-    told = {"xmlns": PREMIS_NAMESPACE, "xmlns:xlink": XLINK, "xmlns:xsi": _XSI, "version": "2.0"}
-    return f"{HEAD}<premis{attributes(told)}>\n"
+def _root_start() -> str:
+    root_attributes = {"xmlns": PREMIS_NAMESPACE, "xmlns:xlink": XLINK, "xmlns:xsi": _XSI, "version": "2.0"}
+    return f"{HEAD}<premis{attributes(root_attributes)}>\n"
 
 
 def _package(order: DiasOrder, facts: Facts) -> str:
@@ -124,7 +125,7 @@ def _package(order: DiasOrder, facts: Facts) -> str:
             + _identifier("relatedObjectIdentification", "relatedObject", str(order.aic))
             + "</relationship>\n"
         )
-    related += "".join(_derived(order, facts, source) for source in order.derived_from)
+    related += "".join(_derivation(order, facts, source) for source in order.derived_from)
     level = "<preservationLevel><preservationLevelValue>full</preservationLevelValue></preservationLevel>\n"
     return (
         '<object xsi:type="file">\n'
@@ -134,7 +135,7 @@ def _package(order: DiasOrder, facts: Facts) -> str:
     )
 
 
-def _derived(order: DiasOrder, facts: Facts, source: str) -> str:
+def _derivation(order: DiasOrder, facts: Facts, source: str) -> str:
     """The package that this one was made from, and in which event."""
     event = ""
     if order.conversion is not None:
@@ -149,18 +150,18 @@ def _derived(order: DiasOrder, facts: Facts, source: str) -> str:
     )
 
 
-def _file(row: Done, known: FileFacts, package_type: str, identifier: str) -> str:
+def _file(row: PackagedFile, file_facts: FileFacts, package_type: str, identifier: str) -> str:
     fixity = (
         "<fixity>"
         f"<messageDigestAlgorithm>SHA-256</messageDigestAlgorithm><messageDigest>{row.digests[0]}</messageDigest>"
         f"</fixity>\n<size>{row.size_bytes}</size>\n"
     )
-    ending = ending_of(row.name)
+    extension = extension_of(row.name)
     return (
         '<object xsi:type="file">\n'
         + _identifier("objectIdentifier", "object", identifier)
-        + f"<objectCharacteristics>\n{_known_format(known, ending, fixity)}</objectCharacteristics>\n"
-        + element("originalName", _original(row, known))
+        + f"<objectCharacteristics>\n{_file_format(file_facts, extension, fixity)}</objectCharacteristics>\n"
+        + element("originalName", _original_path(row, file_facts))
         + "<storage><contentLocation>\n"
         + element("contentLocationType", package_type)
         + element("contentLocationValue", href_of(row.name))
@@ -168,21 +169,21 @@ def _file(row: Done, known: FileFacts, package_type: str, identifier: str) -> st
     )
 
 
-def _known_format(known: FileFacts, ending: str, fixity: str) -> str:
+def _file_format(file_facts: FileFacts, extension: str, fixity: str) -> str:
     """The format as it is known, else by the ending of the name."""
-    designation = element("formatName", known.format_name or known.media_type or ending or "unknown")
-    designation += element("formatVersion", known.format_version) if known.format_version else ""
+    designation = element("formatName", file_facts.format_name or file_facts.media_type or extension or "unknown")
+    designation += element("formatVersion", file_facts.format_version) if file_facts.format_version else ""
     registry = ""
-    if known.puid:
-        registry = element("formatRegistryName", PRONOM) + element("formatRegistryKey", known.puid)
+    if file_facts.puid:
+        registry = element("formatRegistryName", PRONOM) + element("formatRegistryKey", file_facts.puid)
         registry = f"<formatRegistry>{registry}</formatRegistry>"
-    told = f"<formatDesignation>{designation}</formatDesignation>{registry}"
-    return f"<compositionLevel>0</compositionLevel>\n{fixity}<format>{told}</format>\n"
+    content = f"<formatDesignation>{designation}</formatDesignation>{registry}"
+    return f"<compositionLevel>0</compositionLevel>\n{fixity}<format>{content}</format>\n"
 
 
 def _format(name: str, fixity: str = "") -> str:
-    named = f"<formatDesignation><formatName>{text(name)}</formatName></formatDesignation>"
-    return f"<compositionLevel>0</compositionLevel>\n{fixity}<format>{named}</format>\n"
+    designation = f"<formatDesignation><formatName>{text(name)}</formatName></formatDesignation>"
+    return f"<compositionLevel>0</compositionLevel>\n{fixity}<format>{designation}</format>\n"
 
 
 def _event(order: DiasOrder, facts: Facts, what: str, detail: str, outcome: str) -> str:
@@ -206,18 +207,18 @@ def _moment(order: DiasOrder, facts: Facts) -> str:
 
 
 def _agent(facts: Facts) -> str:
-    named = element("agentName", f"{SOFTWARE} {facts.version}") + element("agentType", "software")
-    return f"<agent>\n{_identifier('agentIdentifier', 'agent', SOFTWARE)}{named}</agent>\n"
+    content = element("agentName", f"{SOFTWARE} {facts.version}") + element("agentType", "software")
+    return f"<agent>\n{_identifier('agentIdentifier', 'agent', SOFTWARE)}{content}</agent>\n"
 
 
 def _identifier(tag: str, stem: str, value: str, kind: str = IDENTIFIER_TYPE) -> str:
-    told = element(f"{stem}IdentifierType", kind or "unknown")
-    return f"<{tag}>\n{told}{element(f'{stem}IdentifierValue', value)}</{tag}>\n"
+    type_element = element(f"{stem}IdentifierType", kind or "unknown")
+    return f"<{tag}>\n{type_element}{element(f'{stem}IdentifierValue', value)}</{tag}>\n"
 
 
-def _original(row: Done, known: FileFacts) -> str:
+def _original_path(row: PackagedFile, file_facts: FileFacts) -> str:
     """The path that a file had before; one that only our rule for names changed lay below the content, too."""
-    original = known.original_name
+    original = file_facts.original_name
     if original and is_portable_name_of(original, row.name.removeprefix(f"{CONTENT}/")):
         return f"{CONTENT}/{original}"
     return original or row.name

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from noarkit.packages.dias.spec import PREMIS_NAMESPACE
-from noarkit.packages.dias.walk import Walk
+from noarkit.packages.dias.walk import XmlHandler
 from noarkit.safe.digest import Readable
 
 _TEXTS = frozenset(
@@ -43,16 +43,16 @@ class PremisObject:
     line: int
 
 
-class PremisReading:
+class PremisReader:
     """A PREMIS document that is being read: go through `objects` to its end, then `events` is right."""
 
     def __init__(self, source: Readable) -> None:
         self._source = source
-        self._walk = _Walk()
+        self._walk = _PremisHandler()
 
     def objects(self) -> Iterator[PremisObject]:
         """Every object. Raises `PackageFault` and `UnsafeXml` where it cannot be read."""
-        return self._walk.told(self._source)
+        return self._walk.items(self._source)
 
     @property
     def events(self) -> int:
@@ -60,10 +60,10 @@ class PremisReading:
         return self._walk.events
 
 
-class _Walk(Walk[PremisObject]):
+class _PremisHandler(XmlHandler[PremisObject]):
     def __init__(self) -> None:
         super().__init__()
-        self._told: dict[str, list[str]] = {}
+        self._texts_by_name: dict[str, list[str]] = {}
         self._at = 0
         self.events = 0
 
@@ -72,18 +72,18 @@ class _Walk(Walk[PremisObject]):
         self._open.append(local if space == PREMIS_NAMESPACE else "")
         self._text.clear()
         if self._open[-1] == "object":
-            self._told, self._at = {}, self._line()
+            self._texts_by_name, self._at = {}, self._line()
         elif self._open[-1] == "event":
             self.events += 1
 
     def end(self, name: str, /) -> None:
         local = self._open.pop()
         if local in _TEXTS and "object" in self._open:
-            self._told.setdefault(local, []).append("".join(self._text).strip())
+            self._texts_by_name.setdefault(local, []).append("".join(self._text).strip())
         elif local == "object":
             self._ready.append(
                 PremisObject(
-                    tuple(self._told.get("objectIdentifierValue", ())),
+                    tuple(self._texts_by_name.get("objectIdentifierValue", ())),
                     self._first("originalName"),
                     self._first("contentLocationValue"),
                     self._included(),
@@ -101,4 +101,4 @@ class _Walk(Walk[PremisObject]):
         return self._first("relatedObjectIdentifierValue") if is_part else ""
 
     def _first(self, name: str) -> str:
-        return next(iter(self._told.get(name, ())), "")
+        return next(iter(self._texts_by_name.get(name, ())), "")

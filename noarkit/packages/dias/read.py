@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Self
 
 from noarkit.errors import PackageFault
-from noarkit.packages.dias.held import open_held, opened
+from noarkit.packages.container.storage import Storage
 from noarkit.packages.dias.info import is_info, read_info
 from noarkit.packages.dias.inventory import Entry, Inventory
-from noarkit.packages.dias.located import Located, locate
-from noarkit.packages.dias.mets_read import Listed, MetsHeader, MetsReading
-from noarkit.packages.dias.spec import CHECKSUM_TYPES, METS, left_out, paths_of
-from noarkit.packages.holding.storage import Storage
+from noarkit.packages.dias.located import LocatedPackage, locate
+from noarkit.packages.dias.mets_read import MetsFile, MetsHeader, MetsReader
+from noarkit.packages.dias.spec import CHECKSUM_TYPES, METS, may_be_absent, paths_of
+from noarkit.packages.dias.tar_storage import open_required, open_tar_storage
 from noarkit.safe.digest import Readable, hash_of
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
@@ -32,7 +32,7 @@ from noarkit.safe.unpack import LIMITS, UnpackLimits
 class DiasPackage:
     """An open package. Close it, or use it in a `with`."""
 
-    def __init__(self, located: Located, storage: Storage, inventory: Inventory, header: MetsHeader) -> None:
+    def __init__(self, located: LocatedPackage, storage: Storage, inventory: Inventory, header: MetsHeader) -> None:
         self.located = located
         self.header = header
         self.storage = storage
@@ -72,14 +72,14 @@ class DiasPackage:
         if entry is None:
             raise PackageFault(where=f"{self.storage.where}: {name}", why="not-listed")
         with self.storage.open(name) as content:
-            yield _Proven(content, entry, self.storage.where)
+            yield _VerifiedContent(content, entry, self.storage.where)
 
     def contents(self) -> Iterator[tuple[Entry, Readable]]:
         """Every listed file with its bytes, in the order in which they lie: the fast way through a tar."""
         for name, content in self.storage.contents():
             entry = self._inventory.entry(name)
             if entry is not None:
-                yield entry, _Proven(content, entry, self.storage.where)
+                yield entry, _VerifiedContent(content, entry, self.storage.where)
 
     def prove_seal(self) -> None:
         """Raises `PackageFault` where the submission description is missing, or seals another tar."""
@@ -87,26 +87,26 @@ class DiasPackage:
         if description is None:
             raise PackageFault(where=self.storage.where, why="not-sealed")
         _, files = read_description(description)
-        sealed = [file for file in files if names_tar(file, self.located.place.name)]
+        sealed = [file for file in files if is_tar_entry(file, self.located.place.name)]
         if not self.located.is_tar or not sealed:
             raise PackageFault(where=str(description), why="not-sealed")
         for file in sealed:
             algorithm = CHECKSUM_TYPES.get(file.checksum_type.upper())
-            known = algorithm is not None and file.size_bytes == self.located.place.stat().st_size
-            if algorithm is None or not known or hash_of(self.located.place, algorithm) != file.checksum:
+            size_matches = algorithm is not None and file.size_bytes == self.located.place.stat().st_size
+            if algorithm is None or not size_matches or hash_of(self.located.place, algorithm) != file.checksum:
                 raise PackageFault(where=str(self.located.place), why="not-sealed")
 
 
 def original_names(storage: Storage) -> Iterator[tuple[str, str]]:
     """What the METS of a package tells as the original names of files, by the names that it may mean. Raises
     `PackageFault`, and what `safe` refuses."""
-    with opened(storage, METS) as file:
-        for listed in MetsReading(file).listed():
-            if listed.owner_id:
-                yield from ((path, listed.owner_id) for path in paths_of(listed.href))
+    with open_required(storage, METS) as file:
+        for mets_file in MetsReader(file).files():
+            if mets_file.owner_id:
+                yield from ((path, mets_file.owner_id) for path in paths_of(mets_file.href))
 
 
-def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, whole: bool = True) -> DiasPackage:
+def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, complete: bool = True) -> DiasPackage:
     """Opens the package at a path. Raises `PackageFault`, or what `safe` refuses.
 
     A listed file that is not there is a fault too, where the package must be `whole`; where it need not, one without a
@@ -114,57 +114,57 @@ def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, whole: bool = True) 
     """
     located = locate(path)
     with ExitStack() as stack:
-        storage = open_held(located.place, limits)
+        storage = open_tar_storage(located.place, limits)
         stack.callback(storage.close)
         inventory = Inventory()
         stack.callback(inventory.close)
-        inventory.take_present(storage.files())
+        inventory.add_present(storage.files())
         header = MetsHeader()
-        if whole or inventory.has(METS):
-            header = _listed_by_mets(storage, inventory, whole=whole)
+        if complete or inventory.has(METS):
+            header = _read_mets(storage, inventory, complete=complete)
         stack.pop_all()
     return DiasPackage(located, storage, inventory, header)
 
 
-def _listed_by_mets(storage: Storage, inventory: Inventory, *, whole: bool) -> MetsHeader:
-    with opened(storage, METS) as file:
-        reading = MetsReading(file)
-        for listed in reading.listed():
-            met, name = inventory.list_one(listed)
-            if met in ("found", "twice") or (met == "missing" and left_out(reading.header.type, name)):
+def _read_mets(storage: Storage, inventory: Inventory, *, complete: bool) -> MetsHeader:
+    with open_required(storage, METS) as file:
+        reader = MetsReader(file)
+        for mets_file in reader.files():
+            presence, name = inventory.match_listed(mets_file)
+            if presence in ("found", "twice") or (presence == "missing" and may_be_absent(reader.header.type, name)):
                 continue
-            inventory.miss(name)
-            if whole:
-                raise PackageFault(where=f"{storage.where}: {name}", why="not-there", line=listed.line)
-    return reading.header
+            inventory.add_missing(name)
+            if complete:
+                raise PackageFault(where=f"{storage.where}: {name}", why="not-there", line=mets_file.line)
+    return reader.header
 
 
-def read_description(path: Path) -> tuple[MetsHeader, list[Listed]]:
+def read_description(path: Path) -> tuple[MetsHeader, list[MetsFile]]:
     """What a submission description says, and the few files that it seals."""
     with path.open("rb") as file:
         if is_info(file.read(_HEAD_BYTES)):
             return read_info(path)
         file.seek(0)
-        reading = MetsReading(file)
-        files: list[Listed] = []
-        for listed in reading.listed():
+        reader = MetsReader(file)
+        files: list[MetsFile] = []
+        for mets_file in reader.files():
             if len(files) >= _MOST_SEALED:
-                raise PackageFault(where=str(path), why="too-large", line=listed.line)
-            files.append(listed)
-    return reading.header, files
+                raise PackageFault(where=str(path), why="too-large", line=mets_file.line)
+            files.append(mets_file)
+    return reader.header, files
 
 
 _HEAD_BYTES = 4096
 _MOST_SEALED = 10_000
 
 
-def names_tar(listed: Listed, name: str = "") -> bool:
+def is_tar_entry(mets_file: MetsFile, name: str = "") -> bool:
     """True where a file of the description is the tar: by its name, or by its ending alone, for tars are renamed."""
-    paths = list(paths_of(listed.href))
+    paths = list(paths_of(mets_file.href))
     return any(path == name or (path.lower().endswith(".tar") and "/" not in path) for path in paths)
 
 
-class _Proven:
+class _VerifiedContent:
     """Gives bytes, and refuses to end where they are not the ones that were listed."""
 
     def __init__(self, source: Readable, entry: Entry, where: str) -> None:
@@ -182,11 +182,11 @@ class _Proven:
             self._hash.update(block)
         self._size += len(block)
         if (not block and size != 0) or size < 0:
-            self._prove()
+            self._verify()
         return block
 
-    def _prove(self) -> None:
-        told = self._entry
-        wrong = self._hash is not None and self._hash.hexdigest() != told.checksum
-        if wrong or told.told_bytes not in (None, self._size):
-            raise PackageFault(where=f"{self._where}: {told.name}", why="not-as-listed")
+    def _verify(self) -> None:
+        entry = self._entry
+        wrong = self._hash is not None and self._hash.hexdigest() != entry.checksum
+        if wrong or entry.listed_bytes not in (None, self._size):
+            raise PackageFault(where=f"{self._where}: {entry.name}", why="not-as-listed")

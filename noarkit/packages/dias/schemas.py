@@ -47,24 +47,26 @@ class _Line:
 @cache
 def schemas() -> Mapping[str, bytes]:
     """Every schema by its file name."""
-    made = {}
+    schema_by_name = {}
     for name in _TABLES:
         table = files("noarkit.packages.dias").joinpath("tables", name.replace(".xsd", ".txt")).read_text("utf-8")
-        made[name] = ('<?xml version="1.0" encoding="UTF-8"?>\n' + "\n".join(_schema(_read(table))) + "\n").encode()
-    return MappingProxyType(made)
+        schema_by_name[name] = (
+            '<?xml version="1.0" encoding="UTF-8"?>\n' + "\n".join(_schema(_parse_table(table))) + "\n"
+        ).encode()
+    return MappingProxyType(schema_by_name)
 
 
-def _read(table: str) -> list[_Line]:
+def _parse_table(table: str) -> list[_Line]:
     top: list[_Line] = []
     open_lines: list[list[_Line]] = [top]
     for line in table.splitlines():
         if not line.strip() or line.startswith("#"):
             continue
         depth = (len(line) - len(line.lstrip(" "))) // 2
-        one = _Line(line.strip())
+        entry = _Line(line.strip())
         del open_lines[depth + 1 :]
-        open_lines[depth].append(one)
-        open_lines.append(one.below)
+        open_lines[depth].append(entry)
+        open_lines.append(entry.below)
     return top
 
 
@@ -75,44 +77,44 @@ def _schema(lines: list[_Line]) -> Iterator[str]:
     yield '           attributeFormDefault="unqualified">'
     yield "  <!-- Made by noarkit from its own tables: equivalent to the official schema, yet not the official one. -->"
     for line in lines[1:]:
-        for made in _top(line):
-            yield f"  {made}"
+        for xml_line in _top_level(line):
+            yield f"  {xml_line}"
     yield "</xs:schema>"
 
 
-def _top(line: _Line) -> Iterator[str]:
-    word, _, rest = line.text.partition(" ")
+def _top_level(line: _Line) -> Iterator[str]:
+    word, _, tail = line.text.partition(" ")
     if word == "import":
         yield f'<xs:import namespace="{_XLINK}" schemaLocation="{XLINK_SCHEMA}"/>'
     elif word == "elements":
-        kind, _, names = rest.partition(" : ")
+        kind, _, names = tail.partition(" : ")
         yield from (f'<xs:element name="{name}" type="{_kind(kind)}"/>' for name in names.split())
     elif word == "element":
-        yield from _element(_Line(rest, line.below))
+        yield from _element(_Line(tail, line.below))
     elif word == "type":
-        yield from _type(rest, line.below)
+        yield from _type(tail, line.below)
     elif word == "simple":
-        yield from _simple(rest, line.below)
+        yield from _simple(tail, line.below)
     elif word == "group":
-        yield f'<xs:attributeGroup name="{rest}">'
-        yield from _inner(line.below)
+        yield f'<xs:attributeGroup name="{tail}">'
+        yield from _type_content(line.below)
         yield "</xs:attributeGroup>"
     else:
         yield from _attribute(line.text)
 
 
-def _type(said: str, below: list[_Line]) -> Iterator[str]:
-    name, *words = said.split()
+def _type(declaration: str, below: list[_Line]) -> Iterator[str]:
+    name, *words = declaration.split()
     if any(line.text.startswith("%one") for line in below):
         yield from _simple(name, below)
         return
     yield f'<xs:complexType name="{name}"{_ABSTRACT if "abstract" in words else ""}>'
     if "extends" in words:
         yield f'  <xs:complexContent><xs:extension base="{_kind(words[-1])}">'
-        yield from _inner(below)
+        yield from _type_content(below)
         yield "  </xs:extension></xs:complexContent>"
     else:
-        yield from _inner(below)
+        yield from _type_content(below)
     yield "</xs:complexType>"
 
 
@@ -121,13 +123,13 @@ _ABSTRACT = ' abstract="true"'
 
 def _simple(name: str, below: list[_Line]) -> Iterator[str]:
     yield f'<xs:simpleType name="{name}">'
-    word, _, rest = below[0].text.partition(" ")
+    word, _, tail = below[0].text.partition(" ")
     if word == "%union":
-        yield f'  <xs:union memberTypes="{" ".join(map(_kind, rest.split()))}"/>'
+        yield f'  <xs:union memberTypes="{" ".join(map(_kind, tail.split()))}"/>'
     elif word == "%list":
-        yield f'  <xs:list itemType="{_kind(rest)}"/>'
+        yield f'  <xs:list itemType="{_kind(tail)}"/>'
     elif word == "%one":
-        yield from _restriction("xs:token", rest)
+        yield from _restriction("xs:token", tail)
     else:
         yield '  <xs:restriction base="xs:string">'
         yield from (f"    <xs:pattern value={quoteattr(line.text.split(' ', 1)[1])}/>" for line in below)
@@ -141,7 +143,7 @@ def _restriction(base: str, values: str) -> Iterator[str]:
     yield "  </xs:restriction>"
 
 
-def _inner(below: list[_Line]) -> Iterator[str]:
+def _type_content(below: list[_Line]) -> Iterator[str]:
     """The content of a type: particles first, attributes after them."""
     particles = [line for line in below if not line.text.startswith(("@", "&", "%text"))]
     attributes = [line for line in below if line.text.startswith(("@", "&"))]
@@ -149,13 +151,13 @@ def _inner(below: list[_Line]) -> Iterator[str]:
     if text is not None:
         yield f'  <xs:simpleContent><xs:extension base="{_kind(text)}">'
     elif len(particles) == 1 and particles[0].text.startswith(("%choice", "%seq", "%all")):
-        yield from (f"  {made}" for made in _particle(particles[0]))
+        yield from (f"  {xml_line}" for xml_line in _particle(particles[0]))
     elif particles:
         yield "  <xs:sequence>"
-        yield from (f"    {made}" for line in particles for made in _particle(line))
+        yield from (f"    {xml_line}" for line in particles for xml_line in _particle(line))
         yield "  </xs:sequence>"
     for line in attributes:
-        yield from (f"  {made}" for made in _attribute(line.text))
+        yield from (f"  {xml_line}" for xml_line in _attribute(line.text))
     if text is not None:
         yield "  </xs:extension></xs:simpleContent>"
 
@@ -172,14 +174,14 @@ def _particle(line: _Line) -> Iterator[str]:
         return
     tag = {"seq": "sequence"}.get(name, name)
     yield f"<xs:{tag}{occurs}>"
-    yield from (f"  {made}" for inner in line.below for made in _particle(inner))
+    yield from (f"  {xml_line}" for inner in line.below for xml_line in _particle(inner))
     yield f"</xs:{tag}>"
 
 
 def _element(line: _Line) -> Iterator[str]:
-    found = _ELEMENT.fullmatch(line.text)
-    assert found is not None, line.text  # noqa: S101  # a table of ours
-    reference, name, card, least, most, kind = found.groups()
+    match = _ELEMENT.fullmatch(line.text)
+    assert match is not None, line.text  # noqa: S101  # a table of ours
+    reference, name, card, least, most, kind = match.groups()
     occurs = _occurs(least, most) if least else _occurs(*_CARDS[card or ""])
     if reference:
         yield f'<xs:element ref="own:{name}"{occurs}/>'
@@ -188,13 +190,13 @@ def _element(line: _Line) -> Iterator[str]:
     elif line.below and line.below[0].text.startswith("%one"):
         yield f'<xs:element name="{name}"{occurs}>'
         yield "  <xs:simpleType>"
-        yield from (f"  {made}" for made in _restriction("xs:token", line.below[0].text.partition(" ")[2]))
+        yield from (f"  {xml_line}" for xml_line in _restriction("xs:token", line.below[0].text.partition(" ")[2]))
         yield "  </xs:simpleType>"
         yield "</xs:element>"
     else:
         yield f'<xs:element name="{name}"{occurs}>'
         yield "  <xs:complexType>"
-        yield from (f"  {made}" for made in _inner(line.below))
+        yield from (f"  {xml_line}" for xml_line in _type_content(line.below))
         yield "  </xs:complexType>"
         yield "</xs:element>"
 
@@ -204,20 +206,20 @@ def _attribute(text: str) -> Iterator[str]:
         name = text[1:]
         yield f'<xs:attributeGroup ref="{name if ":" in name else "own:" + name}"/>'
         return
-    found = _ATTRIBUTE.fullmatch(text)
-    assert found is not None, text  # noqa: S101  # a table of ours
-    prefix, name, must, fixed, kind, values = found.groups()
+    match = _ATTRIBUTE.fullmatch(text)
+    assert match is not None, text  # noqa: S101  # a table of ours
+    prefix, name, must, fixed_value, kind, values = match.groups()
     use = ' use="required"' if must else ""
     if prefix:
         yield f'<xs:attribute ref="{prefix}:{name}"{use}/>'
-    elif fixed:
-        yield f'<xs:attribute name="{name}" type="xs:string" fixed="{fixed}" form="qualified"{use}/>'
+    elif fixed_value:
+        yield f'<xs:attribute name="{name}" type="xs:string" fixed="{fixed_value}" form="qualified"{use}/>'
     elif kind:
         yield f'<xs:attribute name="{name}" type="{_kind(kind)}"{use}/>'
     else:
         yield f'<xs:attribute name="{name}"{use}>'
         yield "  <xs:simpleType>"
-        yield from (f"  {made}" for made in _restriction("xs:string", values))
+        yield from (f"  {xml_line}" for xml_line in _restriction("xs:string", values))
         yield "  </xs:simpleType>"
         yield "</xs:attribute>"
 

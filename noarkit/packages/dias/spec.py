@@ -75,15 +75,15 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 
 def mime_of(name: str) -> str:
     """What METS may call a file: its list has eleven types, and whatever is none of them is `text/plain`."""
-    return _MIME.get(ending_of(name), PLAIN)
+    return _MIME.get(extension_of(name), PLAIN)
 
 
-def can_tell(name: str) -> bool:
+def has_mime_type(name: str) -> bool:
     """True where the list has a type for the file."""
-    return ending_of(name) in _MIME
+    return extension_of(name) in _MIME
 
 
-def ending_of(name: str) -> str:
+def extension_of(name: str) -> str:
     """The ending of a name in lower case, empty where it has none."""
     last = name.rpartition("/")[2]
     return last.rpartition(".")[2].lower() if "." in last else ""
@@ -97,25 +97,25 @@ def href_of(name: str) -> str:
 def paths_of(href: str) -> Iterator[str]:
     """What an address may mean, the likeliest first: it is encoded, or not, or as a form is; with `/` or with `\\`."""
     bare = _SCHEME.sub("", href.strip(" \t\r\n"), count=1)
-    told = set()
-    for one in (unquote(bare, errors="surrogateescape"), bare, unquote_plus(bare, errors="surrogateescape")):
-        for path in (one, one.replace("\\", "/")):
+    yielded = set()
+    for candidate in (unquote(bare, errors="surrogateescape"), bare, unquote_plus(bare, errors="surrogateescape")):
+        for path in (candidate, candidate.replace("\\", "/")):
             path = path.removeprefix("./")
             for form in (path, unicodedata.normalize("NFC", path), unicodedata.normalize("NFD", path)):
-                if form not in told:
-                    told.add(form)
+                if form not in yielded:
+                    yielded.add(form)
                     yield form
 
 
-def left_out(package_type: str, name: str) -> bool:
+def may_be_absent(package_type: str, name: str) -> bool:
     """True for what an AIP alone has: some list it in the METS of a SIP too, and then leave it out."""
     return package_type == "SIP" and name.startswith(f"{OPERATIONS}/")
 
 
 def uuid_in(text: str) -> str:
     """The UUID that stands in a text, in lower case; empty where there is none."""
-    found = _UUID.search(text)
-    return found.group().lower() if found else ""
+    match = _UUID.search(text)
+    return match.group().lower() if match else ""
 
 
 def _plain(sign: str) -> bool:

@@ -13,7 +13,7 @@ from noarkit.safe.xml import read
 Told = TypeVar("Told")
 
 
-class Walk(ABC, Generic[Told]):
+class XmlHandler(ABC, Generic[Told]):
     """A document that is being read; `_ready` is what was read whole since the last block."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Walk(ABC, Generic[Told]):
         self._text: list[str] = []
         self._ready: list[Told] = []
 
-    def told(self, source: Readable) -> Iterator[Told]:
+    def items(self, source: Readable) -> Iterator[Told]:
         """Everything, in order. Raises `PackageFault` and `UnsafeXml` where it cannot be read."""
         for _ in read(cast(BinaryIO, source), self):  # nothing but `read` is ever asked of it
             ready, self._ready = self._ready, []

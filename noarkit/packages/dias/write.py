@@ -19,17 +19,17 @@ from uuid import uuid4
 
 import noarkit
 from noarkit.errors import UnsafePath, UsageFault
-from noarkit.events import Listener, nobody
+from noarkit.events import Listener, ignore_event
+from noarkit.packages.container.building import File, OnUnreadable
+from noarkit.packages.container.packager import Build, MadePackage, Order, make_package
+from noarkit.packages.container.progress import PackagedFile, Progress
 from noarkit.packages.dias import spec
-from noarkit.packages.dias.described import descriptions
-from noarkit.packages.dias.mets import Facts, Sealed, dias_mets, submission_description
+from noarkit.packages.dias.build_state import BuildState
+from noarkit.packages.dias.ead_eac import descriptions
+from noarkit.packages.dias.mets import Facts, SealedFile, dias_mets, submission_description
 from noarkit.packages.dias.order import DiasOrder
-from noarkit.packages.dias.pair import Pair
 from noarkit.packages.dias.premis import dias_premis, log
 from noarkit.packages.dias.schemas import EAC_SCHEMA, EAD_SCHEMA, METS_SCHEMA, PREMIS_SCHEMA, XLINK_SCHEMA, schemas
-from noarkit.packages.holding.building import Aside, File
-from noarkit.packages.holding.making import Build, Made, Order, make_package
-from noarkit.packages.holding.progress import Done, Progress
 from noarkit.packages.metadata.model import FileFacts
 from noarkit.safe.atomic import no_room, write_bytes
 from noarkit.safe.digest import sha256_of
@@ -43,34 +43,34 @@ _TWICE: Mapping[str, str] = {"arkivuttrekk.xml": spec.ADDML, "addml.xsd": spec.A
 """Of an extract's description the package has a copy among its administrative metadata."""
 
 
-Known = Callable[[str], FileFacts | None]
+FactsLookup = Callable[[str], FileFacts | None]
 """What is known of a file of the content, by its name there."""
 
-_NOTHING = FileFacts()
+_NO_FACTS = FileFacts()
 
 
-def nothing_known(_: str) -> FileFacts | None:
+def no_facts(_: str) -> FileFacts | None:
     """Of no file is anything known."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class PackageContent:
     """What goes into a package: the content, metadata by whole names, and what is `known` of single files."""
 
     content: Iterable[File]
     metadata: Iterable[File] = ()
-    known: Known = nothing_known
+    facts_of: FactsLookup = no_facts
 
 
 def make_dias(
-    content: Iterable[File] | Given,
+    content: Iterable[File] | PackageContent,
     target_folder: Path,
     order: DiasOrder | None = None,
     *,
-    aside: Aside | None = None,
-    tell: Listener = nobody,
-) -> Made:
+    aside: OnUnreadable | None = None,
+    emit: Listener = ignore_event,
+) -> MadePackage:
     """Makes the package in `target_folder`, which must not be there. Names of `content` are below content/.
 
     `aside` is told of files that cannot be read. A Noark 5 extract is given with arkivuttrekk.xml and the others
@@ -79,54 +79,60 @@ def make_dias(
     (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names that no tar should hold.
     """
     order = order or DiasOrder()
-    given = content if isinstance(content, Given) else Given(content)
+    payload = content if isinstance(content, PackageContent) else PackageContent(content)
     with no_room(target_folder):
-        pair = Pair(target_folder, _job(order), lambda: _first(order))
+        state = BuildState(target_folder, _job(order), lambda: _first(order))
         try:
-            made = _resume(given, target_folder, order, pair, _Told(aside, tell))
-            pair.clear()
+            package = _resume(payload, target_folder, order, state, _Callbacks(aside, emit))
+            state.clear()
         finally:
-            pair.close()
-    return made
+            state.close()
+    return package
 
 
-class _Told(NamedTuple):
+class _Callbacks(NamedTuple):
     """What is told while a package grows."""
 
-    aside: Aside | None
-    tell: Listener
+    aside: OnUnreadable | None
+    emit: Listener
 
 
-def _resume(given: Given, target: Path, order: DiasOrder, pair: Pair, told: _Told) -> Made:
-    known = pair.facts
-    if pair.placed():
-        return Made(target, int(known["files"]), int(known["bytes"]), True)
+def _resume(
+    payload: PackageContent, target: Path, order: DiasOrder, state: BuildState, callbacks: _Callbacks
+) -> MadePackage:
+    start_facts = state.facts
+    if state.is_placed():
+        return MadePackage(target, int(start_facts["files"]), int(start_facts["bytes"]), True)
     if os.path.lexists(target):
-        if "mets" not in known:
-            pair.clear()
+        if "mets" not in start_facts:
+            state.clear()
         raise UsageFault(what="exists", where=str(target))
     facts = Facts(
-        known["uuid"],
-        datetime.fromisoformat(known["moment"]),
-        known["version"],
-        lambda name: (given.known(name) or _NOTHING).original_name,
+        start_facts["uuid"],
+        datetime.fromisoformat(start_facts["moment"]),
+        start_facts["version"],
+        lambda name: (payload.facts_of(name) or _NO_FACTS).original_name,
     )
-    tar = pair.folder / f"{facts.uuid}.tar"
+    tar = state.folder / f"{facts.uuid}.tar"
     twins: tuple[tuple[str, str], ...] = ()
     resumed = True
-    if not pair.holds(tar.name) or "mets" not in known:  # under its own name a tar is whole
+    if not state.has_file(tar.name) or "mets" not in start_facts:  # under its own name a tar is whole
 
         def describe(build: Build, progress: Progress) -> None:
-            _describe(build, progress, order, facts, pair, given.known)
+            _describe(build, progress, order, facts, state, payload.facts_of)
 
-        wanted = Order(tar, f"{_FORMAT} {known['job']}", folders=spec.FOLDERS, top=facts.uuid, aside=told.aside)
-        made = make_package(_files(given), wanted, describe, tell=told.tell)
-        twins, resumed = made.twins, made.resumed
-    sealed = Sealed(tar.name, tar.stat().st_size, sha256_of(tar))
-    mets = Sealed(f"{facts.uuid}/{spec.METS}", int(known["mets_bytes"]), known["mets"], spec.mime_of(spec.METS))
-    write_bytes(pair.folder / f"{facts.uuid}.xml", submission_description(order, facts, sealed, mets))
-    pair.place()
-    return Made(target, int(known["files"]), int(known["bytes"]), resumed, twins)
+        package_order = Order(
+            tar, f"{_FORMAT} {start_facts['job']}", folders=spec.FOLDERS, top=facts.uuid, aside=callbacks.aside
+        )
+        package = make_package(_files(payload), package_order, describe, emit=callbacks.emit)
+        twins, resumed = package.twins, package.resumed
+    sealed = SealedFile(tar.name, tar.stat().st_size, sha256_of(tar))
+    mets = SealedFile(
+        f"{facts.uuid}/{spec.METS}", int(start_facts["mets_bytes"]), start_facts["mets"], spec.mime_of(spec.METS)
+    )
+    write_bytes(state.folder / f"{facts.uuid}.xml", submission_description(order, facts, sealed, mets))
+    state.place()
+    return MadePackage(target, int(start_facts["files"]), int(start_facts["bytes"]), resumed, twins)
 
 
 def _job(order: DiasOrder) -> str:
@@ -143,19 +149,19 @@ def _first(order: DiasOrder) -> dict[str, str]:
     }
 
 
-def _files(given: Given) -> Iterator[File]:
+def _files(payload: PackageContent) -> Iterator[File]:
     """Everything that is copied: the content, and what of it stands among the metadata too."""
-    again: list[File] = []
-    for name, source, size, stamp in given.content:
+    copies: list[File] = []
+    for name, source, size, stamp in payload.content:
         parts = checked_parts(name)
         if "/".join(parts) != name:
             raise UnsafePath(where=name, why="not-plain")
         _refuse_unwritable(name)
         yield f"{spec.CONTENT}/{name}", source, size, stamp
         if name in _TWICE:
-            again.append((_TWICE[name], source, size, stamp))
-    yield from again
-    for name, source, size, stamp in given.metadata:
+            copies.append((_TWICE[name], source, size, stamp))
+    yield from copies
+    for name, source, size, stamp in payload.metadata:
         if "/".join(checked_parts(name)) != name or not name.startswith(_METADATA_FOLDERS):
             raise UnsafePath(where=name, why="not-plain")
         yield name, source, size, stamp
@@ -168,33 +174,35 @@ def _refuse_unwritable(name: str) -> None:
         raise UnsafePath(where=name, why="not-utf-8") from error
 
 
-def _untold(progress: Progress, known: Known) -> Iterator[tuple[Done, FileFacts]]:
+def _files_for_premis(progress: Progress, facts_of: FactsLookup) -> Iterator[tuple[PackagedFile, FileFacts]]:
     """The files that METS has no type for, and those of which more is known than it can say."""
     for row in progress.rows("payload", by_name=True):
-        told = known(row.name.removeprefix(f"{spec.CONTENT}/")) or _NOTHING
-        if not spec.can_tell(row.name) or told.puid or told.format_name or told.original_name:
-            yield row, told
+        file_facts = facts_of(row.name.removeprefix(f"{spec.CONTENT}/")) or _NO_FACTS
+        if not spec.has_mime_type(row.name) or file_facts.puid or file_facts.format_name or file_facts.original_name:
+            yield row, file_facts
 
 
-def _describe(build: Build, progress: Progress, order: DiasOrder, facts: Facts, pair: Pair, known: Known) -> None:
+def _describe(
+    build: Build, progress: Progress, order: DiasOrder, facts: Facts, state: BuildState, facts_of: FactsLookup
+) -> None:
     """Writes all metadata; dias-mets.xml comes last, for it lists the others."""
     own = dict(_schemas(order))
     if order.type == "AIP":
         own |= dict(descriptions(order, facts))
-        own |= {f"{spec.OPERATIONS}/{name}": whole for name, whole in order.operations}
+        own |= {f"{spec.OPERATIONS}/{name}": data for name, data in order.operations}
     for name in sorted(own):
         build.tag(name, [own[name]])
     size_bytes, files = progress.octets()
-    build.tag(spec.PREMIS, dias_premis(order, facts, _untold(progress, known)))
+    build.tag(spec.PREMIS, dias_premis(order, facts, _files_for_premis(progress, facts_of)))
     build.tag(spec.LOG, log(order, facts, files, size_bytes))
     build.tag(spec.METS, dias_mets(order, facts, _own(progress), progress.rows(by_name=True, below=spec.CONTENT)))
-    found = progress.find(spec.METS)
-    assert found is not None  # noqa: S101  # it was written a line ago
-    mets = found[0]
-    pair.keep(mets=mets.digests[0], mets_bytes=str(mets.size_bytes), files=str(files), bytes=str(size_bytes))
+    match = progress.find(spec.METS)
+    assert match is not None  # noqa: S101  # it was written a line ago
+    mets = match[0]
+    state.save(mets=mets.digests[0], mets_bytes=str(mets.size_bytes), files=str(files), bytes=str(size_bytes))
 
 
-def _own(progress: Progress) -> Iterator[Done]:
+def _own(progress: Progress) -> Iterator[PackagedFile]:
     """The files of the package itself."""
     yield from progress.rows("tag", by_name=True)
     for folder in (spec.ADMINISTRATIVE, spec.DESCRIPTIVE):
@@ -209,8 +217,8 @@ def _schemas(order: DiasOrder) -> Iterator[tuple[str, bytes]]:
         yield name, _schema(order.schemas, schema)
 
 
-def _schema(given: Path | None, schema: str) -> bytes:
+def _schema(folder: Path | None, schema: str) -> bytes:
     for name in (_OFFICIAL.get(schema, schema), schema):
-        if given is not None and (given / name).is_file():
-            return (given / name).read_bytes()
+        if folder is not None and (folder / name).is_file():
+            return (folder / name).read_bytes()
     return schemas()[schema].replace(f'"{XLINK_SCHEMA}"'.encode(), _FAR_XLINK)  # which no package brings along

@@ -25,50 +25,53 @@ NOTE = "about.txt"
 DESCRIPTION = "dc.xml"
 
 
-def filled(order: EarkOrder, parts: tuple[Representation, ...], name: str) -> EarkOrder:
+def apply_defaults(order: EarkOrder, parts: tuple[Representation, ...], name: str) -> EarkOrder:
     """The order with everything told. `name` is its id where it has none."""
     object_id = order.object_id or name
     label = order.label or object_id
-    kinds = {(part.content_type, part.other_content_type or _other(part.content_type)) for part in parts}
-    content_type, other = kinds.pop() if len(kinds) == 1 else ("MIXED", "")
+    kinds = {(part.content_type, part.other_content_type or _other_content_type(part.content_type)) for part in parts}
+    content_type, other_type = kinds.pop() if len(kinds) == 1 else ("MIXED", "")
     if order.content_type:
-        content_type, other = order.content_type, order.other_content_type or _other(order.content_type)
+        content_type, other_type = (
+            order.content_type,
+            order.other_content_type or _other_content_type(order.content_type),
+        )
     categories = {part.category for part in parts}
-    one = categories.pop() if len(categories) == 1 else ""
+    shared_category = categories.pop() if len(categories) == 1 else ""
     submitting = any((agent.role, agent.type) == ("CREATOR", "ORGANIZATION") for agent in order.agents)
-    told = replace(
+    full_order = replace(
         order,
         object_id=object_id,
         label=label,
         profile=order.profile or spec.PROFILES[order.kind, order.version][0],
-        category=order.category or one or DEFAULT_CATEGORY,
+        category=order.category or shared_category or DEFAULT_CATEGORY,
         content_type=content_type,
-        other_content_type=other,
+        other_content_type=other_type,
         record_status=order.record_status or "NEW",
         agents=order.agents if submitting else (submitter(DEFAULT_SUBMITTER), *order.agents),
-        metadata=tuple(map(_typed, order.metadata)),
+        metadata=tuple(map(_with_md_type, order.metadata)),
     )
-    described = any(file.folder == "descriptive" for file in told.metadata)
-    if not described:
-        told = replace(told, metadata=(*told.metadata, _dublin_core(told)))
-    return replace(told, documentation=_or_note(order.documentation, told))
+    has_descriptive = any(file.folder == "descriptive" for file in full_order.metadata)
+    if not has_descriptive:
+        full_order = replace(full_order, metadata=(*full_order.metadata, _dublin_core(full_order)))
+    return replace(full_order, documentation=_or_note(order.documentation, full_order))
 
 
-def filled_part(part: Representation) -> Representation:
+def apply_part_defaults(part: Representation) -> Representation:
     """A representation with everything told."""
     return replace(
         part,
-        other_content_type=part.other_content_type or _other(part.content_type),
+        other_content_type=part.other_content_type or _other_content_type(part.content_type),
         label=part.label or part.name,
-        metadata=tuple(map(_typed, part.metadata)),
+        metadata=tuple(map(_with_md_type, part.metadata)),
     )
 
 
-def _other(content_type: str) -> str:
+def _other_content_type(content_type: str) -> str:
     return DEFAULT_OTHER_CONTENT_TYPE if content_type == DEFAULT_CONTENT_TYPE else ""
 
 
-def _typed(file: MetadataFile) -> MetadataFile:
+def _with_md_type(file: MetadataFile) -> MetadataFile:
     if file.md_type:
         return file
     name = file.name.rsplit("/", 1)[-1].lower()
@@ -77,8 +80,8 @@ def _typed(file: MetadataFile) -> MetadataFile:
 
 def _dublin_core(order: EarkOrder) -> MetadataFile:
     creators = [agent.name for agent in order.agents if agent.role == "ARCHIVIST"]
-    told = [("title", order.label), *(("creator", name) for name in creators), ("identifier", order.object_id)]
-    lines = "".join(f"  <dc:{name}>{escaped(value)}</dc:{name}>\n" for name, value in told)
+    dc_fields = [("title", order.label), *(("creator", name) for name in creators), ("identifier", order.object_id)]
+    lines = "".join(f"  <dc:{name}>{escaped(value)}</dc:{name}>\n" for name, value in dc_fields)
     text = f'<?xml version="1.0" encoding="UTF-8"?>\n<metadata xmlns:dc="{DC}">\n{lines}</metadata>\n'
     return MetadataFile(DESCRIPTION, text.encode(), "DC", media_type="application/xml")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from noarkit import __version__
+from noarkit.packages.container.packager import Build
+from noarkit.packages.container.progress import Progress
 from noarkit.packages.eark import spec
-from noarkit.packages.eark.listing import Facts, Listing, Packed
+from noarkit.packages.eark.listing import Facts, Listing, PackageFile
 from noarkit.packages.eark.markup import moment
-from noarkit.packages.eark.mets_write import ID_PREFIX, Described, Group, Heading, mets, software
+from noarkit.packages.eark.mets_write import ID_PREFIX, Group, Heading, MetsMetadata, mets, software
 from noarkit.packages.eark.order import EarkOrder, MetadataFile, Representation
-from noarkit.packages.eark.premis_write import Told, premis
-from noarkit.packages.holding.making import Build
-from noarkit.packages.holding.progress import Progress
+from noarkit.packages.eark.premis_write import PremisHeading, premis
 from noarkit.packages.metadata.model import Event, History
 from noarkit.packages.metadata.provenance import event_identifier, software_agent
 
@@ -34,9 +34,9 @@ class Describer:
         listing = Listing(progress, self._facts, created)
         for number, part in enumerate(self._parts, 1):
             self._representation(build, listing, part, (number, created))
-        own: list[Packed] = []
+        own: list[PackageFile] = []
         if self._order.premis:
-            told = Told(
+            premis_heading = PremisHeading(
                 self._order.object_id,
                 "intellectualEntity",
                 created,
@@ -48,29 +48,29 @@ class Describer:
                 conversion=self._order.conversion,
             )
             place = _premis_place(self._order.metadata)
-            build.tag(place, premis(told, (), self._order.checksum, ID_PREFIX))
-            own.append(listing.written(place, md=_PREMIS))
-        described = _described(listing, "", own)
+            build.tag(place, premis(premis_heading, (), self._order.checksum, ID_PREFIX))
+            own.append(listing.written_file(place, md=_PREMIS))
+        metadata = _mets_metadata(listing, "", own)
         heading = self._heading(created)
-        build.tag(spec.METS_FILE, mets(heading, described, self._groups(listing), self._order.checksum))
+        build.tag(spec.METS_FILE, mets(heading, metadata, self._groups(listing), self._order.checksum))
 
     def _representation(self, build: Build, listing: Listing, part: Representation, numbered: tuple[int, str]) -> None:
         number, created = numbered
         base = f"{spec.REPRESENTATIONS}/{part.name}/"
         prefix = f"{ID_PREFIX}rep{number}-"
-        own: list[Packed] = []
+        own: list[PackageFile] = []
         if self._order.premis:
-            told = Told(
-                part.name, "representation", created, self._version, "../../../../", whole=self._order.object_id
+            premis_heading = PremisHeading(
+                part.name, "representation", created, self._version, "../../../../", part_of=self._order.object_id
             )
             files = listing.below(base + spec.DATA, base)
             place = base + _premis_place(part.metadata)
-            build.tag(place, premis(told, files, self._order.checksum, prefix))
-            own.append(listing.written(place, base, _PREMIS))
-        described = _described(listing, base, own)
+            build.tag(place, premis(premis_heading, files, self._order.checksum, prefix))
+            own.append(listing.written_file(place, base, _PREMIS))
+        metadata = _mets_metadata(listing, base, own)
         heading = self._heading(created, part, prefix)
         groups = _own_groups(listing, base)
-        build.tag(base + spec.METS_FILE, mets(heading, described, groups, self._order.checksum, part.kind))
+        build.tag(base + spec.METS_FILE, mets(heading, metadata, groups, self._order.checksum, part.kind))
 
     def _heading(self, created: str, part: Representation | None = None, prefix: str = ID_PREFIX) -> Heading:
         order = self._order
@@ -100,7 +100,7 @@ class Describer:
             place = f"{spec.REPRESENTATIONS}/{part.name}/{spec.METS_FILE}"
             yield Group(
                 f"{spec.LABEL_REPRESENTATIONS}/{part.name}",
-                (listing.written(place),),
+                (listing.written_file(place),),
                 part.content_type,
                 part.other_content_type,
                 place,
@@ -119,22 +119,22 @@ def _own_groups(listing: Listing, base: str) -> Iterator[Group]:
             yield Group(label, listing.below(base + folder, base))
 
 
-def _described(listing: Listing, base: str, own: list[Packed]) -> Described:
+def _mets_metadata(listing: Listing, base: str, own: list[PackageFile]) -> MetsMetadata:
     """What describes, and what tells of preservation, which other metadata counts to."""
     preserving = [*listing.below(base + spec.PRESERVATION, base), *listing.below(base + spec.OTHER_METADATA, base)]
-    return Described(tuple(listing.below(base + spec.DESCRIPTIVE, base)), (*own, *preserving))
+    return MetsMetadata(tuple(listing.below(base + spec.DESCRIPTIVE, base)), (*own, *preserving))
 
 
-def _premis_place(given: tuple[MetadataFile, ...]) -> str:
+def _premis_place(files: tuple[MetadataFile, ...]) -> str:
     """Where our own PREMIS goes, beside what was given."""
-    taken = {file.name for file in given if file.folder == "preservation"}
-    names = (spec.PREMIS_FILE, *(f"premis-{number}.xml" for number in range(2, len(taken) + 3)))
-    return f"{spec.PRESERVATION}/{next(name for name in names if name not in taken)}"
+    used_names = {file.name for file in files if file.folder == "preservation"}
+    names = (spec.PREMIS_FILE, *(f"premis-{number}.xml" for number in range(2, len(used_names) + 3)))
+    return f"{spec.PRESERVATION}/{next(name for name in names if name not in used_names)}"
 
 
 def _history(order: EarkOrder) -> History:
     """What was done before: as it was read from a source, and as the order says."""
-    told = tuple(
+    events = tuple(
         Event(
             event_identifier(order.object_id, f"{number} {event.type} {moment(event.when)}"),
             event.type,
@@ -145,18 +145,18 @@ def _history(order: EarkOrder) -> History:
         )
         for number, event in enumerate(order.events, 1)
     )
-    return order.history.joined(History(told))
+    return order.history.merge(History(events))
 
 
 def _records(order: EarkOrder) -> Iterator[tuple[str, str]]:
-    told = (
+    records = (
         ("SUBMISSIONAGREEMENT", (order.agreement,)),
         ("PREVIOUSSUBMISSIONAGREEMENT", order.previous_agreements),
         ("REFERENCECODE", (order.reference_code,)),
         ("PREVIOUSREFERENCECODE", order.previous_reference_codes),
         (DERIVED_FROM, order.derived_from),
     )
-    for type_, values in told:
+    for type_, values in records:
         for value in values:
             if value:
                 yield type_, value

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 from xml.parsers.expat import XMLParserType
 
-from noarkit.packages.eark.reading import Reading, found_in
+from noarkit.packages.eark.xml_reader import XmlReader, read_items
 from noarkit.safe.digest import Readable
 
 _MAX_DEPTH = 200
@@ -22,7 +22,7 @@ _XLINK_HREF = "http://www.w3.org/1999/xlink href"
 
 
 @dataclass(frozen=True, slots=True)
-class Titled:
+class DescriptiveField:
     """Something that is described: `of` is `package`, or the reference of a file. `field` is title, creator, …"""
 
     of: str
@@ -30,12 +30,12 @@ class Titled:
     text: str
 
 
-def read_descriptive(source: Readable, where: str) -> Iterator[Titled]:
+def read_descriptive(source: Readable, where: str) -> Iterator[DescriptiveField]:
     """What a file of descriptive metadata tells; nothing where it is neither. Raises `PackageFault`, `UnsafeXml`."""
-    return found_in(source, where, lambda parser: _Reading(parser, where))
+    return read_items(source, where, lambda parser: _DescriptiveReader(parser, where))
 
 
-def led_to(href: str, folder: str) -> str:
+def resolve_reference(href: str, folder: str) -> str:
     """The name in the package that a description in `folder` leads to; empty where that is outside.
 
     >>> led_to("file:../../representations/rep1/data/a.txt", "metadata/descriptive/")
@@ -48,7 +48,7 @@ def led_to(href: str, folder: str) -> str:
     return "" if name.startswith("..") or name == "." else name
 
 
-class _Reading(Reading[Titled]):
+class _DescriptiveReader(XmlReader[DescriptiveField]):
     """The state between two events."""
 
     def __init__(self, parser: XMLParserType, where: str) -> None:
@@ -57,12 +57,12 @@ class _Reading(Reading[Titled]):
         self._ead = self._core = False
         self._titles: list[str] = []
         self._text_depth = 0
-        self._told: set[str] = set()
+        self._reported_fields: set[str] = set()
 
-    def start(self, name: str, told: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins."""
         self._depth += 1
-        self._judge(self._depth)
+        self._check_depth(self._depth)
         space, _, local = name.rpartition(" ")
         if self._depth == 1:
             self._ead = local == "ead"
@@ -70,14 +70,14 @@ class _Reading(Reading[Titled]):
         if self._ead and _COMPONENT.fullmatch(local):
             self._titles.append("")
         elif local == "dao" and self._titles:
-            href = told.get("href") or told.get(_XLINK_HREF, "")
-            title = self._titles[-1] or told.get("linktitle", "")
+            href = attributes.get("href") or attributes.get(_XLINK_HREF, "")
+            title = self._titles[-1] or attributes.get("linktitle", "")
             if href and title:
-                self._found.append(Titled(href, "title", title))
-        elif self._text is None and self._tells(space, local):
+                self._items.append(DescriptiveField(href, "title", title))
+        elif self._text is None and self._is_wanted(space, local):
             self._text, self._text_depth = [], self._depth
 
-    def _tells(self, space: str, local: str) -> bool:
+    def _is_wanted(self, space: str, local: str) -> bool:
         if self._ead:
             return local in _EAD_TEXTS
         return local in _DC_TEXTS and (self._core or space.startswith(_DC_SPACE))
@@ -104,7 +104,7 @@ class _Reading(Reading[Titled]):
         if self._ead and local == "unittitle" and self._titles:
             self._titles[-1] = self._titles[-1] or text
         if len(self._titles) <= 1:
-            told = field.get(local, local)
-            if told not in self._told:
-                self._told.add(told)
-                self._found.append(Titled("package", told, text))
+            field_name = field.get(local, local)
+            if field_name not in self._reported_fields:
+                self._reported_fields.add(field_name)
+                self._items.append(DescriptiveField("package", field_name, text))

@@ -9,7 +9,7 @@ from xml.parsers.expat import XMLParserType
 
 from noarkit.errors import PackageFault
 from noarkit.packages.eark import spec
-from noarkit.packages.eark.reading import Reading, found_in
+from noarkit.packages.eark.xml_reader import XmlReader, read_items
 from noarkit.safe.digest import Readable
 from noarkit.safe.sax import event_parser, feed
 
@@ -46,7 +46,7 @@ class Unit:
     id: str
     type: str
     parent: Unit | None
-    told: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
     dates: dict[str, str] = field(default_factory=dict)
     keywords: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -54,9 +54,9 @@ class Unit:
     appendices: list[tuple[str, str]] = field(default_factory=list)
     restrictions: list[dict[str, str]] = field(default_factory=list)
     ids: list[tuple[str, str]] = field(default_factory=list)
-    rest: list[tuple[str, str]] = field(default_factory=list)
+    extras: list[tuple[str, str]] = field(default_factory=list)
     children: int = 0
-    given: bool = False
+    emitted: bool = False
 
 
 def is_erms(source: Readable, where: str) -> bool:
@@ -64,11 +64,11 @@ def is_erms(source: Readable, where: str) -> bool:
     parser = event_parser(where)
     first: list[str] = []
 
-    def begun(name: str, told: dict[str, str]) -> None:
+    def on_start(name: str, attributes: dict[str, str]) -> None:
         if not first:
             first.append(name)
 
-    parser.StartElementHandler = begun
+    parser.StartElementHandler = on_start
     try:
         for _ in feed(parser, cast(BinaryIO, source), where):  # only read() is asked
             if first:
@@ -81,7 +81,7 @@ def is_erms(source: Readable, where: str) -> bool:
 
 def read_erms(source: Readable, where: str) -> Iterator[Unit]:
     """Every unit once, with all that is told of it before its children. Raises `PackageFault`, `UnsafeXml`."""
-    return found_in(source, where, lambda parser: _Reading(parser, where))
+    return read_items(source, where, lambda parser: _ErmsReader(parser, where))
 
 
 def _is_root(name: str) -> bool:
@@ -89,7 +89,7 @@ def _is_root(name: str) -> bool:
     return local == "erms" and space.lower() == spec.ERMS.lower()
 
 
-class _Reading(Reading[Unit]):
+class _ErmsReader(XmlReader[Unit]):
     """The state between two events."""
 
     def __init__(self, parser: XMLParserType, where: str) -> None:
@@ -102,23 +102,23 @@ class _Reading(Reading[Unit]):
         self._text = self._texts
         self._attributes: list[dict[str, str]] = []
 
-    def start(self, name: str, told: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins."""
-        self._judge(len(self._path) + 1)
+        self._check_depth(len(self._path) + 1)
         local = name.rpartition(" ")[2]
         self._path.append(local)
-        self._attributes.append(told)
+        self._attributes.append(attributes)
         self._texts.clear()
         if local in _UNITS and self._within_units():
-            self._begin(local, told)
+            self._begin(local, attributes)
         elif self._open:
-            self._inside(local, told)
+            self._read_inside(local, attributes)
 
     def _within_units(self) -> bool:
         above = self._path[-2] if len(self._path) > 1 else ""
         return above in ("aggregations", "records", "aggregation", "erms")
 
-    def _begin(self, local: str, told: dict[str, str]) -> None:
+    def _begin(self, local: str, attributes: dict[str, str]) -> None:
         parent = self._open[-1] if self._open else None
         if parent is None:
             self._top += 1
@@ -126,55 +126,57 @@ class _Reading(Reading[Unit]):
         else:
             parent.children += 1
             place = (*parent.place, parent.children)
-            self._give(parent)
+            self._emit(parent)
         kind: Literal["aggregation", "record"] = "record" if local == "record" else "aggregation"
-        type_ = told.get("aggregationType") or told.get("recordType", "")
-        self._open.append(Unit(kind, place, told.get("systemIdentifier", ""), type_, parent))
+        type_ = attributes.get("aggregationType") or attributes.get("recordType", "")
+        self._open.append(Unit(kind, place, attributes.get("systemIdentifier", ""), type_, parent))
         self._tops.append(len(self._path))
-        self._keep_attributes(local, told)
+        self._keep_attributes(local, attributes)
 
-    def _inside(self, local: str, told: dict[str, str]) -> None:
+    def _read_inside(self, local: str, attributes: dict[str, str]) -> None:
         unit = self._open[-1]
-        if local == "appendix" and told.get("path"):
-            unit.appendices.append((told["path"], told.get("name", "")))
+        if local == "appendix" and attributes.get("path"):
+            unit.appendices.append((attributes["path"], attributes.get("name", "")))
         elif local == "status" and self._path[-2] in _UNITS:
-            unit.told["status"] = told.get("value", "")
+            unit.texts["status"] = attributes.get("value", "")
         elif local == "direction" and self._path[-2] in _UNITS:
-            unit.told["direction"] = told.get("directionDefinition", "")
+            unit.texts["direction"] = attributes.get("directionDefinition", "")
         elif local == "agent":
-            unit.agents.append({"type": told.get("otherAgentType") or told.get("agentType", "")})
+            unit.agents.append({"type": attributes.get("otherAgentType") or attributes.get("agentType", "")})
             if self._below()[:-1] != ("agents",):
                 unit.agents[-1]["of"] = "/".join(self._below()[:-1])
         elif local == "restriction" and self._path[-2] in _UNITS:
-            unit.restrictions.append({"type": told.get("otherRestrictionType") or told.get("restrictionType", "")})
-        self._keep_attributes(local, told)
+            unit.restrictions.append(
+                {"type": attributes.get("otherRestrictionType") or attributes.get("restrictionType", "")}
+            )
+        self._keep_attributes(local, attributes)
 
     def _below(self) -> tuple[str, ...]:
         """The open elements below the unit."""
         return tuple(self._path[self._tops[-1] :])
 
-    def _keep_attributes(self, local: str, told: dict[str, str]) -> None:
-        taken = _TAKEN.get(local, frozenset())
-        if local == "classification" and "fullyQualifiedClassificationCode" in told:
-            taken -= {"classificationCode"}
-        for name, value in told.items():
-            if value.strip() and name not in taken and not name.startswith(_XSI):
-                self._open[-1].rest.append(("/".join((*self._below(), f"@{name}")), value.strip()))
+    def _keep_attributes(self, local: str, attributes: dict[str, str]) -> None:
+        known_attributes = _TAKEN.get(local, frozenset())
+        if local == "classification" and "fullyQualifiedClassificationCode" in attributes:
+            known_attributes -= {"classificationCode"}
+        for name, value in attributes.items():
+            if value.strip() and name not in known_attributes and not name.startswith(_XSI):
+                self._open[-1].extras.append(("/".join((*self._below(), f"@{name}")), value.strip()))
 
     def end(self, name: str) -> None:
         """It ends."""
         local = self._path.pop()
-        told = self._attributes.pop()
+        attributes = self._attributes.pop()
         if not self._open:
             return
         above = self._path[-1] if self._path else ""
         if local in _UNITS and above in ("aggregations", "records", "aggregation", "erms"):
             self._tops.pop()
-            self._give(self._open.pop())
+            self._emit(self._open.pop())
             return
         text = " ".join("".join(self._texts).split())
-        if text and not self._keep(self._open[-1], (above, local), told, text):
-            self._open[-1].rest.append(("/".join((*self._below(), local)), text))
+        if text and not self._keep(self._open[-1], (above, local), attributes, text):
+            self._open[-1].extras.append(("/".join((*self._below(), local)), text))
         self._texts.clear()
 
     def data(self, text: str) -> None:
@@ -182,36 +184,36 @@ class _Reading(Reading[Unit]):
         if self._open:
             self._texts.append(text)
 
-    def _keep(self, unit: Unit, where: tuple[str, str], told: dict[str, str], text: str) -> bool:
+    def _keep(self, unit: Unit, where: tuple[str, str], attributes: dict[str, str], text: str) -> bool:
         """Takes a text where it has a field of its own; False where it has none, or has it already."""
         above, local = where
         below = self._below()
         if unit.restrictions and below[:1] == ("restriction",):
-            kind = told.get("otherDateType") or told.get("dateType") or local
+            kind = attributes.get("otherDateType") or attributes.get("dateType") or local
             return _set(unit.restrictions[-1], kind, text)
         if unit.agents and "agent" in below:
             return local in _AGENT_TEXTS and _set(unit.agents[-1], local, text)
         if where == ("keywords", "keyword"):
             unit.keywords.append(text)
         elif where == ("dates", "date") and below == ("dates",):
-            kind = told.get("otherDateType") or told.get("dateType", "date")
-            unit.dates.setdefault(told.get("dateType", "date"), text)
+            kind = attributes.get("otherDateType") or attributes.get("dateType", "date")
+            unit.dates.setdefault(attributes.get("dateType", "date"), text)
             return unit.dates.setdefault(kind, text) == text
         elif where == ("notes", "note"):
             unit.notes.append(text)
         elif above in _UNITS and local in ("extraId", "identification"):
-            unit.ids.append((told.get("extraIdType") or told.get("identificationType") or local, text))
+            unit.ids.append((attributes.get("extraIdType") or attributes.get("identificationType") or local, text))
         elif above in _UNITS and local == "classification":
-            code = told.get("fullyQualifiedClassificationCode") or told.get("classificationCode", "")
-            return _set(unit.told, "class_title", text) and (not code or _set(unit.told, "class_code", code))
+            code = attributes.get("fullyQualifiedClassificationCode") or attributes.get("classificationCode", "")
+            return _set(unit.texts, "class_title", text) and (not code or _set(unit.texts, "class_code", code))
         else:
-            return above in _UNITS and local in _PLAIN and _set(unit.told, local, text)
+            return above in _UNITS and local in _PLAIN and _set(unit.texts, local, text)
         return True
 
-    def _give(self, unit: Unit) -> None:
-        if not unit.given:
-            unit.given = True
-            self._found.append(unit)
+    def _emit(self, unit: Unit) -> None:
+        if not unit.emitted:
+            unit.emitted = True
+            self._items.append(unit)
 
 
 def _set(fields: dict[str, str], name: str, text: str) -> bool:

@@ -23,66 +23,66 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_-][A-Za-z0-9_.-
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedHref:
     """Where a reference leads. `why` is empty where a file lies there, else `missing`, `outside` or `unsafe`."""
 
     name: str
     why: str = ""
 
 
-def resolve(href: str, folder: str, find: Find) -> Resolved:
+def resolve(href: str, folder: str, find: Find) -> ResolvedHref:
     """The file that a METS in `folder` (empty, or ending in `/`) refers to."""
     if _PLAIN.fullmatch(href):  # as most are
-        stored = find(folder + href)
-        if stored is not None:
-            return Resolved(stored)
+        stored_name = find(folder + href)
+        if stored_name is not None:
+            return ResolvedHref(stored_name)
     path, outside = _path(href)
     if outside:
-        return Resolved(href, "outside")
+        return ResolvedHref(href, "outside")
     first: str | None = None
     for number, spelt in enumerate(_spellings(path)):
         for base in (folder, "") if folder else ("",):
-            name = _inside(base, spelt)
-            if name is None or (folder and not base and _is_another_s(name, folder)):
+            name = _plain_name(base, spelt)
+            if name is None or (folder and not base and _is_foreign(name, folder)):
                 continue
             first = name if first is None and number == 0 else first
-            stored = find(name)
-            if stored is not None:
-                return Resolved(stored)
-    return Resolved(href, "unsafe") if first is None else Resolved(first, "missing")
+            stored_name = find(name)
+            if stored_name is not None:
+                return ResolvedHref(stored_name)
+    return ResolvedHref(href, "unsafe") if first is None else ResolvedHref(first, "missing")
 
 
 def _path(href: str) -> tuple[str, bool]:
     """The path without its scheme, and whether it names a place outside of any package."""
-    found = _SCHEME.match(href)
-    if found is None:
+    match = _SCHEME.match(href)
+    if match is None:
         return href, href.startswith("/")
-    if found.group().lower() != "file:":
+    if match.group().lower() != "file:":
         return href, True
-    rest = href[found.end() :]
-    if rest.startswith("//"):
-        rest = rest[2:]
-    if rest.startswith("/"):
-        return rest, True
-    return rest, False
+    path = href[match.end() :]
+    if path.startswith("//"):
+        path = path[2:]
+    if path.startswith("/"):
+        return path, True
+    return path, False
 
 
 def _spellings(path: str) -> Iterator[str]:
     """What may be meant: decoded, as it stands, decoded as a form is, with the other slash."""
-    seen: set[str] = set()
+    yielded: set[str] = set()
     for spelt in (unquote(path), path, unquote_plus(path), unquote(path).replace("\\", "/")):
-        if spelt not in seen:
-            seen.add(spelt)
+        if spelt not in yielded:
+            yielded.add(spelt)
             yield spelt
 
 
-def _is_another_s(name: str, folder: str) -> bool:
+def _is_foreign(name: str, folder: str) -> bool:
     """True where a name, seen from the root, would be a file that is not of this folder, nor shared by all: the same
     path in the package itself describes the package, and stands in for no file that the representation lacks."""
     return not name.startswith((folder, *_SHARED))
 
 
-def _inside(base: str, spelt: str) -> str | None:
+def _plain_name(base: str, spelt: str) -> str | None:
     """The plain name, None where it is none."""
     try:
         return "/".join(checked_parts(base + spelt))

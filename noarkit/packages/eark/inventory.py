@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from noarkit.packages.eark.hrefs import Resolved, resolve
-from noarkit.packages.eark.mets_read import Named, Role
+from noarkit.packages.eark.hrefs import ResolvedHref, resolve
+from noarkit.packages.eark.mets_read import MetsReference, Role
 from noarkit.safe.scratch import scratch
 
 _BATCH = 2_000
@@ -73,49 +73,52 @@ class Inventory:
         """Forgets everything."""
         self._db.close()
 
-    def present(self, name: str, size_bytes: int) -> None:
+    def add_present(self, name: str, size_bytes: int) -> None:
         """A file that is there."""
         self._present.append((name, size_bytes))
         if len(self._present) >= _BATCH:
-            self.all_present()
+            self.flush_present()
 
-    def all_present(self) -> None:
+    def flush_present(self) -> None:
         """No more come for now."""
         self._insert("INSERT OR IGNORE INTO present VALUES (?, ?)", self._present)
 
-    def listed(self, mets: str, named: Named, found: Resolved) -> None:
+    def add_listed(self, mets: str, reference: MetsReference, target: ResolvedHref) -> None:
         """Something that a METS lists."""
         self._listed.append(
             (
-                named.role,
-                representation_folder(mets if found.why == "outside" else found.name) or "",
-                found.name,
-                found.why,
+                reference.role,
+                representation_folder(mets if target.why == "outside" else target.name) or "",
+                target.name,
+                target.why,
                 mets,
-                named.href,
-                named.use,
-                named.size_bytes,
-                named.checksum,
-                named.checksum_type,
-                named.media_type,
-                named.created,
-                named.md_type,
-                named.format_name,
-                named.format_version,
-                named.puid,
-                named.original_name,
-                named.status,
-                named.content_type,
-                named.other_content_type,
+                reference.href,
+                reference.use,
+                reference.size_bytes,
+                reference.checksum,
+                reference.checksum_type,
+                reference.media_type,
+                reference.created,
+                reference.md_type,
+                reference.format_name,
+                reference.format_version,
+                reference.puid,
+                reference.original_name,
+                reference.status,
+                reference.content_type,
+                reference.other_content_type,
             )
         )
         if len(self._listed) >= _BATCH:
-            self.all_listed()
+            self.flush_listed()
 
-    def all_listed(self) -> None:
+    def flush_listed(self) -> None:
         """No more come for now."""
-        marks = ", ".join("?" * 20)
-        self._insert(f"INSERT INTO listed (role, folder, {_COLUMNS}, content, other) VALUES ({marks})", self._listed)  # noqa: S608  # our own columns
+        placeholders = ", ".join("?" * 20)
+        self._insert(
+            f"INSERT INTO listed (role, folder, {_COLUMNS}, content, other) VALUES ({placeholders})",  # noqa: S608  # our own columns
+            self._listed,
+        )
 
     def _insert(self, statement: str, rows: list[tuple[object, ...]] | list[tuple[str, int]]) -> None:
         self._db.execute("BEGIN")
@@ -123,7 +126,7 @@ class Inventory:
         self._db.execute("COMMIT")
         rows.clear()
 
-    def resolve(self, href: str, folder: str) -> Resolved:
+    def resolve(self, href: str, folder: str) -> ResolvedHref:
         """Where a reference leads."""
         return resolve(href, folder, self.find)
 
@@ -144,13 +147,13 @@ class Inventory:
 
     def entries(self, role: Role, folder: str | None) -> Iterator[Entry]:
         """What is listed in a role: everywhere, in one representation's folder, or outside of all (``""``)."""
-        given = (role,) if folder is None else (role, folder)
+        values = (role,) if folder is None else (role, folder)
         where = "role = ?" if folder is None else "role = ? AND folder = ?"
         query = f"SELECT {_COLUMNS} FROM listed WHERE {where} ORDER BY folder, name, number"  # noqa: S608  # ours
-        for row in self._db.execute(query, given):
+        for row in self._db.execute(query, values):
             yield Entry(*row)
 
-    def is_mets(self, name: str) -> None:
+    def mark_as_mets(self, name: str) -> None:
         """A file turned out to be a METS that is read: it is no file like others."""
         self._db.execute("UPDATE listed SET role = 'pointer' WHERE name = ?", (name,))
 

@@ -9,10 +9,10 @@ import mimetypes
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from noarkit.packages.container.progress import Progress
 from noarkit.packages.eark import spec
 from noarkit.packages.eark.markup import moment, moment_of_stamp
 from noarkit.packages.eark.order import EarkFile, MetadataFile
-from noarkit.packages.holding.progress import Progress
 from noarkit.safe.scratch import scratch
 
 UNKNOWN_TYPE = "application/octet-stream"
@@ -20,7 +20,7 @@ _BATCH = 1_000
 _OWN_TYPES = {".xsd": "application/xml", ".xml": "application/xml", ".siard": "application/zip"}
 
 
-class Packed(NamedTuple):  # made twice for each file: twice as quick as a dataclass
+class PackageFile(NamedTuple):  # made twice for each file: twice as quick as a dataclass
     """A file of the package. `name` is its path from the folder whose METS tells of it."""
 
     name: str
@@ -36,8 +36,8 @@ class Packed(NamedTuple):  # made twice for each file: twice as quick as a datac
     md_version: str = ""
 
 
-_Told = tuple[str, str, str, str, str, str, str]
-_NOTHING: _Told = ("", "", "", "", "", "", "")
+_FactRow = tuple[str, str, str, str, str, str, str]
+_NO_FACTS: _FactRow = ("", "", "", "", "", "", "")
 
 
 class Facts:
@@ -49,7 +49,7 @@ class Facts:
             "CREATE TABLE told (name TEXT PRIMARY KEY, media TEXT, puid TEXT, format TEXT, version TEXT,"
             " created TEXT, original TEXT, md TEXT) WITHOUT ROWID"
         )
-        self._waiting: list[tuple[str, *_Told]] = []
+        self._waiting: list[tuple[str, *_FactRow]] = []
         self._types = mimetypes.MimeTypes(filenames=())  # the language's own table: the same everywhere
         self._by_ending: dict[str, str] = {}
         self._of_files = False
@@ -61,17 +61,17 @@ class Facts:
     def file(self, name: str, file: EarkFile) -> None:
         """Remembers what is told of a file, if anything."""
         created = moment(file.created) if file.created else ""
-        told = (file.media_type, file.puid, file.format_name, file.format_version, created, file.original_name, "")
-        if told != _NOTHING:
+        facts = (file.media_type, file.puid, file.format_name, file.format_version, created, file.original_name, "")
+        if facts != _NO_FACTS:
             self._of_files = True
-            self._remember(name, told)
+            self._remember(name, facts)
 
     def metadata(self, name: str, file: MetadataFile) -> None:
         """Remembers of what type metadata is."""
         self._remember(name, (file.media_type, "", "", "", "", "", file.md_type))
 
-    def _remember(self, name: str, told: _Told) -> None:
-        self._waiting.append((name, *told))
+    def _remember(self, name: str, facts: _FactRow) -> None:
+        self._waiting.append((name, *facts))
         if len(self._waiting) >= _BATCH:
             self._flush()
 
@@ -81,26 +81,26 @@ class Facts:
         self._db.execute("COMMIT")
         self._waiting.clear()
 
-    def of(self, name: str) -> _Told:
+    def of(self, name: str) -> _FactRow:
         """What is told of a file."""
         if not self._of_files and f"{spec.METADATA}/" not in name:  # a million times nothing is asked in vain
-            return _NOTHING
+            return _NO_FACTS
         if self._waiting:
             self._flush()
         row = self._db.execute(
             "SELECT media, puid, format, version, created, original, md FROM told WHERE name = ?", (name,)
         ).fetchone()
-        return _NOTHING if row is None else row
+        return _NO_FACTS if row is None else row
 
     def media_type(self, name: str) -> str:
         """The media type that the name's ending means."""
         dot = name.rfind(".")
-        ending = name[dot:].lower() if dot > name.rfind("/") else ""
-        found = self._by_ending.get(ending)
+        suffix = name[dot:].lower() if dot > name.rfind("/") else ""
+        found = self._by_ending.get(suffix)
         if found is None:
-            found = _OWN_TYPES.get(ending) or self._types.guess_type(f"x{ending}")[0] or UNKNOWN_TYPE
+            found = _OWN_TYPES.get(suffix) or self._types.guess_type(f"x{suffix}")[0] or UNKNOWN_TYPE
             if len(self._by_ending) < _BATCH:
-                self._by_ending[ending] = found
+                self._by_ending[suffix] = found
         return found
 
 
@@ -112,12 +112,12 @@ class Listing:
         self._facts = facts
         self._created = created
 
-    def below(self, folder: str, base: str = "") -> Iterator[Packed]:
+    def below(self, folder: str, base: str = "") -> Iterator[PackageFile]:
         """What was taken below `folder`; names are told without `base`."""
         facts, skip = self._facts, len(base)
         for row in self._progress.rows("payload", by_name=True, below=folder):
             media, puid, form, version, created, original, md = facts.of(row.name)
-            yield Packed(
+            yield PackageFile(
                 row.name[skip:],
                 row.size_bytes,
                 row.digests[0],
@@ -135,12 +135,12 @@ class Listing:
         rows = self._progress.rows("payload", by_name=True, below=folder)
         return next(rows, None) is not None
 
-    def written(self, name: str, base: str = "", md: tuple[str, str] = ("", "")) -> Packed:
+    def written_file(self, name: str, base: str = "", md: tuple[str, str] = ("", "")) -> PackageFile:
         """A file that this build wrote itself; `md` is its metadata type and version."""
-        found = self._progress.find(name)
-        assert found is not None  # noqa: S101  # whoever asks has written it
-        row = found[0]
-        return Packed(
+        entry = self._progress.find(name)
+        assert entry is not None  # noqa: S101  # whoever asks has written it
+        row = entry[0]
+        return PackageFile(
             name[len(base) :],
             row.size_bytes,
             row.digests[0],

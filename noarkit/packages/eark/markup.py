@@ -8,7 +8,7 @@ from functools import lru_cache
 from time import gmtime
 from urllib.parse import quote
 
-from noarkit.packages.holding.digests import modified_ns
+from noarkit.packages.container.digests import modified_ns
 
 _SPECIAL = re.compile(r"[&<>\"\x00-\x1f\ud800-\udfff\ufffe\uffff]")
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
@@ -24,16 +24,16 @@ def escaped(text: str) -> str:
     >>> escaped("a & b\\x01")
     'a &amp; b\ufffd'
     """
-    return _SPECIAL.sub(_instead, text) if _SPECIAL.search(text) else text
+    return _SPECIAL.sub(_replace_special, text) if _SPECIAL.search(text) else text
 
 
-def _instead(found: re.Match[str]) -> str:
-    return _NAMED.get(found.group(), _REPLACEMENT)
+def _replace_special(match: re.Match[str]) -> str:
+    return _NAMED.get(match.group(), _REPLACEMENT)
 
 
-def attributes(**told: str | None) -> str:
+def attributes(**values: str | None) -> str:
     """Attributes with a blank before each, those left out that are empty; `_` stands for `:` in their names."""
-    return "".join(f' {name.replace("_", ":")}="{escaped(value)}"' for name, value in told.items() if value)
+    return "".join(f' {name.replace("_", ":")}="{escaped(value)}"' for name, value in values.items() if value)
 
 
 def href(name: str) -> str:
@@ -48,12 +48,12 @@ def moment(when: datetime) -> str:
 
 def moment_of_stamp(stamp: str) -> str | None:
     """When a file was last changed, out of its stamp; None where that tells no time."""
-    written = modified_ns(stamp)
-    second = written // 1_000_000_000 if written is not None else _LAST_SECOND + 1
-    return _spelt(second) if _FIRST_SECOND <= second <= _LAST_SECOND else None
+    time_ns = modified_ns(stamp)
+    second = time_ns // 1_000_000_000 if time_ns is not None else _LAST_SECOND + 1
+    return _format_second(second) if _FIRST_SECOND <= second <= _LAST_SECOND else None
 
 
 @lru_cache(maxsize=4096)
-def _spelt(second: int) -> str:
+def _format_second(second: int) -> str:
     at = gmtime(second)
     return f"{at[0]:04}-{at[1]:02}-{at[2]:02}T{at[3]:02}:{at[4]:02}:{at[5]:02}Z"

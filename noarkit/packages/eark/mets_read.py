@@ -13,7 +13,7 @@ from xml.parsers.expat import XMLParserType
 from noarkit.errors import PackageFault
 from noarkit.packages.eark import spec
 from noarkit.packages.eark.order import Agent
-from noarkit.packages.eark.reading import Reading, found_in
+from noarkit.packages.eark.xml_reader import XmlReader, read_items
 from noarkit.safe.digest import Readable
 
 Role = Literal["file", "metadata", "pointer"]
@@ -23,7 +23,7 @@ _TEXTS = ("name", "note", "altRecordID", "metsDocumentID")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class MetsReference:
     """Something a METS lists: a file, a file of metadata, or another METS. `use` is its group, section or division."""
 
     role: Role
@@ -69,15 +69,15 @@ class Heading:
         return self.name[: self.name.rfind("/") + 1]
 
 
-def read_mets(source: Readable, heading: Heading, where: str) -> Iterator[Named]:
+def read_mets(source: Readable, heading: Heading, where: str) -> Iterator[MetsReference]:
     """Everything a METS lists, in order; `heading` is filled on the way.
 
     Raises `PackageFault` for what is no METS, and `UnsafeXml`.
     """
-    return found_in(source, where, lambda parser: _Reading(parser, heading, where))
+    return read_items(source, where, lambda parser: _MetsReader(parser, heading, where))
 
 
-class _Reading(Reading[Named]):
+class _MetsReader(XmlReader[MetsReference]):
     """The state between two events."""
 
     def __init__(self, parser: XMLParserType, heading: Heading, where: str) -> None:
@@ -93,23 +93,23 @@ class _Reading(Reading[Named]):
         self._name = ""
         self._attributes: dict[str, str] = {}
 
-    def start(self, name: str, told: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins."""
         self._depth += 1
-        self._judge(self._depth)
+        self._check_depth(self._depth)
         space, _, local = name.rpartition(" ")
         if self._depth == 1:
             if local != "mets" or space != spec.METS:
                 raise PackageFault(where=self._where, why="eark-not-mets")
-            self._root(told)
+            self._root(attributes)
         elif space == spec.METS:
             begin = getattr(self, f"_on_{local}", None)
             if begin is not None:
-                begin(told)
+                begin(attributes)
             elif local in _SECTIONS:
-                self._section = (local, told.get("STATUS", ""))
+                self._section = (local, attributes.get("STATUS", ""))
             elif local in _TEXTS:
-                self._text, self._attributes = [], told
+                self._text, self._attributes = [], attributes
 
     def end(self, name: str) -> None:
         """It ends."""
@@ -127,33 +127,33 @@ class _Reading(Reading[Named]):
             text, self._text = "".join(self._text).strip(), None
             self._end_text(local, text)
 
-    def _root(self, told: dict[str, str]) -> None:
+    def _root(self, attributes: dict[str, str]) -> None:
         head = self._heading
-        head.object_id, head.label = told.get("OBJID", ""), told.get("LABEL", "")
-        head.category, head.profile = told.get("TYPE", ""), told.get("PROFILE", "")
-        head.other_category = _of_csip(told, "OTHERTYPE")
-        head.content_type = _of_csip(told, "CONTENTINFORMATIONTYPE") or told.get(
+        head.object_id, head.label = attributes.get("OBJID", ""), attributes.get("LABEL", "")
+        head.category, head.profile = attributes.get("TYPE", ""), attributes.get("PROFILE", "")
+        head.other_category = _csip_attribute(attributes, "OTHERTYPE")
+        head.content_type = _csip_attribute(attributes, "CONTENTINFORMATIONTYPE") or attributes.get(
             f"{spec.XLINK} CONTENTTYPESPECIFICATION", ""
         )
-        head.other_content_type = _of_csip(told, "OTHERCONTENTINFORMATIONTYPE")
+        head.other_content_type = _csip_attribute(attributes, "OTHERCONTENTINFORMATIONTYPE")
 
-    def _on_metsHdr(self, told: dict[str, str]) -> None:
+    def _on_metsHdr(self, attributes: dict[str, str]) -> None:
         head = self._heading
-        head.created, head.record_status = told.get("CREATEDATE", ""), told.get("RECORDSTATUS", "")
-        head.package_type = _of_csip(told, "OAISPACKAGETYPE")
+        head.created, head.record_status = attributes.get("CREATEDATE", ""), attributes.get("RECORDSTATUS", "")
+        head.package_type = _csip_attribute(attributes, "OAISPACKAGETYPE")
 
-    def _on_agent(self, told: dict[str, str]) -> None:
-        self._agent, self._notes, self._name = told, [], ""
+    def _on_agent(self, attributes: dict[str, str]) -> None:
+        self._agent, self._notes, self._name = attributes, [], ""
 
     def _end_agent(self) -> None:
-        told = self._agent
+        attributes = self._agent
         self._heading.agents.append(
             Agent(
-                told.get("ROLE", ""),
-                told.get("TYPE", ""),
+                attributes.get("ROLE", ""),
+                attributes.get("TYPE", ""),
                 self._name,
-                told.get("OTHERROLE", ""),
-                told.get("OTHERTYPE", ""),
+                attributes.get("OTHERROLE", ""),
+                attributes.get("OTHERTYPE", ""),
                 tuple(self._notes),
             )
         )
@@ -162,75 +162,79 @@ class _Reading(Reading[Named]):
         if local == "name":
             self._name = text
         elif local == "note":
-            self._notes.append((text, _of_csip(self._attributes, "NOTETYPE")))
+            self._notes.append((text, _csip_attribute(self._attributes, "NOTETYPE")))
         elif local == "altRecordID":
             self._heading.record.append((self._attributes.get("TYPE", ""), text))
 
-    def _on_mdRef(self, told: dict[str, str]) -> None:
+    def _on_mdRef(self, attributes: dict[str, str]) -> None:
         section, status = self._section
-        self._found.append(_named("metadata", told, told, (section, "", ""), status, told.get("MDTYPE", "")))
+        self._items.append(
+            _reference("metadata", attributes, attributes, (section, "", ""), status, attributes.get("MDTYPE", ""))
+        )
 
-    def _on_fileGrp(self, told: dict[str, str]) -> None:
-        use, content, other = self._groups[-1]
-        content = _of_csip(told, "CONTENTINFORMATIONTYPE") or content
-        other = _of_csip(told, "OTHERCONTENTINFORMATIONTYPE") or other
-        self._groups.append((told.get("USE") or use, content, other))
+    def _on_fileGrp(self, attributes: dict[str, str]) -> None:
+        use, content, other_content = self._groups[-1]
+        content = _csip_attribute(attributes, "CONTENTINFORMATIONTYPE") or content
+        other_content = _csip_attribute(attributes, "OTHERCONTENTINFORMATIONTYPE") or other_content
+        self._groups.append((attributes.get("USE") or use, content, other_content))
 
-    def _on_file(self, told: dict[str, str]) -> None:
-        self._file = told
+    def _on_file(self, attributes: dict[str, str]) -> None:
+        self._file = attributes
 
-    def _on_FLocat(self, told: dict[str, str]) -> None:
-        self._found.append(_named("file", told, self._file, self._groups[-1]))
+    def _on_FLocat(self, attributes: dict[str, str]) -> None:
+        self._items.append(_reference("file", attributes, self._file, self._groups[-1]))
 
-    def _on_div(self, told: dict[str, str]) -> None:
+    def _on_div(self, attributes: dict[str, str]) -> None:
         if len(self._divisions) == 0 and not self._heading.kind:
-            self._heading.kind = told.get("TYPE", "")
-        self._divisions.append(told.get("LABEL", ""))
+            self._heading.kind = attributes.get("TYPE", "")
+        self._divisions.append(attributes.get("LABEL", ""))
 
-    def _on_mptr(self, told: dict[str, str]) -> None:
-        if told.get("LOCTYPE", "URL") == "URL":
-            self._found.append(_named("pointer", told, {}, (self._divisions[-1] if self._divisions else "", "", "")))
+    def _on_mptr(self, attributes: dict[str, str]) -> None:
+        if attributes.get("LOCTYPE", "URL") == "URL":
+            self._items.append(
+                _reference("pointer", attributes, {}, (self._divisions[-1] if self._divisions else "", "", ""))
+            )
 
 
-def _named(
+def _reference(
     role: Role,
-    place: dict[str, str],
-    told: dict[str, str],
+    locator: dict[str, str],
+    attributes: dict[str, str],
     group: tuple[str, str, str],
     status: str = "",
     md_type: str = "",
-) -> Named:
-    href = place.get(f"{spec.XLINK} href") or place.get("href", "")
-    size = told.get("SIZE", "")
-    return Named(
+) -> MetsReference:
+    href = locator.get(f"{spec.XLINK} href") or locator.get("href", "")
+    size = attributes.get("SIZE", "")
+    return MetsReference(
         role,
         href,
         group[0],
         int(size) if size.isascii() and size.isdigit() and len(size) < 19 else None,
-        told.get("CHECKSUM", "").lower(),
-        told.get("CHECKSUMTYPE", ""),
-        told.get("MIMETYPE", ""),
-        told.get("CREATED", ""),
+        attributes.get("CHECKSUM", "").lower(),
+        attributes.get("CHECKSUMTYPE", ""),
+        attributes.get("MIMETYPE", ""),
+        attributes.get("CREATED", ""),
         md_type,
-        _of_sip(told, spec.FORMAT_NAME),
-        _of_sip(told, spec.FORMAT_VERSION),
-        _puid(told) if len(told) > 6 else "",
-        told.get("OWNERID", ""),
+        _sip_attribute(attributes, spec.FORMAT_NAME),
+        _sip_attribute(attributes, spec.FORMAT_VERSION),
+        _puid(attributes) if len(attributes) > 6 else "",
+        attributes.get("OWNERID", ""),
         status,
         group[1],
         group[2],
     )
 
 
-def _puid(told: dict[str, str]) -> str:
-    registry = _of_sip(told, spec.FORMAT_REGISTRY) or _of_sip(told, spec.FORMAT_REGISTRY_MET)
-    key = _of_sip(told, spec.FORMAT_KEY) or _of_sip(told, spec.FORMAT_KEY_MET)
+def _puid(attributes: dict[str, str]) -> str:
+    registry = _sip_attribute(attributes, spec.FORMAT_REGISTRY) or _sip_attribute(attributes, spec.FORMAT_REGISTRY_MET)
+    key = _sip_attribute(attributes, spec.FORMAT_KEY) or _sip_attribute(attributes, spec.FORMAT_KEY_MET)
     return key if not registry or registry.upper() == spec.PRONOM else ""
 
 
-def _of_csip(told: dict[str, str], name: str) -> str:
-    return next((told[key] for space in spec.CSIP_SPELLINGS if (key := f"{space} {name}") in told), "")
+def _csip_attribute(attributes: dict[str, str], name: str) -> str:
+    return next((attributes[key] for space in spec.CSIP_SPELLINGS if (key := f"{space} {name}") in attributes), "")
 
 
-def _of_sip(told: dict[str, str], name: str) -> str:
-    return next((told[key] for space in spec.SIP_SPELLINGS if (key := f"{space} {name}") in told), "")
+def _sip_attribute(attributes: dict[str, str], name: str) -> str:
+    return next((attributes[key] for space in spec.SIP_SPELLINGS if (key := f"{space} {name}") in attributes), "")

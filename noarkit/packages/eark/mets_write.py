@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from noarkit.packages.eark import spec
-from noarkit.packages.eark.listing import Packed
+from noarkit.packages.eark.listing import PackageFile
 from noarkit.packages.eark.markup import attributes, escaped, href
 from noarkit.packages.eark.order import SOFTWARE, Agent
 from noarkit.packages.eark.schemas import CSIP_XSD, METS_XSD, SIP_XSD, XLINK_XSD
@@ -42,19 +42,19 @@ class Group:
     """A file group and the division that shows it. `pointer` is the METS that a division leads to."""
 
     use: str
-    files: Iterable[Packed]
+    files: Iterable[PackageFile]
     content_type: str = ""
     other_content_type: str = ""
     pointer: str = ""
-    both: bool = False
+    with_file_pointer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class MetsMetadata:
     """The metadata of a METS: what describes, what tells of preservation, and what else there is."""
 
-    descriptive: Sequence[Packed] = ()
-    preservation: Sequence[Packed] = ()
+    descriptive: Sequence[PackageFile] = ()
+    preservation: Sequence[PackageFile] = ()
 
 
 def software(version: str) -> Agent:
@@ -63,24 +63,24 @@ def software(version: str) -> Agent:
 
 
 def mets(
-    heading: Heading, described: Described, groups: Iterable[Group], checksum: str, kind: str = ""
+    heading: Heading, metadata: MetsMetadata, groups: Iterable[Group], checksum: str, kind: str = ""
 ) -> Iterator[bytes]:
     """A whole METS document. Groups come with at least one file each; `kind` is the type of the top division."""
     yield _root(heading).encode()
     yield _header(heading).encode()
     ids: dict[str, list[str]] = {"dmd": [], "amd": []}
-    yield from _metadata(heading, described, ids, checksum)
-    shown: list[tuple[Group, str, str]] = []
+    yield from _metadata(heading, metadata, ids, checksum)
+    numbered_groups: list[tuple[Group, str, str]] = []
     files = _Numbers(heading.prefix, checksum)
     for number, group in enumerate(groups, 1):
         group_id = f"{heading.prefix}group-{number}"
         if number == 1:
             yield f'<fileSec ID="{heading.prefix}files">\n'.encode()
         yield from _group(group, group_id, files)
-        shown.append((group, group_id, files.last()))
-    if shown:
+        numbered_groups.append((group, group_id, files.last()))
+    if numbered_groups:
         yield b"</fileSec>\n"
-    yield _map(heading, ids, shown, kind).encode()
+    yield _map(heading, ids, numbered_groups, kind).encode()
     yield b"</mets>\n"
 
 
@@ -90,7 +90,7 @@ def _root(heading: Heading) -> str:
         f"{spec.METS} {above}{METS_XSD} {spec.XLINK} {above}{XLINK_XSD}"
         f" {spec.CSIP} {above}{CSIP_XSD} {spec.SIP} {above}{SIP_XSD}"
     )
-    told = attributes(
+    root_attributes = attributes(
         OBJID=heading.object_id,
         LABEL=heading.label,
         TYPE=heading.category,
@@ -102,11 +102,11 @@ def _root(heading: Heading) -> str:
     )
     spaces = f'xmlns="{spec.METS}" xmlns:csip="{spec.CSIP}" xmlns:sip="{spec.SIP}"'
     more = f'xmlns:xlink="{spec.XLINK}" xmlns:xsi="{spec.XSI}"'
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<mets {spaces} {more}{told}>\n'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<mets {spaces} {more}{root_attributes}>\n'
 
 
 def _header(heading: Heading) -> str:
-    told = attributes(
+    header_attributes = attributes(
         CREATEDATE=heading.created,
         LASTMODDATE=heading.created,
         RECORDSTATUS=heading.record_status,
@@ -116,38 +116,41 @@ def _header(heading: Heading) -> str:
     inside += "".join(
         f'<altRecordID TYPE="{escaped(type_)}">{escaped(value)}</altRecordID>\n' for type_, value in heading.record
     )
-    return f"<metsHdr{told}>\n{inside}</metsHdr>\n"
+    return f"<metsHdr{header_attributes}>\n{inside}</metsHdr>\n"
 
 
 def _agent(agent: Agent) -> str:
-    told = attributes(ROLE=agent.role, OTHERROLE=agent.other_role, TYPE=agent.type, OTHERTYPE=agent.other_type)
+    agent_attributes = attributes(
+        ROLE=agent.role, OTHERROLE=agent.other_role, TYPE=agent.type, OTHERTYPE=agent.other_type
+    )
     notes = "".join(
         f"<note{attributes(csip_NOTETYPE=note_type)}>{escaped(text)}</note>" for text, note_type in agent.notes
     )
-    return f"<agent{told}><name>{escaped(agent.name)}</name>{notes}</agent>\n"
+    return f"<agent{agent_attributes}><name>{escaped(agent.name)}</name>{notes}</agent>\n"
 
 
-def _metadata(heading: Heading, described: Described, ids: dict[str, list[str]], checksum: str) -> Iterator[bytes]:
-    for number, file in enumerate(described.descriptive, 1):
-        one = f"{heading.prefix}dmd-{number}"
-        ids["dmd"].append(one)
+def _metadata(heading: Heading, metadata: MetsMetadata, ids: dict[str, list[str]], checksum: str) -> Iterator[bytes]:
+    for number, file in enumerate(metadata.descriptive, 1):
+        section_id = f"{heading.prefix}dmd-{number}"
+        ids["dmd"].append(section_id)
         inside = _reference(file, checksum)
-        yield f'<dmdSec ID="{one}" CREATED="{file.created}" STATUS="CURRENT">{inside}</dmdSec>\n'.encode()
-    if described.preservation:
+        yield f'<dmdSec ID="{section_id}" CREATED="{file.created}" STATUS="CURRENT">{inside}</dmdSec>\n'.encode()
+    if metadata.preservation:
         yield b"<amdSec>\n"
-        for number, file in enumerate(described.preservation, 1):
-            one = f"{heading.prefix}amd-{number}"
-            ids["amd"].append(one)
+        for number, file in enumerate(metadata.preservation, 1):
+            section_id = f"{heading.prefix}amd-{number}"
+            ids["amd"].append(section_id)
             inside = _reference(file, checksum)
-            yield f'<digiprovMD ID="{one}" CREATED="{file.created}" STATUS="CURRENT">{inside}</digiprovMD>\n'.encode()
+            start = f'<digiprovMD ID="{section_id}" CREATED="{file.created}" STATUS="CURRENT">'
+            yield f"{start}{inside}</digiprovMD>\n".encode()
         yield b"</amdSec>\n"
 
 
-def _reference(file: Packed, checksum: str) -> str:
-    other = attributes(OTHERMDTYPE="OTHER" if file.md_type == "OTHER" else "", MDTYPEVERSION=file.md_version)
+def _reference(file: PackageFile, checksum: str) -> str:
+    type_attributes = attributes(OTHERMDTYPE="OTHER" if file.md_type == "OTHER" else "", MDTYPEVERSION=file.md_version)
     return (
         f'<mdRef LOCTYPE="URL" xlink:type="simple" xlink:href="{href(file.name)}"'
-        f' MDTYPE="{escaped(file.md_type)}"{other} MIMETYPE="{escaped(file.media_type)}"'
+        f' MDTYPE="{escaped(file.md_type)}"{type_attributes} MIMETYPE="{escaped(file.media_type)}"'
         f' SIZE="{file.size_bytes}" CREATED="{file.created}"'
         f' CHECKSUM="{file.digest}" CHECKSUMTYPE="{checksum}"/>'
     )
@@ -166,7 +169,7 @@ class _Numbers:
         """The id of the file that came last."""
         return f"{self._prefix}file-{self._count}"
 
-    def spelt(self, file: Packed) -> str:
+    def spelt(self, file: PackageFile) -> str:
         """The element of the next file."""
         self._count += 1
         more = _format(file) if file.puid or file.format_name else ""
@@ -178,7 +181,7 @@ class _Numbers:
         )
 
 
-def _format(file: Packed) -> str:
+def _format(file: PackageFile) -> str:
     return attributes(
         sip_FILEFORMATNAME=file.format_name,
         sip_FILEFORMATVERSION=file.format_version,
@@ -188,34 +191,34 @@ def _format(file: Packed) -> str:
 
 
 def _group(group: Group, group_id: str, numbers: _Numbers) -> Iterator[bytes]:
-    told = attributes(
+    group_attributes = attributes(
         USE=group.use,
         ID=group_id,
         csip_CONTENTINFORMATIONTYPE=group.content_type,
         csip_OTHERCONTENTINFORMATIONTYPE=group.other_content_type,
     )
-    yield f"<fileGrp{told}>\n".encode()
-    held: list[str] = []
+    yield f"<fileGrp{group_attributes}>\n".encode()
+    batch: list[str] = []
     for file in group.files:
-        held.append(numbers.spelt(file))
-        if len(held) >= _BATCH:
-            yield "".join(held).encode()
-            held.clear()
-    yield ("".join(held) + "</fileGrp>\n").encode()
+        batch.append(numbers.spelt(file))
+        if len(batch) >= _BATCH:
+            yield "".join(batch).encode()
+            batch.clear()
+    yield ("".join(batch) + "</fileGrp>\n").encode()
 
 
-def _map(heading: Heading, ids: dict[str, list[str]], shown: Sequence[tuple[Group, str, str]], kind: str) -> str:
+def _map(heading: Heading, ids: dict[str, list[str]], groups: Sequence[tuple[Group, str, str]], kind: str) -> str:
     prefix = heading.prefix
     top = attributes(ID=f"{prefix}div", LABEL=heading.object_id, TYPE=kind)
-    linked = attributes(ADMID=" ".join(ids["amd"]), DMDID=" ".join(ids["dmd"]))
-    divisions = [f'<div ID="{prefix}div-metadata" LABEL="{spec.LABEL_METADATA}"{linked}/>\n']
-    for number, (group, group_id, file_id) in enumerate(shown, 1):
+    link_attributes = attributes(ADMID=" ".join(ids["amd"]), DMDID=" ".join(ids["dmd"]))
+    divisions = [f'<div ID="{prefix}div-metadata" LABEL="{spec.LABEL_METADATA}"{link_attributes}/>\n']
+    for number, (group, group_id, file_id) in enumerate(groups, 1):
         begin = f'<div ID="{prefix}div-{number}" LABEL="{escaped(group.use)}">'
         if not group.pointer:
             divisions.append(f'{begin}<fptr FILEID="{group_id}"/></div>\n')
             continue
         to = f'LOCTYPE="URL" xlink:type="simple" xlink:href="{href(group.pointer)}" xlink:title="{group_id}"'
-        file = f'<fptr FILEID="{file_id}"/>' if group.both else ""
+        file = f'<fptr FILEID="{file_id}"/>' if group.with_file_pointer else ""
         divisions.append(f"{begin}<mptr {to}/>{file}</div>\n")
     name = attributes(ID=f"{prefix}map", TYPE=spec.STRUCT_MAP_TYPE, LABEL=spec.STRUCT_MAP_LABEL)
     return f"<structMap{name}>\n<div{top}>\n{''.join(divisions)}</div>\n</structMap>\n"

@@ -8,7 +8,7 @@ from xml.parsers.expat import XMLParserType
 
 from noarkit.errors import PackageFault
 from noarkit.packages.eark import spec
-from noarkit.packages.eark.reading import Reading, found_in
+from noarkit.packages.eark.xml_reader import XmlReader, read_items
 from noarkit.safe.digest import Readable
 
 _NAMESPACES = (spec.PREMIS, spec.PREMIS_2)
@@ -50,10 +50,10 @@ def read_premis(source: Readable, where: str, *namespaces: str) -> Iterator[Prem
 
     Raises `PackageFault` for what is none, and `UnsafeXml`.
     """
-    return found_in(source, where, lambda parser: _Reading(parser, where, (*_NAMESPACES, *namespaces)))
+    return read_items(source, where, lambda parser: _PremisReader(parser, where, (*_NAMESPACES, *namespaces)))
 
 
-class _Reading(Reading[PremisObject]):
+class _PremisReader(XmlReader[PremisObject]):
     """The state between two events."""
 
     def __init__(self, parser: XMLParserType, where: str, namespaces: tuple[str, ...]) -> None:
@@ -61,46 +61,46 @@ class _Reading(Reading[PremisObject]):
         self._namespaces = namespaces
         self._depth = 0
         self._kind = ""
-        self._told: dict[str, list[str]] | None = None
+        self._object_texts: dict[str, list[str]] | None = None
         self._related = 0
 
-    def start(self, name: str, told: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins."""
         self._depth += 1
-        self._judge(self._depth)
+        self._check_depth(self._depth)
         space, _, local = name.rpartition(" ")
         if self._depth == 1 and (local not in ("premis", "object") or space not in self._namespaces):
             raise PackageFault(where=self._where, why="eark-not-premis")
-        if local == "object" and self._told is None:
-            self._kind = told.get(_XSI_TYPE, "").rpartition(":")[2]
-            self._told = {}
-        elif self._told is not None and local in _OBJECT_TEXTS:
+        if local == "object" and self._object_texts is None:
+            self._kind = attributes.get(_XSI_TYPE, "").rpartition(":")[2]
+            self._object_texts = {}
+        elif self._object_texts is not None and local in _OBJECT_TEXTS:
             self._text = []
 
     def end(self, name: str) -> None:
         """It ends."""
         self._depth -= 1
         local = name.rpartition(" ")[2]
-        if self._told is None:
+        if self._object_texts is None:
             return
         if self._text is not None and local in _OBJECT_TEXTS:
-            self._told.setdefault(local, []).append("".join(self._text).strip())
+            self._object_texts.setdefault(local, []).append("".join(self._text).strip())
             self._text = None
         elif local == "object":
-            self._found.append(_object(self._kind, self._told))
-            self._told = None
+            self._items.append(_object(self._kind, self._object_texts))
+            self._object_texts = None
 
 
-def _object(kind: str, told: dict[str, list[str]]) -> PremisObject:
+def _object(kind: str, texts: dict[str, list[str]]) -> PremisObject:
     def first(name: str) -> str:
-        return next(iter(told.get(name, ())), "")
+        return next(iter(texts.get(name, ())), "")
 
     size = first("size")
     registry = first("formatRegistryName").upper()
-    algorithms, digests = told.get("messageDigestAlgorithm", []), told.get("messageDigest", [])
+    algorithms, digests = texts.get("messageDigestAlgorithm", []), texts.get("messageDigest", [])
     return PremisObject(
         kind,
-        tuple(told.get("objectIdentifierValue", ())),
+        tuple(texts.get("objectIdentifierValue", ())),
         first("originalName"),
         first("contentLocationValue"),
         int(size) if size.isascii() and size.isdigit() and len(size) < 19 else None,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from noarkit.packages.eark import spec
-from noarkit.packages.eark.listing import Packed
+from noarkit.packages.eark.listing import PackageFile
 from noarkit.packages.eark.markup import escaped, href
 from noarkit.packages.eark.order import NO_HISTORY, SOFTWARE
 from noarkit.packages.eark.schemas import PREMIS_XSD
@@ -17,9 +17,9 @@ from noarkit.packages.metadata.provenance import (
     Conversion,
     agents_of,
     conversion_events,
-    dated,
     event_identifier,
     software_agent,
+    with_valid_time,
 )
 
 _BATCH = 250
@@ -27,7 +27,7 @@ _ID_TYPE = "local"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PremisHeading:
     """Of what a PREMIS document tells: its subject by id and kind, its `parts`, and the `whole` it is part of.
 
     `history` is what was done before, and by whom; `sources` are the packages that the subject was made from.
@@ -40,62 +40,62 @@ class Told:
     above: str
     history: History = NO_HISTORY
     parts: tuple[str, ...] = ()
-    whole: str = ""
+    part_of: str = ""
     sources: tuple[str, ...] = ()
     conversion: Conversion | None = None
 
 
-def premis(told: Told, files: Iterable[Packed], checksum: str, prefix: str) -> Iterator[bytes]:
+def premis(heading: PremisHeading, files: Iterable[PackageFile], checksum: str, prefix: str) -> Iterator[bytes]:
     """A whole PREMIS document: the subject, its files with checksum, size and format, events, and the program."""
-    place = f"{spec.PREMIS} {told.above}schemas/{PREMIS_XSD}"
+    place = f"{spec.PREMIS} {heading.above}schemas/{PREMIS_XSD}"
     yield (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<premis xmlns="{spec.PREMIS}" xmlns:xsi="{spec.XSI}"'
         f' xsi:schemaLocation="{place}" version="3.0">\n'
     ).encode()
-    yield _subject(told).encode()
-    held: list[str] = []
+    yield _subject(heading).encode()
+    batch: list[str] = []
     number = 0
     for number, file in enumerate(files, 1):
-        held.append(_file(file, f"{prefix}file-{number}", checksum))
-        if len(held) >= _BATCH:
-            yield "".join(held).encode()
-            held.clear()
-    yield "".join(held).encode()
-    agent = software_agent(told.version)
-    converted = conversion_events(told.conversion, told.subject, told.created, told.sources, agent)
-    own = (*converted, _own_event(told, number, agent))
-    for event in (*told.history.events, *own):
-        yield _event(dated(event), told.subject).encode()
-    yield ("".join(map(_agent, agents_of(told.history, agent))) + "</premis>\n").encode()
+        batch.append(_file(file, f"{prefix}file-{number}", checksum))
+        if len(batch) >= _BATCH:
+            yield "".join(batch).encode()
+            batch.clear()
+    yield "".join(batch).encode()
+    agent = software_agent(heading.version)
+    converted = conversion_events(heading.conversion, heading.subject, heading.created, heading.sources, agent)
+    own = (*converted, _own_event(heading, number, agent))
+    for event in (*heading.history.events, *own):
+        yield _event(with_valid_time(event), heading.subject).encode()
+    yield ("".join(map(_agent, agents_of(heading.history, agent))) + "</premis>\n").encode()
 
 
-def _own_event(told: Told, files: int, agent: EventAgent) -> Event:
+def _own_event(heading: PremisHeading, files: int, agent: EventAgent) -> Event:
     """What this program did."""
     kind, detail = ("message digest calculation", f"{files} files")
     if not files:
-        kind, detail = "information package creation", f"{SOFTWARE} {told.version}"
-    named = event_identifier(told.whole or told.subject, f"{told.subject} {kind}")
-    subject = ((_ID_TYPE, told.subject),)
-    return Event(named, kind, told.created, detail, (("success", ""),), (agent.identifier,), subject)
+        kind, detail = "information package creation", f"{SOFTWARE} {heading.version}"
+    identifier = event_identifier(heading.part_of or heading.subject, f"{heading.subject} {kind}")
+    subject = ((_ID_TYPE, heading.subject),)
+    return Event(identifier, kind, heading.created, detail, (("success", ""),), (agent.identifier,), subject)
 
 
-def _subject(told: Told) -> str:
-    related = "".join(_related("has part", part) for part in told.parts)
-    related += _related("is part of", told.whole) if told.whole else ""
-    own = event_identifier(told.subject, MIGRATION) if told.conversion is not None else None
-    related += "".join(_derived(source, own) for source in told.sources)
-    for event in told.history.events:
+def _subject(heading: PremisHeading) -> str:
+    related = "".join(_related("has part", part) for part in heading.parts)
+    related += _related("is part of", heading.part_of) if heading.part_of else ""
+    own = event_identifier(heading.subject, MIGRATION) if heading.conversion is not None else None
+    related += "".join(_derived(source, own) for source in heading.sources)
+    for event in heading.history.events:
         if MIGRATION in event.type.lower() and event.objects:
             related += _derived(event.objects[0][1], event.identifier)
-    return f'<object xsi:type="{told.kind}">{_identifier("object", told.subject)}{related}</object>\n'
+    return f'<object xsi:type="{heading.kind}">{_identifier("object", heading.subject)}{related}</object>\n'
 
 
-def _related(how: str, other: str) -> str:
+def _related(relationship: str, object_id: str) -> str:
     return (
         "<relationship><relationshipType>structural</relationshipType>"
-        f"<relationshipSubType>{how}</relationshipSubType><relatedObjectIdentifier>"
+        f"<relationshipSubType>{relationship}</relationshipSubType><relatedObjectIdentifier>"
         f"<relatedObjectIdentifierType>{_ID_TYPE}</relatedObjectIdentifierType>"
-        f"<relatedObjectIdentifierValue>{escaped(other)}</relatedObjectIdentifierValue>"
+        f"<relatedObjectIdentifierValue>{escaped(object_id)}</relatedObjectIdentifierValue>"
         "</relatedObjectIdentifier></relationship>"
     )
 
@@ -117,7 +117,7 @@ def _identifier(of: str, value: str, kind: str = _ID_TYPE) -> str:
     )
 
 
-def _file(file: Packed, file_id: str, checksum: str) -> str:
+def _file(file: PackageFile, file_id: str, checksum: str) -> str:
     version = f"<formatVersion>{escaped(file.format_version)}</formatVersion>" if file.format_version else ""
     registry = (
         f"<formatRegistry><formatRegistryName>{spec.PRONOM}</formatRegistryName>"
@@ -157,15 +157,15 @@ def _event(event: Event, subject: str) -> str:
 
 def _outcome(outcome: tuple[str, str]) -> str:
     result, note = outcome
-    told = f"<eventOutcome>{escaped(result)}</eventOutcome>" if result else ""
+    content = f"<eventOutcome>{escaped(result)}</eventOutcome>" if result else ""
     if note:
-        noted = f"<eventOutcomeDetailNote>{escaped(note)}</eventOutcomeDetailNote>"
-        told += f"<eventOutcomeDetail>{noted}</eventOutcomeDetail>"
-    return f"<eventOutcomeInformation>{told}</eventOutcomeInformation>" if told else ""
+        note_element = f"<eventOutcomeDetailNote>{escaped(note)}</eventOutcomeDetailNote>"
+        content += f"<eventOutcomeDetail>{note_element}</eventOutcomeDetail>"
+    return f"<eventOutcomeInformation>{content}</eventOutcomeInformation>" if content else ""
 
 
 def _agent(agent: EventAgent) -> str:
     kind, value = agent.identifier
-    told = (("agentName", agent.name), ("agentType", agent.type), ("agentVersion", agent.version))
-    lines = "".join(f"<{name}>{escaped(text)}</{name}>" for name, text in told if text)
+    elements = (("agentName", agent.name), ("agentType", agent.type), ("agentVersion", agent.version))
+    lines = "".join(f"<{name}>{escaped(text)}</{name}>" for name, text in elements if text)
     return f"<agent>{_identifier('agent', value, kind)}{lines}</agent>\n"

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Self
 
 from noarkit.errors import PackageFault, UnsafeMember
+from noarkit.packages.container.storage import Storage, open_storage
 from noarkit.packages.eark import spec
-from noarkit.packages.eark.hrefs import Resolved
+from noarkit.packages.eark.hrefs import ResolvedHref
 from noarkit.packages.eark.inventory import Entry, Inventory, representation_folder
 from noarkit.packages.eark.mets_read import Heading, read_mets
 from noarkit.packages.eark.premis_read import PremisObject, read_premis
-from noarkit.packages.holding.storage import Storage, open_storage
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.unpack import LIMITS, Member, UnpackLimits
 
@@ -63,7 +63,7 @@ def open_eark(path: Path, limits: UnpackLimits = LIMITS) -> EarkPackage:
 def original_names(storage: Storage) -> Iterator[tuple[str, str]]:
     """What the METS of a package tell as the original names of files, by their names in it. Raises `PackageFault`, and
     what `safe` refuses."""
-    if not any(_tells_owners(storage, name) for name in _mets_of(storage)):
+    if not any(_has_owner_ids(storage, name) for name in _mets_of(storage)):
         return  # as most; all of a package is much to read
     package = EarkPackage(storage)
     try:
@@ -75,10 +75,10 @@ def original_names(storage: Storage) -> Iterator[tuple[str, str]]:
 
 
 def _mets_of(storage: Storage) -> list[str]:
-    return [stored.name for stored in storage.files() if stored.name.rpartition("/")[2] == spec.METS_FILE]
+    return [file.name for file in storage.files() if file.name.rpartition("/")[2] == spec.METS_FILE]
 
 
-def _tells_owners(storage: Storage, name: str) -> bool:
+def _has_owner_ids(storage: Storage, name: str) -> bool:
     with storage.open(name) as file:
         last = b""
         while block := file.read(BLOCK_BYTES):
@@ -102,11 +102,11 @@ class EarkPackage:
         self._inventory = Inventory()
         self.documents: dict[str, Heading] = {}
         try:
-            for stored in storage.files():
-                if stored.odd:
-                    raise UnsafeMember(where=stored.name, why=stored.odd)
-                self._inventory.present(stored.name, stored.size_bytes)
-            self._inventory.all_present()
+            for file in storage.files():
+                if file.odd:
+                    raise UnsafeMember(where=file.name, why=file.odd)
+                self._inventory.add_present(file.name, file.size_bytes)
+            self._inventory.flush_present()
             if self._inventory.find(spec.METS_FILE) is None:
                 raise PackageFault(where=self.where, why="eark-without-mets")
             self._read_all()
@@ -139,8 +139,8 @@ class EarkPackage:
     @property
     def kind(self) -> str:
         """`sip`, `aip` or `dip`; empty where nothing says so."""
-        told = self.root.package_type or self.root.category
-        return _KIND_OF_TYPE.get(told.upper(), "")
+        package_type = self.root.package_type or self.root.category
+        return _KIND_OF_TYPE.get(package_type.upper(), "")
 
     @property
     def version(self) -> str:
@@ -172,7 +172,7 @@ class EarkPackage:
         """What is listed of one file."""
         return self._inventory.entry(name)
 
-    def resolve(self, href: str, folder: str) -> Resolved:
+    def resolve(self, href: str, folder: str) -> ResolvedHref:
         """The file that a reference leads to, seen from a folder (empty, or ending in `/`)."""
         return self._inventory.resolve(href, folder)
 
@@ -224,31 +224,37 @@ class EarkPackage:
         heading = self.documents[name] = Heading(name)
         further: list[str] = []
         with self._storage.open(name) as source:
-            for named in read_mets(source, heading, f"{self.where}/{name}"):
-                found = self._inventory.resolve(named.href, heading.folder)
-                self._inventory.listed(name, named, found)
-                leads = not found.why and found.name.rpartition("/")[2].lower() == "mets.xml"
-                if leads and (named.role == "pointer" or representation_folder(found.name) == _above(found.name)):
-                    further.append(found.name)
-        self._inventory.all_listed()
-        self._inventory.is_mets(name)
+            for reference in read_mets(source, heading, f"{self.where}/{name}"):
+                target = self._inventory.resolve(reference.href, heading.folder)
+                self._inventory.add_listed(name, reference, target)
+                leads = not target.why and target.name.rpartition("/")[2].lower() == "mets.xml"
+                if leads and (
+                    reference.role == "pointer" or representation_folder(target.name) == _parent_folder(target.name)
+                ):
+                    further.append(target.name)
+        self._inventory.flush_listed()
+        self._inventory.mark_as_mets(name)
         return further
 
     def _parts(self) -> Iterator[Part]:
         """Representations: by their METS, and by the files that lie in their folders."""
-        known: dict[str, Heading | None] = {}
+        heading_by_folder: dict[str, Heading | None] = {}
         for name, heading in self.documents.items():
-            if representation_folder(name) == _above(name):
-                known[_above(name)] = heading
+            if representation_folder(name) == _parent_folder(name):
+                heading_by_folder[_parent_folder(name)] = heading
         for folder in self._inventory.folders():
-            known.setdefault(folder, None)
-        for folder, one in sorted(known.items()):
+            heading_by_folder.setdefault(folder, None)
+        for folder, part_heading in sorted(heading_by_folder.items()):
             above, _, last = folder.rstrip("/").rpartition("/")
             outer = above.rpartition("/")[0]
             content = self._inventory.content_of(folder)
-            told = (one.content_type, one.other_content_type) if one and one.content_type else content
-            yield Part(f"{outer}/{last}" if outer else last, folder, one, *told)
+            content_types = (
+                (part_heading.content_type, part_heading.other_content_type)
+                if part_heading and part_heading.content_type
+                else content
+            )
+            yield Part(f"{outer}/{last}" if outer else last, folder, part_heading, *content_types)
 
 
-def _above(name: str) -> str:
+def _parent_folder(name: str) -> str:
     return name[: name.rfind("/") + 1]

@@ -120,14 +120,14 @@ _OBJECT_KINDS = ("file", "representation", "intellectualEntity")
 @cache
 def schemas() -> Mapping[str, bytes]:
     """Every schema by its file name."""
-    made = {
+    text_by_name = {
         METS_XSD: _mets(),
         XLINK_XSD: _xlink(),
         CSIP_XSD: _extension(spec.CSIP, _CSIP_ATTRIBUTES, "CSIP in METS"),
         SIP_XSD: _extension(spec.SIP, _SIP_ATTRIBUTES, "SIP in METS"),
         PREMIS_XSD: _premis(),
     }
-    return {name: text.encode() for name, text in made.items()}
+    return {name: text.encode() for name, text in text_by_name.items()}
 
 
 _CSIP_ATTRIBUTES: Mapping[str, Sequence[str]] = {
@@ -164,8 +164,8 @@ class _Element:
 
 def _elements(table: str) -> Iterator[_Element]:
     for line in table.strip().replace("\n    ", " ").splitlines():
-        name, told, content = (cell.strip() for cell in line.split("|", 2))
-        spread = " ".join(_GROUPS[word[1:]] if word.startswith("&") else word for word in told.split())
+        name, attributes, content = (cell.strip() for cell in line.split("|", 2))
+        spread = " ".join(_GROUPS[word[1:]] if word.startswith("&") else word for word in attributes.split())
         yield _Element(name, tuple(dict.fromkeys(spread.split())), content.strip(), "|" in content)
 
 
@@ -174,34 +174,36 @@ def _mets() -> str:
         f'<xs:import namespace="{space}" schemaLocation="{file}"/>\n'
         for space, file in ((spec.CSIP, CSIP_XSD), (spec.SIP, SIP_XSD))
     )
-    types = "".join(_type(one) for one in _elements(_METS_TABLE))
+    types = "".join(_type(element) for element in _elements(_METS_TABLE))
     lists = "".join(_list(name, values) for name, values in _LISTS.items())
     spaces = f' xmlns:xlink="{spec.XLINK}"'
     return _schema(spec.METS, f'{imports}<xs:element name="mets" type="mets"/>\n{types}{lists}', "METS 1.12", spaces)
 
 
 def _schema(space: str, inside: str, what: str, spaces: str = "") -> str:
-    told = f'xmlns:xs="{_XS}" xmlns="{space}"{spaces} targetNamespace="{space}" elementFormDefault="qualified"'
-    return f"{_HEAD.format(what=what)}<xs:schema {told}>\n{inside}</xs:schema>\n"
+    declarations = f'xmlns:xs="{_XS}" xmlns="{space}"{spaces} targetNamespace="{space}" elementFormDefault="qualified"'
+    return f"{_HEAD.format(what=what)}<xs:schema {declarations}>\n{inside}</xs:schema>\n"
 
 
-def _type(one: _Element, base: str = "") -> str:
-    given = "".join(map(_attribute, one.attributes))
-    if one.content == "#string" or one.content == "#base64Binary":
-        plain = f'<xs:simpleContent><xs:extension base="xs:{one.content[1:]}">{given}</xs:extension></xs:simpleContent>'
-        return f'<xs:complexType name="{one.name}">{plain}</xs:complexType>\n'
-    if one.content == "#any":
+def _type(element: _Element, base: str = "") -> str:
+    attributes = "".join(map(_attribute, element.attributes))
+    if element.content == "#string" or element.content == "#base64Binary":
+        extension = f'<xs:extension base="xs:{element.content[1:]}">{attributes}</xs:extension>'
+        plain = f"<xs:simpleContent>{extension}</xs:simpleContent>"
+        return f'<xs:complexType name="{element.name}">{plain}</xs:complexType>\n'
+    if element.content == "#any":
         inside = '<xs:sequence><xs:any minOccurs="0" maxOccurs="unbounded" processContents="skip"/></xs:sequence>'
-    elif one.choice:
-        inside = f"<xs:choice>{''.join(_way(words.split(), base) for words in one.content.split('|'))}</xs:choice>"
+    elif element.choice:
+        branches = (_choice_branch(words.split(), base) for words in element.content.split("|"))
+        inside = f"<xs:choice>{''.join(branches)}</xs:choice>"
     else:
-        inside = _sequence(one.content.split(), base)
-    if one.name in _OBJECT_KINDS and base:
+        inside = _sequence(element.content.split(), base)
+    if element.name in _OBJECT_KINDS and base:
         inside = f'<xs:complexContent><xs:extension base="object">{inside}</xs:extension></xs:complexContent>'
-    return f'<xs:complexType name="{one.name}">{inside}{given}</xs:complexType>\n'
+    return f'<xs:complexType name="{element.name}">{inside}{attributes}</xs:complexType>\n'
 
 
-def _way(words: Sequence[str], texts: str) -> str:
+def _choice_branch(words: Sequence[str], texts: str) -> str:
     return _child(words[0], texts) if len(words) == 1 else _sequence(words, texts)
 
 
@@ -223,31 +225,31 @@ def _attribute(word: str) -> str:
         return '<xs:anyAttribute namespace="##other" processContents="lax"/>'
     if word.startswith("xlink:"):
         return f'<xs:attribute ref="{word}"/>'
-    needed = ' use="required"' if "!" in word else ""
+    use = ' use="required"' if "!" in word else ""
     plain = word.replace("!", "")
     name, _, values = plain.partition("@")
     name, _, kind = name.partition(":")
     of_type = f"list-{values}" if values else f"xs:{kind or 'string'}"
-    return f'<xs:attribute name="{name}" type="{of_type}"{needed}/>'
+    return f'<xs:attribute name="{name}" type="{of_type}"{use}/>'
 
 
 def _list(name: str, values: Sequence[str]) -> str:
-    return f'<xs:simpleType name="list-{name}">{_restricted(values)}</xs:simpleType>\n'
+    return f'<xs:simpleType name="list-{name}">{_restriction(values)}</xs:simpleType>\n'
 
 
-def _restricted(values: Sequence[str]) -> str:
-    listed = "".join(f'<xs:enumeration value="{escaped(value)}"/>' for value in values)
-    return f'<xs:restriction base="xs:string">{listed}</xs:restriction>'
+def _restriction(values: Sequence[str]) -> str:
+    enumeration = "".join(f'<xs:enumeration value="{escaped(value)}"/>' for value in values)
+    return f'<xs:restriction base="xs:string">{enumeration}</xs:restriction>'
 
 
 def _global(name: str, values: Sequence[str], kind: str = "string") -> str:
     if not values:
         return f'<xs:attribute name="{name}" type="xs:{kind}"/>\n'
-    return f'<xs:attribute name="{name}"><xs:simpleType>{_restricted(values)}</xs:simpleType></xs:attribute>\n'
+    return f'<xs:attribute name="{name}"><xs:simpleType>{_restriction(values)}</xs:simpleType></xs:attribute>\n'
 
 
-def _extension(space: str, told: Mapping[str, Sequence[str]], what: str) -> str:
-    return _schema(space, "".join(_global(name, values) for name, values in told.items()), what)
+def _extension(space: str, attributes: Mapping[str, Sequence[str]], what: str) -> str:
+    return _schema(space, "".join(_global(name, values) for name, values in attributes.items()), what)
 
 
 def _xlink() -> str:
@@ -260,7 +262,9 @@ def _xlink() -> str:
 
 
 def _premis() -> str:
-    found = list(_elements(_PREMIS_TABLE))
-    known = f" object {' '.join(one.name for one in found)} "
-    types = '<xs:complexType name="object" abstract="true"/>\n' + "".join(_type(one, known) for one in found)
+    elements = list(_elements(_PREMIS_TABLE))
+    typed_names = f" object {' '.join(element.name for element in elements)} "
+    types = '<xs:complexType name="object" abstract="true"/>\n' + "".join(
+        _type(element, typed_names) for element in elements
+    )
     return _schema(spec.PREMIS, f'<xs:element name="premis" type="premis"/>\n{types}', "PREMIS 3.0")

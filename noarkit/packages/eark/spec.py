@@ -81,8 +81,8 @@ def version_of_profile(profile: str) -> str | None:
     >>> version_of_profile("https://earksip.dilcis.eu/profile/E-ARK-SIP-v2-2-0.xml")
     '2.2.0'
     """
-    found = _VERSION_IN_PROFILE.search(profile)
-    return ".".join(found.groups()) if found else None
+    match = _VERSION_IN_PROFILE.search(profile)
+    return ".".join(match.groups()) if match else None
 
 
 # --- vocabularies ---

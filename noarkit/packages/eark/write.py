@@ -22,18 +22,18 @@ from uuid import uuid4
 
 from noarkit import __version__
 from noarkit.errors import UnsafeMember, UnsafePath, UsageFault
-from noarkit.events import Listener, nobody
+from noarkit.events import Listener, ignore_event
+from noarkit.packages.container.building import File, OnUnreadable
+from noarkit.packages.container.building import Source as Unread
+from noarkit.packages.container.packager import MadePackage, Order, keep_first_fact, make_package
+from noarkit.packages.container.sinks import top_name
 from noarkit.packages.eark import spec
-from noarkit.packages.eark.defaults import filled, filled_part
+from noarkit.packages.eark.defaults import apply_defaults, apply_part_defaults
 from noarkit.packages.eark.describe import Describer
 from noarkit.packages.eark.listing import Facts
 from noarkit.packages.eark.markup import moment
 from noarkit.packages.eark.order import Agent, EarkFile, EarkOrder, MetadataFile, PackageEvent, Representation, Source
 from noarkit.packages.eark.schemas import schemas
-from noarkit.packages.holding.building import Aside, File
-from noarkit.packages.holding.building import Source as Unread
-from noarkit.packages.holding.containers import top_name
-from noarkit.packages.holding.making import Made, Order, first_fact, make_package
 from noarkit.safe.paths import checked_parts, twin_key
 from noarkit.safe.tree import walk_tree
 
@@ -41,7 +41,7 @@ __all__ = [
     "Agent",
     "EarkFile",
     "EarkOrder",
-    "Made",
+    "MadePackage",
     "MetadataFile",
     "PackageEvent",
     "Representation",
@@ -60,51 +60,51 @@ def make_eark(
     target: Path,
     order: EarkOrder | None = None,
     *,
-    aside: Aside | None = None,
-    tell: Listener = nobody,
-) -> Made:
+    aside: OnUnreadable | None = None,
+    emit: Listener = ignore_event,
+) -> MadePackage:
     """Makes the package at `target`, which must not be there. `aside` is told of files that cannot be read.
 
     Raises `UsageFault`, `RunLocked` where another process makes the same, a `SourceFault` for a file that cannot be
     taken (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names no package can hold.
     """
-    parts = tuple(map(filled_part, representations))
+    parts = tuple(map(apply_part_defaults, representations))
     order = order or EarkOrder()
     job = f"eark {_FORMAT} {order.kind} {order.version} {order.object_id or order.identified}"
-    begun = Order(target, job, (spec.HASHES.get(order.checksum, ""),), order.width)
-    _judge(filled(order, parts, "-"), parts)
+    package_order = Order(target, job, (spec.HASHES.get(order.checksum, ""),), order.width)
+    _check_order(apply_defaults(order, parts, "-"), parts)
     object_id = order.object_id or top_name(target)
     if order.identified:
-        object_id = first_fact(begun, OBJECT_ID, f"{UUID_PREFIX}{uuid4()}")
-    wanted = filled(replace(order, object_id=object_id), parts, object_id)
+        object_id = keep_first_fact(package_order, OBJECT_ID, f"{UUID_PREFIX}{uuid4()}")
+    full_order = apply_defaults(replace(order, object_id=object_id), parts, object_id)
     facts = Facts()
     with closing(facts):
-        describer = Describer(wanted, parts, facts, __version__)
+        describer = Describer(full_order, parts, facts, __version__)
         return make_package(
-            _files(wanted, parts, facts),
+            _files(full_order, parts, facts),
             replace(
-                begun,
+                package_order,
                 folders=tuple(f"{spec.REPRESENTATIONS}/{part.name}/{spec.DATA}" for part in parts),
-                top=folder_name(wanted.object_id),
-                keep=((OBJECT_ID, object_id), (CREATED, moment(wanted.created or datetime.now(UTC)))),
+                top=folder_name(full_order.object_id),
+                keep=((OBJECT_ID, object_id), (CREATED, moment(full_order.created or datetime.now(UTC)))),
                 aside=aside,
             ),
             lambda build, progress: describer.describe(build, progress, progress.get(CREATED) or ""),
-            tell=tell,
+            emit=emit,
         )
 
 
 def files_below(root: Path) -> Iterator[EarkFile]:
     """Every file below a folder, in a stable order. Raises `UnsafeMember` for a link or device: packages hold none."""
     above = os.path.join(root, "")  # noqa: PTH118  # joining texts is ten times quicker, for millions of files
-    for seen in walk_tree(root):
-        if seen.kind == "file":
-            folder = seen.folder if seen.folder >= 0 else None
+    for entry in walk_tree(root):
+        if entry.kind == "file":
+            folder = entry.folder if entry.folder >= 0 else None
             yield EarkFile(
-                seen.name, above + seen.name, os.stat(seen.path, dir_fd=folder, follow_symlinks=False).st_size
+                entry.name, above + entry.name, os.stat(entry.path, dir_fd=folder, follow_symlinks=False).st_size
             )
-        elif seen.kind != "folder":
-            raise UnsafeMember(where=seen.name, why="link" if seen.kind == "link" else "device")
+        elif entry.kind != "folder":
+            raise UnsafeMember(where=entry.name, why="link" if entry.kind == "link" else "device")
 
 
 def folder_name(object_id: str) -> str:
@@ -113,11 +113,11 @@ def folder_name(object_id: str) -> str:
     >>> folder_name("urn:uuid:1f2e")
     'urn+uuid+1f2e'
     """
-    mapped = "".join("+" if sign in ':/\\*?"<>|' or ord(sign) < 32 else sign for sign in object_id).rstrip(". ")
-    return mapped or "package"
+    cleaned = "".join("+" if sign in ':/\\*?"<>|' or ord(sign) < 32 else sign for sign in object_id).rstrip(". ")
+    return cleaned or "package"
 
 
-def _judge(order: EarkOrder, parts: tuple[Representation, ...]) -> None:
+def _check_order(order: EarkOrder, parts: tuple[Representation, ...]) -> None:
     if order.kind not in spec.KINDS:
         raise UsageFault(what="bad-value", where=str(order.kind))
     if order.version not in spec.WRITTEN_VERSIONS:
@@ -131,43 +131,43 @@ def _judge(order: EarkOrder, parts: tuple[Representation, ...]) -> None:
             raise UsageFault(what="bad-value", where=kind)
     if not parts:
         raise UsageFault(what="bad-value", where="representations")
-    seen: set[str] = set()
+    twin_keys: set[str] = set()
     for part in parts:
-        if len(checked_parts(part.name)) != 1 or "/" in part.name or twin_key(part.name) in seen:
+        if len(checked_parts(part.name)) != 1 or "/" in part.name or twin_key(part.name) in twin_keys:
             raise UnsafePath(where=part.name, why="not-plain")
-        seen.add(twin_key(part.name))
+        twin_keys.add(twin_key(part.name))
 
 
 def _files(order: EarkOrder, parts: tuple[Representation, ...], facts: Facts) -> Iterator[File]:
     """Every file under its whole name, which is judged here; what is told of it is remembered."""
     for name, content in sorted(schemas().items()):
-        yield from _named(f"{spec.SCHEMAS}/", (EarkFile(name, content),), facts)
-    yield from _level("", order, facts)
+        yield from _named_files(f"{spec.SCHEMAS}/", (EarkFile(name, content),), facts)
+    yield from _level_files("", order, facts)
     for part in parts:
         base = f"{spec.REPRESENTATIONS}/{part.name}/"
-        yield from _level(base, part, facts)
-        yield from _named(f"{base}{spec.DATA}/", part.files, facts)
+        yield from _level_files(base, part, facts)
+        yield from _named_files(f"{base}{spec.DATA}/", part.files, facts)
 
 
-def _level(base: str, told: EarkOrder | Representation, facts: Facts) -> Iterator[File]:
-    yield from _named(f"{base}{spec.SCHEMAS}/", told.schemas, facts)
-    yield from _named(f"{base}{spec.DOCUMENTATION}/", told.documentation, facts)
-    for file in told.metadata:
+def _level_files(base: str, owner: EarkOrder | Representation, facts: Facts) -> Iterator[File]:
+    yield from _named_files(f"{base}{spec.SCHEMAS}/", owner.schemas, facts)
+    yield from _named_files(f"{base}{spec.DOCUMENTATION}/", owner.documentation, facts)
+    for file in owner.metadata:
         if file.folder not in _METADATA_FOLDERS:
             raise UsageFault(what="bad-value", where=file.folder)
-        name = _whole(f"{base}{spec.METADATA}/{file.folder}/", file.name)
+        name = _full_name(f"{base}{spec.METADATA}/{file.folder}/", file.name)
         facts.metadata(name, file)
         yield (name, *_source(file.source, file.size_bytes, file.stamp))
 
 
-def _named(base: str, files: Iterable[EarkFile], facts: Facts) -> Iterator[File]:
+def _named_files(base: str, files: Iterable[EarkFile], facts: Facts) -> Iterator[File]:
     for file in files:
-        name = _whole(base, file.name)
+        name = _full_name(base, file.name)
         facts.file(name, file)
         yield (name, *_source(file.source, file.size_bytes, file.stamp))
 
 
-def _whole(base: str, name: str) -> str:
+def _full_name(base: str, name: str) -> str:
     if "/".join(checked_parts(name)) != name:
         raise UnsafePath(where=name, why="not-plain")
     if not name.isascii():

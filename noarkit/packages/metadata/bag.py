@@ -65,18 +65,18 @@ _STROKE = " | "
 
 def metadata_of_bag(info: Iterable[tuple[str, str]]) -> PackageMetadata:
     """What the entries of bag-info.txt say; a label that nobody knows is a record identifier of that type."""
-    reading = _Reading()
+    reader = _BagInfoReader()
     for label, value in info:
         if value and label.casefold() not in OWN_LABELS:
-            reading.take(label, value)
-    return reading.metadata()
+            reader.take(label, value)
+    return reader.metadata()
 
 
-class _Reading:
+class _BagInfoReader:
     """Entries that are read one after the other."""
 
     def __init__(self) -> None:
-        self._told: dict[str, str] = {}
+        self._fields: dict[str, str] = {}
         self._many: dict[str, tuple[str, ...]] = {}
         self._parties: dict[str, list[Party]] = {}
         self._systems: dict[str, System] = {}
@@ -90,10 +90,10 @@ class _Reading:
         label = spelt if spelt in _KNOWN or spelt.startswith(_GROUPS) else label
         word, _, last = label.partition("-")
         system = next((name for name in _SYSTEMS if label.startswith(f"{name}-")), "")
-        if label == IDENTIFIER and "identifier" not in self._told:
-            self._told["identifier"] = value
-        elif label in _SINGLE and _SINGLE[label] not in self._told:
-            self._told[_SINGLE[label]] = value
+        if label == IDENTIFIER and "identifier" not in self._fields:
+            self._fields["identifier"] = value
+        elif label in _SINGLE and _SINGLE[label] not in self._fields:
+            self._fields[_SINGLE[label]] = value
         elif label in _MANY:
             self._many[_MANY[label]] = (*self._many.get(_MANY[label], ()), value)
         elif word in _PARTIES and self._take_party(_PARTIES[word], last, value):
@@ -158,7 +158,7 @@ class _Reading:
         source = self._reserved.get("Source-Organization", "")
         if source and not parties.get("submitter") and not parties.get("creator"):
             parties["submitter"] = [Party(source, people=self._contact())]
-        found = PackageMetadata(
+        result = PackageMetadata(
             creators=tuple(parties.get("creator", ())),
             submitter=next(iter(parties.get("submitter", ())), None),
             producer=next(iter(parties.get("producer", ())), None),
@@ -170,7 +170,7 @@ class _Reading:
             other_agents=tuple(self._agents),
             more=tuple(self._more),
         )
-        return replace(found, **self._told, **self._many)  # type: ignore[arg-type]  # fields by name
+        return replace(result, **self._fields, **self._many)  # type: ignore[arg-type]  # fields by name
 
     def _contact(self) -> tuple[Person, ...]:
         name = self._reserved.get("Contact-Name", "")
@@ -197,8 +197,8 @@ def _entries(metadata: PackageMetadata) -> Iterator[tuple[str, str]]:
             yield f"{word}-Type", system.type
             yield f"{word}-Type-Version", system.type_version
     for agent in metadata.other_agents:
-        told = (agent.role, agent.other_role, agent.type, agent.other_type, agent.name)
-        yield _AGENT, _STROKE.join(part or "-" for part in told)
+        parts = (agent.role, agent.other_role, agent.type, agent.other_type, agent.name)
+        yield _AGENT, _STROKE.join(part or "-" for part in parts)
         yield from ((_NOTE, f"{kind or '-'}{_STROKE}{text}") for text, kind in agent.notes)
     yield from map(_record, metadata.more)
 

@@ -17,7 +17,7 @@ from noarkit.packages.metadata.model import (
     System,
     detail_kind,
     person_of,
-    stated,
+    stated_name,
 )
 from noarkit.packages.metadata.records import CONTENT, STATUS, with_records
 
@@ -37,15 +37,15 @@ def metadata_of_dias(header: MetsHeader) -> PackageMetadata:
     """What the METS of a package says of it."""
     parties: dict[str, list[Party]] = {}
     systems: dict[str, System] = {}
-    others: list[OtherAgent] = []
+    other_agents: list[OtherAgent] = []
     for agent in header.agents:
         role = _ROLES.get((agent.role, agent.other_role), "")
         if agent.other_type == "SOFTWARE" and role in ("creator", "producer"):
             systems.setdefault(role, _system(agent))
         elif agent.other_type == "SOFTWARE" and role:
             continue  # which packed it, and did not pack the new one
-        elif not role or not _placed(parties.setdefault(role, []), role, agent):
-            others.append(_other(agent))
+        elif not role or not _add_party(parties.setdefault(role, []), role, agent):
+            other_agents.append(_other_agent(agent))
     metadata = PackageMetadata(
         identifier=header.object_id,
         package_type=header.type,
@@ -58,22 +58,22 @@ def metadata_of_dias(header: MetsHeader) -> PackageMetadata:
         owners=tuple(parties.get("owner", ())),
         packer=next(iter(parties.get("packer", ())), None),
         recipient=next(iter(parties.get("recipient", ())), None),
-        system=_known(systems.get("creator")),
-        archive_system=_known(systems.get("producer")),
-        other_agents=tuple(others),
+        system=_named_system(systems.get("creator")),
+        archive_system=_named_system(systems.get("producer")),
+        other_agents=tuple(other_agents),
     )
     metadata = with_records(metadata, header.records)
     return replace(metadata, description="") if metadata.description == metadata.label else metadata
 
 
-def _placed(bodies: list[Party], role: str, agent: MetsAgent) -> bool:
+def _add_party(bodies: list[Party], role: str, agent: MetsAgent) -> bool:
     """True where an agent is a party, or one of its people, or names nobody."""
     if agent.type == "INDIVIDUAL" and bodies:
         bodies[-1] = replace(bodies[-1], people=(*bodies[-1].people, _person(agent)))
         return True
     if bodies and role not in _MANY:
         return False
-    if stated(agent.name):
+    if stated_name(agent.name):
         bodies.append(_party(agent))
     return True
 
@@ -82,17 +82,17 @@ def _notes(agent: MetsAgent) -> tuple[dict[str, str], list[str]]:
     """Notes by what a last one says they are, and those it says nothing of."""
     notes = [note for note in agent.notes if not note.startswith(_KEYS)]
     keys = next((note for note in agent.notes if note.startswith(_KEYS)), _KEYS).removeprefix(_KEYS).split(",")
-    told = {key.strip(): note for key, note in zip(keys, notes, strict=False) if key.strip()}
-    return told, notes[len(told) :]
+    note_by_key = {key.strip(): note for key, note in zip(keys, notes, strict=False) if key.strip()}
+    return note_by_key, notes[len(note_by_key) :]
 
 
 def _party(agent: MetsAgent) -> Party:
-    told, loose = _notes(agent)
-    code = told.pop("Identification", "")
-    if not code and not told and loose and _is_code(loose[0]):
+    note_by_key, loose = _notes(agent)
+    code = note_by_key.pop("Identification", "")
+    if not code and not note_by_key and loose and _is_code(loose[0]):
         code = loose.pop(0)
     individual = agent.type == "INDIVIDUAL"
-    return Party(agent.name, code, notes=(*told.values(), *loose), individual=individual)
+    return Party(agent.name, code, notes=(*note_by_key.values(), *loose), individual=individual)
 
 
 def _is_code(text: str) -> bool:
@@ -102,23 +102,25 @@ def _is_code(text: str) -> bool:
 
 
 def _person(agent: MetsAgent) -> Person:
-    told, loose = _notes(agent)
-    known = Person(agent.name, told.get("Address", ""), told.get("Telephone", ""), told.get("Email", ""))
+    note_by_key, loose = _notes(agent)
+    person = Person(
+        agent.name, note_by_key.get("Address", ""), note_by_key.get("Telephone", ""), note_by_key.get("Email", "")
+    )
     more = person_of(agent.name, tuple(loose))
-    return Person(known.name, known.address or more.address, known.phone or more.phone, known.email or more.email)
+    return Person(person.name, person.address or more.address, person.phone or more.phone, person.email or more.email)
 
 
 def _system(agent: MetsAgent) -> System:
-    told, loose = _notes(agent)
-    version = told.get("Version", "") or next((note for note in loose if detail_kind(note) != "email"), "")
-    return System(agent.name, version, told.get("Type", ""), told.get("TypeVersion", ""))
+    note_by_key, loose = _notes(agent)
+    version = note_by_key.get("Version", "") or next((note for note in loose if detail_kind(note) != "email"), "")
+    return System(agent.name, version, note_by_key.get("Type", ""), note_by_key.get("TypeVersion", ""))
 
 
-def _known(system: System | None) -> System | None:
-    return system if system is not None and stated(system.name) else None
+def _named_system(system: System | None) -> System | None:
+    return system if system is not None and stated_name(system.name) else None
 
 
-def _other(agent: MetsAgent) -> OtherAgent:
+def _other_agent(agent: MetsAgent) -> OtherAgent:
     notes = tuple((note, "") for note in agent.notes if not note.startswith(_KEYS))
     return OtherAgent(agent.role, agent.type, agent.name, agent.other_role, agent.other_type, notes)
 
@@ -142,13 +144,13 @@ def dias_order(metadata: PackageMetadata, order: DiasOrder) -> DiasOrder:
         reference_code=metadata.reference_code or order.reference_code,
         previous_reference_codes=metadata.previous_reference_codes,
         creators=metadata.creators or order.creators,
-        submitter=_named(metadata.submitter) or order.submitter,
-        producer=_named(metadata.producer) or order.producer,
+        submitter=_named_party(metadata.submitter) or order.submitter,
+        producer=_named_party(metadata.producer) or order.producer,
         owners=metadata.owners or order.owners,
-        packer=_named(metadata.packer) or order.packer,
-        recipient=_named(metadata.recipient) or order.recipient,
-        system=_typed(metadata.system) or order.system,
-        archive_system=_typed(metadata.archive_system) or order.archive_system,
+        packer=_named_party(metadata.packer) or order.packer,
+        recipient=_named_party(metadata.recipient) or order.recipient,
+        system=_with_system_name(metadata.system) or order.system,
+        archive_system=_with_system_name(metadata.archive_system) or order.archive_system,
         start=start or order.start,
         end=end or order.end,
         derived_from=metadata.derived_from,
@@ -158,28 +160,28 @@ def dias_order(metadata: PackageMetadata, order: DiasOrder) -> DiasOrder:
     )
 
 
-def _named(party: Party | None) -> Party | None:
+def _named_party(party: Party | None) -> Party | None:
     """A party whose name is known, or its people are."""
     return party if party is not None and (party.name or party.people) else None
 
 
-def _typed(system: System | None) -> System | None:
+def _with_system_name(system: System | None) -> System | None:
     return replace(system, name=system.name or NOT_STATED) if system is not None else None
 
 
-def _status(told: str) -> RecordStatus | None:
+def _status(text: str) -> RecordStatus | None:
     """What a package may say of its status; a DELETE of E-ARK is another one here."""
-    return next((one for one in RECORD_STATUSES if one == told), "OTHER" if told else None)
+    return next((status for status in RECORD_STATUSES if status == text), "OTHER" if text else None)
 
 
-def _odd_status(told: str) -> Iterator[tuple[str, str]]:
-    if told and told not in RECORD_STATUSES:
-        yield STATUS, told
+def _odd_status(status: str) -> Iterator[tuple[str, str]]:
+    if status and status not in RECORD_STATUSES:
+        yield STATUS, status
 
 
-def _day(told: str) -> tuple[date | None, str]:
+def _day(text: str) -> tuple[date | None, str]:
     """A day; a text that is none is handed back."""
     try:
-        return (date.fromisoformat(told[:10]), "") if told else (None, "")
+        return (date.fromisoformat(text[:10]), "") if text else (None, "")
     except ValueError:
-        return None, told
+        return None, text

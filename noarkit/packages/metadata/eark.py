@@ -16,7 +16,7 @@ from noarkit.packages.metadata.model import (
     Person,
     System,
     person_of,
-    stated,
+    stated_name,
 )
 from noarkit.packages.metadata.records import system_records, with_records
 
@@ -36,7 +36,7 @@ _ROLES = {
     "packer": ("OTHER", "PACKER"),
     "recipient": ("PRESERVATION", ""),
 }
-_CONTENT_TYPES_MEANT = {"CITS_SIARD": "citssiard_v1_0"}
+_CONTENT_TYPE_ALIASES = {"CITS_SIARD": "citssiard_v1_0"}
 
 
 def metadata_of_eark(root: Heading, parts: Iterable[PartFacts] = ()) -> PackageMetadata:
@@ -87,19 +87,19 @@ class _Agents:
         elif agent.other_role.upper() in _PERSON_OF:
             self._people.setdefault(_PERSON_OF[agent.other_role.upper()], []).append(person_of(agent.name, texts))
         elif role and (role in ("creator", "owner") or role not in self._bodies):
-            if stated(agent.name):
+            if stated_name(agent.name):
                 self._bodies.setdefault(role, []).append(_party(agent))
         else:
-            self._other(agent)
+            self._add_other(agent)
 
     def _take_software(self, agent: Agent) -> None:
         if agent.other_role.upper() in (SOURCE_SYSTEM, ARCHIVE_SYSTEM):
             version = next((text for text, _ in agent.notes), "")
             self.systems[agent.other_role.upper()] = System(agent.name, version, "")
         elif agent.role != "CREATOR":  # which packed it, and did not pack the new one
-            self._other(agent)
+            self._add_other(agent)
 
-    def _other(self, agent: Agent) -> None:
+    def _add_other(self, agent: Agent) -> None:
         self.others.append(
             OtherAgent(agent.role, agent.type, agent.name, agent.other_role, agent.other_type, agent.notes)
         )
@@ -114,20 +114,22 @@ class _Agents:
 
 def _role_of(agent: Agent) -> str:
     """The role of a party; empty for any other agent."""
-    other = agent.other_role.upper()
-    if agent.role == "CREATOR" or other.startswith(("SUBMIT", "CONTACT")):
+    other_role = agent.other_role.upper()
+    if agent.role == "CREATOR" or other_role.startswith(("SUBMIT", "CONTACT")):
         return "submitter"
-    return next((role for role, told in _ROLES.items() if told == (agent.role, other)), "")
+    return next((role for role, mets_role in _ROLES.items() if mets_role == (agent.role, other_role)), "")
 
 
 def _party(agent: Agent) -> Party:
-    rest = list(agent.notes)
+    notes = list(agent.notes)
     # the only note of a body is its code, whether it says so or not
-    coded = next((note for note in rest if note[1] == IDENTIFICATION), rest[0] if len(rest) == 1 else None)
+    coded = next((note for note in notes if note[1] == IDENTIFICATION), notes[0] if len(notes) == 1 else None)
     code = coded[0] if coded is not None else ""
     if coded is not None:
-        rest.remove(coded)
-    return Party(agent.name, code, notes=tuple(text for text, _ in rest if text), individual=agent.type == "INDIVIDUAL")
+        notes.remove(coded)
+    return Party(
+        agent.name, code, notes=tuple(text for text, _ in notes if text), individual=agent.type == "INDIVIDUAL"
+    )
 
 
 def eark_agents(metadata: PackageMetadata) -> Iterator[Agent]:
@@ -138,10 +140,10 @@ def eark_agents(metadata: PackageMetadata) -> Iterator[Agent]:
         if system is not None and system.name:
             notes = ((system.version, VERSION),) if system.version else ()
             yield Agent("OTHER", "OTHER", system.name, kind, "SOFTWARE", notes)
-    for other in metadata.other_agents:
-        if other.role in spec.AGENT_ROLES:
-            kind = other.type if other.type in spec.AGENT_TYPES else "OTHER"
-            yield Agent(other.role, kind, other.name, other.other_role, other.other_type, other.notes)
+    for agent in metadata.other_agents:
+        if agent.role in spec.AGENT_ROLES:
+            kind = agent.type if agent.type in spec.AGENT_TYPES else "OTHER"
+            yield Agent(agent.role, kind, agent.name, agent.other_role, agent.other_type, agent.notes)
 
 
 def parties_of(metadata: PackageMetadata) -> Iterator[tuple[str, Party]]:
@@ -159,11 +161,11 @@ def parties_of(metadata: PackageMetadata) -> Iterator[tuple[str, Party]]:
 
 
 def _party_agents(role: str, party: Party) -> Iterator[Agent]:
-    main, other = _ROLES[role]
+    main, other_role = _ROLES[role]
     notes = ((party.identification, IDENTIFICATION),) if party.identification else ()
     if party.name:
         kind = "INDIVIDUAL" if party.individual and role == "creator" else "ORGANIZATION"
-        yield Agent(main, kind, party.name, other, notes=(*notes, *((note, "") for note in party.notes)))
+        yield Agent(main, kind, party.name, other_role, notes=(*notes, *((note, "") for note in party.notes)))
     for person in party.people:
         details = tuple((text, IDENTIFICATION) for text in (person.address, person.phone, person.email) if text)
         # no second CREATOR: the reference validator takes only one beside the software
@@ -172,7 +174,7 @@ def _party_agents(role: str, party: Party) -> Iterator[Agent]:
 
 def eark_records(metadata: PackageMetadata) -> Iterator[tuple[str, str]]:
     """Record identifiers beside agreements and reference codes, which an order has fields for."""
-    told = (
+    records = (
         ("DELIVERYSPECIFICATION", metadata.description),
         ("DELIVERYTYPE", metadata.delivery_type),
         ("PROJECTNAME", metadata.project),
@@ -182,12 +184,12 @@ def eark_records(metadata: PackageMetadata) -> Iterator[tuple[str, str]]:
         *system_records(metadata.system),
         *metadata.more,
     )
-    return ((kind, value) for kind, value in told if value)
+    return ((kind, value) for kind, value in records if value)
 
 
-def content_type_of(content_type: str, other: str) -> tuple[str, str]:
+def content_type_of(content_type: str, other_type: str) -> tuple[str, str]:
     """A content information type that a package may name, with the other one: what no vocabulary has is OTHER."""
-    meant = _CONTENT_TYPES_MEANT.get(content_type, content_type)
-    if meant not in spec.CONTENT_TYPES:
-        return ("OTHER", other or meant) if meant else ("", "")
-    return meant, other if meant == "OTHER" or meant in spec.SIARD_TYPES else ""
+    known_type = _CONTENT_TYPE_ALIASES.get(content_type, content_type)
+    if known_type not in spec.CONTENT_TYPES:
+        return ("OTHER", other_type or known_type) if known_type else ("", "")
+    return known_type, other_type if known_type == "OTHER" or known_type in spec.SIARD_TYPES else ""

@@ -89,14 +89,14 @@ class History:
 
     events: tuple[Event, ...] = ()
     agents: tuple[EventAgent, ...] = ()
-    untold: int = 0
+    omitted: int = 0
 
-    def joined(self, later: History) -> History:
+    def merge(self, later: History) -> History:
         """Both, in order; what stands in both is taken once, and more than `MOST_EVENTS` are counted."""
         events = tuple({event.identifier: event for event in (*self.events, *later.events)}.values())
         agents = tuple({agent.identifier: agent for agent in (*self.agents, *later.agents)}.values())
-        untold = self.untold + later.untold + max(0, len(events) - MOST_EVENTS)
-        return History(events[:MOST_EVENTS], agents, untold)
+        omitted = self.omitted + later.omitted + max(0, len(events) - MOST_EVENTS)
+        return History(events[:MOST_EVENTS], agents, omitted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +169,14 @@ class PackageMetadata:
         """True where it says who made the records, or who submits them."""
         return bool(self.creators or self.submitter)
 
-    def filled_from(self, other: PackageMetadata) -> PackageMetadata:
+    def fill_from(self, fallback: PackageMetadata) -> PackageMetadata:
         """The same, with what is empty here taken from `other`."""
-        empty = {one.name: getattr(other, one.name) for one in fields(self) if not getattr(self, one.name)}
-        history = self.history.joined(other.history)
+        empty = {field.name: getattr(fallback, field.name) for field in fields(self) if not getattr(self, field.name)}
+        history = self.history.merge(fallback.history)
         return replace(self, **{**empty, "history": history})
 
 
-def stated(name: str) -> str:
+def stated_name(name: str) -> str:
     """A name; empty where it only says that nobody stated one.
 
     >>> stated("Ikke oppgitt"), stated("Vik kommune")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from xml.parsers.expat import XMLParserType
 
 from noarkit.errors import PackageFault
-from noarkit.packages.eark.reading import Reading, found_in
+from noarkit.packages.eark.xml_reader import XmlReader, read_items
 from noarkit.packages.metadata.model import MOST_EVENTS, Event, EventAgent, History, Identifier
 from noarkit.safe.digest import Readable
 
@@ -27,7 +27,7 @@ BRACKETED = re.compile(r"\[([^\]]+)\] ?(.*)", re.DOTALL)
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MAX_DEPTH = 100
-_THINGS = ("event", "agent")
+_ITEM_NAMES = ("event", "agent")
 _TEXTS = frozenset(
     {
         *("eventIdentifierType", "eventIdentifierValue", "eventType", "eventDateTime", "eventDetail"),
@@ -46,19 +46,19 @@ def read_history(source: Readable, where: str, package: str) -> History:
     """
     events: list[Event] = []
     agents: list[EventAgent] = []
-    found = found_in(source, where, lambda parser: _Reading(parser, where, package))
-    for one in found:
-        if isinstance(one, EventAgent):
-            agents.append(one)
+    items = read_items(source, where, lambda parser: _HistoryReader(parser, where, package))
+    for item in items:
+        if isinstance(item, EventAgent):
+            agents.append(item)
         elif len(events) < MOST_EVENTS:
-            events.append(one)
+            events.append(item)
         else:
-            return History(tuple(events), tuple(agents), 1 + sum(isinstance(later, Event) for later in found))
+            return History(tuple(events), tuple(agents), 1 + sum(isinstance(later, Event) for later in items))
     return History(tuple(events), tuple(agents[:MOST_EVENTS]))
 
 
 @dataclass(slots=True)
-class _Thing:
+class _PremisItem:
     """An event or agent that is being read: its texts by the names of their elements, in order."""
 
     kind: str
@@ -72,17 +72,17 @@ class _Thing:
 
     def pairs(self, first: str, second: str) -> list[tuple[str, str]]:
         """Texts of the second name with the text of the first that stands before each."""
-        pairs, held = [], ""
+        pairs, first_text = [], ""
         for name, text in self.texts:
             if name == first:
-                held = text
+                first_text = text
             elif name == second:
-                pairs.append((held, text))
-                held = ""
+                pairs.append((first_text, text))
+                first_text = ""
         return pairs
 
 
-class _Reading(Reading[Event | EventAgent]):
+class _HistoryReader(XmlReader[Event | EventAgent]):
     """The state between two elements."""
 
     def __init__(self, parser: XMLParserType, where: str, package: str) -> None:
@@ -90,57 +90,57 @@ class _Reading(Reading[Event | EventAgent]):
         self._package = package
         self._own = (_UUID.search(package.lower()) or [package.lower()])[0]
         self._depth = 0
-        self._thing: _Thing | None = None
+        self._item: _PremisItem | None = None
 
-    def start(self, name: str, told: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins."""
         self._depth += 1
-        self._judge(self._depth)
+        self._check_depth(self._depth)
         space, _, local = name.rpartition(" ")
         if self._depth == 1 and (local != "premis" or space not in NAMESPACES):
             raise PackageFault(where=self._where, why="eark-not-premis")
-        if self._depth == 2 and local in _THINGS:
-            self._thing = _Thing(local)
-        elif self._thing is not None and local in _TEXTS:
+        if self._depth == 2 and local in _ITEM_NAMES:
+            self._item = _PremisItem(local)
+        elif self._item is not None and local in _TEXTS:
             self._text = []
 
     def end(self, name: str) -> None:
         """It ends."""
         self._depth -= 1
         local = name.rpartition(" ")[2]
-        if self._thing is None:
+        if self._item is None:
             return
         if self._text is not None and local in _TEXTS:
-            self._thing.texts.append((local, "".join(self._text).strip()))
+            self._item.texts.append((local, "".join(self._text).strip()))
             self._text = None
         elif self._depth == 1:
-            self._found.append(self._event(self._thing) if self._thing.kind == "event" else self._agent(self._thing))
-            self._thing = None
+            self._items.append(self._event(self._item) if self._item.kind == "event" else self._agent(self._item))
+            self._item = None
 
-    def _event(self, thing: _Thing) -> Event:
-        kind, detail = thing.first("eventType"), "\n".join(thing.all("eventDetail"))
+    def _event(self, item: _PremisItem) -> Event:
+        kind, detail = item.first("eventType"), "\n".join(item.all("eventDetail"))
         bracketed = BRACKETED.fullmatch(detail)
         if bracketed is not None and kind == "Adjustment":
             kind, detail = bracketed[1], bracketed[2]
         return Event(
-            self._named(next(iter(thing.pairs("eventIdentifierType", "eventIdentifierValue")), ("", ""))),
+            self._qualified(next(iter(item.pairs("eventIdentifierType", "eventIdentifierValue")), ("", ""))),
             kind,
-            thing.first("eventDateTime"),
+            item.first("eventDateTime"),
             detail,
-            _outcomes(thing),
-            tuple(map(self._named, thing.pairs("linkingAgentIdentifierType", "linkingAgentIdentifierValue"))),
-            tuple(map(self._named, thing.pairs("linkingObjectIdentifierType", "linkingObjectIdentifierValue"))),
+            _outcomes(item),
+            tuple(map(self._qualified, item.pairs("linkingAgentIdentifierType", "linkingAgentIdentifierValue"))),
+            tuple(map(self._qualified, item.pairs("linkingObjectIdentifierType", "linkingObjectIdentifierValue"))),
         )
 
-    def _agent(self, thing: _Thing) -> EventAgent:
+    def _agent(self, item: _PremisItem) -> EventAgent:
         return EventAgent(
-            self._named(next(iter(thing.pairs("agentIdentifierType", "agentIdentifierValue")), ("", ""))),
-            thing.first("agentName"),
-            thing.first("agentType"),
-            thing.first("agentVersion"),
+            self._qualified(next(iter(item.pairs("agentIdentifierType", "agentIdentifierValue")), ("", ""))),
+            item.first("agentName"),
+            item.first("agentType"),
+            item.first("agentVersion"),
         )
 
-    def _named(self, identifier: Identifier) -> Identifier:
+    def _qualified(self, identifier: Identifier) -> Identifier:
         """What names the same thing outside of its package, too."""
         kind, value = identifier
         if kind.casefold() not in LOCAL or (self._own and self._own in value.lower()):
@@ -148,10 +148,10 @@ class _Reading(Reading[Event | EventAgent]):
         return (QUALIFIED, f"{self._package}/{value}")
 
 
-def _outcomes(thing: _Thing) -> tuple[tuple[str, str], ...]:
+def _outcomes(item: _PremisItem) -> tuple[tuple[str, str], ...]:
     """Each outcome with its note; a note may stand without an outcome."""
     outcomes: list[tuple[str, str]] = []
-    for name, text in thing.texts:
+    for name, text in item.texts:
         if name == "eventOutcome":
             outcomes.append((text, ""))
         elif name == "eventOutcomeDetailNote":

@@ -39,8 +39,8 @@ def software_agent(version: str) -> EventAgent:
 
 def event_identifier(package: str, name: str) -> Identifier:
     """What names an event of a package everywhere; the same each time it is asked for."""
-    found = _UUID.search(package)
-    space = UUID(found.group()) if found else uuid5(NAMESPACE_URL, package)
+    match = _UUID.search(package)
+    space = UUID(match.group()) if match else uuid5(NAMESPACE_URL, package)
     return UUID_TYPE, str(uuid5(space, name))
 
 
@@ -72,14 +72,14 @@ def conversion_events(
 
 def agents_of(history: History, *own: EventAgent) -> tuple[EventAgent, ...]:
     """Everybody that an event names; who is named alone gets an entry, too."""
-    known = {agent.identifier: agent for agent in (*history.agents, *own)}
+    agent_by_id = {agent.identifier: agent for agent in (*history.agents, *own)}
     for event in history.events:
         for identifier in event.agents:
-            known.setdefault(identifier, EventAgent(identifier, identifier[1]))
-    return tuple(known.values())
+            agent_by_id.setdefault(identifier, EventAgent(identifier, identifier[1]))
+    return tuple(agent_by_id.values())
 
 
-def dated(event: Event) -> Event:
+def with_valid_time(event: Event) -> Event:
     """The event with a time that every PREMIS takes; one that is none goes into its detail."""
     if (_TIME.fullmatch(event.when) and _is_time(event.when)) or _SHORT_TIME.fullmatch(event.when):
         return event

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from noarkit.packages.metadata.model import PackageMetadata, System, stated
+from noarkit.packages.metadata.model import PackageMetadata, System, stated_name
 
 DERIVED_FROM = "DERIVEDFROM"
 SINGLE: Mapping[str, str] = MappingProxyType(
@@ -43,7 +43,7 @@ _SYSTEM: Mapping[str, str] = MappingProxyType({"SYSTEMTYPE": "type", "SYSTEMTYPE
 
 def with_records(metadata: PackageMetadata, records: Iterable[tuple[str, str]]) -> PackageMetadata:
     """The metadata with what the identifiers of a METS tell."""
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     many: dict[str, tuple[str, ...]] = {}
     more: list[tuple[str, str]] = []
     for kind, value in records:
@@ -51,17 +51,17 @@ def with_records(metadata: PackageMetadata, records: Iterable[tuple[str, str]]) 
         if kind in MANY:
             many[MANY[kind]] = (*many.get(MANY[kind], ()), value)
         elif kind == STATUS:
-            told["record_status"] = value
-        elif field and field not in told:
-            told[field] = stated(value)
+            values["record_status"] = value
+        elif field and field not in values:
+            values[field] = stated_name(value)
         elif value and kind not in _SYSTEM:
             more.append((kind, value))
-    found = replace(metadata, **told, **many, more=tuple(more))  # type: ignore[arg-type]  # fields by name
+    result = replace(metadata, **values, **many, more=tuple(more))  # type: ignore[arg-type]  # fields by name
     kinds = {_SYSTEM[kind]: value for kind, value in records if kind in _SYSTEM}
     if kinds:
-        system = found.system or System("", "", "")
-        found = replace(found, system=replace(system, **kinds))
-    return found
+        system = result.system or System("", "", "")
+        result = replace(result, system=replace(system, **kinds))
+    return result
 
 
 def system_records(system: System | None) -> Iterator[tuple[str, str]]:

@@ -50,20 +50,20 @@ def addml(version: AddmlVersion) -> Mapping[str, AddmlElement]:
     """All elements of one version by name; the first is the root."""
     column = VERSIONS.index(version)
     text = files("noarkit.packages.noark5").joinpath("addml.txt").read_text("utf-8")
-    found: dict[str, AddmlElement] = {}
+    elements: dict[str, AddmlElement] = {}
     for head, rows in _blocks(text):
         _, name, *more = head
         if "8.3" in more and version != "8.3":
             continue
         kind = next((word for word in more if word != "8.3"), None)
-        found[name] = AddmlElement(
+        elements[name] = AddmlElement(
             name,
             kind,
             parts=tuple(_parts(rows, column)),
             attributes=MappingProxyType({row[1]: row[2 + column] == "1" for row in rows if row[0] == "@"}),
             unique=tuple(Unique(*row[1:]) for row in rows if row[0] == "!") if version == "8.3" else (),
         )
-    return MappingProxyType(found)
+    return MappingProxyType(elements)
 
 
 def _parts(rows: list[list[str]], column: int) -> Iterator[Part]:

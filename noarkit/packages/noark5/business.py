@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from noarkit.packages.noark5 import beyond
+from noarkit.packages.noark5 import unmapped_fields
 from noarkit.packages.noark5.nodes import Node
 from noarkit.packages.noark5.schemas import VsmGroup
 
@@ -25,26 +25,26 @@ class BusinessFields:
     `names` are those that were declared: of a group by its id, of a field by `group/field`.
     """
 
-    def __init__(self, declared: Iterable[VsmGroup] = ()) -> None:
+    def __init__(self, vsm_groups: Iterable[VsmGroup] = ()) -> None:
         self.groups: dict[str, dict[str, str]] = {}
         self.names: dict[str, str] = {}
         self._owner: dict[str, str] = {}
-        for group in declared:
+        for group in vsm_groups:
             fields = self.groups.setdefault(group.id, {})
             self.names[group.id] = group.name
-            for one in group.fields:
-                fields[one.id] = one.kind
-                self.names[f"{group.id}/{one.id}"] = one.name
-                self._owner[one.id] = group.id
+            for field in group.fields:
+                fields[field.id] = field.kind
+                self.names[f"{group.id}/{field.id}"] = field.name
+                self._owner[field.id] = group.id
 
-    def read(self, found: Iterable[Node]) -> dict[str, object]:
+    def read(self, nodes: Iterable[Node]) -> dict[str, object]:
         """The groups of one object in the form of a save; empty where nothing is said."""
-        whole: dict[str, dict[str, dict[str, list[str]]]] = {}
-        for node in found:
+        groups: dict[str, dict[str, dict[str, list[str]]]] = {}
+        for node in nodes:
             for group, name, value in _leaves(node):
                 field = self._field(group, name)
-                whole.setdefault(group, {}).setdefault(field, {"values": []})["values"].append(value)
-        return dict(whole)
+                groups.setdefault(group, {}).setdefault(field, {"values": []})["values"].append(value)
+        return dict(groups)
 
     def _field(self, group: str, name: str) -> str:
         field = element_id(name)
@@ -62,10 +62,10 @@ def element_id(name: str) -> str:
 
 
 def _leaves(node: Node) -> Iterator[tuple[str, str, str]]:
-    for name, held in node.items():
-        if name == beyond.MARK:
+    for name, values in node.items():
+        if name == unmapped_fields.MARK:
             continue  # fields of the archive itself
-        for value in held:
+        for value in values:
             if isinstance(value, dict):
                 yield from ((element_id(name), path, text) for path, text in _texts(value, ""))
             elif value is not None and value.strip():
@@ -73,9 +73,9 @@ def _leaves(node: Node) -> Iterator[tuple[str, str, str]]:
 
 
 def _texts(node: Node, above: str) -> Iterator[tuple[str, str]]:
-    for name, held in node.items():
+    for name, values in node.items():
         path = f"{above}-{name}" if above else name
-        for value in held:
+        for value in values:
             if isinstance(value, dict):
                 yield from _texts(value, path)
             elif value and (not value.isspace() or "\n" not in value):

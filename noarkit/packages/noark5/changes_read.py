@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from noarkit.packages.noark5.made import NO_CHANGES
-from noarkit.packages.noark5.nodes import LocalNames, exact, plain, text
+from noarkit.packages.noark5.nodes import LocalNames, exact_texts, text, to_node
+from noarkit.packages.noark5.placeholders import NO_CHANGES
 from noarkit.safe import xml
 
 
@@ -31,12 +31,14 @@ def read_changes(path: Path) -> Iterator[ReadChange]:
     tag = f"{{{namespace}}}endring" if namespace else "endring"
     for event, element in xml.stream(path, tags=(tag,)):
         if event == "end":
-            node = plain(element, names)
-            xml.forget(element)
-            unit, named, at = (text(node, name) for name in ("referanseArkivenhet", "referanseMetadata", "endretDato"))
-            if unit and named and at:
-                told = ((exact(node, name) or [""])[0] for name in ("endretAv", "tidligereVerdi", "nyVerdi"))
-                change = ReadChange(unit, named, at, *told)
+            node = to_node(element, names)
+            xml.free_element(element)
+            unit, field_name, at = (
+                text(node, name) for name in ("referanseArkivenhet", "referanseMetadata", "endretDato")
+            )
+            if unit and field_name and at:
+                details = ((exact_texts(node, name) or [""])[0] for name in ("endretAv", "tidligereVerdi", "nyVerdi"))
+                change = ReadChange(unit, field_name, at, *details)
                 if change.actor != NO_CHANGES:  # it says that there is none
                     yield change
 

@@ -26,10 +26,10 @@ class Link(TypedDict):
 
     n: str
     u: str
-    o: Thing | None
+    o: EntityData | None
 
 
-class Thing(TypedDict):
+class EntityData(TypedDict):
     """An object: its type and fields, its links to one where units are found by them, and what it is linked to."""
 
     t: str
@@ -44,15 +44,15 @@ class Content(TypedDict, total=False):
     The fields of a version tell of its file as it lies in the package: path, checksum, algorithm and size.
     """
 
-    o: Required[Thing]
-    p: list[Thing]
+    o: Required[EntityData]
+    p: list[EntityData]
     k: list[Link]
     d: list[Content]
     v: list[Content]
 
 
 @dataclass(slots=True)
-class Cleaned:
+class CleanupCount:
     """How many signs were replaced because XML cannot hold them."""
 
     signs: int = 0
@@ -65,12 +65,12 @@ class Codes:
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     authorities: Mapping[str, str] = field(default_factory=dict)
 
-    def of(self, field_name: str) -> Mapping[str, str]:
+    def names_of(self, field_name: str) -> Mapping[str, str]:
         """The names of the codes of a field."""
         return self.names.get(field_name, {})
 
 
-def parse(raw: bytes, cleaned: Cleaned) -> Content:
+def parse(raw: bytes, cleaned: CleanupCount) -> Content:
     """The unit that this JSON is, its texts ready for XML."""
     if (b"\\" in raw or b"\xef\xbf" in raw or b'""' in raw) and _ESCAPES.search(raw):
         content: Content = _clean(orjson.loads(raw), cleaned)  # type: ignore[assignment]  # the same shape as it came
@@ -85,7 +85,7 @@ def parse(raw: bytes, cleaned: Cleaned) -> Content:
     return ready
 
 
-def xml_text(text: str, cleaned: Cleaned | None = None) -> str:
+def xml_text(text: str, cleaned: CleanupCount | None = None) -> str:
     """Any text, ready to stand in an element."""
     if _FORBIDDEN.search(text):
         text, count = _FORBIDDEN.subn(REPLACEMENT, text)
@@ -94,11 +94,11 @@ def xml_text(text: str, cleaned: Cleaned | None = None) -> str:
     return escape(text, {"\r": "&#13;"})
 
 
-def _clean(value: object, cleaned: Cleaned) -> object:
+def _clean(value: object, cleaned: CleanupCount) -> object:
     if isinstance(value, str):
         return xml_text(value, cleaned)
     if isinstance(value, dict):
-        return {xml_text(name): _clean(one, cleaned) for name, one in value.items() if one != ""}
+        return {xml_text(name): _clean(item, cleaned) for name, item in value.items() if item != ""}
     if isinstance(value, list):
-        return [_clean(one, cleaned) for one in value]
+        return [_clean(item, cleaned) for item in value]
     return value

@@ -51,10 +51,10 @@ class Description:
     agreement: Sequence[tuple[str, str]] = field(default=())
 
 
-def description_xml(told: Description) -> bytes:
+def description_xml(description: Description) -> bytes:
     """The document."""
     out = ['<?xml version="1.0" encoding="UTF-8"?>']
-    out.extend(_lines(_root(told), 0))
+    out.extend(_lines(_root(description), 0))
     return ("\n".join(out) + "\n").encode()
 
 
@@ -75,9 +75,9 @@ def _lines(tag: _Tag, depth: int) -> Iterator[str]:
         yield f"{'  ' * depth}<{tag.name}{attributes}>{xml_text(tag.inside[0])}</{tag.name}>"
         return
     yield f"{'  ' * depth}<{tag.name}{attributes}>"
-    for one in tag.inside:
-        if isinstance(one, _Tag):
-            yield from _lines(one, depth + 1)
+    for child in tag.inside:
+        if isinstance(child, _Tag):
+            yield from _lines(child, depth + 1)
     yield f"{'  ' * depth}</{tag.name}>"
 
 
@@ -85,32 +85,38 @@ def _attribute(value: str) -> str:
     return xml_text(value).replace('"', "&quot;").replace("\n", "&#10;")
 
 
-def _root(told: Description) -> _Tag:
+def _root(description: Description) -> _Tag:
     namespaces = (
         ("xmlns", ADDML_NAMESPACE),
         ("xmlns:xsi", XSI_NAMESPACE),
         ("xsi:schemaLocation", f"{ADDML_NAMESPACE} addml.xsd"),
-        ("name", told.title),
+        ("name", description.title),
     )
-    dataset = _tag("dataset", *_described(told.description), _reference(told), _objects(told), name=told.title)
+    dataset = _tag(
+        "dataset",
+        *_description_tag(description.description),
+        _reference(description),
+        _objects(description),
+        name=description.title,
+    )
     return _Tag("addml", namespaces, (dataset,))
 
 
-def _described(text: str) -> Iterator[_Tag]:
+def _description_tag(text: str) -> Iterator[_Tag]:
     if text:
         yield _tag("description", text)
 
 
-def _reference(told: Description) -> _Tag:
-    creators = [_element("recordCreator", _tag("value", name)) for name in told.creators]
+def _reference(description: Description) -> _Tag:
+    creators = [_element("recordCreator", _tag("value", name)) for name in description.creators]
     context = [
         _element("recordCreators", _tag("additionalElements", *creators)),
-        _element("systemType", _tag("value", told.system_type)),
-        _element("systemName", _tag("value", told.system_name)),
-        _element("archive", _tag("value", told.title)),
-        *(_element(name, _tag("value", value)) for name, value in told.agreement),
+        _element("systemType", _tag("value", description.system_type)),
+        _element("systemName", _tag("value", description.system_name)),
+        _element("archive", _tag("value", description.title)),
+        *(_element(name, _tag("value", value)) for name, value in description.agreement),
     ]
-    period = _tag("properties", _property("startDate", told.start), _property("endDate", told.end))
+    period = _tag("properties", _property("startDate", description.start), _property("endDate", description.end))
     content = _element("archivalPeriod", period)
     return _tag(
         "reference",
@@ -119,45 +125,45 @@ def _reference(told: Description) -> _Tag:
     )
 
 
-def _objects(told: Description) -> _Tag:
-    seen: set[str] = set()
-    documents = [_document(document, seen) for document in told.documents]
+def _objects(description: Description) -> _Tag:
+    schema_names: set[str] = set()
+    documents = [_document(document, schema_names) for document in description.documents]
     kind = _property("type", "Noark 5", _property("version", WRITTEN_VERSION))
     period = _property(
         "periode",
         None,
-        _property("inngaaendeSkille", told.incoming),
-        _property("utgaaendeSkille", told.outgoing),
+        _property("inngaaendeSkille", description.incoming),
+        _property("utgaaendeSkille", description.outgoing),
     )
     flags = (
-        ("inneholderSkjermetInformasjon", told.screened),
-        ("omfatterDokumenterSomErKassert", told.disposed),
-        ("inneholderDokumenterSomSkalKasseres", told.to_be_disposed),
-        ("inneholderVirksomhetsspesifikkeMetadata", told.business),
+        ("inneholderSkjermetInformasjon", description.screened),
+        ("omfatterDokumenterSomErKassert", description.disposed),
+        ("inneholderDokumenterSomSkalKasseres", description.to_be_disposed),
+        ("inneholderVirksomhetsspesifikkeMetadata", description.business),
     )
     more = _property(
         "additionalInfo",
         None,
         period,
         *(_property(name, str(value).lower(), data_type="boolean") for name, value in flags),
-        _property("antallDokumentfiler", str(told.files), data_type="integer"),
+        _property("antallDokumentfiler", str(description.files), data_type="integer"),
     )
-    whole = _tag(
+    data_object = _tag(
         "dataObject",
         _tag("properties", _property("info", None, kind, more)),
         _tag("dataObjects", *documents),
         name="Noark 5-arkivuttrekk",
     )
-    return _tag("dataObjects", whole)
+    return _tag("dataObjects", data_object)
 
 
-def _document(document: DescribedDocument, seen: set[str]) -> _Tag:
+def _document(document: DescribedDocument, schema_names: set[str]) -> _Tag:
     properties = [_file(document.file, checked=True, kind="XML")]
     for at, schema in enumerate(document.schemas):
-        inside = (_file(schema, checked=schema.name not in seen), _property("type", "XML Schema"))
+        inside = (_file(schema, checked=schema.name not in schema_names), _property("type", "XML Schema"))
         version = (_property("version", WRITTEN_VERSION),) if at == 0 or schema.name == f"{CATALOGUE}.xsd" else ()
         properties.append(_property("schema", "main" if at == 0 else None, *inside, *version))
-        seen.add(schema.name)
+        schema_names.add(schema.name)
     counts = [
         _property(
             "numberOfOccurrences",
@@ -184,8 +190,8 @@ def _file(file: DescribedFile, *, checked: bool, kind: str | None = None) -> _Ta
 
 def _property(name: str, value: str | None, *inside: _Tag, data_type: str | None = None) -> _Tag:
     attributes = (("name", name), *((("dataType", data_type),) if data_type else ()))
-    held: Iterable[_Tag] = () if value is None else (_tag("value", value),)
-    return _Tag("property", attributes, (*held, *((_tag("properties", *inside),) if inside else ())))
+    value_tags: Iterable[_Tag] = () if value is None else (_tag("value", value),)
+    return _Tag("property", attributes, (*value_tags, *((_tag("properties", *inside),) if inside else ())))
 
 
 def _element(name: str, *inside: _Tag) -> _Tag:

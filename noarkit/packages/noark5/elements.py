@@ -51,7 +51,7 @@ class Nested:
 
 
 @dataclass(frozen=True, slots=True)
-class Referring:
+class Reference:
     """An element, perhaps within another, for each link of this name."""
 
     path: tuple[str, ...]
@@ -59,7 +59,7 @@ class Referring:
     many: bool
 
 
-Part = Leaf | Block | Nested | Referring
+Part = Leaf | Block | Nested | Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +67,23 @@ class Plan:
     """A type as elements; `opening` is its own tag, with xsi:type where it is a kind of another."""
 
     type: str
-    opening: str
-    closing: str
+    start_tag: str
+    end_tag: str
     before: tuple[Part, ...]
     after: tuple[Part, ...]
-    known: frozenset[str]
+    mapped_fields: frozenset[str]
 
 
 @cache
 def plan_of(type_name: str) -> Plan:
     """The plan of a type that the form has a group for."""
-    mapped = mapping().types[type_name]
-    group = mapped.group
+    type_map = mapping().types[type_name]
+    group = type_map.group
     if group is None:
         raise KeyError(type_name)
     structure = xml_model(WRITTEN_VERSION).structure
     if group not in structure.groups:  # its objects are the text of one element
-        only = next(field for field in mapped.fields.values() if field.path == ".")
+        only = next(field for field in type_map.fields.values() if field.path == ".")
         leaf = Leaf("", only.name, only.rule or "text", None, True)
         return Plan(type_name, f"<{group}>", f"</{group}>\n", (leaf,), (), frozenset({only.name}))
     tag = structure.groups[group].extends or group
@@ -93,32 +93,32 @@ def plan_of(type_name: str) -> Plan:
         if element.name in UNITS and element.kind == "group":
             parts[1] = parts[1] or [_CUT]
             continue
-        parts[1 if parts[1] else 0].extend(_parts(mapped, element))
-    known = frozenset(field.name for field in mapped.fields.values() if field.path is not None)
-    return Plan(type_name, f"<{tag}{kind}>\n", f"</{tag}>\n", tuple(parts[0]), tuple(parts[1][1:]), known)
+        parts[1 if parts[1] else 0].extend(_parts(type_map, element))
+    mapped_fields = frozenset(field.name for field in type_map.fields.values() if field.path is not None)
+    return Plan(type_name, f"<{tag}{kind}>\n", f"</{tag}>\n", tuple(parts[0]), tuple(parts[1][1:]), mapped_fields)
 
 
 _CUT = Leaf("", "", "cut", None, False)
 
 
-def _parts(mapped: TypeMap, element: Element) -> Iterator[Part]:
-    fields = [field for field in mapped.fields.values() if field.path == element.name]
+def _parts(type_map: TypeMap, element: Element) -> Iterator[Part]:
+    fields = [field for field in type_map.fields.values() if field.path == element.name]
     if fields:
         yield _leaf(fields[0], element)
         return
-    filled = next((fill for fill in mapped.fills if fill.path == element.name), None)
-    if filled is not None:
-        yield Leaf(element.name, "", filled.rule, None, True)
+    fill_rule = next((fill for fill in type_map.fills if fill.path == element.name), None)
+    if fill_rule is not None:
+        yield Leaf(element.name, "", fill_rule.rule, None, True)
         return
-    nested = [link for link in mapped.links.values() if link.way == "nest" and link.path == element.name]
+    nested = [link for link in type_map.links.values() if link.placement == "nest" and link.path == element.name]
     if nested:
-        types = [one for link in nested for one in _targets(mapped.type, link.name)]
+        types = [target for link in nested for target in _targets(type_map.type, link.name)]
         yield Nested(element.name, tuple(dict.fromkeys(types)), _WITHIN.get(element.name, "p"), element.mandatory)
         return
-    for link in mapped.links.values():
-        if link.way == "refer" and (link.path or "").split("/")[0] == element.name:
-            yield Referring(tuple((link.path or "").split("/")), link.name, element.many)
-    block = _block(mapped, element)
+    for link in type_map.links.values():
+        if link.placement == "refer" and (link.path or "").split("/")[0] == element.name:
+            yield Reference(tuple((link.path or "").split("/")), link.name, element.many)
+    block = _block(type_map, element)
     if block is not None:
         yield block
 
@@ -127,20 +127,20 @@ def _leaf(field: FieldMap, element: Element) -> Leaf:
     return Leaf(element.name, field.name, field.rule or "text", field.fallback, element.mandatory)
 
 
-def _block(mapped: TypeMap, element: Element) -> Block | None:
+def _block(type_map: TypeMap, element: Element) -> Block | None:
     """The group of that name as far as fields and fills of the type lead into it."""
     within = f"{element.name}/"
-    feeding = {field.path: field for field in mapped.fields.values() if (field.path or "").startswith(within)}
+    feeding = {field.path: field for field in type_map.fields.values() if (field.path or "").startswith(within)}
     if not feeding or element.group is None:
         return None
-    fills = {fill.path: fill.rule for fill in mapped.fills}
+    fills = {fill.path: fill.rule for fill in type_map.fills}
     leaves: list[Leaf] = []
-    for one in xml_model(WRITTEN_VERSION).structure.groups[element.group].elements:
-        path = within + one.name
+    for child in xml_model(WRITTEN_VERSION).structure.groups[element.group].elements:
+        path = within + child.name
         if path in feeding:
-            leaves.append(_leaf(feeding[path], one))
+            leaves.append(_leaf(feeding[path], child))
         elif path in fills:
-            leaves.append(Leaf(one.name, "", fills[path], None, True))
+            leaves.append(Leaf(child.name, "", fills[path], None, True))
     return Block(element.name, tuple(leaves))
 
 

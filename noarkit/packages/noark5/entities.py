@@ -15,14 +15,14 @@ from noarkit.graph.entity import Content, Entity, FieldValue
 from noarkit.packages.noark5 import values
 from noarkit.packages.noark5.business import BusinessFields
 from noarkit.packages.noark5.carrying import Carrier
-from noarkit.packages.noark5.fields import Row, unknown
-from noarkit.packages.noark5.given_back import GivenBack
-from noarkit.packages.noark5.nodes import Node, exact, nodes, text, texts
+from noarkit.packages.noark5.fields import Row, unknown_text
+from noarkit.packages.noark5.nodes import Node, exact_texts, nodes, text, texts
 from noarkit.packages.noark5.own_dates import fill_dates, fill_years
 from noarkit.packages.noark5.read import Unit, unit_key
-from noarkit.packages.noark5.readers import Compiled, Readers
+from noarkit.packages.noark5.readers import CompiledPlan, Readers
 from noarkit.packages.noark5.targets import Targets
-from noarkit.packages.noark5.unit_notes import UnitNotes, Where
+from noarkit.packages.noark5.unit_notes import UnitLocation, UnitNotes
+from noarkit.packages.noark5.unmapped_read import UnmappedReader
 
 _BUSINESS = "virksomhetsspesifikkeMetadata"
 _PERIOD = Row("bevaringstid", "number")
@@ -77,7 +77,7 @@ class SeenIds(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Maker:
+class EntityBuilder:
     """Makes entities of units; one for a whole package.
 
     What the archive has no place for goes to the `carrier`, where there is one; so do references that lead nowhere by
@@ -86,7 +86,7 @@ class Maker:
     """
 
     files: Files
-    seen: SeenIds
+    seen_ids: SeenIds
     codes: values.Codes
     business: BusinessFields
     readers: Readers
@@ -100,43 +100,45 @@ class Maker:
         """An arkiv and its creators."""
         node = unit.node
         if unit.above_kind == "arkiv":
-            notes.move(_where(unit), "Arkiv", unit.above)
-        fonds = Entity(unit.key, "Arkiv", self._named("Arkiv", unit, notes), recipe_line=unit.line)
+            notes.move(_location_of(unit), "Arkiv", unit.above)
+        fonds = Entity(unit.key, "Arkiv", self._identified_fields("Arkiv", unit, notes), recipe_line=unit.line)
         creators = list(nodes(node, "arkivskaper")) or [{}]
-        return self._above((fonds, *self._made("Arkivskaper", creators, unit, "c refArkiv", notes)), notes)
+        return self._collect_above(
+            (fonds, *self._build_children("Arkivskaper", creators, unit, "c refArkiv", notes)), notes
+        )
 
     def series(
         self, unit: Unit, notes: UnitNotes, links: Iterable[tuple[str, str]], chained: Callable[[str, str], bool]
     ) -> Entity:
         """An arkivdel; `links` are those to its classification systems, `chained` whether one may follow the other."""
-        fields = self._named("Arkivdel", unit, notes)
-        self._screening(unit.node, fields, _where(unit), notes)
-        found = [*links]
+        fields = self._identified_fields("Arkivdel", unit, notes)
+        self._screening(unit.node, fields, _location_of(unit), notes)
+        all_links = [*links]
         for name in ("referanseForloeper", "referanseArvtaker"):
             for key in self._keys(unit, name, notes):
                 before, after = (key, unit.key) if name == "referanseForloeper" else (unit.key, key)
                 if chained(before, after):
-                    found.append((f"refArkivdel{name.removeprefix('referanse')}", key))
+                    all_links.append((f"refArkivdel{name.removeprefix('referanse')}", key))
                 else:
-                    notes.lose_text(_where(unit), name, key)
-        made = Entity(unit.key, "Arkivdel", fields, unit.above, "refArkiv", tuple(found), recipe_line=unit.line)
-        return self._above((made,), notes)[0]
+                    notes.lose_text(_location_of(unit), name, key)
+        entity = Entity(unit.key, "Arkivdel", fields, unit.above, "refArkiv", tuple(all_links), recipe_line=unit.line)
+        return self._collect_above((entity,), notes)[0]
 
     def system(self, unit: Unit, notes: UnitNotes, links: tuple[tuple[str, str], ...] = ()) -> Entity:
         """A klassifikasjonssystem."""
-        fields = self._named("Klassifikasjonssystem", unit, notes)
-        made = Entity(unit.key, "Klassifikasjonssystem", fields, links=links, recipe_line=unit.line)
-        return self._above((made,), notes)[0]
+        fields = self._identified_fields("Klassifikasjonssystem", unit, notes)
+        entity = Entity(unit.key, "Klassifikasjonssystem", fields, links=links, recipe_line=unit.line)
+        return self._collect_above((entity,), notes)[0]
 
     def klasse(self, unit: Unit, system: str, notes: UnitNotes) -> Entity:
         """A klasse, under its system and, where it has one, the class above."""
-        fields = self._named("Klasse", unit, notes)
-        self._screening(unit.node, fields, _where(unit), notes)
-        self._disposal(unit.node, fields, _where(unit), notes)
+        fields = self._identified_fields("Klasse", unit, notes)
+        self._screening(unit.node, fields, _location_of(unit), notes)
+        self._disposal(unit.node, fields, _location_of(unit), notes)
         self._business(unit.node, fields)
         links = (("refForelderKlasse", unit.above),) if unit.above_kind == "klasse" else ()
-        made = Entity(unit.key, "Klasse", fields, system, "refKlassifikasjonssystem", links, recipe_line=unit.line)
-        return self.carrier.into((made,), notes)[0] if self.carrier else made
+        entity = Entity(unit.key, "Klasse", fields, system, "refKlassifikasjonssystem", links, recipe_line=unit.line)
+        return self.carrier.carry_into((entity,), notes)[0] if self.carrier else entity
 
     # folders and records
 
@@ -152,7 +154,7 @@ class Maker:
         else:
             parent, link = unit.arkivdel, "refArkivdel"
             if unit.above_kind == "mappe":
-                notes.move(_where(unit), f"{kind} in {unit.above_type or 'mappe'}", unit.above)
+                notes.move(_location_of(unit), f"{kind} in {unit.above_type or 'mappe'}", unit.above)
                 links.append(("refKryssreferanseTilMappe", unit.above))
             if klasse:
                 links.append(("refPrimaerKlasse", klasse))
@@ -160,12 +162,12 @@ class Maker:
             if self._reaches(kind, "refSekundaerKlasse", key):
                 links.append(("refSekundaerKlasse", key))
             else:
-                notes.lose_text(_where(unit), "referanseSekundaerKlassifikasjon", key)
+                notes.lose_text(_location_of(unit), "referanseSekundaerKlassifikasjon", key)
         me = Entity(unit.key, kind, fields, parent, link, tuple(dict.fromkeys(links)), recipe_line=unit.line)
         parts = [*nodes(node, "part"), *nodes(node, "sakspart")]
         below = [
             *self._keywords(unit, "refMappe"),
-            *self._made("Sakspart", parts, unit, "p refMappe", notes),
+            *self._build_children("Sakspart", parts, unit, "p refMappe", notes),
             *self._children("Merknad", "merknad", unit, "n refMappe", notes),
         ]
         if kind == "Saksmappe":
@@ -174,8 +176,8 @@ class Maker:
             members = list(nodes(node, "moetedeltaker"))
             if not members:
                 raise Untakable("F226", why="no-participant", type=kind, line=unit.line)
-            below += self._made("Moetedeltaker", members, unit, "m refMappe", notes)
-        return self._carried((me, *below), unit, notes)
+            below += self._build_children("Moetedeltaker", members, unit, "m refMappe", notes)
+        return self._with_carried((me, *below), unit, notes)
 
     def record(self, unit: Unit, notes: UnitNotes) -> tuple[Entity, ...]:
         """A registrering of any kind with what hangs on it, its documents and their versions."""
@@ -183,13 +185,13 @@ class Maker:
         node = unit.node
         fields = self._unit_fields(kind, unit, notes)
         links = list(self._cross_references(kind, unit, notes)) if "kryssreferanse" in node else []
-        needed = _WITHIN.get(kind)
-        if unit.above_kind == "mappe" and needed in (None, unit.above_type):
+        required_folder = _WITHIN.get(kind)
+        if unit.above_kind == "mappe" and required_folder in (None, unit.above_type):
             parent, link = unit.above, "refMappe"
         else:
             parent, link = unit.arkivdel, "refArkivdel"
             if unit.above_kind == "mappe":
-                notes.move(_where(unit), f"{kind} in {unit.above_type or 'mappe'}", unit.above)
+                notes.move(_location_of(unit), f"{kind} in {unit.above_type or 'mappe'}", unit.above)
                 links.append(("refKryssreferanseTilMappe", unit.above))
             if unit.klasse:
                 links.append(("refPrimaerKlasse", unit.klasse))
@@ -200,122 +202,128 @@ class Maker:
             *self._children("Merknad", "merknad", unit, "n refRegistrering", notes),
         ]
         if kind == "Journalpost" and self.take_incomplete and "korrespondansepart" not in node:
-            notes.filled.append("Journalpost.refKorrespondansepart")
-            below += self._made("Korrespondansepart", [{}], unit, "p refRegistrering", notes)
+            notes.filled_fields.append("Journalpost.refKorrespondansepart")
+            below += self._build_children("Korrespondansepart", [{}], unit, "p refRegistrering", notes)
         if kind == "Journalpost":
             below += self._sign_offs(unit, notes)
             below += self._children("Dokumentflyt", "dokumentflyt", unit, "f refJournalpost", notes)
             below += self._children("Presedens", "presedens", unit, "q refJournalpost", notes)
         if kind == "Arkivnotat":
             below += self._children("Dokumentflyt", "dokumentflyt", unit, "f refArkivnotat", notes)
-        return self._carried((me, *below, *self._documents(unit, fields, notes)), unit, notes)
+        return self._with_carried((me, *below, *self._documents(unit, fields, notes)), unit, notes)
 
-    def _carried(self, made: tuple[Entity, ...], unit: Unit, notes: UnitNotes) -> tuple[Entity, ...]:
-        made = GivenBack(self.codes, self.business).into(made, unit, notes)
-        return self.carrier.into(made, notes, with_above=True) if self.carrier else made
+    def _with_carried(self, entities: tuple[Entity, ...], unit: Unit, notes: UnitNotes) -> tuple[Entity, ...]:
+        entities = UnmappedReader(self.codes, self.business).restore_into(entities, unit, notes)
+        return self.carrier.carry_into(entities, notes, with_above=True) if self.carrier else entities
 
-    def _above(self, made: tuple[Entity, ...], notes: UnitNotes) -> tuple[Entity, ...]:
+    def _collect_above(self, entities: tuple[Entity, ...], notes: UnitNotes) -> tuple[Entity, ...]:
         if self.carrier is not None:
-            self.carrier.above(made, notes)
-        return made
+            self.carrier.collect_above(entities, notes)
+        return entities
 
     # what hangs on them
 
-    def _named(self, kind: str, unit: Unit, notes: UnitNotes) -> dict[str, FieldValue]:
+    def _identified_fields(self, kind: str, unit: Unit, notes: UnitNotes) -> dict[str, FieldValue]:
         """The fields of a unit; its systemID is not kept where it is no UUID, or another unit's."""
-        fields = self._titled(kind, unit.node, _where(unit), notes)
+        fields = self._titled_fields(kind, unit.node, _location_of(unit), notes)
         if fields.get("uuid") != unit.key:
             fields.pop("uuid", None)
-            notes.drop_id(_where(unit), text(unit.node, "systemID") or "")
+            notes.drop_id(_location_of(unit), text(unit.node, "systemID") or "")
         return fields
 
     def _unit_fields(self, kind: str, unit: Unit, notes: UnitNotes) -> dict[str, FieldValue]:
         node = unit.node
-        fields = self._named(kind, unit, notes)
-        fill_dates(kind, node, fields, notes.filled)
+        fields = self._identified_fields(kind, unit, notes)
+        fill_dates(kind, node, fields, notes.filled_fields)
         fill_years(fields)
-        self._screening(node, fields, _where(unit), notes)
-        self._disposal(node, fields, _where(unit), notes)
+        self._screening(node, fields, _location_of(unit), notes)
+        self._disposal(node, fields, _location_of(unit), notes)
         self._business(node, fields)
         return fields
 
-    def _titled(self, kind: str, node: Node, where: Where, notes: UnitNotes) -> dict[str, FieldValue]:
+    def _titled_fields(self, kind: str, node: Node, where: UnitLocation, notes: UnitNotes) -> dict[str, FieldValue]:
         """The fields of a type that has a title: an unnamed record is named by its first document."""
         fields = self._fields(kind, node, where, notes)
-        if f"{kind}.tittel" in notes.filled and fields["tittel"] == unknown():
-            titles = (found for one in nodes(node, "dokumentbeskrivelse") if (found := text(one, "tittel")))
-            fields["tittel"] = next(titles, None) or text(node, "offentligTittel") or unknown()
+        if f"{kind}.tittel" in notes.filled_fields and fields["tittel"] == unknown_text():
+            titles = (title for document in nodes(node, "dokumentbeskrivelse") if (title := text(document, "tittel")))
+            fields["tittel"] = next(titles, None) or text(node, "offentligTittel") or unknown_text()
         return fields
 
-    def _fields(self, kind: str, node: Node, where: Where, notes: UnitNotes) -> dict[str, FieldValue]:
-        how = self.readers.of(kind)
-        readers = how.readers
+    def _fields(self, kind: str, node: Node, where: UnitLocation, notes: UnitNotes) -> dict[str, FieldValue]:
+        plan = self.readers.plan_for(kind)
+        readers = plan.readers
         fields: dict[str, FieldValue] = {}
         name = ""
         try:
-            for name, held in node.items():
+            for name, raw_values in node.items():
                 reader = readers.get(name)
                 if reader is not None:
-                    value = reader[1](held)
+                    value = reader[1](raw_values)
                     if value is not None:
                         fields[reader[0]] = value
-                    if len(held) > 1 and name in how.single:
-                        notes.lose(where, name, held[1:])
-                    listed = how.codes.get(reader[0])
-                    if listed is not None and isinstance(value, str) and not self.codes.says(listed, value, held[0]):
-                        notes.lose(where, name, held[:1])
-                elif name not in how.structural:
-                    notes.lose(where, name, held)
+                    if len(raw_values) > 1 and name in plan.single:
+                        notes.lose(where, name, raw_values[1:])
+                    code_list = plan.codes.get(reader[0])
+                    if (
+                        code_list is not None
+                        and isinstance(value, str)
+                        and not self.codes.matches_text(code_list, value, raw_values[0])
+                    ):
+                        notes.lose(where, name, raw_values[:1])
+                elif name not in plan.structural:
+                    notes.lose(where, name, raw_values)
         except values.Unreadable as fault:
             raise Untakable("F206", why="unreadable-value", field=name, kind=str(fault)) from None
-        for name, filling in how.absent.items():
+        for name, filling in plan.absent.items():
             if name not in fields:
-                fields[name] = self._filling(how, name, filling)
+                fields[name] = self._filling(plan, name, filling)
                 if not name.endswith("BrukerIdent"):
-                    notes.filled.append(f"{kind}.{name}")
+                    notes.filled_fields.append(f"{kind}.{name}")
         return fields
 
-    def _filling(self, how: Compiled, name: str, filling: str) -> str:
+    def _filling(self, plan: CompiledPlan, name: str, filling: str) -> str:
         if filling.startswith("="):
             return filling[1:]
-        return self.codes.code(how.codes[name], filling) if name in how.codes else filling
+        return self.codes.code(plan.codes[name], filling) if name in plan.codes else filling
 
     def _children(self, kind: str, name: str, unit: Unit, where: str, notes: UnitNotes) -> list[Entity]:
         """Things that hang on a unit, by the name of their element; `where` is the sign of their keys and the link
         that they hang by."""
-        return self._made(kind, nodes(unit.node, name), unit, where, notes) if name in unit.node else []
+        return self._build_children(kind, nodes(unit.node, name), unit, where, notes) if name in unit.node else []
 
-    def _made(self, kind: str, found: Iterable[Node], unit: Unit, where: str, notes: UnitNotes) -> list[Entity]:
+    def _build_children(
+        self, kind: str, child_nodes: Iterable[Node], unit: Unit, where: str, notes: UnitNotes
+    ) -> list[Entity]:
         sign, link = where.split()
-        made: list[Entity] = []
-        for place, node in enumerate(found, 1):
+        children: list[Entity] = []
+        for place, node in enumerate(child_nodes, 1):
             key = f"{unit.key}#{sign}{place}"
-            fields = self._fields(kind, node, Where(key, _ELEMENTS[kind], unit.line), notes)
-            fill_dates(kind, node, fields, notes.filled)
+            fields = self._fields(kind, node, UnitLocation(key, _ELEMENTS[kind], unit.line), notes)
+            fill_dates(kind, node, fields, notes.filled_fields)
             if _BUSINESS in node:
                 self._business(node, fields)
-            made.append(Entity(key, kind, fields, unit.key, link, recipe_line=unit.line))
-        return made
+            children.append(Entity(key, kind, fields, unit.key, link, recipe_line=unit.line))
+        return children
 
     def _keywords(self, unit: Unit, link: str) -> list[Entity]:
         if "noekkelord" not in unit.node:
             return []
         return [
             Entity(f"{unit.key}#k{place}", "Noekkelord", {"verdi": word}, unit.key, link, recipe_line=unit.line)
-            for place, word in enumerate(exact(unit.node, "noekkelord"), 1)
+            for place, word in enumerate(exact_texts(unit.node, "noekkelord"), 1)
         ]
 
     def _sign_offs(self, unit: Unit, notes: UnitNotes) -> Iterator[Entity]:
         for place, node in enumerate(nodes(unit.node, "avskrivning"), 1):
             key = f"{unit.key}#s{place}"
-            fields = self._fields("Avskrivning", node, Where(key, "avskrivning", unit.line), notes)
+            fields = self._fields("Avskrivning", node, UnitLocation(key, "avskrivning", unit.line), notes)
             by = []
-            for one in texts(node, "referanseAvskrivesAvJournalpost"):
-                if self._reaches("Avskrivning", "refTilknyttetJournalpost", one):
-                    by.append(("refTilknyttetJournalpost", unit_key(one)))
+            for system_id in texts(node, "referanseAvskrivesAvJournalpost"):
+                if self._reaches("Avskrivning", "refTilknyttetJournalpost", system_id):
+                    by.append(("refTilknyttetJournalpost", unit_key(system_id)))
                 else:
-                    where = Where(key, "avskrivning", unit.line)
-                    notes.lose_text(where, "referanseAvskrivesAvJournalpost", one)
+                    where = UnitLocation(key, "avskrivning", unit.line)
+                    notes.lose_text(where, "referanseAvskrivesAvJournalpost", system_id)
             yield Entity(key, "Avskrivning", fields, unit.key, "refJournalpost", tuple(by), recipe_line=unit.line)
 
     def _reaches(self, owner: str, link: str, system_id: str) -> bool:
@@ -327,20 +335,20 @@ class Maker:
                 ("referanseTilMappe", "refKryssreferanseTilMappe"),
                 ("referanseTilRegistrering", "refKryssreferanseTilRegistrering"),
             ):
-                for one in texts(node, name):
-                    if unit_key(one) == unit.key or not self._reaches(kind, link, one):
-                        notes.lose_text(_where(unit), f"kryssreferanse/{name}", one)
+                for system_id in texts(node, name):
+                    if unit_key(system_id) == unit.key or not self._reaches(kind, link, system_id):
+                        notes.lose_text(_location_of(unit), f"kryssreferanse/{name}", system_id)
                     else:
-                        yield link, unit_key(one)
+                        yield link, unit_key(system_id)
             if "referanseTilKlasse" in node:
-                notes.lose(_where(unit), "kryssreferanse/referanseTilKlasse", node["referanseTilKlasse"])
+                notes.lose(_location_of(unit), "kryssreferanse/referanseTilKlasse", node["referanseTilKlasse"])
 
     def _keys(self, unit: Unit, name: str, notes: UnitNotes) -> Iterator[str]:
-        for one in texts(unit.node, name):
-            if unit_key(one) == unit.key:
-                notes.lose_text(_where(unit), name, one)
+        for system_id in texts(unit.node, name):
+            if unit_key(system_id) == unit.key:
+                notes.lose_text(_location_of(unit), name, system_id)
             else:
-                yield unit_key(one)
+                yield unit_key(system_id)
 
     # documents
 
@@ -348,9 +356,9 @@ class Maker:
         place = 0
         for place, node in enumerate(nodes(unit.node, "dokumentbeskrivelse"), 1):
             key = f"{unit.key}#d{place}"
-            where = Where(key, "dokumentbeskrivelse", unit.line)
-            fields = self._titled("Dokument", node, where, notes)
-            self._once(node, fields, where, notes)
+            where = UnitLocation(key, "dokumentbeskrivelse", unit.line)
+            fields = self._titled_fields("Dokument", node, where, notes)
+            self._drop_repeated_id(node, fields, where, notes)
             self._screening(node, fields, where, notes)
             self._disposal(node, fields, where, notes)
             self._destruction(node, where, notes)
@@ -359,12 +367,12 @@ class Maker:
             yield Entity(key, "Dokument", fields, unit.key, "refRegistrering", recipe_line=unit.line)
             if "merknad" in node:
                 remarks = nodes(node, "merknad")
-                yield from self._made("Merknad", remarks, unit._replace(key=key), "n refDokument", notes)
+                yield from self._build_children("Merknad", remarks, unit._replace(key=key), "n refDokument", notes)
             yield from self._versions(unit, key, nodes(node, "dokumentobjekt"), notes)
         loose = list(nodes(unit.node, "dokumentobjekt"))
         if loose:
             key = f"{unit.key}#d{place + 1}"
-            notes.filled.append("Dokument")
+            notes.filled_fields.append("Dokument")
             fields = {
                 "tittel": record["tittel"],
                 "tilknyttetRegistreringSom": self.codes.code("tilknyttetRegistreringSom", "Hoveddokument"),
@@ -374,10 +382,10 @@ class Maker:
             yield Entity(key, "Dokument", fields, unit.key, "refRegistrering", recipe_line=unit.line)
             yield from self._versions(unit, key, loose, notes)
 
-    def _versions(self, unit: Unit, document: str, found: Iterable[Node], notes: UnitNotes) -> Iterator[Entity]:
-        for place, node in enumerate(found, 1):
+    def _versions(self, unit: Unit, document: str, version_nodes: Iterable[Node], notes: UnitNotes) -> Iterator[Entity]:
+        for place, node in enumerate(version_nodes, 1):
             key = f"{document}v{place}"
-            where = Where(key, "dokumentobjekt", unit.line)
+            where = UnitLocation(key, "dokumentobjekt", unit.line)
             try:
                 content = self._content(node)
             except Untakable:
@@ -386,7 +394,7 @@ class Maker:
                 notes.miss_file(where, node)
                 continue
             fields = self._fields("Dokumentversjon", node, where, notes)
-            self._once(node, fields, where, notes)
+            self._drop_repeated_id(node, fields, where, notes)
             yield Entity(
                 key, "Dokumentversjon", fields, document, "refDokument", content=content, recipe_line=unit.line
             )
@@ -405,10 +413,12 @@ class Maker:
             raise Untakable(ItemChanged.code, key=path, why="hash")
         return content
 
-    def _once(self, node: Node, fields: dict[str, FieldValue], where: Where, notes: UnitNotes) -> None:
+    def _drop_repeated_id(
+        self, node: Node, fields: dict[str, FieldValue], where: UnitLocation, notes: UnitNotes
+    ) -> None:
         """A systemID that was met before, or is none, is not kept."""
         uuid = fields.get("uuid")
-        if isinstance(uuid, str) and self.seen.first(uuid):
+        if isinstance(uuid, str) and self.seen_ids.first(uuid):
             return
         if "systemID" in node:
             notes.drop_id(where, text(node, "systemID") or "")
@@ -416,32 +426,34 @@ class Maker:
 
     # groups of fields
 
-    def _screening(self, node: Node, fields: dict[str, FieldValue], where: Where, notes: UnitNotes) -> None:
+    def _screening(self, node: Node, fields: dict[str, FieldValue], where: UnitLocation, notes: UnitNotes) -> None:
         fields["skjerming"] = None  # said, so that the archive does not let it inherit one
         if "skjerming" not in node:
             return
-        for one in nodes(node, "skjerming"):
-            name = text(one, "tilgangsrestriksjon")
+        for screening in nodes(node, "skjerming"):
+            name = text(screening, "tilgangsrestriksjon")
             if name is not None:
-                ground = text(one, "skjermingshjemmel")
-                fields["skjerming"] = code = self.codes.code("skjerming", name, None if ground == unknown() else ground)
-                if not self.codes.says("skjerming", code, name):
+                ground = text(screening, "skjermingshjemmel")
+                fields["skjerming"] = code = self.codes.code(
+                    "skjerming", name, None if ground == unknown_text() else ground
+                )
+                if not self.codes.matches_text("skjerming", code, name):
                     notes.lose_text(where, "skjerming/tilgangsrestriksjon", name)
-            self._homeless(one, ("tilgangsrestriksjon", "skjermingshjemmel"), where.within("skjerming"), notes)
+            self._lose_others(screening, ("tilgangsrestriksjon", "skjermingshjemmel"), where.within("skjerming"), notes)
 
-    def _disposal(self, node: Node, fields: dict[str, FieldValue], where: Where, notes: UnitNotes) -> None:
+    def _disposal(self, node: Node, fields: dict[str, FieldValue], where: UnitLocation, notes: UnitNotes) -> None:
         if "kassasjon" not in node:
             return
-        for one in nodes(node, "kassasjon"):
+        for disposal in nodes(node, "kassasjon"):
             for name in ("kassasjonsvedtak", "kassasjonshjemmel"):
-                found = text(one, name)
-                if found is not None and found != unknown():
-                    fields[name] = self.codes.code(name, found)
-            period = self._period(one)
+                value = text(disposal, name)
+                if value is not None and value != unknown_text():
+                    fields[name] = self.codes.code(name, value)
+            period = self._period(disposal)
             if period:
                 fields["bevaringstid"] = period
-            self._homeless(
-                one, ("kassasjonsvedtak", "kassasjonshjemmel", "bevaringstid"), where.within("kassasjon"), notes
+            self._lose_others(
+                disposal, ("kassasjonsvedtak", "kassasjonshjemmel", "bevaringstid"), where.within("kassasjon"), notes
             )
 
     def _close_with(self, record: Mapping[str, FieldValue], document: dict[str, FieldValue], node: Node) -> None:
@@ -450,10 +462,10 @@ class Maker:
         for name in ("avsluttetDato", "avsluttetAv"):
             if record.get(name) is not None:
                 document.setdefault(name, record[name])
-        told = next((text(one, "kassasjonsdato") for one in nodes(node, "kassasjon")), None)
-        if told is not None and document.get("avsluttetDato") is not None:
+        disposal_date = next((text(disposal, "kassasjonsdato") for disposal in nodes(node, "kassasjon")), None)
+        if disposal_date is not None and document.get("avsluttetDato") is not None:
             try:
-                closed = values.years_before(told, document.get("bevaringstid", 0))
+                closed = values.years_before(disposal_date, document.get("bevaringstid", 0))
                 if closed >= _NO_DOCUMENT_BEFORE and values.day(str(document["avsluttetDato"])) != closed:
                     document["avsluttetDato"] = self.readers.value(_CLOSED, [f"{closed}T12:00:00"])
             except values.Unreadable:
@@ -465,26 +477,26 @@ class Maker:
         except values.Unreadable as fault:
             raise Untakable("F206", why="unreadable-value", field="bevaringstid", kind=str(fault)) from None
 
-    def _destruction(self, node: Node, where: Where, notes: UnitNotes) -> None:
+    def _destruction(self, node: Node, where: UnitLocation, notes: UnitNotes) -> None:
         """What the archive writes of itself when it destroys a document cannot be given to it; nor who linked the
         document, and when, unless it was linked as it was made."""
         if "utfoertKassasjon" in node:
             notes.lose(where, "utfoertKassasjon", node["utfoertKassasjon"])
-        for name, made in (("tilknyttetDato", "opprettetDato"), ("tilknyttetAv", "opprettetAv")):
-            if name in node and node[name] != node.get(made):
+        for name, created_name in (("tilknyttetDato", "opprettetDato"), ("tilknyttetAv", "opprettetAv")):
+            if name in node and node[name] != node.get(created_name):
                 notes.lose(where, name, node[name])
 
-    def _homeless(self, node: Node, taken: tuple[str, ...], where: Where, notes: UnitNotes) -> None:
-        for name, held in node.items():
-            if name not in taken:
-                notes.lose(where, name, held)
+    def _lose_others(self, node: Node, known_names: tuple[str, ...], where: UnitLocation, notes: UnitNotes) -> None:
+        for name, raw_values in node.items():
+            if name not in known_names:
+                notes.lose(where, name, raw_values)
 
     def _business(self, node: Node, fields: dict[str, FieldValue]) -> None:
         if _BUSINESS in node:
-            found = self.business.read(nodes(node, _BUSINESS))
-            if found:
-                fields[_BUSINESS] = found
+            groups = self.business.read(nodes(node, _BUSINESS))
+            if groups:
+                fields[_BUSINESS] = groups
 
 
-def _where(unit: Unit) -> Where:
-    return Where(unit.key, unit.kind, unit.line)
+def _location_of(unit: Unit) -> UnitLocation:
+    return UnitLocation(unit.key, unit.kind, unit.line)

@@ -15,7 +15,7 @@ from noarkit.model import Field, metamodel
 from noarkit.model.mapping import FieldMap, TypeMap, mapping
 
 JOINED = "; "
-_HOW: Mapping[str, str] = {
+_READ_KINDS: Mapping[str, str] = {
     "text": "text",
     "number": "number",
     "date": "day",
@@ -35,13 +35,13 @@ class Row:
     """One element and its field. `empty` is the text that means nothing, where the writer had to say something."""
 
     field: str
-    how: str
+    kind: str
     code_list: str = ""
     empty: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadPlan:
     """How elements of one type are read; `absent` are values for what the archive must have and an extract may lack."""
 
     rows: Mapping[str, Row]
@@ -51,53 +51,56 @@ class Reading:
 
 
 @cache
-def unknown() -> str:
+def unknown_text() -> str:
     """The text that stands for a value that nobody knows."""
     return mapping().words.texts["unknown"]
 
 
 @cache
-def reading(type_name: str) -> Reading:
+def read_plan_of(type_name: str) -> ReadPlan:
     """How a type is read, made once from the mapping."""
-    told, fields = mapping().types[type_name], metamodel().types[type_name].fields
+    type_map, fields = mapping().types[type_name], metamodel().types[type_name].fields
     rows: dict[str, Row] = {}
-    structural = {*_elements_of_links(told), "virksomhetsspesifikkeMetadata"}
-    for one in told.fields.values():
-        if one.path is None or one.path == ".":
+    structural = {*_elements_of_links(type_map), "virksomhetsspesifikkeMetadata"}
+    for field_map in type_map.fields.values():
+        if field_map.path is None or field_map.path == ".":
             continue
-        first, *rest = one.path.split("/")
-        if rest or fields[one.name].save == "sm" or one.rule not in _HOW:
+        first, *tail = field_map.path.split("/")
+        if tail or fields[field_map.name].save == "sm" or field_map.rule not in _READ_KINDS:
             structural.add(first)
             continue
-        row = _row(one, fields[one.name])
-        rows.update({name: row for name in (first, one.older, _OTHER_SPELLINGS.get(first)) if name})
-    structural.update(fill.path.split("/")[0] for fill in told.fills)
+        row = _row(field_map, fields[field_map.name])
+        rows.update({name: row for name in (first, field_map.older, _OTHER_SPELLINGS.get(first)) if name})
+    structural.update(fill.path.split("/")[0] for fill in type_map.fills)
     lists = {name: field.code_list for name, field in fields.items() if field.code_list}
-    return Reading(
-        MappingProxyType(rows), frozenset(structural), MappingProxyType(_absent(told, fields)), MappingProxyType(lists)
+    return ReadPlan(
+        MappingProxyType(rows),
+        frozenset(structural),
+        MappingProxyType(_absent_texts(type_map, fields)),
+        MappingProxyType(lists),
     )
 
 
-def _row(one: FieldMap, field: Field) -> Row:
+def _row(field_map: FieldMap, field: Field) -> Row:
     empty = ""
     if field.need == "may" and not field.has_default:
-        empty = unknown() if one.fallback == "unknown" else ""
-    return Row(one.name, _HOW[one.rule or "text"], field.code_list or "", empty)
+        empty = unknown_text() if field_map.fallback == "unknown" else ""
+    return Row(field_map.name, _READ_KINDS[field_map.rule or "text"], field.code_list or "", empty)
 
 
-def _elements_of_links(told: TypeMap) -> set[str]:
-    paths = [link.path for link in told.links.values() if link.way in ("nest", "refer") and link.path]
-    older = {"part": "sakspart"} if told.group in ("mappe", "saksmappe", "moetemappe") else {}
+def _elements_of_links(type_map: TypeMap) -> set[str]:
+    paths = [link.path for link in type_map.links.values() if link.placement in ("nest", "refer") and link.path]
+    older = {"part": "sakspart"} if type_map.group in ("mappe", "saksmappe", "moetemappe") else {}
     return {path.split("/")[0] for path in paths} | set(older.values())
 
 
-def _absent(told: TypeMap, fields: Mapping[str, Field]) -> dict[str, str]:
+def _absent_texts(type_map: TypeMap, fields: Mapping[str, Field]) -> dict[str, str]:
     """Texts for fields that must be there; codes stand as codes where the mapping names one."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name, field in fields.items():
         if field.need != "must" or field.has_default or field.save == "sm" or field.kind != "string":
             continue
-        said = told.fields[name].absent if name in told.fields else None
-        found[name] = unknown() if said in (None, "unknown") else f"={said}"
-    found.pop("referanseDokumentfil", None)
-    return found
+        absent_text = type_map.fields[name].absent if name in type_map.fields else None
+        texts[name] = unknown_text() if absent_text in (None, "unknown") else f"={absent_text}"
+    texts.pop("referanseDokumentfil", None)
+    return texts

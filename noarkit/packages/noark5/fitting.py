@@ -19,37 +19,39 @@ _INTEGER = re.compile(r"[+-]?\d+")
 
 def fits(type_name: str, original: Original) -> bool:
     """True where the group of a type can hold an element; of a group that the type fills itself, what is told here."""
-    groups, told = xml_model(WRITTEN_VERSION).structure.groups, mapping().types[type_name]
-    group = groups.get(told.group or "")
+    groups, type_map = xml_model(WRITTEN_VERSION).structure.groups, mapping().types[type_name]
+    group = groups.get(type_map.group or "")
     element = None if group is None else group.element(original.name)
     if element is None:
         return False
     inner = groups.get(element.group or "")
-    of_ours = {field.path.split("/")[0] for field in told.fields.values() if field.path and "/" in field.path}
+    of_ours = {field.path.split("/")[0] for field in type_map.fields.values() if field.path and "/" in field.path}
     if inner is None or original.name not in of_ours:
         return is_valid(original, element)
-    held = ((one, inner.element(one.name)) for one in original.within)
-    return all(place is not None and is_valid(one, place) for one, place in held)
+    pairs = ((child, inner.element(child.name)) for child in original.within)
+    return all(place is not None and is_valid(child, place) for child, place in pairs)
 
 
-def is_valid(one: Original, element: Element) -> bool:
+def is_valid(original: Original, element: Element) -> bool:
     """True where an element holds what the form lets it hold."""
     if element.kind == "any":
         return True
     group = xml_model(WRITTEN_VERSION).structure.groups.get(element.group or "")
     if group is None:
-        return not one.within and _is_value(one.text, element)
+        return not original.within and _is_value(original.text, element)
     by_name: dict[str, int] = {}
-    for inner in one.within:
-        held = group.element(inner.name)
-        if held is None or not is_valid(inner, held):
+    for inner in original.within:
+        child = group.element(inner.name)
+        if child is None or not is_valid(inner, child):
             return False
         by_name[inner.name] = by_name.get(inner.name, 0) + 1
-    places = [[held.name for held in group.elements].index(inner.name) for inner in one.within]
-    one.within = [inner for _, inner in sorted(zip(places, one.within, strict=True), key=lambda pair: pair[0])]
+    places = [[child.name for child in group.elements].index(inner.name) for inner in original.within]
+    original.within = [
+        inner for _, inner in sorted(zip(places, original.within, strict=True), key=lambda pair: pair[0])
+    ]
     return all(
-        held.least <= by_name.get(held.name, 0) and (held.most is None or by_name.get(held.name, 0) <= held.most)
-        for held in group.elements
+        child.least <= by_name.get(child.name, 0) and (child.most is None or by_name.get(child.name, 0) <= child.most)
+        for child in group.elements
     )
 
 

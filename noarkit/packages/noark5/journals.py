@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from noarkit.model.mapping import mapping
-from noarkit.packages.noark5.content import Codes, Content, Thing
+from noarkit.packages.noark5.content import Codes, Content, EntityData
 from noarkit.packages.noark5.moments import Moments
 from noarkit.packages.noark5.screened import withheld_name, withheld_title
 from noarkit.packages.noark5.spec import PUBLIC_JOURNAL, RUNNING_JOURNAL
@@ -26,7 +26,7 @@ class JournalHead:
     start: str
     end: str
     entries: int
-    creators: tuple[Thing, ...]
+    creators: tuple[EntityData, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Journals:
     def __init__(self, codes: Codes, moments: Moments, missing: Callable[[], None]) -> None:
         words = mapping().words.texts
         self._codes = codes
-        self._kinds = codes.of("korrespondanseparttype")
+        self._kinds = codes.names_of("korrespondanseparttype")
         self._moments = moments
         self._mask, self._unknown = words["masked"], words["unknown"]
         self._missing = missing
@@ -53,24 +53,26 @@ class Journals:
         """A case file; what is above it is its classes and its series."""
         fields = folder["o"]["f"]
         screened = screened_above or "skjerming" in fields
-        numbers = _one("saksaar", fields.get("saksaar", 0)) + _one(
+        numbers = _element("saksaar", fields.get("saksaar", 0)) + _element(
             "sakssekvensnummer", fields.get("sakssekvensnummer", 0)
         )
         running = public = ""
         if klasse is not None:
             of_class = klasse["o"]["f"]
             ident, title = of_class.get("klasseIdent", self._unknown), of_class.get("tittel", self._unknown)
-            parts = _screened(klasse["o"])
-            running = f"<klasse>\n{_one('klasseID', ident)}{_one('tittel', title)}{parts}</klasse>\n"
+            parts = _screening_element(klasse["o"])
+            running = f"<klasse>\n{_element('klasseID', ident)}{_element('tittel', title)}{parts}</klasse>\n"
             hidden = screened_above
-            told = [self._mask if hidden else str(one) for one in (ident, title)]
-            public = f"<klasse>\n{_one('klasseID', told[0])}{_one('tittel', told[1])}</klasse>\n"
-        own = _screened(folder["o"])
-        title = _one("tittel", fields.get("tittel", self._unknown)) + _one(
+            public_values = [self._mask if hidden else str(value) for value in (ident, title)]
+            public = (
+                f"<klasse>\n{_element('klasseID', public_values[0])}{_element('tittel', public_values[1])}</klasse>\n"
+            )
+        own = _screening_element(folder["o"])
+        title = _element("tittel", fields.get("tittel", self._unknown)) + _element(
             "offentligTittel", fields.get("offentligTittel")
         )
         running += f"<saksmappe>\n{numbers}{title}{own}</saksmappe>\n"
-        public_title = _one("offentligTittel", self._public_title(fields, screened=screened))
+        public_title = _element("offentligTittel", self._public_title(fields, screened=screened))
         public += f"<saksmappe>\n{numbers}{public_title}</saksmappe>\n"
         return Case(running, public, screened)
 
@@ -81,95 +83,99 @@ class Journals:
         own = "skjerming" in fields
         screened = own or case.screened
         numbers = (
-            f"{_one('systemID', get('uuid'))}{_one('journalaar', get('journalaar', 0))}"
-            f"{_one('journalsekvensnummer', get('journalsekvensnummer', 0))}"
-            f"{_one('journalpostnummer', get('journalpostnummer', 0))}"
+            f"{_element('systemID', get('uuid'))}{_element('journalaar', get('journalaar', 0))}"
+            f"{_element('journalsekvensnummer', get('journalsekvensnummer', 0))}"
+            f"{_element('journalpostnummer', get('journalpostnummer', 0))}"
         )
         title, told_title = get("tittel", self._unknown), get("offentligTittel")
         public_title = told_title or (self._mask if screened else get("tittel"))
-        told_title = _one("offentligTittel", told_title)
-        screening = _screened(post["o"])
+        told_title = _element("offentligTittel", told_title)
+        screening = _screening_element(post["o"])
         parts = post.get("p", ())
         facts = self._facts(fields, parts)
-        parties: list[Thing] = [one for one in parts if one["t"] == "Korrespondansepart"]
+        parties: list[EntityData] = [part for part in parts if part["t"] == "Korrespondansepart"]
         if not parties:
             self._missing()
             parties = [{"t": "Korrespondansepart", "f": {}}]
         all_hidden = screened or get("skjermKorrespondanseParterEInnsyn") is True
         to_all = self._parties(parties, mask=None, screened=own)
         to_public = to_all
-        if all_hidden or any(one["f"].get("skjermEInnsyn") is True for one in parties):
+        if all_hidden or any(part["f"].get("skjermEInnsyn") is True for part in parties):
             to_public = self._parties(parties, mask=all_hidden, screened=False)
         return (
-            f"<journalregistrering>\n{case.running}<journalpost>\n{numbers}{_one('tittel', title)}{told_title}"
+            f"<journalregistrering>\n{case.running}<journalpost>\n{numbers}{_element('tittel', title)}{told_title}"
             f"{screening}{facts}{to_all}</journalpost>\n</journalregistrering>\n",
-            f"<journalregistrering>\n{case.public}<journalpost>\n{numbers}{_one('offentligTittel', public_title)}"
+            f"<journalregistrering>\n{case.public}<journalpost>\n{numbers}{_element('offentligTittel', public_title)}"
             f"{screening}{facts}{to_public}</journalpost>\n</journalregistrering>\n",
         )
 
     def head(self, document: str, head: JournalHead) -> str:
         """The root's tag and the head of a journal."""
         creators = "".join(
-            f"<arkivskaper>\n{_one('arkivskaperID', one['f'].get('arkivskaperIdent', self._unknown))}"
-            f"{_one('arkivskaperNavn', one['f'].get('arkivskaperNavn', self._unknown))}"
-            f"{_one('beskrivelse', one['f'].get('beskrivelse'))}</arkivskaper>\n"
-            for one in head.creators
+            f"<arkivskaper>\n{_element('arkivskaperID', creator['f'].get('arkivskaperIdent', self._unknown))}"
+            f"{_element('arkivskaperNavn', creator['f'].get('arkivskaperNavn', self._unknown))}"
+            f"{_element('beskrivelse', creator['f'].get('beskrivelse'))}</arkivskaper>\n"
+            for creator in head.creators
         )
         return (
             f'<?xml version="1.0" encoding="UTF-8"?>\n<{document} {namespaces(document)}>\n<journalhode>\n'
-            f"{_one('journalStartDato', head.start)}{_one('journalSluttDato', head.end)}{_one('seleksjon', SELECTION)}"
-            f"{_one('antallJournalposter', head.entries)}{creators}</journalhode>\n"
+            f"{_element('journalStartDato', head.start)}{_element('journalSluttDato', head.end)}"
+            f"{_element('seleksjon', SELECTION)}"
+            f"{_element('antallJournalposter', head.entries)}{creators}</journalhode>\n"
         )
 
-    def _facts(self, fields: dict[str, object], parts: Iterable[Thing]) -> str:
+    def _facts(self, fields: dict[str, object], parts: Iterable[EntityData]) -> str:
         day = self._moments.day
-        out = _one("journaldato", day(fields.get("registreringsDato") or fields.get("opprettetDato", "")))
-        written = fields.get("dokumentetsDato")
-        if written:
-            out += _one("dokumentetsDato", day(written))
-        signed_off = [one for one in parts if one["t"] == "Avskrivning"]
+        out = _element("journaldato", day(fields.get("registreringsDato") or fields.get("opprettetDato", "")))
+        document_date = fields.get("dokumentetsDato")
+        if document_date:
+            out += _element("dokumentetsDato", day(document_date))
+        signed_off = [part for part in parts if part["t"] == "Avskrivning"]
         if signed_off:
             out += self._sign_off(signed_off)
         code = fields.get("skjerming")
         if code:
-            out += _one("tilgangsrestriksjon", self._codes.of("skjerming").get(str(code), code))
-            out += _one("skjermingshjemmel", self._codes.authorities.get(str(code)) or self._unknown)
+            out += _element("tilgangsrestriksjon", self._codes.names_of("skjerming").get(str(code), code))
+            out += _element("skjermingshjemmel", self._codes.authorities.get(str(code)) or self._unknown)
         return out
 
-    def _sign_off(self, found: list[Thing]) -> str:
+    def _sign_off(self, sign_offs: list[EntityData]) -> str:
         """Of several, the earliest."""
-        first = min(found, key=lambda one: (str(one["f"].get("opprettetDato")), str(one["f"].get("avskrivningsmaate"))))
+        first = min(
+            sign_offs, key=lambda one: (str(one["f"].get("opprettetDato")), str(one["f"].get("avskrivningsmaate")))
+        )
         fields = first["f"]
         code = fields.get("avskrivningsmaate", self._unknown)
-        way = self._codes.of("avskrivningsmaate").get(str(code), code)
-        linked = sorted(link["u"] for link in first.get("k", []) if link["n"] == "refTilknyttetJournalpost")
+        method = self._codes.names_of("avskrivningsmaate").get(str(code), code)
+        post_ids = sorted(link["u"] for link in first.get("k", []) if link["n"] == "refTilknyttetJournalpost")
         return (
-            _one("avskrivningsdato", self._moments.day(fields.get("opprettetDato", "")))
-            + _one("avskrivningsmaate", way)
-            + _one("referanseAvskrivesAvJournalpost", linked[0] if linked else None)
+            _element("avskrivningsdato", self._moments.day(fields.get("opprettetDato", "")))
+            + _element("avskrivningsmaate", method)
+            + _element("referanseAvskrivesAvJournalpost", post_ids[0] if post_ids else None)
         )
 
-    def _parties(self, parties: list[Thing], *, mask: bool | None, screened: bool) -> str:
-        told = []
+    def _parties(self, parties: list[EntityData], *, mask: bool | None, screened: bool) -> str:
+        elements = []
         for party in parties:
             fields = party["f"]
-            screening = _one("skjermingMetadata", withheld_name(party)) if screened else ""
+            screening = _element("skjermingMetadata", withheld_name(party)) if screened else ""
             code = fields.get("korrespondanseparttype", self._unknown)
             kind = self._kinds.get(str(code), code)
             name = fields.get("korrespondansepartNavn", self._unknown)
             if mask or (mask is False and fields.get("skjermEInnsyn") is True):
                 name = self._mask
-            told.append(
-                f"<korrespondansepart>\n{_one('korrespondanseparttype', kind)}{_one('korrespondansepartNavn', name)}"
+            elements.append(
+                f"<korrespondansepart>\n{_element('korrespondanseparttype', kind)}"
+                f"{_element('korrespondansepartNavn', name)}"
                 f"{screening}</korrespondansepart>\n"
             )
-        return told[0] if len(told) == 1 else "".join(sorted(told))
+        return elements[0] if len(elements) == 1 else "".join(sorted(elements))
 
     def _public_title(self, fields: dict[str, object], *, screened: bool) -> object:
         return fields.get("offentligTittel") or (self._mask if screened else fields.get("tittel"))
 
 
-def ends(document: str) -> str:
+def journal_end(document: str) -> str:
     """The end of a journal."""
     return f"</{document}>\n"
 
@@ -177,10 +183,10 @@ def ends(document: str) -> str:
 DOCUMENTS = (RUNNING_JOURNAL, PUBLIC_JOURNAL)
 
 
-def _one(element: str, value: object) -> str:
+def _element(element: str, value: object) -> str:
     return "" if value is None or value == "" else f"<{element}>{value}</{element}>\n"
 
 
-def _screened(thing: Thing) -> str:
+def _screening_element(entity: EntityData) -> str:
     """What is withheld of a unit itself: its title, where it is."""
-    return _one("skjermingMetadata", withheld_title(thing)) if "skjerming" in thing["f"] else ""
+    return _element("skjermingMetadata", withheld_title(entity)) if "skjerming" in entity["f"] else ""

@@ -22,15 +22,15 @@ class Moments:
     def __init__(self, zone: str) -> None:
         self._zone = ZoneInfo(zone)
         self._hours: dict[str, str] = {}
-        self.local: Callable[[object], str] = _Remembered(self._told).__getitem__
+        self.local: Callable[[object], str] = _LocalTimeCache(self._local_time).__getitem__
 
-    def _told(self, value: object) -> str:
+    def _local_time(self, value: object) -> str:
         text = str(value)
         hour = self._hours.get(text[:13])
         if hour is not None and text[-1] == "Z":
-            rest = text[13:-1]
-            return hour + (rest[:-4] if rest.endswith(".000") else rest)
-        return self._slowly(text)
+            tail = text[13:-1]
+            return hour + (tail[:-4] if tail.endswith(".000") else tail)
+        return self._convert(text)
 
     def day(self, value: object) -> str:
         """The xs:date of a date or timestamp."""
@@ -46,7 +46,7 @@ class Moments:
         except ValueError:
             return began.replace(year=year, day=28).isoformat()
 
-    def _slowly(self, text: str) -> str:
+    def _convert(self, text: str) -> str:
         if len(text) < 12:
             return f"{text[:10]}T00:00:00"
         moment = datetime.fromisoformat(text)
@@ -66,15 +66,15 @@ class Moments:
         return local.isoformat(timespec="milliseconds" if local.microsecond else "seconds")
 
 
-class _Remembered(dict[object, str]):
+class _LocalTimeCache(dict[object, str]):
     """What a function gave for the values met lately."""
 
-    def __init__(self, told: Callable[[object], str]) -> None:
+    def __init__(self, compute: Callable[[object], str]) -> None:
         super().__init__()
-        self._told = told
+        self._compute = compute
 
     def __missing__(self, value: object) -> str:
         if len(self) >= _MOST_REMEMBERED:
             self.clear()
-        found = self[value] = self._told(value)
-        return found
+        result = self[value] = self._compute(value)
+        return result

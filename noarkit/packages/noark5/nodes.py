@@ -27,14 +27,14 @@ class LocalNames(dict[object, str]):
         return local
 
 
-def plain(element: etree._Element, names: LocalNames) -> Node:
+def to_node(element: etree._Element, names: LocalNames) -> Node:
     """What stands under an element, whole."""
     node: Node = {}
     for child in element:
         name = names[child.tag]
         if not name:
             continue
-        value: Value = plain(child, names) if len(child) else child.text
+        value: Value = to_node(child, names) if len(child) else child.text
         if name in node:
             node[name].append(value)
         else:
@@ -45,12 +45,12 @@ def plain(element: etree._Element, names: LocalNames) -> Node:
 def text(node: Node, name: str) -> str | None:
     """The text of the first element of a name that has one, without blanks at its ends; None where there is none."""
     for value in node.get(name, ()):
-        if isinstance(value, str) and (found := value.strip()):
-            return found
+        if isinstance(value, str) and (stripped := value.strip()):
+            return stripped
     return None
 
 
-def exact(node: Node, name: str) -> list[str]:
+def exact_texts(node: Node, name: str) -> list[str]:
     """The texts of all elements of a name as they stand; what is only the layout of the document is none."""
     return [
         value
@@ -61,7 +61,7 @@ def exact(node: Node, name: str) -> list[str]:
 
 def texts(node: Node, name: str) -> list[str]:
     """The texts of all elements of a name."""
-    return [found for value in node.get(name, ()) if isinstance(value, str) and (found := value.strip())]
+    return [stripped for value in node.get(name, ()) if isinstance(value, str) and (stripped := value.strip())]
 
 
 def nodes(node: Node, name: str) -> Iterator[Node]:

@@ -33,7 +33,7 @@ NAMES: Mapping[str, str] = {
     ABOVE: "Elementer i arkiv, arkivdel og klassifikasjonssystem over enheten",
 }
 NAMESPACE = "urn:noarkit:opprinnelig"
-_OF_ITS_OWN = ("uuid", "opprettet", "avsluttet", "arkivert")
+_OWN_PREFIXES = ("uuid", "opprettet", "avsluttet", "arkivert")
 _MOST_BYTES = 16 * 1024 * 1024
 _LONGEST_PLACE = 9
 
@@ -52,47 +52,51 @@ class Original:
 
     def leaves(self) -> int:
         """How many values it holds."""
-        return sum(one.leaves() for one in self.within) if self.within else int(bool(self.text))
+        return sum(child.leaves() for child in self.within) if self.within else int(bool(self.text))
 
 
-def of_value(name: str, value: Value) -> Original | None:
+def original_from(name: str, value: Value) -> Original | None:
     """A value of a node as an element; None where it says nothing."""
     if isinstance(value, dict):
-        within = [one for inner, held in value.items() for one in _of_values(inner, held)]
+        within = [child for inner, values in value.items() for child in _originals_from(inner, values)]
         return Original(name, within=within) if within else None
     return Original(name, value) if value is not None and value.strip() else None
 
 
-def _of_values(name: str, held: Iterable[Value]) -> Iterator[Original]:
-    for value in held:
-        one = of_value(name, value)
-        if one is not None:
-            yield one
+def _originals_from(name: str, values: Iterable[Value]) -> Iterator[Original]:
+    for value in values:
+        original = original_from(name, value)
+        if original is not None:
+            yield original
 
 
 def node_of(original: Original) -> Node:
     """What stands within an element, as a node."""
     node: Node = {}
-    for one in original.within:
-        node.setdefault(one.name, []).append(node_of(one) if one.within else one.text)
+    for child in original.within:
+        node.setdefault(child.name, []).append(node_of(child) if child.within else child.text)
     return node
 
 
 def to_text(originals: Iterable[Original]) -> str:
     """Elements as the text that is kept."""
-    return f"<o>{''.join(_text(one) for one in originals)}</o>"
+    return f"<o>{''.join(_text(original) for original in originals)}</o>"
 
 
-def _text(one: Original) -> str:
-    told = {
-        "fields": " ".join(one.fields),
-        "state": one.state,
-        "place": str(one.place) if one.place else "",
-        "systemID": one.system_id,
+def _text(original: Original) -> str:
+    values = {
+        "fields": " ".join(original.fields),
+        "state": original.state,
+        "place": str(original.place) if original.place else "",
+        "systemID": original.system_id,
     }
-    attributes = "".join(f" {name}={quoteattr(value)}" for name, value in told.items() if value)
-    held = "".join(_text(inner) for inner in one.within) if one.within else escape(one.text, {"\r": "&#13;"})
-    return f"<{one.name}{attributes}>{held}</{one.name}>"
+    attributes = "".join(f" {name}={quoteattr(value)}" for name, value in values.items() if value)
+    content = (
+        "".join(_text(inner) for inner in original.within)
+        if original.within
+        else escape(original.text, {"\r": "&#13;"})
+    )
+    return f"<{original.name}{attributes}>{content}</{original.name}>"
 
 
 def from_text(text: str) -> tuple[Original, ...] | None:
@@ -104,11 +108,11 @@ def from_text(text: str) -> tuple[Original, ...] | None:
         root = xml.parse(BytesIO(raw))
     except (PackageFault, UnsafeXml):
         return None
-    return tuple(_original(one) for one in root.iterchildren("*")) if root.tag == "o" else None
+    return tuple(_original(element) for element in root.iterchildren("*")) if root.tag == "o" else None
 
 
 def _original(element: etree._Element) -> Original:
-    within = [_original(one) for one in element.iterchildren("*")]
+    within = [_original(child) for child in element.iterchildren("*")]
     place = element.get("place", "")
     return Original(
         etree.QName(element).localname,
@@ -121,32 +125,32 @@ def _original(element: etree._Element) -> Original:
     )
 
 
-def kept(fields: Mapping[str, object], name: str) -> list[str]:
+def kept_texts(fields: Mapping[str, object], name: str) -> list[str]:
     """The texts that an object's business-specific metadata keep in a field of ours."""
     groups = fields.get(BUSINESS_METADATA)
     group = groups.get(GROUP) if isinstance(groups, dict) else None
-    held = group.get(name) if isinstance(group, dict) else None
-    values = held.get("values") if isinstance(held, dict) else held
-    return [unescape(one) for one in values if isinstance(one, str)] if isinstance(values, list) else []
+    entry = group.get(name) if isinstance(group, dict) else None
+    values = entry.get("values") if isinstance(entry, dict) else entry
+    return [unescape(text) for text in values if isinstance(text, str)] if isinstance(values, list) else []
 
 
-def feeding(type_name: str, element: str) -> tuple[str, ...]:
+def fields_of_element(type_name: str, element: str) -> tuple[str, ...]:
     """The fields of a type that are told within an element, but those that the archive alone sets."""
-    known, fields = mapping().types[type_name].fields.values(), metamodel().types[type_name].fields
-    told = (one.name for one in known if (one.path or "").split("/")[0] == element)
-    return tuple(sorted(name for name in told if fields[name].save != "sm"))
+    field_maps, fields = mapping().types[type_name].fields.values(), metamodel().types[type_name].fields
+    names = (field_map.name for field_map in field_maps if (field_map.path or "").split("/")[0] == element)
+    return tuple(sorted(name for name in names if fields[name].save != "sm"))
 
 
-def describing(fields: Mapping[str, object]) -> tuple[str, ...]:
+def describing_fields(fields: Mapping[str, object]) -> tuple[str, ...]:
     """The fields by which a thing is known again among others of its kind: not who made it, and when."""
-    return tuple(sorted(name for name in fields if not name.startswith(_OF_ITS_OWN) and name != BUSINESS_METADATA))
+    return tuple(sorted(name for name in fields if not name.startswith(_OWN_PREFIXES) and name != BUSINESS_METADATA))
 
 
 def state_of(names: Iterable[str], fields: Mapping[str, object], *, escaped: bool = False) -> str:
     """What fields say, as a short digest; texts that are ready for XML are read back first."""
-    told = []
+    pairs = []
     for name in names:
         value = fields.get(name)
         if value not in (None, ""):
-            told.append((name, unescape(str(value)) if escaped else str(value)))
-    return hashlib.sha256(orjson.dumps(told)).hexdigest()[:12]
+            pairs.append((name, unescape(str(value)) if escaped else str(value)))
+    return hashlib.sha256(orjson.dumps(pairs)).hexdigest()[:12]

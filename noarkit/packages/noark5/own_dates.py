@@ -21,17 +21,17 @@ _DAYS: Mapping[str, str] = {
 _APPROVED = (("presedensGodkjentDato", "opprettetDato"), ("presedensGodkjentAv", "opprettetAv"))
 
 
-def fill_dates(kind: str, node: Node, fields: dict[str, FieldValue], filled: list[str]) -> None:
+def fill_dates(kind: str, node: Node, fields: dict[str, FieldValue], filled_fields: list[str]) -> None:
     """A day that is not told is the day on which the thing was made; a precedent was approved as it was made. What
     was filled in is added to `filled`. Raises `values.Unreadable`."""
-    made, day = text(node, "opprettetDato"), _DAYS.get(kind)
-    if made is not None and day is not None and fields.get(day) is None:
-        fields[day] = values.day(made)
-        filled.append(f"{kind}.{day}")
+    created_at, day = text(node, "opprettetDato"), _DAYS.get(kind)
+    if created_at is not None and day is not None and fields.get(day) is None:
+        fields[day] = values.day(created_at)
+        filled_fields.append(f"{kind}.{day}")
     for name, own in _APPROVED if kind == "Presedens" else ():
         if fields.get(name) is None and fields.get(own) is not None:
             fields[name] = fields[own]
-            filled.append(f"{kind}.{name}")
+            filled_fields.append(f"{kind}.{name}")
 
 
 def fill_years(fields: dict[str, FieldValue]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from noarkit.safe.atomic import writing
+from noarkit.safe.atomic import open_atomic
 
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz")
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
@@ -27,7 +27,7 @@ def is_packed(target: Path) -> bool:
 
 def pack(folder: Path, target: Path) -> None:
     """Packs all files of a folder into `target`, which appears whole or not at all."""
-    with writing(target) as file:
+    with open_atomic(target) as file:
         if target.name.lower().endswith(".zip"):
             _zip(folder, file)
         elif target.name.lower().endswith(".tar"):
@@ -38,23 +38,23 @@ def pack(folder: Path, target: Path) -> None:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    found = sorted((path.relative_to(folder).as_posix(), path) for path in folder.rglob("*") if path.is_file())
-    yield from found
+    files = sorted((path.relative_to(folder).as_posix(), path) for path in folder.rglob("*") if path.is_file())
+    yield from files
 
 
 def _tar(folder: Path, file: IO[bytes] | gzip.GzipFile) -> None:
     with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as packed:
         for name, path in _files(folder):
-            told = tarfile.TarInfo(name)
-            told.size, told.mode = path.stat().st_size, _MODE
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = path.stat().st_size, _MODE
             with path.open("rb") as content:
-                packed.addfile(told, content)
+                packed.addfile(info, content)
 
 
 def _zip(folder: Path, file: IO[bytes]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, path in _files(folder):
-            told = zipfile.ZipInfo(name, _EARLIEST)
-            told.compress_type, told.external_attr = zipfile.ZIP_DEFLATED, _MODE << 16
-            with path.open("rb") as content, packed.open(told, "w", force_zip64=True) as member:
+            info = zipfile.ZipInfo(name, _EARLIEST)
+            info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, _MODE << 16
+            with path.open("rb") as content, packed.open(info, "w", force_zip64=True) as member:
                 shutil.copyfileobj(content, member, 1024 * 1024)

@@ -18,18 +18,18 @@ import orjson
 from lxml import etree
 
 from noarkit.errors import PackageFault
-from noarkit.packages.noark5 import beyond
-from noarkit.packages.noark5.made import made_uuid
+from noarkit.packages.noark5 import unmapped_fields
 from noarkit.packages.noark5.nodes import LocalNames, Node, Value, text
+from noarkit.packages.noark5.placeholders import placeholder_uuid
 from noarkit.packages.noark5.spec import STRUCTURE, XSI_NAMESPACE
 from noarkit.safe import xml
 
 UnitKind = Literal["arkiv", "arkivdel", "klassifikasjonssystem", "klasse", "mappe", "registrering"]
 _KINDS: tuple[UnitKind, ...] = ("arkiv", "arkivdel", "klassifikasjonssystem", "klasse", "mappe", "registrering")
-_MAY_COME_AGAIN = ("klassifikasjonssystem", "klasse")
-_MADE_UP: Mapping[str, str] = {"klasse": "Klasse", "mappe": "Mappe"}
+_REPEATABLE_KINDS = ("klassifikasjonssystem", "klasse")
+_PLACEHOLDER_TYPES: Mapping[str, str] = {"klasse": "Klasse", "mappe": "Mappe"}
 _XSI_TYPE = f"{XSI_NAMESPACE}}}type"
-_WAITING = 500
+_BUFFERED_UNITS = 500
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -61,15 +61,15 @@ class _Frame:
     node: Node
     line: int
     key: str = ""
-    made_up: bool = False
+    is_placeholder: bool = False
     place: int = 0
-    told: bool = False
+    is_emitted: bool = False
     children: int = 0
-    waiting: _Waiting | None = None
+    waiting: _UnitBuffer | None = None
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _UnitBuffer:
     """Units in their order, few in memory and many on disk."""
 
     few: list[Unit] = field(default_factory=list)
@@ -77,7 +77,7 @@ class _Waiting:
 
     def add(self, unit: Unit) -> None:
         self.few.append(unit)
-        if len(self.few) >= _WAITING:
+        if len(self.few) >= _BUFFERED_UNITS:
             if self.many is None:
                 self.many = tempfile.TemporaryFile("w+b", prefix="noarkit-units-")  # noqa: SIM115  # closed by units()
             self.many.writelines(orjson.dumps(tuple(waiting)) + b"\n" for waiting in self.few)
@@ -133,7 +133,7 @@ class _Reader:
         self._open: list[_Frame] = []
         self._ready: list[Unit] = []
         self._local = LocalNames()
-        self._local[f"{beyond.NAMESPACE}}}{beyond.ROOT}"] = beyond.MARK
+        self._local[f"{unmapped_fields.NAMESPACE}}}{unmapped_fields.ROOT}"] = unmapped_fields.MARK
         self._line: Callable[[], int] = int
         # what stands within the elements that are open; None where nothing does yet
         self._nodes: list[Node | None] = []
@@ -192,13 +192,13 @@ class _Reader:
     def _begin(self, kind: UnitKind, xsi_type: str, line: int) -> None:
         """A unit begins: the ones around it are whole by now, but for folders."""
         for place, around in enumerate(self._open):
-            if not around.told and around.kind != "mappe":
-                self._tell(around)
+            if not around.is_emitted and around.kind != "mappe":
+                self._emit_unit(around)
             if not around.key:
                 self._key_of(around, self._open[:place])
         frame = _Frame(kind, xsi_type, {}, line)
         if kind == "mappe":
-            frame.waiting = _Waiting()
+            frame.waiting = _UnitBuffer()
         if self._open:
             self._open[-1].children += 1
             frame.place = self._open[-1].children
@@ -208,23 +208,25 @@ class _Reader:
     def _end(self) -> None:
         """The innermost unit is whole."""
         frame = self._open[-1]
-        if not frame.told:
-            self._tell(frame)
+        if not frame.is_emitted:
+            self._emit_unit(frame)
         self._open.pop()
 
-    def _tell(self, frame: _Frame) -> None:
-        frame.told = True
+    def _emit_unit(self, frame: _Frame) -> None:
+        frame.is_emitted = True
         around = list(takewhile(lambda one: one is not frame, self._open))
         frame.key = self._key(frame, around)
-        sink = next((one.waiting for one in reversed(around) if one.waiting is not None and not one.told), None)
-        own = () if frame.made_up else (self._unit(frame, around),)
+        sink = next(
+            (outer.waiting for outer in reversed(around) if outer.waiting is not None and not outer.is_emitted), None
+        )
+        own = () if frame.is_placeholder else (self._unit(frame, around),)
         below = frame.waiting.units() if frame.waiting is not None else ()
         add = self._ready.append if sink is None else sink.add
         for unit in chain(own, below):
             add(unit)
 
     def _unit(self, frame: _Frame, around: list[_Frame]) -> Unit:
-        around = [one for one in around if not one.made_up]
+        around = [outer for outer in around if not outer.is_placeholder]
         above = around[-1] if around else None
         return Unit(
             kind=frame.kind,
@@ -233,8 +235,8 @@ class _Reader:
             above=self._key_of(above, around[:-1]) if above else "",
             above_kind=above.kind if above else "",
             above_type=above.type if above else "",
-            arkivdel=next((one.key for one in reversed(around) if one.kind == "arkivdel"), ""),
-            klasse=next((one.key for one in reversed(around) if one.kind == "klasse"), ""),
+            arkivdel=next((outer.key for outer in reversed(around) if outer.kind == "arkivdel"), ""),
+            klasse=next((outer.key for outer in reversed(around) if outer.kind == "klasse"), ""),
             line=frame.line,
             node=frame.node,
         )
@@ -249,21 +251,21 @@ class _Reader:
         if frame.key:
             return frame.key
         own = text(frame.node, "systemID")
-        if own and self._is_its_own(unit_key(own), frame.kind):
-            frame.made_up = self._is_made_up(frame.kind, unit_key(own), around)
+        if own and self._is_unique(unit_key(own), frame.kind):
+            frame.is_placeholder = self._is_placeholder(frame.kind, unit_key(own), around)
             return unit_key(own)
         above = around[-1] if around else None
         place = f"{self._key_of(above, around[:-1])}/{frame.place}" if above else STRUCTURE
         return f"{place}:{frame.kind}"
 
-    def _is_made_up(self, kind: UnitKind, key: str, around: list[_Frame]) -> bool:
+    def _is_placeholder(self, kind: UnitKind, key: str, around: list[_Frame]) -> bool:
         """True for a class or folder that only the form needs; what it holds stands in what it stands in."""
-        what = _MADE_UP.get(kind)
-        holders = {one.key for one in around if one.kind in ("arkivdel", "klasse", "mappe")}
-        return what is not None and any(made_uuid(holder, what) == key for holder in holders)
+        what = _PLACEHOLDER_TYPES.get(kind)
+        holders = {outer.key for outer in around if outer.kind in ("arkivdel", "klasse", "mappe")}
+        return what is not None and any(placeholder_uuid(holder, what) == key for holder in holders)
 
-    def _is_its_own(self, key: str, kind: UnitKind) -> bool:
-        met = not self._first(f"unit {key}")
-        if kind not in _MAY_COME_AGAIN:
-            return not met
-        return not self._first(f"{kind} {key}") or not met
+    def _is_unique(self, key: str, kind: UnitKind) -> bool:
+        is_repeated = not self._first(f"unit {key}")
+        if kind not in _REPEATABLE_KINDS:
+            return not is_repeated
+        return not self._first(f"{kind} {key}") or not is_repeated

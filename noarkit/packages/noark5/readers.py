@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 from noarkit.graph.entity import FieldValue
 from noarkit.packages.noark5 import values
-from noarkit.packages.noark5.fields import JOINED, Row, reading
-from noarkit.packages.noark5.nodes import Value, exact, text
+from noarkit.packages.noark5.fields import JOINED, Row, read_plan_of
+from noarkit.packages.noark5.nodes import Value, exact_texts, text
 from noarkit.packages.noark5.read import UUID
 
 Reader = Callable[[list[Value]], FieldValue]
@@ -21,7 +21,7 @@ _REMEMBERED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledPlan:
     """How elements of one type are read; `absent` and `codes` as in `Reading`; of the elements in `single`
     one alone is read."""
 
@@ -37,87 +37,89 @@ class Readers:
 
     def __init__(self, zone: ZoneInfo, codes: values.Codes) -> None:
         self._codes = codes
-        self._compiled: dict[str, Compiled] = {}
-        self._ways: Mapping[str, Callable[[str], FieldValue]] = {
+        self._compiled: dict[str, CompiledPlan] = {}
+        self._converters: Mapping[str, Callable[[str], FieldValue]] = {
             "time": lambda found: values.timestamp(found, zone),
             "day": values.day,
             "number": values.number,
             "uuid": _uuid,
         }
 
-    def of(self, kind: str) -> Compiled:
+    def plan_for(self, kind: str) -> CompiledPlan:
         """The reading of a type."""
-        found = self._compiled.get(kind)
-        if found is None:
-            how = reading(kind)
-            readers = {name: (row.field, self._reader(row)) for name, row in how.rows.items()}
-            single = frozenset(name for name, row in how.rows.items() if row.how not in _BETWEEN)
-            found = self._compiled[kind] = Compiled(readers, how.structural, how.absent, how.codes, single)
-        return found
+        plan = self._compiled.get(kind)
+        if plan is None:
+            read_plan = read_plan_of(kind)
+            readers = {name: (row.field, self._reader(row)) for name, row in read_plan.rows.items()}
+            single = frozenset(name for name, row in read_plan.rows.items() if row.kind not in _BETWEEN)
+            plan = self._compiled[kind] = CompiledPlan(
+                readers, read_plan.structural, read_plan.absent, read_plan.codes, single
+            )
+        return plan
 
-    def value(self, row: Row, held: list[Value]) -> FieldValue:
+    def value(self, row: Row, raw_values: list[Value]) -> FieldValue:
         """One value, read once. Raises `values.Unreadable`."""
-        return self._reader(row)(held)
+        return self._reader(row)(raw_values)
 
     def _reader(self, row: Row) -> Reader:
-        if row.how == "text":
+        if row.kind == "text":
             return _text_reader(row.empty)
-        if row.how in _BETWEEN:
-            return _joined_reader(row.empty, _BETWEEN[row.how])
-        if row.how == "code":
+        if row.kind in _BETWEEN:
+            return _joined_reader(row.empty, _BETWEEN[row.kind])
+        if row.kind == "code":
             codes, list_name = self._codes, row.code_list
-            return _remembering(_single_reader(row.empty, lambda found: codes.code(list_name, found)))
-        reader = _single_reader(row.empty, self._ways[row.how])
-        return _remembering(reader) if row.how in ("time", "day") else reader
+            return _cached_reader(_single_reader(row.empty, lambda found: codes.code(list_name, found)))
+        reader = _single_reader(row.empty, self._converters[row.kind])
+        return _cached_reader(reader) if row.kind in ("time", "day") else reader
 
 
 def _text_reader(empty: str) -> Reader:
-    def read(held: list[Value]) -> FieldValue:
-        value = held[0]
+    def read(raw_values: list[Value]) -> FieldValue:
+        value = raw_values[0]
         if isinstance(value, str) and value and value != empty and not value.isspace():
             return value
-        told = exact({"": held}, "")
-        return told[0] if told and told[0] != empty else None
+        texts = exact_texts({"": raw_values}, "")
+        return texts[0] if texts and texts[0] != empty else None
 
     return read
 
 
 def _joined_reader(empty: str, between: str) -> Reader:
-    def read(held: list[Value]) -> FieldValue:
-        told = exact({"": held}, "")
-        return between.join(told) if told and told[0] != empty else None
+    def read(raw_values: list[Value]) -> FieldValue:
+        texts = exact_texts({"": raw_values}, "")
+        return between.join(texts) if texts and texts[0] != empty else None
 
     return read
 
 
 def _single_reader(empty: str, convert: Callable[[str], FieldValue]) -> Reader:
-    def read(held: list[Value]) -> FieldValue:
-        value = held[0]
-        found = value.strip() if isinstance(value, str) else None
-        if not found:
-            found = text({"": held}, "")
-        return None if found is None or found == empty else convert(found)
+    def read(raw_values: list[Value]) -> FieldValue:
+        value = raw_values[0]
+        stripped = value.strip() if isinstance(value, str) else None
+        if not stripped:
+            stripped = text({"": raw_values}, "")
+        return None if stripped is None or stripped == empty else convert(stripped)
 
     return read
 
 
-def _remembering(read: Reader) -> Reader:
+def _cached_reader(read: Reader) -> Reader:
     """A reader that remembers what it made of a text."""
-    known: dict[str, FieldValue] = {}
+    cache: dict[str, FieldValue] = {}
 
-    def remembered(held: list[Value]) -> FieldValue:
-        told = held[0]
-        if not isinstance(told, str):
-            return read(held)
-        value = known.get(told)
+    def read_cached(raw_values: list[Value]) -> FieldValue:
+        key = raw_values[0]
+        if not isinstance(key, str):
+            return read(raw_values)
+        value = cache.get(key)
         if value is None:
-            if len(known) >= _REMEMBERED:
-                known.clear()
-            value = known[told] = read(held)
+            if len(cache) >= _REMEMBERED:
+                cache.clear()
+            value = cache[key] = read(raw_values)
         return value
 
-    return remembered
+    return read_cached
 
 
-def _uuid(found: str) -> FieldValue:
-    return found.lower() if UUID.fullmatch(found) else None
+def _uuid(value: str) -> FieldValue:
+    return value.lower() if UUID.fullmatch(value) else None

@@ -56,10 +56,12 @@ class VsmGroup:
 def schemas(version: Version) -> Mapping[str, bytes]:
     """All schema files of one version, by file name."""
     model = xml_model(version)
-    made = {f"{document.name}.xsd": _file(_document(document, version)) for document in model.documents.values()}
-    made[f"{CATALOGUE}.xsd"] = _file(_catalogue(model))
-    made[f"{ADDML}.xsd"] = _file(_addml(version))
-    return dict(sorted(made.items()))
+    schema_by_name = {
+        f"{document.name}.xsd": _file(_document(document, version)) for document in model.documents.values()
+    }
+    schema_by_name[f"{CATALOGUE}.xsd"] = _file(_catalogue(model))
+    schema_by_name[f"{ADDML}.xsd"] = _file(_addml(version))
+    return dict(sorted(schema_by_name.items()))
 
 
 def vsm_schema(namespace: str, groups: Iterable[VsmGroup]) -> bytes:

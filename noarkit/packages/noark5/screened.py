@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from noarkit.packages.noark5.content import Content, Thing
+from noarkit.packages.noark5.content import Content, EntityData
 
 PARTY, SENDER, RECEIVER = "Skjerming navn part i sak", "Skjerming navn avsender", "Skjerming navn mottaker"
 _FOLDER_TITLE = "Skjerming tittel mappe - utvalgte ord"
@@ -23,25 +23,27 @@ _OF_SERIES = (_FOLDER_TITLE, PARTY, _RECORD_TITLE, SENDER, RECEIVER)
 _SENDERS = frozenset({"EA", "IA"})
 
 
-def withheld(content: Content) -> tuple[str, ...]:
+def withheld_parts(content: Content) -> tuple[str, ...]:
     """What is withheld of one screened unit; of a series all that may be in the units below. Empty where nothing that
     the form knows is: then its documents alone are."""
-    thing = content["o"]
-    if thing["t"] == "Arkivdel":
+    entity = content["o"]
+    if entity["t"] == "Arkivdel":
         return _OF_SERIES
-    title = withheld_title(thing)
-    of_parts = {found for part in content.get("p", ()) if (found := withheld_name(part)) is not None}
-    names = tuple(one for one in (PARTY, SENDER, RECEIVER) if one in of_parts)
+    title = withheld_title(entity)
+    of_parts = {name for part in content.get("p", ()) if (name := withheld_name(part)) is not None}
+    names = tuple(kind for kind in (PARTY, SENDER, RECEIVER) if kind in of_parts)
     return names if title is None else (title, *names)
 
 
-def withheld_title(thing: Thing) -> str | None:
+def withheld_title(entity: EntityData) -> str | None:
     """The title of a screened unit; None where its public title is the same, for then it is not withheld."""
-    public = thing["f"].get("offentligTittel")
-    return None if public is not None and public == thing["f"].get("tittel") else _TITLES.get(thing["t"], _RECORD_TITLE)
+    public = entity["f"].get("offentligTittel")
+    return (
+        None if public is not None and public == entity["f"].get("tittel") else _TITLES.get(entity["t"], _RECORD_TITLE)
+    )
 
 
-def withheld_name(part: Thing) -> str | None:
+def withheld_name(part: EntityData) -> str | None:
     """The name of a party of a screened unit; None for other things that hang on one."""
     if part["t"] == "Sakspart":
         return PARTY

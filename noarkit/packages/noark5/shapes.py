@@ -18,14 +18,14 @@ class Field:
     """An element made of one field; `convert` where the value is not written as it is, `fallback` where it must be."""
 
     name: str
-    opening: str
-    closing: str
+    start_tag: str
+    end_tag: str
     convert: Convert | None
     fallback: Fill | None
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ComputedPart:
     """Elements made by `fill`; only where one of `needs` is there, if any are named: a field that is set, the
     type of a part, `+d` and `+v` for documents and versions, `+k` for links. `nested` where things stand within."""
 
@@ -34,7 +34,7 @@ class Made:
     nested: Nested | None = None
 
 
-Op = Field | Made
+Op = Field | ComputedPart
 
 
 @dataclass(slots=True)
@@ -48,16 +48,16 @@ class Shape:
     count: int = 0
 
 
-def shape_of(ops: tuple[Op, ...], names: frozenset[str], opening: str, closing: str) -> Shape:
+def shape_of(ops: tuple[Op, ...], names: frozenset[str], start_tag: str, end_tag: str) -> Shape:
     """What is left of the operations where just these fields are set."""
-    parts: list[str] = [opening.replace("%", "%%")]
-    wanted: list[str] = []
+    parts: list[str] = [start_tag.replace("%", "%%")]
+    field_names: list[str] = []
     converts: list[tuple[int, Convert]] = []
     fills: list[tuple[int, Fill]] = []
-    anything = next((name for name in sorted(names) if name[0].islower()), "")
+    any_name = next((name for name in sorted(names) if name[0].islower()), "")
     for op in ops:
         fill = None
-        if isinstance(op, Made):
+        if isinstance(op, ComputedPart):
             if op.needs and not names.intersection(op.needs):
                 continue
             parts.append("%s")
@@ -65,15 +65,15 @@ def shape_of(ops: tuple[Op, ...], names: frozenset[str], opening: str, closing: 
         else:
             if op.name not in names and op.fallback is None:
                 continue
-            parts.append(f"{op.opening}%s{op.closing}".replace("%", "%%").replace("%%s", "%s", 1))
+            parts.append(f"{op.start_tag}%s{op.end_tag}".replace("%", "%%").replace("%%s", "%s", 1))
             fill = None if op.name in names else op.fallback
             if fill is None and op.convert is not None:
-                converts.append((len(wanted), op.convert))
+                converts.append((len(field_names), op.convert))
         if fill is not None:
-            fills.append((len(wanted), fill))
-        wanted.append(op.name if isinstance(op, Field) and fill is None else anything)
-    parts.append(closing.replace("%", "%%"))
-    return Shape("".join(parts), getter(tuple(wanted)), tuple(converts), tuple(fills))
+            fills.append((len(field_names), fill))
+        field_names.append(op.name if isinstance(op, Field) and fill is None else any_name)
+    parts.append(end_tag.replace("%", "%%"))
+    return Shape("".join(parts), getter(tuple(field_names)), tuple(converts), tuple(fills))
 
 
 def getter(names: tuple[str, ...]) -> Callable[[dict[str, object]], tuple[object, ...]]:

@@ -63,7 +63,9 @@ def addml_version(version: Version) -> AddmlVersion:
 def schema_files(version: Version) -> tuple[str, ...]:
     """The names of all schema files of a delivery of that version, sorted."""
     return tuple(
-        sorted({one.file for one in official_schemas().values() if one.version in (version, _ADDML_OF[version])})
+        sorted(
+            {schema.file for schema in official_schemas().values() if schema.version in (version, _ADDML_OF[version])}
+        )
     )
 
 
@@ -77,7 +79,7 @@ def identify(sha256: str) -> OfficialSchema | None:
     return official_schemas().get(sha256.lower())
 
 
-def version_named(text: str) -> Version | None:
+def parse_version(text: str) -> Version | None:
     """The version that a package means by what it writes: "5.5" and "5.5.0" are 5.0; None where it is not known."""
     word = text.strip()
     if word in ("5.5", "5.5.0", "5", "5.0.0"):
@@ -90,8 +92,8 @@ def official_schemas() -> Mapping[str, OfficialSchema]:
     """Every official schema by its sha256, with either line ending."""
     lines = files("noarkit.packages.noark5").joinpath("official-schemas.txt").read_text("utf-8").splitlines()
     rows = (line.split() for line in lines if line and not line.startswith("#"))
-    found = (
+    official = (
         OfficialSchema(version, None if edition == "-" else edition, file, line_ends, sha256)
         for version, edition, file, line_ends, sha256 in rows
     )
-    return MappingProxyType({one.sha256: one for one in found})
+    return MappingProxyType({schema.sha256: schema for schema in official})

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from noarkit.graph.entity import Entity, FieldValue
-from noarkit.packages.noark5.entities import Maker
+from noarkit.packages.noark5.entities import EntityBuilder
 from noarkit.packages.noark5.nodes import Node, text
 from noarkit.packages.noark5.read import Unit
 from noarkit.packages.noark5.unit_notes import UnitNotes
@@ -29,10 +29,10 @@ _MOST_FOLDERS = 10_000
 class Spine:
     """Takes the units above folders and records as they come; says what of them is ready to be planned."""
 
-    def __init__(self, maker: Maker) -> None:
+    def __init__(self, maker: EntityBuilder) -> None:
         self._maker = maker
         self._series: Unit | None = None
-        self._told_series = False
+        self._series_emitted = False
         self._primary = ""
         self._systems: list[tuple[Unit, list[Entity]]] = []
         self._own_class = ""
@@ -54,30 +54,30 @@ class Spine:
             yield from fonds
         elif unit.kind == "arkivdel":
             yield from self.finish(notes)
-            self._series, self._told_series, self._primary, self._own_class = unit, False, "", ""
+            self._series, self._series_emitted, self._primary, self._own_class = unit, False, "", ""
         elif unit.kind == "klassifikasjonssystem":
             yield from self._later_system(notes)
             self._systems.append((unit, []))
         elif self._systems:
             system, classes = self._systems[-1]
-            made = self._maker.klasse(unit, system.key, notes)
-            if self._told_series and self._primary == system.key:
-                yield self._closed(made, notes)
+            klasse = self._maker.klasse(unit, system.key, notes)
+            if self._series_emitted and self._primary == system.key:
+                yield self._with_closing(klasse, notes)
             else:
-                classes.append(made)
+                classes.append(klasse)
 
     @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """True where nothing waits to be told before the next folder or record."""
         only_primary = not self._systems or (len(self._systems) == 1 and self._systems[0][0].key == self._primary)
-        return self._told_series and only_primary
+        return self._series_emitted and only_primary
 
     def before(self, unit: Unit, notes: UnitNotes) -> Iterator[Entity]:
         """What a folder or record needs to stand first."""
         inside = bool(unit.klasse) or unit.above_kind == "klassifikasjonssystem"
-        if not self._told_series:
+        if not self._series_emitted:
             current = self._systems[-1][0].key if self._systems and inside else ""
-            yield from self._tell_series(current, notes)
+            yield from self._emit_series(current, notes)
         elif inside and self._systems:
             # a further system that holds something too: it is told like a secondary one
             yield from self._later_system(notes)
@@ -85,13 +85,13 @@ class Spine:
     def close(self, unit: Unit, notes: UnitNotes) -> None:
         """Gives a folder or record that says nothing of its closing that of what it stands in. Where that is not told
         either, the archive closes it on the day of the load; both are noted as filled in."""
-        own = _told(unit.node, _CLOSINGS[unit.kind])
+        own = _closing_of(unit.node, _CLOSINGS[unit.kind])
         if not own:
-            around = (_told(self._nodes.get(kind, {}), _CLOSED) for kind in ("arkivdel", "arkiv"))
-            own = self._folders.get(unit.above) or next((one for one in around if one), ())
+            around = (_closing_of(self._nodes.get(kind, {}), _CLOSED) for kind in ("arkivdel", "arkiv"))
+            own = self._folders.get(unit.above) or next((pair for pair in around if pair), ())
             for name, value in zip(_CLOSINGS[unit.kind], own, strict=False):
                 unit.node.setdefault(name, [value])
-            notes.filled.append(f"{unit.type or unit.kind}.{_CLOSINGS[unit.kind][0]}")
+            notes.filled_fields.append(f"{unit.type or unit.kind}.{_CLOSINGS[unit.kind][0]}")
         if unit.kind == "mappe" and own:
             if len(self._folders) >= _MOST_FOLDERS:
                 self._folders.clear()
@@ -102,7 +102,7 @@ class Spine:
         time."""
         if unit.klasse or unit.type != "saksmappe":
             return unit.klasse, ()
-        notes.filled.append("Saksmappe.refPrimaerKlasse")
+        notes.filled_fields.append("Saksmappe.refPrimaerKlasse")
         key = f"{unit.arkivdel}#klasse"
         if self._own_class:
             return key, ()
@@ -116,15 +116,15 @@ class Spine:
 
     def finish(self, notes: UnitNotes) -> Iterator[Entity]:
         """What waits still, at the end of a series or of all."""
-        if self._series is not None and not self._told_series:
-            yield from self._tell_series(self._systems[0][0].key if self._systems else "", notes)
+        if self._series is not None and not self._series_emitted:
+            yield from self._emit_series(self._systems[0][0].key if self._systems else "", notes)
         yield from self._later_system(notes)
         self._series, self._systems = None, []
 
-    def _tell_series(self, primary: str, notes: UnitNotes) -> Iterator[Entity]:
+    def _emit_series(self, primary: str, notes: UnitNotes) -> Iterator[Entity]:
         if self._series is None:
             return
-        self._told_series, self._primary = True, primary
+        self._series_emitted, self._primary = True, primary
         links: list[tuple[str, str]] = []
         for system, _ in self._systems:
             main = system.key == primary
@@ -134,8 +134,8 @@ class Spine:
         series = self._maker.series(self._series, notes, links, self._chained)
         self._series_dates = _dates(series)
         for system, classes in self._systems:
-            yield self._closed(self._maker.system(system, notes), notes)
-            yield from (self._closed(one, notes) for one in classes)
+            yield self._with_closing(self._maker.system(system, notes), notes)
+            yield from (self._with_closing(klasse, notes) for klasse in classes)
         yield series
         # the primary one goes on: its further classes are told as they come
         self._systems = self._systems[-1:] if self._systems and self._systems[-1][0].key == primary else []
@@ -149,30 +149,30 @@ class Spine:
 
     def _later_system(self, notes: UnitNotes) -> Iterator[Entity]:
         """A system that came after its series was told says itself that it belongs to it."""
-        if not self._told_series or self._series is None:
+        if not self._series_emitted or self._series is None:
             return
         for system, classes in self._systems:
             if system.key != self._primary:
                 links = (("refArkivdelSomSekundaer", self._series.key),)
-                yield self._closed(self._maker.system(system, notes, links), notes)
-                yield from (self._closed(one, notes) for one in classes)
+                yield self._with_closing(self._maker.system(system, notes, links), notes)
+                yield from (self._with_closing(klasse, notes) for klasse in classes)
                 classes.clear()
 
-    def _closed(self, made: Entity, notes: UnitNotes) -> Entity:
+    def _with_closing(self, entity: Entity, notes: UnitNotes) -> Entity:
         """A class or system with the closing of its series, or of its fonds, where it tells none of its own."""
         above = next((dates for dates in (self._series_dates, self._fonds_dates) if _CLOSED[0] in dates), None)
-        if above is None or made.fields.get(_CLOSED[0]) is not None:
-            return made
-        notes.filled.append(f"{made.type}.{_CLOSED[0]}")
+        if above is None or entity.fields.get(_CLOSED[0]) is not None:
+            return entity
+        notes.filled_fields.append(f"{entity.type}.{_CLOSED[0]}")
         closed = {name: above[name] for name in _CLOSED if name in above}
-        return replace(made, fields={**made.fields, **closed})
+        return replace(entity, fields={**entity.fields, **closed})
 
 
 def _dates(unit: Entity) -> dict[str, FieldValue]:
     return {name: unit.fields[name] for name in _DATES if unit.fields.get(name) is not None}
 
 
-def _told(node: Node, names: tuple[str, str]) -> tuple[str, ...]:
+def _closing_of(node: Node, names: tuple[str, str]) -> tuple[str, ...]:
     """When a unit was closed, and by whom as far as that is told; empty where it is not told when."""
-    found = [text(node, name) for name in names]
-    return tuple(one for one in found if one is not None) if found[0] is not None else ()
+    texts = [text(node, name) for name in names]
+    return tuple(value for value in texts if value is not None) if texts[0] is not None else ()

@@ -58,8 +58,8 @@ class TargetsInFile:
             self._search()
         if not self._any:
             return True
-        found = self._db.execute("SELECT type FROM target WHERE id = ?", (unit_key(system_id),)).fetchone()
-        return found is not None and found[0] in _fitting(owner, link)
+        row = self._db.execute("SELECT type FROM target WHERE id = ?", (unit_key(system_id),)).fetchone()
+        return row is not None and row[0] in _target_types(owner, link)
 
     def close(self) -> None:
         """Forgets everything."""
@@ -76,25 +76,25 @@ class TargetsInFile:
 def _units(content: mmap.mmap) -> Iterator[tuple[str, str]]:
     """Every unit with its type; a class again, as one that holds classes, where another begins within it."""
     classes: list[str] = []
-    for found in _UNIT.finditer(content):
-        if found["end"]:
+    for match in _UNIT.finditer(content):
+        if match["end"]:
             if classes:
                 classes.pop()
             continue
-        kind, key = found["kind"].decode(), unit_key((found["id"] or b"").decode("utf-8", "replace"))
+        kind, key = match["kind"].decode(), unit_key((match["id"] or b"").decode("utf-8", "replace"))
         if kind == "klasse":
             if classes and classes[-1]:
                 yield classes[-1], _HOLDS_CLASSES
-            if not found["attributes"].endswith(b"/"):
+            if not match["attributes"].endswith(b"/"):
                 classes.append(key)
-        own = _TYPE.search(found["attributes"])
+        own = _TYPE.search(match["attributes"])
         if key:
             yield key, _TYPES.get(own[1].decode() if own else kind, _TYPES.get(kind, kind))
 
 
 @cache
-def _fitting(owner: str, link: str) -> frozenset[str]:
+def _target_types(owner: str, link: str) -> frozenset[str]:
     model = metamodel()
     reference = model.types[owner].references.get(link)
     targets = reference.targets if reference is not None else ()
-    return frozenset(one for target in targets for one in model.concrete(target))
+    return frozenset(type_name for target in targets for type_name in model.concrete(target))

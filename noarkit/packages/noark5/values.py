@@ -40,19 +40,19 @@ def timestamp(text: str, zone: ZoneInfo) -> str:
 
 
 def _moment(text: str) -> datetime:
-    if (found := _MIDNIGHT.fullmatch(text)) is not None:
-        return datetime.fromisoformat(f"{found[1]}T00:00:00{found[2] or ''}") + timedelta(days=1)
-    if (found := _DATE_IN_ZONE.fullmatch(text)) is not None:
-        return datetime.fromisoformat(f"{found[1]}T00:00:00{found[2]}")
+    if (match := _MIDNIGHT.fullmatch(text)) is not None:
+        return datetime.fromisoformat(f"{match[1]}T00:00:00{match[2] or ''}") + timedelta(days=1)
+    if (match := _DATE_IN_ZONE.fullmatch(text)) is not None:
+        return datetime.fromisoformat(f"{match[1]}T00:00:00{match[2]}")
     return datetime.fromisoformat(_SMALL.sub(r"\1", text))
 
 
 @lru_cache(maxsize=20_000)
 def day(text: str) -> str:
     """A date; of a moment its date as it stands, of a date with an offset the date."""
-    found = _DATE.match(text)
+    match = _DATE.match(text)
     try:
-        return date.fromisoformat(found.group() if found else text).isoformat()
+        return date.fromisoformat(match.group() if match else text).isoformat()
     except ValueError:
         raise Unreadable("date") from None
 
@@ -87,44 +87,44 @@ class Codes:
     def code(self, list_name: str, text: str, authority: str | None = None) -> str:
         """The code of `text`; for a screening with its legal ground."""
         key = (list_name, text.casefold(), authority)
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = _listed(list_name, text) or self._made(list_name, text, authority)
-        return known
+        known_code = self._known.get(key)
+        if known_code is None:
+            known_code = self._known[key] = _listed_code(list_name, text) or self._new_code(list_name, text, authority)
+        return known_code
 
-    def says(self, list_name: str, code: str, text: object) -> bool:
+    def matches_text(self, list_name: str, code: str, text: object) -> bool:
         """True where the name of a code is written as the text that it was read from."""
-        if not isinstance(text, str) or (found := text.strip()) == code:
+        if not isinstance(text, str) or (stripped := text.strip()) == code:
             return True
-        return found in _names_of(list_name).get(code, ())
+        return stripped in _names_of(list_name).get(code, ())
 
-    def _made(self, list_name: str, text: str, authority: str | None) -> str:
-        taken = self.new.setdefault(list_name, {})
+    def _new_code(self, list_name: str, text: str, authority: str | None) -> str:
+        new_codes = self.new.setdefault(list_name, {})
         code = name = text
         tries = 1
-        while code in taken or code in _codes_of(list_name).values():
+        while code in new_codes or code in _codes_of(list_name).values():
             tries += 1
             code = name = f"{text} ({tries})"
-        taken[code] = (name, authority)
+        new_codes[code] = (name, authority)
         return code
 
 
-def _listed(list_name: str, text: str) -> str | None:
+def _listed_code(list_name: str, text: str) -> str | None:
     return _codes_of(list_name).get(text.casefold())
 
 
 @lru_cache
 def _codes_of(list_name: str) -> Mapping[str, str]:
-    one = metamodel().code_lists.get(list_name)
-    synonyms = [one for one in mapping().words.synonyms if one.code_list == list_name]
+    entry = metamodel().code_lists.get(list_name)
+    synonyms = [entry for entry in mapping().words.synonyms if entry.code_list == list_name]
     words = {synonym.text.casefold(): synonym.code for synonym in synonyms}
-    return words | ({code.name.casefold(): code.code for code in one.codes} if one else {})
+    return words | ({code.name.casefold(): code.code for code in entry.codes} if entry else {})
 
 
 @lru_cache
 def _names_of(list_name: str) -> Mapping[str, frozenset[str]]:
     """The text that an extract has for each code."""
-    one = metamodel().code_lists.get(list_name)
-    synonyms = [one for one in mapping().words.synonyms if one.code_list == list_name]
-    names = {code.code: frozenset({code.name}) for code in (one.codes if one else ())}
+    entry = metamodel().code_lists.get(list_name)
+    synonyms = [entry for entry in mapping().words.synonyms if entry.code_list == list_name]
+    names = {code.code: frozenset({code.name}) for code in (entry.codes if entry else ())}
     return names | {synonym.code: frozenset({synonym.text}) for synonym in synonyms}

@@ -18,16 +18,20 @@ def groups_xml(value: object, left_out: str = "") -> str:
         if group_id == left_out:
             continue
         fields = value[group_id]
-        told = [_field(field_id, fields[field_id]) for field_id in sorted(fields)] if isinstance(fields, dict) else []
-        if any(told):
-            out.append(f'<vsm:{group_id} xmlns:vsm="{NAMESPACE}">\n{"".join(told)}</vsm:{group_id}>\n')
+        fields_xml = (
+            [_field(field_id, fields[field_id]) for field_id in sorted(fields)] if isinstance(fields, dict) else []
+        )
+        if any(fields_xml):
+            out.append(f'<vsm:{group_id} xmlns:vsm="{NAMESPACE}">\n{"".join(fields_xml)}</vsm:{group_id}>\n')
     return "".join(out)
 
 
-def _field(field_id: str, held: object) -> str:
-    values = held.get("values") if isinstance(held, dict) else held
-    listed = values if isinstance(values, list) else []
-    return "".join(f"<vsm:{field_id}>{_value(value)}</vsm:{field_id}>\n" for value in listed if value not in (None, ""))
+def _field(field_id: str, field_value: object) -> str:
+    values = field_value.get("values") if isinstance(field_value, dict) else field_value
+    value_list = values if isinstance(values, list) else []
+    return "".join(
+        f"<vsm:{field_id}>{_value(value)}</vsm:{field_id}>\n" for value in value_list if value not in (None, "")
+    )
 
 
 def _value(value: object) -> str:

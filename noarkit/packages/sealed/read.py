@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from noarkit.errors import SealBroken
-from noarkit.events import Event, Listener, nobody
-from noarkit.packages.holding.containers import Form, Placed, sink_into
-from noarkit.packages.holding.located import locator_of
-from noarkit.packages.holding.storage import Storage, open_storage
+from noarkit.events import Event, Listener, ignore_event
+from noarkit.packages.container.locators import locator_of
+from noarkit.packages.container.sinks import Form, PlacedFile, sink_into
+from noarkit.packages.container.storage import Storage, open_storage
 from noarkit.packages.sealed.spec import (
     FILES,
     KINDS,
@@ -29,10 +29,10 @@ from noarkit.packages.sealed.spec import (
     SEAL,
     SIGNATURE,
     Kind,
-    Listed,
     Seal,
+    SealedFile,
     claimed_key,
-    listed_from,
+    parse_list_line,
     read_seal,
     top_of,
 )
@@ -66,25 +66,25 @@ def is_sealed(path: Path) -> bool:
 
 
 @contextmanager
-def open_sealed(path: Path, trusted: Sequence[PublicKey], kind: Kind) -> Iterator[Sealed]:
+def open_sealed(path: Path, trusted_keys: Sequence[PublicKey], kind: Kind) -> Iterator[SealedPackage]:
     """The package at `path`, sealed by one of the `trusted`. Raises `SealBroken`, and what `safe` refuses."""
     with closing(open_storage(path)) as storage, closing(scratch()) as db:
-        seal, key, sha256 = _proven_seal(storage, trusted)
+        seal, key, sha256 = _proven_seal(storage, trusted_keys)
         if seal.kind != kind:
             raise SealBroken(where=storage.where, why=f"seal-is-{seal.kind}")
-        sealed = Sealed(path, storage, db, (seal, key, sha256))
+        sealed = SealedPackage(path, storage, db, (seal, key, sha256))
         sealed.take_list()
         yield sealed
 
 
-class Sealed:
+class SealedPackage:
     """An open package whose signature is good. `sha256` is that of its seal, `key` who signed it."""
 
     def __init__(
-        self, path: Path, storage: Storage, db: sqlite3.Connection, proven: tuple[Seal, PublicKey, str]
+        self, path: Path, storage: Storage, db: sqlite3.Connection, seal_and_key: tuple[Seal, PublicKey, str]
     ) -> None:
         self.where = storage.where
-        self.seal, self.key, self.sha256 = proven
+        self.seal, self.key, self.sha256 = seal_and_key
         self.packed = storage.folder is None
         self._path = path
         self._storage = storage
@@ -97,62 +97,62 @@ class Sealed:
             " begin INTEGER, crc INTEGER)"
         )
         self._db.execute("BEGIN")
-        expected = self.seal.listed
+        expected = self.seal.file_list
         if expected.name != FILES:
-            self._broken("seal-list", expected.name)
-        with self._opened(FILES) as content:
+            self._raise_broken("seal-list", expected.name)
+        with self._open_stored(FILES) as content:
             reader = HashingReader(content)
             for line in _lines(reader, self.where):
-                self._list(listed_from(line, self.where))
+                self._insert(parse_list_line(line, self.where))
         if (reader.hexdigest(), reader.size_bytes) != (expected.sha256, expected.size_bytes):
-            self._broken("seal-list", FILES)
+            self._raise_broken("seal-list", FILES)
         count, size = self._db.execute("SELECT count(*), coalesce(sum(size), 0) FROM listed").fetchone()
         if (count, size) != (self.seal.files, self.seal.size_bytes):
-            self._broken("seal-list", FILES)
+            self._raise_broken("seal-list", FILES)
         # in the order in which they lie: what seals comes last
-        self._list(expected)
+        self._insert(expected)
         for name, most in ((SEAL, MOST_SEAL_BYTES), (SIGNATURE, SIGNATURE_BYTES)):
-            with self._opened(name) as file:
+            with self._open_stored(name) as file:
                 block = file.read(most + 1)
-            self._list(Listed(name, len(block), hashlib.sha256(block).hexdigest()))
+            self._insert(SealedFile(name, len(block), hashlib.sha256(block).hexdigest()))
         self._compare_names()
         self._db.execute("COMMIT")
 
-    def _list(self, one: Listed) -> None:
+    def _insert(self, file: SealedFile) -> None:
         try:
             self._db.execute(
                 "INSERT INTO listed (name, size, sha256, seen) VALUES (?, ?, ?, 0)",
-                (one.name, one.size_bytes, one.sha256),
+                (file.name, file.size_bytes, file.sha256),
             )
         except sqlite3.IntegrityError:
-            self._broken("seal-list", one.name)
+            self._raise_broken("seal-list", file.name)
 
     def _compare_names(self) -> None:
-        for stored in self._storage.files():
-            if stored.odd:
-                self._broken("seal-added", stored.name)
-            row = self._db.execute("SELECT size FROM listed WHERE name = ?", (stored.name,)).fetchone()
+        for file in self._storage.files():
+            if file.odd:
+                self._raise_broken("seal-added", file.name)
+            row = self._db.execute("SELECT size FROM listed WHERE name = ?", (file.name,)).fetchone()
             if row is None:
-                self._broken("seal-added", stored.name)
-            if row[0] != stored.size_bytes:
-                self._broken("seal-changed", stored.name)
-            self._db.execute("UPDATE listed SET seen = 1 WHERE name = ?", (stored.name,))
+                self._raise_broken("seal-added", file.name)
+            if row[0] != file.size_bytes:
+                self._raise_broken("seal-changed", file.name)
+            self._db.execute("UPDATE listed SET seen = 1 WHERE name = ?", (file.name,))
         missing = self._db.execute("SELECT name FROM listed WHERE NOT seen ORDER BY n LIMIT 1").fetchone()
         if missing is not None:
-            self._broken("seal-removed", missing[0])
+            self._raise_broken("seal-removed", missing[0])
 
-    def files(self) -> Iterator[Listed]:
+    def files(self) -> Iterator[SealedFile]:
         """Every file that is sealed, in the order in which they lie; not those that seal."""
-        for _, listed in self._rows():
-            if listed.name not in _MARKS:
-                yield listed
+        for _, sealed_file in self._rows():
+            if sealed_file.name not in _MARKS:
+                yield sealed_file
 
-    def find(self, name: str) -> Listed | None:
+    def find(self, name: str) -> SealedFile | None:
         """One of them by its name."""
         row = self._db.execute("SELECT name, size, sha256 FROM listed WHERE name = ?", (name,)).fetchone()
-        return None if row is None else Listed(*row)
+        return None if row is None else SealedFile(*row)
 
-    def lies(self, name: str) -> str:
+    def locator_for(self, name: str) -> str:
         """What finds a file again without the list: its name in a folder, its place in an archive file."""
         member = self._storage.member(name)
         return name if member is None else locator_of(member)
@@ -160,66 +160,66 @@ class Sealed:
     @contextmanager
     def open(self, name: str) -> Iterator[Readable]:
         """The bytes of a file, which are proven when they were read to the end: `SealBroken` where they are others."""
-        listed = self.find(name)
-        if listed is None:
-            self._broken("seal-removed", name)
-        with self._opened(name) as content:
-            yield _Proving(content, listed, self.where)
+        sealed_file = self.find(name)
+        if sealed_file is None:
+            self._raise_broken("seal-removed", name)
+        with self._open_stored(name) as content:
+            yield _ProvingReader(content, sealed_file, self.where)
 
-    def prove(self, tell: Listener = nobody) -> None:
+    def prove(self, emit: Listener = ignore_event) -> None:
         """Reads every byte. Raises `SealBroken` for whatever is not as it was sealed."""
         if not self.packed:
-            for _ in self._read_all(tell):
+            for _ in self._read_all(emit):
                 pass
             return
         form: Form = "zip" if form_of(self._path) == "zip" else "tar"
         with self._path.open("rb") as file:
-            compared = _Comparing(file, self.where)
-            sink = sink_into(compared, form, top_of(self.seal.kind))  # type: ignore[arg-type]  # all of a file that a sink uses
-            for n, listed, content in self._read_all(tell):
-                placed = sink.add(listed.name, content, listed.size_bytes)
-                self._db.execute("UPDATE listed SET begin = ?, crc = ? WHERE n = ?", (placed.begin, placed.crc, n))
+            comparing_file = _ComparingFile(file, self.where)
+            sink = sink_into(comparing_file, form, top_of(self.seal.kind))  # type: ignore[arg-type]  # all of a file that a sink uses
+            for n, sealed_file, content in self._read_all(emit):
+                member = sink.add(sealed_file.name, content, sealed_file.size_bytes)
+                self._db.execute("UPDATE listed SET begin = ?, crc = ? WHERE n = ?", (member.begin, member.crc, n))
             rows = self._db.execute("SELECT name, size, begin, crc FROM listed ORDER BY n")
-            sink.finish(Placed(name, size, begin, 0, crc) for name, size, begin, crc in rows)
-            if compared.tell() != self._path.stat().st_size:
-                self._broken("seal-packing", self._path.name)
+            sink.finish(PlacedFile(name, size, begin, 0, crc) for name, size, begin, crc in rows)
+            if comparing_file.tell() != self._path.stat().st_size:
+                self._raise_broken("seal-packing", self._path.name)
 
-    def _read_all(self, tell: Listener) -> Iterator[tuple[int, Listed, Readable]]:
+    def _read_all(self, emit: Listener) -> Iterator[tuple[int, SealedFile, Readable]]:
         """Every file with its bytes; what the caller leaves unread is read, and all of it held against its checksum."""
-        done = size = 0
-        for n, listed in self._rows():
-            with self._opened(listed.name) as content:
-                proving = _Proving(content, listed, self.where)
-                yield n, listed, proving
+        count = size = 0
+        for n, sealed_file in self._rows():
+            with self._open_stored(sealed_file.name) as content:
+                proving = _ProvingReader(content, sealed_file, self.where)
+                yield n, sealed_file, proving
                 while proving.read(BLOCK_BYTES):
                     pass
-            done, size = done + 1, size + listed.size_bytes
-            if done % _TELL_EVERY == 0:
-                tell(Event("seal_proven", {"files": done, "bytes": size}))
-        tell(Event("seal_proven", {"files": done, "bytes": size}))
+            count, size = count + 1, size + sealed_file.size_bytes
+            if count % _TELL_EVERY == 0:
+                emit(Event("seal_proven", {"files": count, "bytes": size}))
+        emit(Event("seal_proven", {"files": count, "bytes": size}))
 
-    def _rows(self) -> Iterator[tuple[int, Listed]]:
+    def _rows(self) -> Iterator[tuple[int, SealedFile]]:
         """Batch by batch, so that whoever asks may ask something else in between."""
         last = 0
         while rows := self._db.execute(
             "SELECT n, name, size, sha256 FROM listed WHERE n > ? ORDER BY n LIMIT ?", (last, _BATCH)
         ).fetchall():
             for last, name, size, sha256 in rows:
-                yield last, Listed(name, size, sha256)
+                yield last, SealedFile(name, size, sha256)
 
-    def _opened(self, name: str) -> AbstractContextManager[Readable]:
-        return _opening(self._storage, name)
+    def _open_stored(self, name: str) -> AbstractContextManager[Readable]:
+        return _open_stored(self._storage, name)
 
-    def _broken(self, why: str, name: str) -> NoReturn:
+    def _raise_broken(self, why: str, name: str) -> NoReturn:
         raise SealBroken(where=self.where, why=why, name=name)
 
 
-class _Proving:
+class _ProvingReader:
     """Bytes that have the checksum and size they should have, once all of them were read."""
 
-    def __init__(self, content: Readable, listed: Listed, where: str) -> None:
+    def __init__(self, content: Readable, sealed_file: SealedFile, where: str) -> None:
         self._reader = HashingReader(content)
-        self._listed = listed
+        self._sealed_file = sealed_file
         self._where = where
 
     def read(self, size: int = -1, /) -> bytes:
@@ -227,15 +227,15 @@ class _Proving:
         try:
             block = self._reader.read(size)
         except OSError as error:
-            raise SealBroken(where=self._where, why="unreadable", name=self._listed.name) from error
+            raise SealBroken(where=self._where, why="unreadable", name=self._sealed_file.name) from error
         if not block and size != 0:
-            found = (self._reader.hexdigest(), self._reader.size_bytes)
-            if found != (self._listed.sha256, self._listed.size_bytes):
-                raise SealBroken(where=self._where, why="seal-changed", name=self._listed.name)
+            actual = (self._reader.hexdigest(), self._reader.size_bytes)
+            if actual != (self._sealed_file.sha256, self._sealed_file.size_bytes):
+                raise SealBroken(where=self._where, why="seal-changed", name=self._sealed_file.name)
         return block
 
 
-class _Comparing(io.RawIOBase):
+class _ComparingFile(io.RawIOBase):
     """A file that is written to only with what stands in it already."""
 
     def __init__(self, file: BinaryIO, where: str) -> None:
@@ -258,25 +258,25 @@ class _Comparing(io.RawIOBase):
         return self._at
 
 
-def _proven_seal(storage: Storage, trusted: Sequence[PublicKey]) -> tuple[Seal, PublicKey, str]:
+def _proven_seal(storage: Storage, trusted_keys: Sequence[PublicKey]) -> tuple[Seal, PublicKey, str]:
     """The seal, who signed it, and its sha256: read only after one of the trusted was found to have signed it."""
-    with _opening(storage, SEAL) as file:
+    with _open_stored(storage, SEAL) as file:
         content = file.read(MOST_SEAL_BYTES + 1)
-    with _opening(storage, SIGNATURE) as file:
+    with _open_stored(storage, SIGNATURE) as file:
         signature = file.read(SIGNATURE_BYTES + 1)
     if len(content) > MOST_SEAL_BYTES or len(signature) != SIGNATURE_BYTES:
         raise SealBroken(where=storage.where, why="seal-signature")
-    for key in trusted:
+    for key in trusted_keys:
         if key.signed(signature, content):
             return read_seal(content, storage.where), key, hashlib.sha256(content).hexdigest()
     claimed = claimed_key(content)
-    if claimed in {key.fingerprint for key in trusted}:
+    if claimed in {key.fingerprint for key in trusted_keys}:
         raise SealBroken(where=storage.where, why="seal-signature")
     raise SealBroken(where=storage.where, why="seal-stranger", fingerprint=claimed[:64] or None)
 
 
 @contextmanager
-def _opening(storage: Storage, name: str) -> Iterator[Readable]:
+def _open_stored(storage: Storage, name: str) -> Iterator[Readable]:
     with ExitStack() as stack:
         try:
             content = stack.enter_context(storage.open(name))
@@ -288,11 +288,11 @@ def _opening(storage: Storage, name: str) -> Iterator[Readable]:
 
 
 def _lines(content: Readable, where: str) -> Iterator[bytes]:
-    held = b""
+    tail = b""
     while block := content.read(BLOCK_BYTES):
-        *whole, held = (held + block).split(b"\n")
-        yield from whole
-        if len(held) > _MOST_LINE_BYTES:
+        *lines, tail = (tail + block).split(b"\n")
+        yield from lines
+        if len(tail) > _MOST_LINE_BYTES:
             raise SealBroken(where=where, why="seal-list", name=FILES)
-    if held:
+    if tail:
         raise SealBroken(where=where, why="seal-list", name=FILES)

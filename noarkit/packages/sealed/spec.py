@@ -28,7 +28,7 @@ MOST_SEAL_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class SealedFile:
     """A file of the package, as the list has it."""
 
     name: str
@@ -37,8 +37,8 @@ class Listed:
 
     def line(self) -> bytes:
         """Its line of the list."""
-        told = {"name": self.name, "size": self.size_bytes, "sha256": self.sha256}
-        return orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)
+        fields = {"name": self.name, "size": self.size_bytes, "sha256": self.sha256}
+        return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +48,30 @@ class Seal:
 
     kind: Kind
     id: str
-    made: str
+    made_at: str
     key: str
-    listed: Listed
+    file_list: SealedFile
     files: int
     size_bytes: int
     by: Mapping[str, str] = field(default_factory=dict)
-    said: Mapping[str, object] = field(default_factory=dict)
+    statement: Mapping[str, object] = field(default_factory=dict)
 
     def content(self) -> bytes:
         """The bytes that are signed: the same seal has always the same."""
-        told = {
+        fields = {
             "format": FORMAT,
             "version": VERSION,
             "kind": self.kind,
             "id": self.id,
-            "made": self.made,
+            "made": self.made_at,
             "by": dict(self.by),
             "key": self.key,
-            "list": {"name": self.listed.name, "size": self.listed.size_bytes, "sha256": self.listed.sha256},
+            "list": {"name": self.file_list.name, "size": self.file_list.size_bytes, "sha256": self.file_list.sha256},
             "files": self.files,
             "bytes": self.size_bytes,
-            self.kind: dict(self.said),
+            self.kind: dict(self.statement),
         }
-        return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
+        return (json.dumps(fields, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def top_of(kind: Kind) -> str:
@@ -82,33 +82,33 @@ def top_of(kind: Kind) -> str:
 def read_seal(content: bytes, where: str) -> Seal:
     """The seal that these bytes are; only after their signature was found good. Raises `SealBroken`."""
     try:
-        told = json.loads(content)
-        if told["format"] != FORMAT or told["kind"] not in KINDS:
+        fields = json.loads(content)
+        if fields["format"] != FORMAT or fields["kind"] not in KINDS:
             raise SealBroken(where=where, why="seal-unreadable")
-        if told["version"] != VERSION:
+        if fields["version"] != VERSION:
             raise SealBroken(where=where, why="unknown-version")
-        kind: Kind = "bundle" if told["kind"] == "bundle" else "receipt"
-        listed = told["list"]
+        kind: Kind = "bundle" if fields["kind"] == "bundle" else "receipt"
+        file_list = fields["list"]
         return Seal(
             kind,
-            str(told["id"]),
-            str(told["made"]),
-            str(told["key"]),
-            Listed(str(listed["name"]), int(listed["size"]), str(listed["sha256"])),
-            int(told["files"]),
-            int(told["bytes"]),
-            {str(name): str(value) for name, value in told["by"].items()},
-            dict(told[kind]),
+            str(fields["id"]),
+            str(fields["made"]),
+            str(fields["key"]),
+            SealedFile(str(file_list["name"]), int(file_list["size"]), str(file_list["sha256"])),
+            int(fields["files"]),
+            int(fields["bytes"]),
+            {str(name): str(value) for name, value in fields["by"].items()},
+            dict(fields[kind]),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SealBroken(where=where, why="seal-unreadable") from error
 
 
-def listed_from(line: bytes, where: str) -> Listed:
+def parse_list_line(line: bytes, where: str) -> SealedFile:
     """A line of the list. Raises `SealBroken`."""
     try:
-        told = orjson.loads(line)
-        return Listed(str(told["name"]), int(told["size"]), str(told["sha256"]))
+        fields = orjson.loads(line)
+        return SealedFile(str(fields["name"]), int(fields["size"]), str(fields["sha256"]))
     except (ValueError, KeyError, TypeError) as error:
         raise SealBroken(where=where, why="seal-list") from error
 

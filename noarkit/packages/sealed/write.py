@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from noarkit.errors import UsageFault
-from noarkit.events import Listener, nobody
-from noarkit.packages.holding.building import File
-from noarkit.packages.holding.containers import form_of_target
-from noarkit.packages.holding.making import Build, Made, Order, make_package
-from noarkit.packages.holding.progress import Progress
-from noarkit.packages.sealed.spec import FILES, SEAL, SIGNATURE, Kind, Listed, Seal, top_of
+from noarkit.events import Listener, ignore_event
+from noarkit.packages.container.building import File
+from noarkit.packages.container.packager import Build, MadePackage, Order, make_package
+from noarkit.packages.container.progress import Progress
+from noarkit.packages.container.sinks import form_of_target
+from noarkit.packages.sealed.spec import FILES, SEAL, SIGNATURE, Kind, Seal, SealedFile, top_of
 from noarkit.safe.signing import Signer
 
 _HASH = "sha256"
@@ -28,19 +28,19 @@ class SealOrder:
     target: Path
     kind: Kind
     id: str
-    made: str
+    made_at: str
     signer: Signer
     by: Mapping[str, str] = field(default_factory=dict)
     job: str = ""
 
 
 # what is added once all files stand, and what the seal says of them; both are told what stands by then
-Extras = Callable[[Iterator[Listed]], Iterable[tuple[str, Iterable[bytes]]]]
-Saying = Callable[[Iterator[Listed]], Mapping[str, object]]
-Sealing = Callable[[Seal], None]
+Extras = Callable[[Iterator[SealedFile]], Iterable[tuple[str, Iterable[bytes]]]]
+BuildStatement = Callable[[Iterator[SealedFile]], Mapping[str, object]]
+OnSealed = Callable[[Seal], None]
 
 
-def no_extras(listed: Iterator[Listed], /) -> Iterable[tuple[str, Iterable[bytes]]]:
+def no_extras(files: Iterator[SealedFile], /) -> Iterable[tuple[str, Iterable[bytes]]]:
     """Adds nothing."""
     return ()
 
@@ -54,34 +54,34 @@ def check_target(target: Path) -> None:
 def seal_package(
     files: Iterable[File],
     order: SealOrder,
-    say: Saying,
+    build_statement: BuildStatement,
     *,
     extras: Extras = no_extras,
-    before_placed: Sealing | None = None,
-    tell: Listener = nobody,
-) -> Made:
+    before_placed: OnSealed | None = None,
+    emit: Listener = ignore_event,
+) -> MadePackage:
     """Makes the package at `order.target`, which must not be there. `before_placed` gets the seal once all but the
     name stands. Raises what `make_package` raises, and `UsageFault` for a name that asks for a tar.gz."""
     check_target(order.target)
 
     def describe(build: Build, progress: Progress) -> None:
-        for name, blocks in extras(_listed(progress)):
+        for name, blocks in extras(_sealed_files(progress)):
             build.tag(name, blocks)
-        said = say(_listed(progress))
+        statement = build_statement(_sealed_files(progress))
         size = files_count = 0
-        for one in _listed(progress):
-            files_count, size = files_count + 1, size + one.size_bytes
-        build.tag(FILES, (one.line() for one in _listed(progress)))
+        for file in _sealed_files(progress):
+            files_count, size = files_count + 1, size + file.size_bytes
+        build.tag(FILES, (file.line() for file in _sealed_files(progress)))
         seal = Seal(
             order.kind,
             order.id,
-            order.made,
+            order.made_at,
             order.signer.public.fingerprint,
-            _standing(progress, FILES),
+            _find_sealed(progress, FILES),
             files_count,
             size,
             order.by,
-            said,
+            statement,
         )
         content = seal.content()
         build.tag(SEAL, [content])
@@ -89,22 +89,22 @@ def seal_package(
         if before_placed is not None:
             before_placed(seal)
 
-    wanted = Order(
+    package_order = Order(
         order.target,
         f"seal 1 {order.kind} {order.id} {order.job} {order.signer.public.fingerprint}",
         (_HASH,),
         top=top_of(order.kind),
         private=True,
     )
-    return make_package(files, wanted, describe, tell=tell)
+    return make_package(files, package_order, describe, emit=emit)
 
 
-def _listed(progress: Progress) -> Iterator[Listed]:
+def _sealed_files(progress: Progress) -> Iterator[SealedFile]:
     for row in progress.rows():
-        yield Listed(row.name, row.size_bytes, row.digests[0])
+        yield SealedFile(row.name, row.size_bytes, row.digests[0])
 
 
-def _standing(progress: Progress, name: str) -> Listed:
-    found = progress.find(name)
-    assert found is not None  # noqa: S101  # it was written a moment ago
-    return Listed(name, found[0].size_bytes, found[0].digests[0])
+def _find_sealed(progress: Progress, name: str) -> SealedFile:
+    match = progress.find(name)
+    assert match is not None  # noqa: S101  # it was written a moment ago
+    return SealedFile(name, match[0].size_bytes, match[0].digests[0])

@@ -42,7 +42,7 @@ class Cell:
 
 def user_types(archive: Archive) -> UserTypes:
     """The types that a database defines, by schema and name."""
-    return {(schema.name, one.name): one for schema in archive.schemas for one in schema.types}
+    return {(schema.name, user_type.name): user_type for schema in archive.schemas for user_type in schema.types}
 
 
 def cells_of(table: Table, schema_name: str, types: UserTypes, unknown: Unknown | None = None) -> tuple[Cell, ...]:
@@ -83,57 +83,57 @@ class _Reader:
         if depth > _DEEPEST:
             raise PackageFault(where=self.where, why="type-without-end")
         nullable = column.nullable is not False
-        one = self._single(column, tag, schema_name, depth)
+        single_cell = self._single(column, tag, schema_name, depth)
         if column.cardinality is None:
-            return replace(one, nullable=nullable)
-        return Cell(tag, "array", None, nullable, (replace(one, tag="a1", nullable=True),), column.cardinality)
+            return replace(single_cell, nullable=nullable)
+        return Cell(tag, "array", None, nullable, (replace(single_cell, tag="a1", nullable=True),), column.cardinality)
 
     def _single(self, column: Column | Attribute, tag: str, schema_name: str, depth: int) -> Cell:
         if not column.type_name:
             return Cell(tag, "value", self._predefined(column.type or column.type_original))
         home = column.type_schema or schema_name
-        found = self.types.get((home, column.type_name))
-        if found is None:
-            return Cell(tag, "value", self._predefined(column.type_name, known=False))
-        if found.category == "distinct":
-            return Cell(tag, "value", self._predefined(found.base))
-        structure = self._structure(found, home, depth)
+        user_type = self.types.get((home, column.type_name))
+        if user_type is None:
+            return Cell(tag, "value", self._predefined(column.type_name, is_known=False))
+        if user_type.category == "distinct":
+            return Cell(tag, "value", self._predefined(user_type.base))
+        structure = self._structure(user_type, home, depth)
         return Cell(tag, "structure", None, True, structure.parts)
 
-    def _structure(self, found: UserType, home: str, depth: int) -> _Structure:
-        known = self.structures.get((home, found.name))
-        if known is None:
-            attributes = _attributes(found, self.types)
+    def _structure(self, user_type: UserType, home: str, depth: int) -> _Structure:
+        structure = self.structures.get((home, user_type.name))
+        if structure is None:
+            attributes = _attributes(user_type, self.types)
             parts = tuple(
-                self.cell(one, f"u{number}", home, depth + 1) for number, one in enumerate(attributes, start=1)
+                self.cell(part, f"u{number}", home, depth + 1) for number, part in enumerate(attributes, start=1)
             )
-            inner = [self.structures.get((one.type_schema or home, one.type_name)) for one in attributes]
-            height = 1 + max((one.height for one in inner if one), default=0)
-            known = self.structures[home, found.name] = _Structure(parts, height)
-        if depth + known.height > _DEEPEST:
+            inner = [self.structures.get((part.type_schema or home, part.type_name)) for part in attributes]
+            height = 1 + max((part.height for part in inner if part), default=0)
+            structure = self.structures[home, user_type.name] = _Structure(parts, height)
+        if depth + structure.height > _DEEPEST:
             raise PackageFault(where=self.where, why="type-without-end")
-        return known
+        return structure
 
-    def _predefined(self, name: str, *, known: bool = True) -> SqlType:
-        found = sql_type(name) if known else None
-        if found is not None:
-            return found
+    def _predefined(self, name: str, *, is_known: bool = True) -> SqlType:
+        parsed_type = sql_type(name) if is_known else None
+        if parsed_type is not None:
+            return parsed_type
         if self.unknown is None:
             raise PackageFault(where=self.where, why="unknown-sql-type", detail=name)
         self.unknown(self.where, name)
         return likely_type(name)
 
 
-def _attributes(found: UserType, types: UserTypes) -> tuple[Attribute, ...]:
+def _attributes(user_type: UserType, types: UserTypes) -> tuple[Attribute, ...]:
     """Those of the types above come first."""
     above: tuple[Attribute, ...] = ()
-    seen = {found.name}
-    one = found
-    while one.under_type and one.under_type not in seen:
-        seen.add(one.under_type)
-        parent = types.get((one.under_schema, one.under_type))
+    visited = {user_type.name}
+    current = user_type
+    while current.under_type and current.under_type not in visited:
+        visited.add(current.under_type)
+        parent = types.get((current.under_schema, current.under_type))
         if parent is None:
             break
         above = parent.attributes + above
-        one = parent
-    return above + found.attributes
+        current = parent
+    return above + user_type.attributes

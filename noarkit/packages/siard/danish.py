@@ -24,8 +24,8 @@ def read_index(source: BinaryIO) -> Archive:
     root = xml.parse(source, limits=_LIMITS)
     if _local(root) != "siardDiark":
         raise PackageFault(where=INDEX, why="no-siard-metadata", detail=_local(root))
-    tables = tuple(_table(one) for one in _under(root, "tables", "table"))
-    views = tuple(_view(one) for one in _under(root, "views", "view"))
+    tables = tuple(_table(element) for element in _nested_children(root, "tables", "table"))
+    views = tuple(_view(element) for element in _nested_children(root, "views", "view"))
     schema = Schema(_text(root, "dbName") or "schema1", "schema1", tables=tables, views=views)
     return Archive(
         version="1.0",
@@ -42,9 +42,9 @@ def _table(element: etree._Element) -> Table:
         _text(element, "name"),
         _text(element, "folder").strip(),
         _text(element, "description"),
-        tuple(_column(one) for one in _under(element, "columns", "column")),
+        tuple(_column(child) for child in _nested_children(element, "columns", "column")),
         None if key is None else Key(_text(key, "name"), tuple(_texts(key, "column"))),
-        tuple(_foreign(one) for one in _under(element, "foreignKeys", "foreignKey")),
+        tuple(_foreign_key(child) for child in _nested_children(element, "foreignKeys", "foreignKey")),
         rows=int(rows) if rows.isdecimal() and len(rows) < 20 else 0,
     )
 
@@ -60,8 +60,11 @@ def _column(element: etree._Element) -> Column:
     )
 
 
-def _foreign(element: etree._Element) -> ForeignKey:
-    pairs = tuple(Reference(_text(one, "column"), _text(one, "referenced")) for one in _children(element, "reference"))
+def _foreign_key(element: etree._Element) -> ForeignKey:
+    pairs = tuple(
+        Reference(_text(reference, "column"), _text(reference, "referenced"))
+        for reference in _children(element, "reference")
+    )
     return ForeignKey(_text(element, "name"), "", _text(element, "referencedTable"), pairs)
 
 
@@ -73,7 +76,7 @@ def _view(element: etree._Element) -> View:
     )
 
 
-def _under(element: etree._Element, wrapper: str, tag: str) -> Iterator[etree._Element]:
+def _nested_children(element: etree._Element, wrapper: str, tag: str) -> Iterator[etree._Element]:
     for outer in _children(element, wrapper):
         yield from _children(outer, tag)
 

@@ -35,15 +35,15 @@ def escaped_attribute(text: str) -> str:
     return _QUOTES.sub(lambda found: f"&#{ord(found[0])};", escaped(text))
 
 
-def text_of(told: str) -> str:
+def text_of(escaped_text: str) -> str:
     """The text that was escaped; a backslash that begins no escape is itself."""
-    return _ESCAPED.sub(_unescape, told) if "\\" in told else told
+    return _ESCAPED.sub(_unescape, escaped_text) if "\\" in escaped_text else escaped_text
 
 
-def _escape(found: re.Match[str]) -> str:
-    sign = found[0]
+def _escape(match: re.Match[str]) -> str:
+    sign = match[0]
     return _ENTITIES.get(sign) or f"\\u{ord(sign):04x}"
 
 
-def _unescape(found: re.Match[str]) -> str:
-    return chr(int(found[1], 16))
+def _unescape(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16))

@@ -15,26 +15,29 @@ _VARYING = ("CHARACTER VARYING", "CHAR VARYING", "VARCHAR", "NCHAR VARYING", "NA
 T = TypeVar("T", Schema, Table)
 
 
-def fitted(one: T, version: str) -> T:
+def fit_to_version(item: T, version: str) -> T:
     """A table or schema whose types a version can name."""
     if version != "2.1":
-        return one
-    if isinstance(one, Table):
-        return replace(one, columns=tuple(_column(column) for column in one.columns))
+        return item
+    if isinstance(item, Table):
+        return replace(item, columns=tuple(_column(column) for column in item.columns))
     types = tuple(
         replace(
             kind,
             base=_type(kind.base),
             attributes=tuple(replace(part, type=_type(part.type)) for part in kind.attributes),
         )
-        for kind in one.types
+        for kind in item.types
     )
-    views = tuple(replace(view, columns=tuple(map(_column, view.columns))) for view in one.views)
+    views = tuple(replace(view, columns=tuple(map(_column, view.columns))) for view in item.views)
     routines = tuple(
-        replace(routine, parameters=tuple(replace(some, type=_type(some.type)) for some in routine.parameters))
-        for routine in one.routines
+        replace(
+            routine,
+            parameters=tuple(replace(parameter, type=_type(parameter.type)) for parameter in routine.parameters),
+        )
+        for routine in item.routines
     )
-    return replace(one, types=types, views=views, routines=routines)
+    return replace(item, types=types, views=views, routines=routines)
 
 
 def _column(column: Column) -> Column:
@@ -42,12 +45,12 @@ def _column(column: Column) -> Column:
 
 
 def _type(name: str) -> str:
-    found = sql_type(name) if name else None
-    if found is None or found.figures:
+    parsed_type = sql_type(name) if name else None
+    if parsed_type is None or parsed_type.figures:
         return name
     upper = " ".join(name.upper().split())
     if upper in (*_VARYING, "NATIONAL CHARACTER VARYING"):
         return _LARGE_TEXT
-    if upper in ("VARBINARY", "BINARY VARYING") or found.kind == "datalink":
+    if upper in ("VARBINARY", "BINARY VARYING") or parsed_type.kind == "datalink":
         return _LARGE_BYTES
     return name

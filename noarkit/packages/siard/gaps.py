@@ -58,17 +58,17 @@ class Gap:
         return f"{self.table}#{self.row}:{self.column}" if self.row else f"{self.table}#{self.column or self.why}"
 
 
-Gaps = Callable[[Gap], None]
+GapListener = Callable[[Gap], None]
 
 
-def unheard(gap: Gap) -> None:
+def ignore_gap(gap: Gap) -> None:
     """For those who do not ask."""
 
 
-class Teller:
+class GapReporter:
     """Tells of the gaps of one table. Rows that are read again have their gaps told once."""
 
-    def __init__(self, table: str, gaps: Gaps, *, withholds: bool) -> None:
+    def __init__(self, table: str, gaps: GapListener, *, withholds: bool) -> None:
         self.withholds = withholds
         self._table = table
         self._gaps = gaps
@@ -84,10 +84,10 @@ class Teller:
             self._known = self._seen
             self._gaps(Gap(self._table, self.row if row is None else row, column, name, why))
 
-    def begin(self) -> None:
+    def begin_rows(self) -> None:
         """Now come the rows."""
         self._begun = self._seen
 
-    def again(self) -> None:
+    def restart_rows(self) -> None:
         """The rows are read from the first on once more."""
         self._seen, self.row = self._begun, 0

@@ -17,13 +17,13 @@ from typing import Protocol, runtime_checkable
 from noarkit.packages.siard.cells import Cell
 from noarkit.packages.siard.escapes import escaped
 from noarkit.packages.siard.types import TEXTUAL
-from noarkit.packages.siard.values import Unfit
+from noarkit.packages.siard.values import UnfitValue
 from noarkit.packages.siard.zipped import Part, ZipWriter
-from noarkit.safe.beneath import Beneath
+from noarkit.safe.beneath import ConfinedFolder
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 
-_IN_A_FOLDER = 10_000
-_TAILS = {"clob": "txt", "xml": "xml", "text": "txt"}
+_FILES_PER_FOLDER = 10_000
+_SUFFIXES = {"clob": "txt", "xml": "xml", "text": "txt"}
 
 
 @runtime_checkable
@@ -35,11 +35,11 @@ class Lob(Protocol):
         ...
 
 
-Put = Callable[[str, Iterator[bytes]], None]
+WriteFile = Callable[[str, Iterator[bytes]], None]
 """Writes a file: its name inside, and its blocks."""
 
 
-class Inside:
+class InsideStore:
     """Puts large values into the ZIP itself."""
 
     def __init__(self, zipped: ZipWriter, folder: Path, level: int) -> None:
@@ -52,7 +52,7 @@ class Inside:
         name = f"content/{table[0]}/{table[1]}/lob{column + 1}/record{number}.{tail}"
         return name, name
 
-    def put(self, name: str, blocks: Iterator[bytes]) -> None:
+    def write_file(self, name: str, blocks: Iterator[bytes]) -> None:
         """Writes one, small ones at once."""
         first = next(blocks, b"")
         second = next(blocks, None)
@@ -69,19 +69,19 @@ class Inside:
             part.close()
 
 
-class Outside:
+class OutsideStore:
     """Puts large values into files below a folder that stands beside the archive."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
-        self._home = Beneath(folder)
+        self._home = ConfinedFolder(folder)
 
     def name(self, table: tuple[str, str], column: int, number: int, tail: str) -> tuple[str, str]:
         """The name below the folder, and what the cell calls it: that below the column's own folder."""
-        short = f"part{number // _IN_A_FOLDER}/record{number}.{tail}"
+        short = f"part{number // _FILES_PER_FOLDER}/record{number}.{tail}"
         return f"{column_folder(table, column)}{short}", short
 
-    def put(self, name: str, blocks: Iterator[bytes]) -> None:
+    def write_file(self, name: str, blocks: Iterator[bytes]) -> None:
         """Writes one."""
         with os.fdopen(self._home.create(name), "wb") as file:
             for block in blocks:
@@ -100,7 +100,7 @@ def column_folder(table: tuple[str, str], column: int) -> str:
 class LargeCells:
     """Writes the large cells of one table. `files` and `size_bytes` count what went into files."""
 
-    def __init__(self, where: Inside | Outside, table: tuple[str, str], most_inline: int) -> None:
+    def __init__(self, where: InsideStore | OutsideStore, table: tuple[str, str], most_inline: int) -> None:
         self._where = where
         self._table = table
         self._most = most_inline
@@ -117,7 +117,7 @@ class LargeCells:
         if textual or not isinstance(value, (bytes, bytearray, memoryview)):
             if isinstance(value, Lob):
                 return self._stream(column, cell, value, textual=textual)
-            raise Unfit(f"{type(value).__name__} as {kind}")
+            raise UnfitValue(f"{type(value).__name__} as {kind}")
         if len(value) <= self._most:
             return f"<{cell.tag}>{value.hex().upper()}</{cell.tag}>"
         return self._file(column, cell, _blocks(memoryview(value)), len(value))
@@ -135,25 +135,27 @@ class LargeCells:
             head = _read(source, self._most + 1)
             if len(head) <= self._most:
                 return f"<{cell.tag}>{escaped(head.decode()) if textual else head.hex().upper()}</{cell.tag}>"
-            rest = iter(lambda: source.read(BLOCK_BYTES), b"")
-            return self._file(column, cell, chain((head,), rest), None if textual else -1)
+            remaining = iter(lambda: source.read(BLOCK_BYTES), b"")
+            return self._file(column, cell, chain((head,), remaining), None if textual else -1)
 
     def _file(self, column: int, cell: Cell, blocks: Iterator[bytes], length: int | None) -> str:
         """`length` is -1 where bytes are to be counted, None where signs are."""
         kind = cell.type.kind if cell.type is not None else "blob"
         number = self._numbers.get(column, 0)
         self._numbers[column] = number + 1
-        name, called = self._where.name(self._table, column, number, _TAILS.get(kind, "bin"))
-        passing = _Passing(blocks, signs=length is None)
-        self._where.put(name, iter(passing))
+        name, cell_name = self._where.name(self._table, column, number, _SUFFIXES.get(kind, "bin"))
+        hashed_blocks = _HashedBlocks(blocks, signs=length is None)
+        self._where.write_file(name, iter(hashed_blocks))
         self.files += 1
-        self.size_bytes += passing.size_bytes
-        counted = passing.signs if length is None else passing.size_bytes if length < 0 else length
-        attributes = f'file="{called}" length="{counted}" digestType="SHA-256" digest="{passing.digest()}"'
+        self.size_bytes += hashed_blocks.size_bytes
+        value_length = hashed_blocks.signs if length is None else hashed_blocks.size_bytes if length < 0 else length
+        attributes = (
+            f'file="{cell_name}" length="{value_length}" digestType="SHA-256" digest="{hashed_blocks.digest()}"'
+        )
         return f"<{cell.tag} {attributes}/>"
 
 
-class _Passing:
+class _HashedBlocks:
     """Counts and hashes blocks as they pass."""
 
     def __init__(self, blocks: Iterator[bytes], *, signs: bool) -> None:
@@ -182,7 +184,7 @@ def _blocks(view: memoryview) -> Iterator[bytes]:
 
 
 def _read(source: Readable, size: int) -> bytes:
-    held = b""
-    while len(held) < size and (block := source.read(size - len(held))):
-        held += block
-    return held
+    content = b""
+    while len(content) < size and (block := source.read(size - len(content))):
+        content += block
+    return content

@@ -39,31 +39,31 @@ def read_metadata(source: BinaryIO) -> tuple[Archive, etree._Element]:
 
 
 def _fields(element: etree._Element, kind: type) -> dict[str, Any]:  # values of any field of the model
-    known = _known(kind)
-    found: dict[str, Any] = {}  # the same
+    item_by_tag = _items_by_tag(kind)
+    values: dict[str, Any] = {}  # the same
     for child in element:
         if not isinstance(child.tag, str):
             continue
         tag = _local(child)
-        item = known.get(tag)
+        item = item_by_tag.get(tag)
         if item is None:
             old = FROM_10.get((kind.__name__, tag))
             if old is not None:
-                found[old] = text_of(child.text or "")
+                values[old] = text_of(child.text or "")
         elif item.kind == "many":
-            found[item.field] = (*found.get(item.field, ()), _value(child, item))
+            values[item.field] = (*values.get(item.field, ()), _value(child, item))
         else:
-            found[item.field] = _value(child, item)
+            values[item.field] = _value(child, item)
     for item in ITEMS[kind]:  # what has no default must at least be empty
-        if item.least and item.field not in found and item.kind not in ("list", "many", "integer", "boolean"):
-            found[item.field] = ""
-    return found
+        if item.least and item.field not in values and item.kind not in ("list", "many", "integer", "boolean"):
+            values[item.field] = ""
+    return values
 
 
 def _value(element: etree._Element, item: Item) -> object:
     if item.kind == "list":
         kind = CLASSES[item.of]
-        return tuple(kind(**_fields(one, kind)) for one in element if isinstance(one.tag, str))
+        return tuple(kind(**_fields(child, kind)) for child in element if isinstance(child.tag, str))
     if item.kind in ("one", "many") and item.of:
         kind = CLASSES[item.of]
         return kind(**_fields(element, kind))
@@ -81,7 +81,7 @@ def _number(text: str) -> int | None:
 
 
 @cache
-def _known(kind: type) -> Mapping[str, Item]:
+def _items_by_tag(kind: type) -> Mapping[str, Item]:
     return {item.tag: item for item in ITEMS[kind]}
 
 
@@ -89,10 +89,10 @@ def _old_digest(root: etree._Element) -> tuple[MessageDigest, ...]:
     """1.0 has one text, whose first letters may tell the algorithm."""
     for child in root:
         if isinstance(child.tag, str) and _local(child) == "messageDigest":
-            found = _OLD_DIGEST.fullmatch((child.text or "").strip())
-            if found is not None:
+            match = _OLD_DIGEST.fullmatch((child.text or "").strip())
+            if match is not None:
                 by_length = {32: "MD5", 40: "SHA-1", 64: "SHA-256"}
-                return (MessageDigest(by_length.get(len(found[2]), "MD5"), found[2]),)
+                return (MessageDigest(by_length.get(len(match[2]), "MD5"), match[2]),)
     return ()
 
 

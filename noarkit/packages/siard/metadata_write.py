@@ -24,42 +24,42 @@ def _parts(value: object, depth: int) -> Iterator[str]:
         yield from _element(item, getattr(value, item.field), depth, bool(getattr(value, "type_name", "")))
 
 
-def _element(item: Item, held: object, depth: int, named: bool) -> Iterator[str]:
-    if item.branch and (item.branch == 2) != named:
+def _element(item: Item, value: object, depth: int, has_type_name: bool) -> Iterator[str]:
+    if item.branch and (item.branch == 2) != has_type_name:
         return
     margin = " " * depth
     if item.kind == "list":
-        assert isinstance(held, tuple)  # noqa: S101  # as the model has it
-        if held or item.least:
+        assert isinstance(value, tuple)  # noqa: S101  # as the model has it
+        if value or item.least:
             yield f"{margin}<{item.tag}>"
-            for one in held:
-                yield from _wrapped(item.each, one, depth + 1)
+            for part in value:
+                yield from _wrapped_element(item.entry_tag, part, depth + 1)
             yield f"{margin}</{item.tag}>"
     elif item.kind == "many":
-        assert isinstance(held, tuple)  # noqa: S101  # as the model has it
-        for one in held:
-            yield from _wrapped(item.tag, one, depth)
+        assert isinstance(value, tuple)  # noqa: S101  # as the model has it
+        for part in value:
+            yield from _wrapped_element(item.tag, part, depth)
     elif item.kind == "one":
-        if held is not None:
-            yield from _wrapped(item.tag, held, depth)
+        if value is not None:
+            yield from _wrapped_element(item.tag, value, depth)
     else:
-        told = _told(item, held)
-        if told or (item.least and held is not None):
-            yield f"{margin}<{item.tag}>{told}</{item.tag}>"
+        text = _item_text(item, value)
+        if text or (item.least and value is not None):
+            yield f"{margin}<{item.tag}>{text}</{item.tag}>"
 
 
-def _wrapped(tag: str, one: object, depth: int) -> Iterator[str]:
+def _wrapped_element(tag: str, value: object, depth: int) -> Iterator[str]:
     margin = " " * depth
-    if isinstance(one, str):
-        yield f"{margin}<{tag}>{escaped(one)}</{tag}>"
+    if isinstance(value, str):
+        yield f"{margin}<{tag}>{escaped(value)}</{tag}>"
         return
     yield f"{margin}<{tag}>"
-    yield from _parts(one, depth + 1)
+    yield from _parts(value, depth + 1)
     yield f"{margin}</{tag}>"
 
 
-def _told(item: Item, held: object) -> str:
-    if isinstance(held, bool):
-        return "true" if held else "false"
-    told = "" if held is None else escaped(str(held))
-    return told or ("unspecified" if item.kind == "mandatory" else "")
+def _item_text(item: Item, value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = "" if value is None else escaped(str(value))
+    return text or ("unspecified" if item.kind == "mandatory" else "")

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
 from noarkit.errors import PackageFault, UnsafePath
-from noarkit.events import Listener, nobody
+from noarkit.events import Listener, ignore_event
 from noarkit.packages.siard.spec import METADATA
-from noarkit.safe.beneath import Beneath
+from noarkit.safe.beneath import ConfinedFolder
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
 from noarkit.safe.scratch import scratch
 from noarkit.safe.tree import walk_tree
-from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, listed
+from noarkit.safe.unpack import LIMITS, Member, Picker, UnpackLimits, stream_members
 from noarkit.safe.zipped import Packing, entries
 
 
@@ -44,7 +44,7 @@ class Place(Protocol):
         """Every folder that stands by itself."""
         ...
 
-    def alike(self, name: str) -> list[str]:
+    def find_similar(self, name: str) -> list[str]:
         """Files whose last part is called the same but for its ending and the size of its letters, in order."""
         ...
 
@@ -57,14 +57,16 @@ class ZipPlace:
     """The files of a ZIP. Several may be open at once. Where everything lies in one folder, as in an archive that was
     unpacked and zipped again, names begin below it, and `wrapped_in` names it."""
 
-    def __init__(self, path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> None:
+    def __init__(self, path: Path, limits: UnpackLimits = LIMITS, emit: Listener = ignore_event) -> None:
         self._path = path
-        self._last = _LastNames(self.names)
+        self._last = _FilesByStem(self.names)
         self._db = scratch()
         self._db.execute(f"CREATE TABLE files (name TEXT, {', '.join(_FACTS)})")
         try:
             self._db.execute("BEGIN")
-            self._db.executemany(_INSERT, (_row(member) for member, _ in listed(path, limits=limits, tell=tell)))
+            self._db.executemany(
+                _INSERT, (_row(member) for member, _ in stream_members(path, limits=limits, emit=emit))
+            )
             self._db.execute("CREATE UNIQUE INDEX files_name ON files (name)")  # names were judged, and are sorted once
             self.wrapped_in = self._unwrap()
             self._db.execute("COMMIT")
@@ -139,9 +141,9 @@ class ZipPlace:
         for (name,) in self._db.execute("SELECT name FROM files ORDER BY name"):
             yield name
 
-    def alike(self, name: str) -> list[str]:
+    def find_similar(self, name: str) -> list[str]:
         """Files whose last part is called the same but for its ending and the size of its letters, in order."""
-        return self._last.alike(name)
+        return self._last.find_similar(name)
 
     def close(self) -> None:
         """Lets it go."""
@@ -166,8 +168,8 @@ class FolderPlace:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._home = Beneath(root)
-        self._last = _LastNames(self.names)
+        self._home = ConfinedFolder(root)
+        self._last = _FilesByStem(self.names)
 
     def size_of(self, name: str) -> int | None:
         """How large a file is; None where there is none."""
@@ -196,19 +198,19 @@ class FolderPlace:
 
     def names(self) -> Iterator[str]:
         """Every file, as the walk meets them."""
-        for seen in walk_tree(self._root):
-            if seen.kind == "file":
-                yield seen.name
+        for entry in walk_tree(self._root):
+            if entry.kind == "file":
+                yield entry.name
 
     def folders(self) -> Iterator[str]:
         """Every folder."""
-        for seen in walk_tree(self._root):
-            if seen.kind == "folder":
-                yield seen.name
+        for entry in walk_tree(self._root):
+            if entry.kind == "folder":
+                yield entry.name
 
-    def alike(self, name: str) -> list[str]:
+    def find_similar(self, name: str) -> list[str]:
         """Files whose last part is called the same but for its ending and the size of its letters, in order."""
-        return self._last.alike(name)
+        return self._last.find_similar(name)
 
     def close(self) -> None:
         """Lets it go."""
@@ -216,24 +218,24 @@ class FolderPlace:
         self._home.close()
 
 
-class _LastNames:
+class _FilesByStem:
     """Files by the last parts of their names, in a temporary database that is made when it is first asked."""
 
     def __init__(self, names: Callable[[], Iterator[str]]) -> None:
         self._names = names
         self._db: sqlite3.Connection | None = None
 
-    def alike(self, name: str) -> list[str]:
+    def find_similar(self, name: str) -> list[str]:
         """The files, in order."""
         if self._db is None:
             self._db = scratch()
             self._db.execute("CREATE TABLE last (stem TEXT, name TEXT, PRIMARY KEY (stem, name)) WITHOUT ROWID")
             self._db.execute("BEGIN")
-            rows = ((_stem(one), one) for one in self._names())
+            rows = ((_stem(file_name), file_name) for file_name in self._names())
             self._db.executemany("INSERT OR IGNORE INTO last VALUES (?, ?)", rows)
             self._db.execute("COMMIT")
         query = "SELECT name FROM last WHERE stem = ? ORDER BY name LIMIT 1000"
-        return [found for (found,) in self._db.execute(query, (_stem(name),))]
+        return [match for (match,) in self._db.execute(query, (_stem(name),))]
 
     def close(self) -> None:
         """Forgets them."""
@@ -245,12 +247,12 @@ def _stem(name: str) -> str:
     return name.rpartition("/")[2].partition(".")[0].casefold()
 
 
-def named(source: Readable, name: str) -> BinaryIO:
+def with_name(source: Readable, name: str) -> BinaryIO:
     """The bytes as `safe.xml` wants them: with the name that faults will tell."""
-    return cast("BinaryIO", _Named(source, name))  # only `read` and `name` are asked of it
+    return cast("BinaryIO", _NamedReader(source, name))  # only `read` and `name` are asked of it
 
 
-class _Named:
+class _NamedReader:
     def __init__(self, source: Readable, name: str) -> None:
         self._source = source
         self.name = name

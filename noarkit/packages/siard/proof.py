@@ -19,30 +19,30 @@ def wrong_digests(path: Path, place: ZipPlace, digests: Iterable[MessageDigest])
 
     Writers do not agree on where the header begins: at its folder, or at `metadata.xml`. Either is taken.
     """
-    known = [one for one in digests if one.algorithm in HASHES]
+    unproven = [digest for digest in digests if digest.algorithm in HASHES]
     ends = [end for end in dict.fromkeys((place.header_at(), place.metadata_at())) if end is not None]
-    found: dict[str, str] = {}
+    actual_by_name: dict[str, str] = {}
     for end in ends:
-        running = {one.algorithm: hashlib.new(HASHES[one.algorithm]) for one in known}
-        left = end
+        hashers = {digest.algorithm: hashlib.new(HASHES[digest.algorithm]) for digest in unproven}
+        bytes_left = end
         with path.open("rb") as file:
-            while left and (block := file.read(min(BLOCK_BYTES, left))):
-                left -= len(block)
-                for each in running.values():
-                    each.update(block)
-        found = {name: each.hexdigest() for name, each in running.items()} | found
-        known = [one for one in known if not same_digest(one.digest, running[one.algorithm].digest())]
-        if not known:
+            while bytes_left and (block := file.read(min(BLOCK_BYTES, bytes_left))):
+                bytes_left -= len(block)
+                for hasher in hashers.values():
+                    hasher.update(block)
+        actual_by_name = {name: hasher.hexdigest() for name, hasher in hashers.items()} | actual_by_name
+        unproven = [digest for digest in unproven if not same_digest(digest.digest, hashers[digest.algorithm].digest())]
+        if not unproven:
             return
-    yield from ((one, found[one.algorithm]) for one in known)
+    yield from ((digest, actual_by_name[digest.algorithm]) for digest in unproven)
 
 
-def same_digest(told: str, found: bytes) -> bool:
+def same_digest(expected: str, actual: bytes) -> bool:
     """A digest may be written in hexadecimal, in letters of either size, or in Base64."""
-    spelt = told.strip()
-    if spelt.lower() == found.hex():
+    spelt = expected.strip()
+    if spelt.lower() == actual.hex():
         return True
     try:
-        return base64.b64decode(spelt, validate=True) == found
+        return base64.b64decode(spelt, validate=True) == actual
     except (binascii.Error, ValueError):
         return False

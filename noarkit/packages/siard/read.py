@@ -21,12 +21,12 @@ from urllib.parse import unquote
 from lxml import etree
 
 from noarkit.errors import PackageFault, UnsafePath
-from noarkit.events import Listener, nobody
+from noarkit.events import Listener, ignore_event
 from noarkit.packages.siard import danish
 from noarkit.packages.siard.cells import Cell, Unknown, UserTypes, cells_of, user_types
 from noarkit.packages.siard.metadata_read import read_metadata
 from noarkit.packages.siard.model import Column, Schema, Table
-from noarkit.packages.siard.places import FolderPlace, Place, ZipPlace, is_plain, named
+from noarkit.packages.siard.places import FolderPlace, Place, ZipPlace, is_plain, with_name
 from noarkit.packages.siard.rows_read import Large, RawRow, Strays, raw_rows
 from noarkit.packages.siard.spec import METADATA
 from noarkit.safe.digest import Readable
@@ -35,7 +35,7 @@ from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LargeLocation:
     """Where a large value stands: inside the archive (`outside` is False), or below the folder beside it."""
 
     name: str
@@ -55,11 +55,11 @@ class Siard:
         self.root: etree._Element | None = None
         if place.size_of(METADATA) is not None:
             with place.open(METADATA) as source:
-                self.archive, self.root = read_metadata(named(source, METADATA))
+                self.archive, self.root = read_metadata(with_name(source, METADATA))
         elif place.size_of(danish.INDEX) is not None:
             self.variant = "siard-dk"
             with place.open(danish.INDEX) as source:
-                self.archive = danish.read_index(named(source, danish.INDEX))
+                self.archive = danish.read_index(with_name(source, danish.INDEX))
         else:
             raise PackageFault(where=str(path), why="no-siard-metadata")
         self.types: UserTypes = user_types(self.archive)
@@ -81,7 +81,11 @@ class Siard:
         if not is_plain(name):
             raise UnsafePath(where=name, why="climbs")
         if self.place.size_of(f"{name}.xml") is None:
-            near = [one for one in self.place.alike(f"{table.folder}.xml") if _is_table(one, above, table.folder)]
+            near = [
+                candidate
+                for candidate in self.place.find_similar(f"{table.folder}.xml")
+                if _is_table(candidate, above, table.folder)
+            ]
             return near[0].removesuffix(".xml") if len(near) == 1 else name
         return name
 
@@ -96,7 +100,7 @@ class Siard:
         with self.place.open(name) as source:
             yield from raw_rows(source, name, tags, stray=stray)
 
-    def find(self, schema: Schema, table: Table, column: Column, number: int, large: Large) -> Found | None:
+    def find(self, schema: Schema, table: Table, column: Column, number: int, large: Large) -> LargeLocation | None:
         """Where the value of a cell stands; None where nothing is. `number` is the column's, from 1.
 
         Writers disagree on what a name is relative to: every way that any of them means is tried, inside first. Raises
@@ -108,46 +112,50 @@ class Siard:
         if self.variant == "siard":
             above = f"content/{schema.folder}/{table.folder}"
             names += [f"{above}/{spelt}", f"{above}/lob{number}/{spelt}", f"{above}/{folders[1]}/{spelt}"]
-            names += [f"{folders[1]}/{spelt}", f"content/{folders[1]}/{spelt}", _below(*folders, spelt)]
-        for name in dict.fromkeys(map(_joined, names)):
+            names += [f"{folders[1]}/{spelt}", f"content/{folders[1]}/{spelt}", _join_parts(*folders, spelt)]
+        for name in dict.fromkeys(map(_normalised, names)):
             size = self.place.size_of(name) if is_plain(name) else None
             if size is not None:
-                return Found(name, False, size)
+                return LargeLocation(name, False, size)
         return self._find_outside(folders, spelt) or self._find_elsewhere(schema, table, number, large)
 
-    def _find_elsewhere(self, schema: Schema, table: Table, number: int, large: Large) -> Found | None:
+    def _find_elsewhere(self, schema: Schema, table: Table, number: int, large: Large) -> LargeLocation | None:
         """A file of that name elsewhere: in the column's folder, the table's, or anywhere, where it is the only one."""
-        names = [name for name in self.place.alike(_path(large.file)) if name.count("/") > 1 and not _is_xml_of(name)]
+        names = [
+            name for name in self.place.find_similar(_path(large.file)) if name.count("/") > 1 and not _is_xml_of(name)
+        ]
         last = _path(large.file).rpartition("/")[2].casefold()
         exact = [name for name in names if name.rpartition("/")[2].casefold() == last]
         home = [name for name in exact or names if name.startswith(f"content/{schema.folder}/{table.folder}")]
         own = re.compile(rf"lob_?{number}(?![0-9])", re.IGNORECASE)
         column = [name for name in home if own.search(name.rpartition("/")[0])]
-        for some in (column, home, exact or names):
-            sized = [(name, self.place.size_of(name) or 0) for name in some]
+        for candidates in (column, home, exact or names):
+            sized = [(name, self.place.size_of(name) or 0) for name in candidates]
             fitting = (
-                [one for one in sized if large.length is None or one[1] >= large.length] if len(sized) > 1 else sized
+                [candidate for candidate in sized if large.length is None or candidate[1] >= large.length]
+                if len(sized) > 1
+                else sized
             )
             if len(fitting) == 1:
-                return Found(fitting[0][0], False, fitting[0][1], True)
-            if some:
+                return LargeLocation(fitting[0][0], False, fitting[0][1], True)
+            if candidates:
                 return None  # several: nobody knows which
         return None
 
-    def _find_outside(self, folders: tuple[str, str], spelt: str) -> Found | None:
+    def _find_outside(self, folders: tuple[str, str], spelt: str) -> LargeLocation | None:
         beside = [(*folders, spelt), (folders[1], spelt), (folders[0], spelt), (spelt,)]
-        refused: UnsafePath | None = None
+        unsafe_path: UnsafePath | None = None
         for parts in dict.fromkeys(beside):
-            name = _joined(_below(*parts)).removeprefix("../")  # the archive itself is the first step up
+            name = _normalised(_join_parts(*parts)).removeprefix("../")  # the archive itself is the first step up
             try:
                 with open_inside(self.path.parent, name) as file:
-                    return Found(name, True, os.fstat(file.fileno()).st_size)
+                    return LargeLocation(name, True, os.fstat(file.fileno()).st_size)
             except UnsafePath as error:
-                refused = error
+                unsafe_path = error
             except OSError:
                 continue  # not there, or not ours: told by who asked
-        if refused is not None:
-            raise refused
+        if unsafe_path is not None:
+            raise unsafe_path
         return None
 
     @contextmanager
@@ -159,9 +167,9 @@ class Siard:
         with file:
             yield file
 
-    def open(self, found: Found) -> AbstractContextManager[Readable]:
+    def open(self, location: LargeLocation) -> AbstractContextManager[Readable]:
         """The bytes of a large value."""
-        return self._outside(found.name) if found.outside else self.place.open(found.name)
+        return self._outside(location.name) if location.outside else self.place.open(location.name)
 
 
 def open_siard(path: Path, limits: UnpackLimits = LIMITS) -> Siard:
@@ -177,9 +185,9 @@ def open_siard(path: Path, limits: UnpackLimits = LIMITS) -> Siard:
         raise
 
 
-def place_of(path: Path, limits: UnpackLimits = LIMITS, tell: Listener = nobody) -> Place:
+def place_of(path: Path, limits: UnpackLimits = LIMITS, emit: Listener = ignore_event) -> Place:
     """The files of whatever stands at `path`. Raises `PackageFault` for what is neither folder nor ZIP."""
-    return FolderPlace(path) if path.is_dir() else _zip(path, limits, tell)
+    return FolderPlace(path) if path.is_dir() else _zip(path, limits, emit)
 
 
 def looks_like_siard(path: Path) -> bool:
@@ -194,10 +202,10 @@ def looks_like_siard(path: Path) -> bool:
     return _holds_metadata(path)
 
 
-def _zip(path: Path, limits: UnpackLimits, tell: Listener) -> ZipPlace:
+def _zip(path: Path, limits: UnpackLimits, emit: Listener) -> ZipPlace:
     if form_of(path) != "zip":
         raise PackageFault(where=str(path), why="not-an-archive-file")
-    return ZipPlace(path, limits, tell)
+    return ZipPlace(path, limits, emit)
 
 
 def _holds_metadata(path: Path) -> bool:
@@ -223,9 +231,9 @@ _FAR = 512 * 1024 * 1024
 
 def _path(uri: str) -> str:
     """A relative reference as a path; one with a scheme or a root leads nowhere we go."""
-    told = uri.strip().replace("\\", "/")
-    told = told.removeprefix("file:")
-    return unquote(told).strip() if "%" in told else told
+    path = uri.strip().replace("\\", "/")
+    path = path.removeprefix("file:")
+    return unquote(path).strip() if "%" in path else path
 
 
 def _is_table(name: str, above: str, folder: str) -> bool:
@@ -245,11 +253,11 @@ def _is_xml_of(name: str) -> bool:
     return len(parts) == 4 and parts[3].casefold() in (f"{parts[2]}.xml".casefold(), f"{parts[2]}.xsd".casefold())
 
 
-def _below(*parts: str) -> str:
+def _join_parts(*parts: str) -> str:
     return "/".join(part for part in parts if part)
 
 
-def _joined(name: str) -> str:
+def _normalised(name: str) -> str:
     """Without empty and lone-dot steps; the root, and steps up, stay to be judged."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     return ("/" if name.startswith("/") else "") + "/".join(parts)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.packages.siard.escapes import text_of
-from noarkit.packages.siard.places import named
+from noarkit.packages.siard.places import with_name
 from noarkit.safe.digest import Readable
 from noarkit.safe.sax import event_parser, feed
 from noarkit.safe.xml import XmlLimits
@@ -73,8 +73,8 @@ def raw_rows(
         stray(Stray(parser.CurrentLineNumber, name))
 
     handler.install(parser, complain)
-    for _ in feed(parser, named(source, where), where, limits=_LIMITS):
-        if handler.held() > MOST_TEXT:
+    for _ in feed(parser, with_name(source, where), where, limits=_LIMITS):
+        if handler.pending_characters() > MOST_TEXT:
             raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)
         if handler.depth() > _LIMITS.max_depth:
             raise UnsafeXml(where=where, why="depth", line=parser.CurrentLineNumber)
@@ -98,7 +98,7 @@ class _Handler:
         """How many elements are open."""
         return self._depth[0]
 
-    def held(self) -> int:
+    def pending_characters(self) -> int:
         """How many signs of an unfinished cell are in memory."""
         return sum(map(len, self._pieces)) if len(self._pieces) > 8 else 0
 
@@ -144,7 +144,7 @@ class _Handler:
                 column = state.column
                 if column >= 0:
                     if state.attributes or state.nested:
-                        state.row[column] = _finished(state, "".join(pieces))
+                        state.row[column] = _cell_value(state, "".join(pieces))
                     else:
                         text = "".join(pieces)
                         state.row[column] = text_of(text) if "\\" in text else text
@@ -186,27 +186,32 @@ def _open_nested(state: _State, pieces: list[str], name: str) -> None:
 
 
 def _close_nested(state: _State, pieces: list[str], name: str) -> None:
-    one = state.nested.pop()
+    nested = state.nested.pop()
     attributes = state.inner_attributes.pop()
     text = "".join(pieces)
     pieces.clear()
     tag = name.rpartition(" ")[2]
-    state.nested[-1].parts[tag] = one if one.parts else _valued(text, attributes)
+    state.nested[-1].parts[tag] = nested if nested.parts else _raw_value(text, attributes)
 
 
-def _finished(state: _State, text: str) -> Raw:
+def _cell_value(state: _State, text: str) -> Raw:
     if state.nested:
         return state.nested[0]
-    return _valued(text, state.attributes)
+    return _raw_value(text, state.attributes)
 
 
-def _valued(text: str, attributes: Mapping[str, str]) -> Raw:
+def _raw_value(text: str, attributes: Mapping[str, str]) -> Raw:
     if attributes:
-        told = {name.rpartition(" ")[2]: value for name, value in attributes.items()}
-        if told.get("nil") in ("true", "1"):
+        local_attributes = {name.rpartition(" ")[2]: value for name, value in attributes.items()}
+        if local_attributes.get("nil") in ("true", "1"):
             return None
-        if "file" in told:
-            length = told.get("length", "").strip()
-            known = int(length) if length.isdecimal() and len(length) < 20 else None
-            return Large(text_of(told["file"]), known, told.get("digestType", ""), told.get("digest", ""))
+        if "file" in local_attributes:
+            length = local_attributes.get("length", "").strip()
+            known_length = int(length) if length.isdecimal() and len(length) < 20 else None
+            return Large(
+                text_of(local_attributes["file"]),
+                known_length,
+                local_attributes.get("digestType", ""),
+                local_attributes.get("digest", ""),
+            )
     return text_of(text)

@@ -12,7 +12,7 @@ from noarkit.errors import PackageFault
 from noarkit.packages.siard.cells import Cell
 from noarkit.packages.siard.escapes import escaped
 from noarkit.packages.siard.types import TEXTUAL
-from noarkit.packages.siard.values import Unfit, told_column, told_value
+from noarkit.packages.siard.values import UnfitValue, format_column, format_value
 
 _NONE = type(None)
 
@@ -42,23 +42,23 @@ class RowWriter:
             columns = tuple(zip(*rows, strict=True))
         except ValueError as error:
             raise PackageFault(where=self._where, why="row-width") from error
-        return self.of_columns(columns)
+        return self.columns_text(columns)
 
-    def of_columns(self, columns: Sequence[Sequence[object]]) -> str:
+    def columns_text(self, columns: Sequence[Sequence[object]]) -> str:
         """The XML of some rows that are given column by column."""
         if len(columns) != len(self._cells):
             raise PackageFault(where=self._where, why="row-width")
-        told: list[Sequence[object]] = []
+        text_columns: list[Sequence[object]] = []
         tagged: list[bool] = []
         for number, (cell, values) in enumerate(zip(self._cells, columns, strict=True)):
             try:
                 texts, bare = self._column(number, cell, values)
-            except Unfit as error:
+            except UnfitValue as error:
                 where = f"{self._where}.{self._names[number]}"
                 raise PackageFault(where=where, why="value-unfit", detail=str(error)) from error
-            told.append(texts)
+            text_columns.append(texts)
             tagged.append(not bare)
-        return "".join(map(self._template(tuple(tagged)).__mod__, zip(*told, strict=True)))
+        return "".join(map(self._template(tuple(tagged)).__mod__, zip(*text_columns, strict=True)))
 
     def _column(self, number: int, cell: Cell, values: Sequence[object]) -> tuple[Sequence[object], bool]:
         """The cells of a column, and whether they still want their tags."""
@@ -69,15 +69,15 @@ class RowWriter:
             return ["" if value is None else self._single(number, cell, value) for value in values], False
         kind = cell.type.kind if cell.type is not None else "text"
         if not has_nulls:
-            return told_column(kind, values), True
-        told = iter(told_column(kind, [value for value in values if value is not None]))
+            return format_column(kind, values), True
+        texts = iter(format_column(kind, [value for value in values if value is not None]))
         begin, end = f"<{cell.tag}>", f"</{cell.tag}>"
-        return ["" if value is None else f"{begin}{next(told)}{end}" for value in values], False
+        return ["" if value is None else f"{begin}{next(texts)}{end}" for value in values], False
 
     def _all_short(self, cell: Cell, values: Sequence[object]) -> bool:
         """True where every value of a large column stands in its cell, as those of other columns do."""
-        wanted = str if cell.type is not None and cell.type.kind in TEXTUAL else bytes
-        if not set(map(type, values)) <= {wanted, _NONE}:
+        expected_type = str if cell.type is not None and cell.type.kind in TEXTUAL else bytes
+        if not set(map(type, values)) <= {expected_type, _NONE}:
             return False
         return max((len(value) for value in values if value is not None), default=0) <= self._most_inline  # type: ignore[arg-type]  # texts or bytes
 
@@ -91,18 +91,20 @@ class RowWriter:
             return ""
         if cell.shape == "value":
             kind = cell.type.kind if cell.type is not None else "text"
-            return f"<{cell.tag}>{escaped(told_value(kind, value))}</{cell.tag}>"
+            return f"<{cell.tag}>{escaped(format_value(kind, value))}</{cell.tag}>"
         if cell.shape == "array":
             if not isinstance(value, (list, tuple)):
-                raise Unfit(f"{type(value).__name__} as array")
+                raise UnfitValue(f"{type(value).__name__} as array")
             self.longest[number] = max(self.longest.get(number, 0), len(value))
             pairs = zip(cell.elements(len(value)), value, strict=False)
         else:
             inner = tuple(value.values()) if isinstance(value, Mapping) else value
             if not isinstance(inner, (list, tuple)) or len(inner) != len(cell.parts):
-                raise Unfit(f"{type(value).__name__} as structure")
+                raise UnfitValue(f"{type(value).__name__} as structure")
             pairs = zip(cell.parts, inner, strict=False)
-        return f"<{cell.tag}>{''.join(self._nested(number, part, one) for part, one in pairs)}</{cell.tag}>"
+        return (
+            f"<{cell.tag}>{''.join(self._nested(number, part, part_value) for part, part_value in pairs)}</{cell.tag}>"
+        )
 
     def _template(self, tagged: tuple[bool, ...]) -> str:
         template = self._templates.get(tagged)

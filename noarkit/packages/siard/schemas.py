@@ -49,8 +49,8 @@ def schemas() -> dict[str, bytes]:
     more = ("BINARY VARYING(9)", "BLOB", "DATE", "TIME", "TIMESTAMP", "INTERVAL DAY TO SECOND")
     columns = tuple(model.Column(name, type=name) for name in (*kinds, *more))
     cells = cells_of(model.Table("kinds", columns=columns), "", {})
-    made = {f"{version}/metadata.xsd": metadata_schema(version) for version in WRITTEN}
-    return {**made, "table0.xsd": table_schema(("schema0", "table0"), cells)}
+    schema_by_name = {f"{version}/metadata.xsd": metadata_schema(version) for version in WRITTEN}
+    return {**schema_by_name, "table0.xsd": table_schema(("schema0", "table0"), cells)}
 
 
 @cache
@@ -150,9 +150,9 @@ def _sequence(items: Sequence[Item], depth: int) -> Iterator[str]:
             yield f"{margin} <xs:choice>"
             for branch in (1, 2):
                 yield f"{margin}  <xs:sequence>"
-                for one in branches:
-                    if one.branch == branch:
-                        yield from _element(one, depth + 3)
+                for branch_item in branches:
+                    if branch_item.branch == branch:
+                        yield from _element(branch_item, depth + 3)
                 yield f"{margin}  </xs:sequence>"
             yield f"{margin} </xs:choice>"
     yield f"{margin}</xs:sequence>"
@@ -163,11 +163,11 @@ def _element(item: Item, depth: int) -> Iterator[str]:
     least = "" if item.least else ' minOccurs="0"'
     if item.kind == "list":
         # an archive may have nobody who used it, and a schema nothing; what stands in any other list stands there
-        each = ' minOccurs="0"' if item.tag == "users" else ""
+        min_occurs = ' minOccurs="0"' if item.tag == "users" else ""
         yield f'{margin}<xs:element name="{item.tag}"{least}>'
         yield f"{margin} <xs:complexType>"
         yield f"{margin}  <xs:sequence>"
-        yield f'{margin}   <xs:element name="{item.each}" type="{item.of}"{each} maxOccurs="unbounded"/>'
+        yield f'{margin}   <xs:element name="{item.entry_tag}" type="{item.of}"{min_occurs} maxOccurs="unbounded"/>'
         yield f"{margin}  </xs:sequence>"
         yield f"{margin} </xs:complexType>"
         yield f"{margin}</xs:element>"
@@ -183,8 +183,8 @@ def _predefined(version: str) -> list[str]:
         if version == "2.1" and pattern.startswith("DATALINK"):
             continue
         must = version == "2.1" and any(name in pattern for name in NEEDS_LENGTH)
-        told = pattern.removesuffix("?") if must else pattern
-        facets.append(f'<xs:pattern value="{told}"/>')
+        pattern_text = pattern.removesuffix("?") if must else pattern
+        facets.append(f'<xs:pattern value="{pattern_text}"/>')
     return _restricted("predefinedTypeType", facets)
 
 

@@ -47,7 +47,7 @@ class Item:
     kind: Kind = "text"
     least: int = 0
     of: str = ""
-    each: str = ""
+    entry_tag: str = ""
     branch: int = 0
 
 

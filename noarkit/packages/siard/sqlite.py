@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noarkit.errors import PackageFault, UsageFault
-from noarkit.events import Event, Listener, nobody
-from noarkit.packages.holding.making import Made
+from noarkit.events import Event, Listener, ignore_event
+from noarkit.packages.container.packager import MadePackage
 from noarkit.packages.siard.cells import Cell
-from noarkit.packages.siard.gaps import Gap, Gaps, Teller, unheard
+from noarkit.packages.siard.gaps import Gap, GapListener, GapReporter, ignore_gap
 from noarkit.packages.siard.model import Archive, Schema, Table
 from noarkit.packages.siard.places import ZipPlace
 from noarkit.packages.siard.proof import same_digest, wrong_digests
@@ -31,7 +31,7 @@ from noarkit.packages.siard.sqlite_tables import (
     MOST_COLUMNS,
     column_names,
     create_statement,
-    fill_rest,
+    fill_siard_tables,
     is_decimal,
     is_sqlite,
     quoted,
@@ -57,7 +57,7 @@ class _Shape:
     name: str
     cells: tuple[Cell, ...]
     convert: tuple[Callable[[str], object], ...]
-    gaps: Teller
+    gaps: GapReporter
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,12 @@ class SqliteOrder:
 
     limits: UnpackLimits = LIMITS
     bare: bool = False
-    gaps: Gaps = unheard
+    gaps: GapListener = ignore_gap
 
 
-def sqlite_of(path: Path, target: Path, order: SqliteOrder | None = None, *, tell: Listener = nobody) -> Made:
+def sqlite_of(
+    path: Path, target: Path, order: SqliteOrder | None = None, *, emit: Listener = ignore_event
+) -> MadePackage:
     """Makes the database at `target`, whole or not at all. Raises `UsageFault` where something is there.
 
     What can be read is read: a table whose XML is broken has no rows, a large value that is not there is NULL in its
@@ -87,7 +89,7 @@ def sqlite_of(path: Path, target: Path, order: SqliteOrder | None = None, *, tel
     with open_siard(path, order.limits) as siard, no_room(target):
         try:
             with closing(sqlite3.connect(part, isolation_level=None)) as db:
-                rows = _fill(db, siard, order, tell)
+                rows = _fill(db, siard, order, emit)
             with part.open("rb+") as file:
                 os.fsync(file.fileno())
             place_new(part, target)
@@ -95,30 +97,30 @@ def sqlite_of(path: Path, target: Path, order: SqliteOrder | None = None, *, tel
         finally:
             part.unlink(missing_ok=True)
             part.with_name(part.name + "-journal").unlink(missing_ok=True)
-    made = Made(target, rows, target.stat().st_size, False)
-    tell(Event("package_made", {"files": 1, "bytes": made.size_bytes}))
-    return made
+    package = MadePackage(target, rows, target.stat().st_size, False)
+    emit(Event("package_made", {"files": 1, "bytes": package.size_bytes}))
+    return package
 
 
 def names_of(archive: Archive) -> dict[tuple[str, str], str]:
     """What each table (by its folders) is called where there are no schemas: `table`, and `schema.table` outside the
     schema that needs no naming (`public`, else the first). SQLite does not tell `A` from `a`: a twin gets a stroke."""
-    usual = next((one.name for one in archive.schemas if one.name == "public"), None)
+    usual = next((candidate.name for candidate in archive.schemas if candidate.name == "public"), None)
     if usual is None and archive.schemas:
         usual = archive.schemas[0].name
     names: dict[tuple[str, str], str] = {}
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for schema, table in archive.tables():
         plain = schema.name == usual and table.name and not table.name.lower().startswith(("sqlite_", "siard_"))
         name = table.name if plain else f"{schema.name}.{table.name}"
-        while name.lower() in taken:
+        while name.lower() in used_names:
             name += "_"
-        taken.add(name.lower())
+        used_names.add(name.lower())
         names[schema.folder, table.folder] = name
     return names
 
 
-def _fill(db: sqlite3.Connection, siard: Siard, order: SqliteOrder, tell: Listener) -> int:
+def _fill(db: sqlite3.Connection, siard: Siard, order: SqliteOrder, emit: Listener) -> int:
     for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-32768"):
         db.execute(f"PRAGMA {pragma}")
     names = names_of(siard.archive)
@@ -129,29 +131,33 @@ def _fill(db: sqlite3.Connection, siard: Siard, order: SqliteOrder, tell: Listen
     total = 0
     for schema, table in siard.archive.tables():
         name = names[schema.folder, table.folder]
-        gaps = Teller(name, order.gaps, withholds=order.bare)
+        gaps = GapReporter(name, order.gaps, withholds=order.bare)
         cells = siard.cells(schema, table, _unknown(gaps))
         convert = tuple(_double if own and is_decimal(cell) else converter(cell) for cell in cells)
         shape = _Shape(schema, table, name, cells, convert, gaps)
-        total += _fill_whole(db, siard, shape, (names, order.bare), tell)
+        total += _fill_whole(db, siard, shape, (names, order.bare), emit)
     if not order.bare:
-        fill_rest(db, siard.archive, names)
+        fill_siard_tables(db, siard.archive, names)
     return total
 
 
-def _unknown(gaps: Teller) -> Callable[[str, str], None]:
+def _unknown(gaps: GapReporter) -> Callable[[str, str], None]:
     return lambda where, name: gaps("unknown-sql-type", where.rpartition(".")[2], name, row=0)
 
 
 def _fill_whole(
-    db: sqlite3.Connection, siard: Siard, shape: _Shape, terms: tuple[dict[tuple[str, str], str], bool], tell: Listener
+    db: sqlite3.Connection,
+    siard: Siard,
+    shape: _Shape,
+    names_and_bare: tuple[dict[tuple[str, str], str], bool],
+    emit: Listener,
 ) -> int:
     """A table and its rows; none, and told, where its XML cannot be read to its end."""
-    names, bare = terms
+    names, bare = names_and_bare
     create = _create(shape, names, siard.archive, exact=bare)
     db.execute(create)
     try:
-        return _fill_readable(db, siard, shape, terms, tell)
+        return _fill_readable(db, siard, shape, names_and_bare, emit)
     except PackageFault as fault:
         if fault.data.get("why") == "not-in-sqlite":
             raise
@@ -159,7 +165,7 @@ def _fill_whole(
             db.execute("COMMIT")  # what was taken goes with the table
         db.execute(f"DROP TABLE {quoted(shape.name)}")
         db.execute(create)
-        shape.gaps("table-broken", name=_told(fault), row=0)
+        shape.gaps("table-broken", name=_fault_text(fault), row=0)
         return 0
 
 
@@ -167,48 +173,52 @@ def _create(shape: _Shape, names: dict[tuple[str, str], str], archive: Archive, 
     return create_statement(TableShape(shape.schema, shape.table, shape.name, shape.cells, names, exact), archive)
 
 
-def _told(fault: PackageFault) -> str:
+def _fault_text(fault: PackageFault) -> str:
     """Where a table cannot be read, and why."""
     where, line, why = (fault.data.get(name) for name in ("where", "line", "why"))
     return f"{where}{f' ({line})' if line else ''}: {why}"
 
 
 def _fill_readable(
-    db: sqlite3.Connection, siard: Siard, shape: _Shape, terms: tuple[dict[tuple[str, str], str], bool], tell: Listener
+    db: sqlite3.Connection,
+    siard: Siard,
+    shape: _Shape,
+    names_and_bare: tuple[dict[tuple[str, str], str], bool],
+    emit: Listener,
 ) -> int:
     """The rows of a table; where a key does not hold, once more without any."""
-    names, bare = terms
+    names, bare = names_and_bare
     gaps = shape.gaps
     if siard.place.size_of(f"{siard.base(shape.schema, shape.table)}.xml") is None:
         gaps("table-not-there", name=f"{siard.base(shape.schema, shape.table)}.xml", row=0)
         return 0
-    gaps.begin()
+    gaps.begin_rows()
     try:
-        count = _fill_table(db, siard, shape, tell)
+        count = _fill_table(db, siard, shape, emit)
     except sqlite3.IntegrityError as error:
         db.execute("COMMIT")  # what was taken goes with the table
         db.execute(f"DROP TABLE {quoted(shape.name)}")
         loose = tuple(replace(cell, nullable=True) for cell in shape.cells)
         shape = replace(shape, cells=loose, table=replace(shape.table, primary_key=None, candidate_keys=()))
         db.execute(_create(shape, names, siard.archive, exact=bare))
-        gaps.again()
-        count = _fill_table(db, siard, shape, tell)
+        gaps.restart_rows()
+        count = _fill_table(db, siard, shape, emit)
         gaps("key-broken", name=str(error), row=0)
     if count != shape.table.rows:
         gaps("rows-differ", name=f"{count} <> {shape.table.rows}", row=0)
     return count
 
 
-def _fill_table(db: sqlite3.Connection, siard: Siard, shape: _Shape, tell: Listener) -> int:
-    marks = ", ".join("?" * min(len(shape.table.columns), MOST_COLUMNS))
-    insert = f"INSERT INTO {quoted(shape.name)} VALUES ({marks})"  # noqa: S608  # quoted
+def _fill_table(db: sqlite3.Connection, siard: Siard, shape: _Shape, emit: Listener) -> int:
+    placeholders = ", ".join("?" * min(len(shape.table.columns), MOST_COLUMNS))
+    insert = f"INSERT INTO {quoted(shape.name)} VALUES ({placeholders})"  # noqa: S608  # quoted
     count = 0
     db.execute("BEGIN")
     try:
-        for batch in siard.rows(shape.schema, shape.table, stray=lambda one: _stray(shape, one)):
+        for batch in siard.rows(shape.schema, shape.table, stray=lambda one: _report_stray(shape, one)):
             db.executemany(insert, _converted(batch, shape, siard, count))
             count += len(batch)
-            tell(Event("source_read", {"items": count}))
+            emit(Event("source_read", {"items": count}))
         db.execute("COMMIT")
     except sqlite3.IntegrityError:
         raise
@@ -219,8 +229,8 @@ def _fill_table(db: sqlite3.Connection, siard: Siard, shape: _Shape, tell: Liste
     return count
 
 
-def _stray(shape: _Shape, one: Stray) -> None:
-    shape.gaps("stray-element", name=f"{one.name} ({one.line})", row=0)
+def _report_stray(shape: _Shape, element: Stray) -> None:
+    shape.gaps("stray-element", name=f"{element.name} ({element.line})", row=0)
 
 
 def _converted(batch: Sequence[RawRow], shape: _Shape, siard: Siard, before: int) -> Iterator[Sequence[object]]:
@@ -229,27 +239,27 @@ def _converted(batch: Sequence[RawRow], shape: _Shape, siard: Siard, before: int
     for number, values in enumerate(zip(*batch, strict=True)):
         cell, convert = shape.cells[number], shape.convert[number]
         if set(map(type, values)) == {str}:
-            columns.append(list(map(convert, values)) if convert is not _same else values)
+            columns.append(list(map(convert, values)) if convert is not _clean_text else values)
         else:
-            columns.append(list(_each(values, cell, convert, (siard, shape, number, before))))
+            columns.append(list(_converted_values(values, cell, convert, (siard, shape, number, before))))
     if len(columns) > MOST_COLUMNS:
-        columns = [*columns[: MOST_COLUMNS - 1], list(_folded(columns, shape.table))]
+        columns = [*columns[: MOST_COLUMNS - 1], list(_overflow_json(columns, shape.table))]
     return zip(*columns, strict=True)
 
 
-def _folded(columns: Sequence[Sequence[object]], table: Table) -> Iterator[str]:
+def _overflow_json(columns: Sequence[Sequence[object]], table: Table) -> Iterator[str]:
     """The values of the columns that SQLite has no room for, by their names; NULLs are left out."""
     names = column_names(table)[MOST_COLUMNS - 1 :]
     for row in zip(*columns[MOST_COLUMNS - 1 :], strict=True):
-        held = {name: _in_json(value) for name, value in zip(names, row, strict=True) if value is not None}
-        yield json.dumps(held, ensure_ascii=False)
+        value_by_name = {name: _in_json(value) for name, value in zip(names, row, strict=True) if value is not None}
+        yield json.dumps(value_by_name, ensure_ascii=False)
 
 
 def _in_json(value: object) -> object:
     return value.hex() if isinstance(value, bytes) else value
 
 
-def _each(
+def _converted_values(
     values: Sequence[Raw], cell: Cell, convert: Callable[[str], object], at: tuple[Siard, _Shape, int, int]
 ) -> Iterator[object]:
     siard, shape, number, before = at
@@ -282,31 +292,31 @@ def _large(raw: Large, cell: Cell, at: tuple[Siard, _Shape, int]) -> object:
     """The bytes of a file; None, and told, where they are not to be had."""
     siard, shape, number = at
     column = shape.table.columns[number]
-    found = siard.find(shape.schema, shape.table, column, number + 1, raw)
-    if found is None:
+    location = siard.find(shape.schema, shape.table, column, number + 1, raw)
+    if location is None:
         shape.gaps("lob-not-there", column.name, raw.file)
         return None
-    if found.size_bytes > _MOST_BYTES:
-        raise PackageFault(where=found.name, why="not-in-sqlite", detail=f"{found.size_bytes} bytes")
-    held = bytearray()
+    if location.size_bytes > _MOST_BYTES:
+        raise PackageFault(where=location.name, why="not-in-sqlite", detail=f"{location.size_bytes} bytes")
+    content = bytearray()
     try:
-        with siard.open(found) as source:
+        with siard.open(location) as source:
             while block := source.read(BLOCK_BYTES):
-                held += block
-                if len(held) > _MOST_BYTES:
-                    raise PackageFault(where=found.name, why="not-in-sqlite")
+                content += block
+                if len(content) > _MOST_BYTES:
+                    raise PackageFault(where=location.name, why="not-in-sqlite")
     except PackageFault as error:
         if error.data.get("why") == "not-in-sqlite":
             raise
-        shape.gaps("lob-unreadable", column.name, found.name)
+        shape.gaps("lob-unreadable", column.name, location.name)
         return None
     algorithm = HASHES.get(raw.digest_type.strip())
-    if algorithm and raw.digest and not same_digest(raw.digest, hashlib.new(algorithm, held).digest()):
-        shape.gaps("lob-digest", column.name, found.name)
+    if algorithm and raw.digest and not same_digest(raw.digest, hashlib.new(algorithm, content).digest()):
+        shape.gaps("lob-digest", column.name, location.name)
         if shape.gaps.withholds:
             return None
     textual = cell.type is not None and cell.type.kind in TEXTUAL
-    return held.decode("utf-8", "replace") if textual else bytes(held)
+    return content.decode("utf-8", "replace") if textual else bytes(content)
 
 
 def plain(raw: Raw, cell: Cell) -> object:
@@ -316,7 +326,7 @@ def plain(raw: Raw, cell: Cell) -> object:
         return None
     if cell.shape == "value" or isinstance(raw, Large):
         if isinstance(raw, Nested):
-            return {tag: plain(one, cell) for tag, one in raw.parts.items()}
+            return {tag: plain(nested, cell) for tag, nested in raw.parts.items()}
         if isinstance(raw, Large):
             return {"file": raw.file}
         value = converter(cell)(raw)
@@ -326,7 +336,7 @@ def plain(raw: Raw, cell: Cell) -> object:
         return [plain(parts.get(part.tag), part) for part in cell.parts]
     last = max((int(tag[1:]) for tag in parts if tag[1:].isdecimal() and len(tag) < 20), default=0)
     if last > _GAPS * (len(parts) + 1):  # nearly all of it would be NULLs that nobody wrote
-        return {tag: plain(one, cell.parts[0]) for tag, one in parts.items()}
+        return {tag: plain(nested, cell.parts[0]) for tag, nested in parts.items()}
     return [plain(parts.get(f"a{number}"), cell.parts[0]) for number in range(1, last + 1)]
 
 
@@ -339,7 +349,7 @@ def converter(cell: Cell) -> Callable[[str], object]:
     return _CONVERTERS[cell.type.kind]
 
 
-def _same(text: str) -> object:
+def _clean_text(text: str) -> object:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -369,13 +379,13 @@ def _float(text: str) -> object:
 
 def _double(text: str) -> object:
     """A number that was SQLite's own before: an integer, or the double that its digits are the shortest text of."""
-    whole = _integer(text.strip())
-    return whole if isinstance(whole, int) else _float(text.strip())
+    integer = _integer(text.strip())
+    return integer if isinstance(integer, int) else _float(text.strip())
 
 
 def _boolean(text: str) -> object:
-    told = text.strip()
-    return {"true": 1, "1": 1, "false": 0, "0": 0}.get(told, text)
+    stripped = text.strip()
+    return {"true": 1, "1": 1, "false": 0, "0": 0}.get(stripped, text)
 
 
 def _hex(text: str) -> object:
@@ -385,7 +395,7 @@ def _hex(text: str) -> object:
         return text
 
 
-def _no_z(text: str) -> object:
+def _without_z(text: str) -> object:
     return text.strip().removesuffix("Z")
 
 
@@ -394,8 +404,8 @@ def _unzoned(text: str) -> object:
 
 
 def _zoned(text: str) -> object:
-    told = text.strip()
-    return f"{told[:-1]}+00:00" if told.endswith("Z") else told
+    stripped = text.strip()
+    return f"{stripped[:-1]}+00:00" if stripped.endswith("Z") else stripped
 
 
 _CONVERTERS: dict[CellKind, Callable[[str], object]] = {
@@ -404,14 +414,14 @@ _CONVERTERS: dict[CellKind, Callable[[str], object]] = {
     "float": _float,
     "double": _float,
     "boolean": _boolean,
-    "text": _same,
-    "clob": _same,
-    "xml": _same,
+    "text": _clean_text,
+    "clob": _clean_text,
+    "xml": _clean_text,
     "hex": _hex,
     "blob": _hex,
     "datalink": _hex,
-    "date": _no_z,
-    "time": _no_z,
+    "date": _without_z,
+    "time": _without_z,
     "timestamp": _unzoned,
     "interval": _stripped,
 }

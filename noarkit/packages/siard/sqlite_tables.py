@@ -41,7 +41,7 @@ def create_statement(shape: Shape, archive: Archive) -> str:
     by_name = {column.name: name for column, name in zip(shape.table.columns, columns, strict=True)}
     own = is_sqlite(archive)
     kinds = [
-        _declared(cell, column.type_original, exact=shape.exact, doubles=own)
+        _column_type(cell, column.type_original, exact=shape.exact, doubles=own)
         for cell, column in zip(shape.cells, shape.table.columns, strict=True)
     ]
     lines = [
@@ -51,15 +51,15 @@ def create_statement(shape: Shape, archive: Archive) -> str:
     if len(lines) > MOST_COLUMNS:
         columns = columns[: MOST_COLUMNS - 1]
         by_name = {column: name for column, name in by_name.items() if name in columns}
-        lines = [*lines[: MOST_COLUMNS - 1], f"{quoted(_free(_MORE, columns))} JSON"]
+        lines = [*lines[: MOST_COLUMNS - 1], f"{quoted(_free_name(_MORE, columns))} JSON"]
     inner = ",\n  ".join([*lines, *_keys(shape.table, by_name), *_foreign_keys(shape, by_name, archive)])
     return f"CREATE TABLE {quoted(shape.name)} (\n  {inner}\n)"
 
 
-def _free(name: str, taken: Sequence[str]) -> str:
+def _free_name(name: str, columns: Sequence[str]) -> str:
     """The name, with a stroke where a column has it."""
-    used = {one.lower() for one in taken}
-    while name.lower() in used:
+    used_names = {column.lower() for column in columns}
+    while name.lower() in used_names:
         name += "_"
     return name
 
@@ -67,32 +67,32 @@ def _free(name: str, taken: Sequence[str]) -> str:
 def _keys(table: Table, by_name: dict[str, str]) -> Iterator[str]:
     primary = () if table.primary_key is None else table.primary_key.columns
     for key in (table.primary_key, *table.candidate_keys):
-        if key is None or not key.columns or not all(one in by_name for one in key.columns):
+        if key is None or not key.columns or not all(column in by_name for column in key.columns):
             continue
         word = "PRIMARY KEY" if key is table.primary_key else "UNIQUE"
         if word == "UNIQUE" and key.columns == primary:
             continue
-        yield f"{_named(key.name)}{word} ({', '.join(quoted(by_name[one]) for one in key.columns)})"
+        yield f"{_constraint(key.name)}{word} ({', '.join(quoted(by_name[column]) for column in key.columns)})"
 
 
 def _foreign_keys(shape: Shape, by_name: dict[str, str], archive: Archive) -> Iterator[str]:
     tables = {(schema.name, table.name): shape.names[schema.folder, table.folder] for schema, table in archive.tables()}
     for foreign in shape.table.foreign_keys:
-        other = tables.get((foreign.referenced_schema or shape.schema.name, foreign.referenced_table))
-        if other is not None and all(one.column in by_name for one in foreign.references):
-            ours = ", ".join(quoted(by_name[one.column]) for one in foreign.references)
-            theirs = ", ".join(quoted(one.referenced) for one in foreign.references)
-            start = f"{_named(foreign.name)}FOREIGN KEY ({ours}) REFERENCES {quoted(other)} ({theirs})"
+        target = tables.get((foreign.referenced_schema or shape.schema.name, foreign.referenced_table))
+        if target is not None and all(reference.column in by_name for reference in foreign.references):
+            ours = ", ".join(quoted(by_name[reference.column]) for reference in foreign.references)
+            theirs = ", ".join(quoted(reference.referenced) for reference in foreign.references)
+            start = f"{_constraint(foreign.name)}FOREIGN KEY ({ours}) REFERENCES {quoted(target)} ({theirs})"
             yield f"{start}{_actions(foreign)}"
 
 
 def _actions(foreign: ForeignKey) -> str:
-    known = CODES["referentialActionType"]
-    told = (("DELETE", foreign.delete_action), ("UPDATE", foreign.update_action))
-    return "".join(f" ON {event} {action}" for event, action in told if action in known)
+    allowed_actions = CODES["referentialActionType"]
+    clauses = (("DELETE", foreign.delete_action), ("UPDATE", foreign.update_action))
+    return "".join(f" ON {event} {action}" for event, action in clauses if action in allowed_actions)
 
 
-def _named(name: str) -> str:
+def _constraint(name: str) -> str:
     return f"CONSTRAINT {quoted(name)} " if name else ""
 
 
@@ -115,30 +115,30 @@ _FACTS = ("version", "dbname", "description", "data_owner", "data_origin_timespa
 Row = tuple[object, ...]
 
 
-def fill_rest(db: sqlite3.Connection, archive: Archive, names: dict[tuple[str, str], str]) -> None:
+def fill_siard_tables(db: sqlite3.Connection, archive: Archive, names: dict[tuple[str, str], str]) -> None:
     """What SQLite has no place for, as rows."""
     for place, columns in _REST.items():
         db.execute(f"CREATE TABLE {place} ({columns})")
     rows: list[tuple[str, Row]] = [("siard_archive", (fact, getattr(archive, fact))) for fact in _FACTS]
-    rows += [("siard_users", (one.name, one.description)) for one in archive.users]
+    rows += [("siard_users", (user.name, user.description)) for user in archive.users]
     for schema in archive.schemas:
-        rows += _of_schema(schema)
+        rows += _schema_rows(schema)
     for schema, table in archive.tables():
-        rows += _of_table(schema, table, names[schema.folder, table.folder])
+        rows += _table_rows(schema, table, names[schema.folder, table.folder])
     for place, row in rows:
-        marks = ", ".join("?" * len(row))
-        db.execute(f"INSERT INTO {place} VALUES ({marks})", row)  # noqa: S608  # ours
+        placeholders = ", ".join("?" * len(row))
+        db.execute(f"INSERT INTO {place} VALUES ({placeholders})", row)  # noqa: S608  # ours
 
 
-def _of_schema(schema: Schema) -> Iterator[tuple[str, Row]]:
+def _schema_rows(schema: Schema) -> Iterator[tuple[str, Row]]:
     for view in schema.views:
         yield "siard_views", (schema.name, view.name, view.query_original or view.query)
-    for one in schema.routines:
-        named = (schema.name, one.name, one.source or one.body, one.specific_name)
-        yield "siard_routines", (*named, one.characteristic, one.return_type, one.description)
-        for number, part in enumerate(one.parameters, start=1):
+    for routine in schema.routines:
+        identity = (schema.name, routine.name, routine.source or routine.body, routine.specific_name)
+        yield "siard_routines", (*identity, routine.characteristic, routine.return_type, routine.description)
+        for number, part in enumerate(routine.parameters, start=1):
             typed = (part.type or part.type_name, part.type_original)
-            yield "siard_parameters", (schema.name, one.specific_name, number, part.name, part.mode, *typed)
+            yield "siard_parameters", (schema.name, routine.specific_name, number, part.name, part.mode, *typed)
     for kind in schema.types:
         yield "siard_types", (schema.name, kind.name, kind.category, kind.base, kind.description)
         for number, attribute in enumerate(kind.attributes, start=1):
@@ -146,17 +146,17 @@ def _of_schema(schema: Schema) -> Iterator[tuple[str, Row]]:
             yield "siard_attributes", (schema.name, kind.name, number, attribute.name, *typed)
 
 
-def _of_table(schema: Schema, table: Table, name: str) -> Iterator[tuple[str, Row]]:
+def _table_rows(schema: Schema, table: Table, name: str) -> Iterator[tuple[str, Row]]:
     yield "siard_tables", (name, schema.name, table.name, table.description)
-    for column, called in zip(table.columns, column_names(table), strict=True):
-        yield "siard_columns", (name, called, *_typed(column), column.default, column.description)
+    for column, column_name in zip(table.columns, column_names(table), strict=True):
+        yield "siard_columns", (name, column_name, *_type_pair(column), column.default, column.description)
     for check in table.checks:
         yield "siard_checks", (name, check.name, check.condition, check.description)
     for trigger in table.triggers:
         yield "siard_triggers", (name, trigger.name, trigger.action_time, trigger.event, trigger.action)
 
 
-def _typed(column: Column) -> tuple[str, str]:
+def _type_pair(column: Column) -> tuple[str, str]:
     return column.type or column.type_name, column.type_original
 
 
@@ -173,12 +173,12 @@ def is_sqlite(archive: Archive) -> bool:
 def column_names(table: Table) -> list[str]:
     """Names that SQLite can tell apart."""
     names: list[str] = []
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for number, column in enumerate(table.columns, start=1):
         name = column.name or f"c{number}"
-        while name.lower() in taken:
+        while name.lower() in used_names:
             name += "_"
-        taken.add(name.lower())
+        used_names.add(name.lower())
         names.append(name)
     return names
 
@@ -199,7 +199,7 @@ _SIZED = {"hex": "BLOB", "text": "VARCHAR"}
 _JSON = ("json", "jsonb")
 
 
-def _declared(cell: Cell, original: str = "", *, exact: bool = False, doubles: bool = False) -> str:
+def _column_type(cell: Cell, original: str = "", *, exact: bool = False, doubles: bool = False) -> str:
     """The type a column is declared with: what others make of it, and its affinity. With `doubles` no decimal is more
     than SQLite's own numbers hold."""
     if cell.shape != "value" or original.lower() in _JSON:

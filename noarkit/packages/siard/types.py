@@ -145,13 +145,13 @@ class SqlType:
 def sql_type(name: str) -> SqlType | None:
     """What a type's name means; None where nobody knows."""
     spelt = name.strip()
-    for known, patterns in ((True, _COMPILED), (False, _FOREIGN)):
-        told = spelt if known else spelt.upper()
+    for standard, patterns in ((True, _COMPILED), (False, _FOREIGN)):
+        candidate = spelt if standard else spelt.upper()
         for pattern, kind in patterns:
-            if pattern.fullmatch(told):
+            if pattern.fullmatch(candidate):
                 figures = tuple(map(int, _FIGURES.findall(spelt)))
-                return SqlType(spelt, kind, figures, "TIME ZONE" in spelt.upper(), known)
+                return SqlType(spelt, kind, figures, "TIME ZONE" in spelt.upper(), standard)
     upper = spelt.upper()
-    if upper != spelt and (found := sql_type(upper)) is not None:
-        return SqlType(spelt, found.kind, found.figures, found.zoned, standard=False)
+    if upper != spelt and (upper_type := sql_type(upper)) is not None:
+        return SqlType(spelt, upper_type.kind, upper_type.figures, upper_type.zoned, standard=False)
     return None

@@ -18,54 +18,54 @@ _TRUTH = {True: "true", False: "false"}
 _DAY_S = 86_400
 
 
-class Unfit(ValueError):
+class UnfitValue(ValueError):
     """A value that no cell of its kind can hold: to be told with the table and column it stands in."""
 
 
-def told_column(kind: CellKind, values: Sequence[object]) -> Sequence[object]:
+def format_column(kind: CellKind, values: Sequence[object]) -> Sequence[object]:
     """Values, none of them NULL, as what stands between tags; `str()` of each is the text. Raises `Unfit`."""
     types = set(map(type, values))
     if len(types) == 1:
         only = types.pop()
         if only is str:
-            return _clean(_proven(kind, values))  # type: ignore[arg-type]  # they are texts
+            return _escape_column(_check_forms(kind, values))  # type: ignore[arg-type]  # they are texts
         quick = _QUICK.get((kind, only))
         if quick is not None:
-            told = quick(values)
-            if told is not None:
-                return told
-    return [escaped(told_value(kind, value)) for value in values]
+            texts = quick(values)
+            if texts is not None:
+                return texts
+    return [escaped(format_value(kind, value)) for value in values]
 
 
-def told_value(kind: CellKind, value: object) -> str:
+def format_value(kind: CellKind, value: object) -> str:
     """One value in XML's own form, not escaped. Raises `Unfit`."""
     if isinstance(value, str):
-        return _proven(kind, (value,))[0]
+        return _check_forms(kind, (value,))[0]
     form = _FORMS.get(kind)
-    told = form(value) if form is not None else None
-    if told is None:
-        raise Unfit(f"{type(value).__name__} as {kind}")
-    return told
+    text = form(value) if form is not None else None
+    if text is None:
+        raise UnfitValue(f"{type(value).__name__} as {kind}")
+    return text
 
 
-def _proven(kind: CellKind, texts: Sequence[str]) -> Sequence[str]:
+def _check_forms(kind: CellKind, texts: Sequence[str]) -> Sequence[str]:
     """The texts, where each has the form of its kind. One question for all of them."""
-    one, every = _SPELT.get(kind, (None, None))
-    if one is None or every is None:
+    pattern, column_pattern = _SPELT.get(kind, (None, None))
+    if pattern is None or column_pattern is None:
         return texts
-    if every.fullmatch("\n".join((*texts, ""))) is None or ("" in texts and one.fullmatch("") is None):
-        wrong = next((text for text in texts if one.fullmatch(text) is None), "")
-        raise Unfit(f"{wrong[:40]!r} as {kind}")
+    if column_pattern.fullmatch("\n".join((*texts, ""))) is None or ("" in texts and pattern.fullmatch("") is None):
+        wrong = next((text for text in texts if pattern.fullmatch(text) is None), "")
+        raise UnfitValue(f"{wrong[:40]!r} as {kind}")
     return texts
 
 
-def _clean(texts: Sequence[str]) -> Sequence[str]:
+def _escape_column(texts: Sequence[str]) -> Sequence[str]:
     """The texts, escaped where one of them needs it. Few have line feeds in them: those go by themselves."""
-    joined = "\n".join(texts)
-    if not needs_care(joined):
+    joined_text = "\n".join(texts)
+    if not needs_care(joined_text):
         return texts
-    if joined.count("\n") == len(texts) - 1:
-        return escaped(joined).split("\n")
+    if joined_text.count("\n") == len(texts) - 1:
+        return escaped(joined_text).split("\n")
     return [escaped(text) if SPECIAL.search(text) else text for text in texts]
 
 
@@ -136,7 +136,7 @@ def _utc(value: datetime) -> datetime:
     try:
         return value.replace(tzinfo=None) if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
     except OverflowError as error:
-        raise Unfit(value.isoformat()) from error
+        raise UnfitValue(value.isoformat()) from error
 
 
 def _interval(value: object) -> str | None:
@@ -191,13 +191,13 @@ def _plain(values: Sequence[object]) -> Sequence[object] | None:
 
 
 def _floats(values: Sequence[object]) -> Sequence[object] | None:
-    told = list(map(repr, values))
-    return None if "n" in "".join(told) else told  # nan and inf have names of their own in XML
+    texts = list(map(repr, values))
+    return None if "n" in "".join(texts) else texts  # nan and inf have names of their own in XML
 
 
 def _decimals(values: Sequence[object]) -> Sequence[object] | None:
-    told = list(map(str, values))
-    return told if {"E", "N", "I", "s"}.isdisjoint("".join(told)) else None
+    texts = list(map(str, values))
+    return texts if {"E", "N", "I", "s"}.isdisjoint("".join(texts)) else None
 
 
 def _truths(values: Sequence[object]) -> Sequence[object] | None:

@@ -23,12 +23,12 @@ from typing import Literal, Protocol, runtime_checkable
 from urllib.parse import quote
 
 from noarkit.errors import PackageFault, UsageFault
-from noarkit.events import Event, Listener, nobody
-from noarkit.packages.holding.making import Made
-from noarkit.packages.holding.progress import Progress
+from noarkit.events import Event, Listener, ignore_event
+from noarkit.packages.container.packager import MadePackage
+from noarkit.packages.container.progress import Progress
 from noarkit.packages.siard.cells import Cell, UserTypes, cells_of, user_types
-from noarkit.packages.siard.fitting import fitted
-from noarkit.packages.siard.larges import Inside, LargeCells, Outside, column_folder
+from noarkit.packages.siard.fitting import fit_to_version
+from noarkit.packages.siard.larges import InsideStore, LargeCells, OutsideStore, column_folder
 from noarkit.packages.siard.metadata_write import metadata_xml
 from noarkit.packages.siard.model import Archive, MessageDigest, Schema, Table
 from noarkit.packages.siard.rows_write import RowWriter
@@ -95,7 +95,7 @@ class SiardOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class _Finished:
+class _TableFacts:
     """What a table became: facts for the metadata."""
 
     rows: int
@@ -109,7 +109,7 @@ def lob_folder_of(target: Path) -> Path:
     return target.with_name(f"{target.name.removesuffix('.siard')}_lobs")
 
 
-def write_siard(source: SiardSource, target: Path, order: SiardOrder, *, tell: Listener = nobody) -> Made:
+def write_siard(source: SiardSource, target: Path, order: SiardOrder, *, emit: Listener = ignore_event) -> MadePackage:
     """Makes the archive at `target`, which must not be there.
 
     Raises `UsageFault`, `RunLocked` where another process makes the same, `PackageFault` for a value that no cell can
@@ -127,30 +127,30 @@ def write_siard(source: SiardSource, target: Path, order: SiardOrder, *, tell: L
         if order.lobs == "outside" and not progress.same_boot:
             progress.clear()  # files beside may be lost where the machine went down
             progress = Progress(target, job)
-        whole = False
+        is_complete = False
         try:
-            with closing(_Build(source, target, order, progress, tell)) as build:
-                made = build.run()
-            whole = True
+            with closing(_Build(source, target, order, progress, emit)) as build:
+                package = build.run()
+            is_complete = True
         finally:
-            if whole or not stamp:
+            if is_complete or not stamp:
                 progress.clear()
             else:
                 progress.close()
-    return made
+    return package
 
 
 class _Build:
     """One archive on its way."""
 
     def __init__(
-        self, source: SiardSource, target: Path, order: SiardOrder, progress: Progress, tell: Listener
+        self, source: SiardSource, target: Path, order: SiardOrder, progress: Progress, emit: Listener
     ) -> None:
         self._source = source
         self._target = target
         self._order = order
         self._progress = progress
-        self._tell = tell
+        self._emit = emit
         self._path = progress.folder / "package"
         lengths = json.loads(progress.get("lengths") or "[0, 0, 0]")
         self._resumed = lengths[0] > 0
@@ -158,55 +158,55 @@ class _Build:
         self._zipped = ZipWriter(self._path, progress.folder / "directory", tuple(lengths))
         self._stack.callback(self._zipped.close)
         self._lobs = progress.folder / "lobs"
-        self._where: Inside | Outside = Inside(self._zipped, progress.folder, order.level)
+        self._where: InsideStore | OutsideStore = InsideStore(self._zipped, progress.folder, order.level)
         if order.lobs == "outside":
-            self._where = Outside(self._lobs)
+            self._where = OutsideStore(self._lobs)
             self._stack.callback(self._where.close)
 
     def close(self) -> None:
         """Lets the files go."""
         self._stack.close()
 
-    def run(self) -> Made:
+    def run(self) -> MadePackage:
         """Every table, then the header, then the name."""
-        archive = _numbered(self._source.archive, self._order)
+        archive = _with_folders(self._source.archive, self._order)
         types = user_types(archive)
-        self._tell(Event("package_begun", {"resumed": self._resumed, "files": self._zipped.count}))
+        self._emit(Event("package_begun", {"resumed": self._resumed, "files": self._zipped.count}))
         finished = {
             (schema.folder, table.folder): self._table(schema, table, types) for schema, table in archive.tables()
         }
-        archive = _completed(archive, finished, self._order, self._target)
+        archive = _with_table_facts(archive, finished, self._order, self._target)
         if self._order.lobs == "outside":
             sync_tree(self._lobs)
         self._header(archive)
         self._zipped.finish()
-        made = Made(self._target, self._zipped.count, self._zipped.at, self._resumed)
+        package = MadePackage(self._target, self._zipped.count, self._zipped.at, self._resumed)
         self.close()
         self._place()
-        self._tell(Event("package_made", {"files": made.files, "bytes": made.size_bytes}))
-        return made
+        self._emit(Event("package_made", {"files": package.files, "bytes": package.size_bytes}))
+        return package
 
-    def _table(self, schema: Schema, table: Table, types: UserTypes) -> _Finished:
+    def _table(self, schema: Schema, table: Table, types: UserTypes) -> _TableFacts:
         key = f"table {schema.folder}/{table.folder}"
-        known = self._progress.get(key)
-        if known is not None:
-            rows, nulls, longest, files = json.loads(known)
-            return _Finished(rows, tuple(nulls), {int(number): most for number, most in longest.items()}, files)
+        stored_fact = self._progress.get(key)
+        if stored_fact is not None:
+            rows, nulls, longest, files = json.loads(stored_fact)
+            return _TableFacts(rows, tuple(nulls), {int(number): most for number, most in longest.items()}, files)
         before = self._zipped.at
         cells = cells_of(table, schema.name, types)
         finished = self._write_table(schema, table, cells)
         folders = (schema.folder, table.folder)
         fact = json.dumps([finished.rows, finished.nulls, finished.longest, finished.files])
-        xsd = table_schema(folders, _as_found(cells, finished))
+        xsd = table_schema(folders, _cells_with_facts(cells, finished))
         self._zipped.add(f"{table_base(*folders)}.xsd", xsd, self._order.level)
         if self._source.stamp:  # only what may be gone on with is worth its time on disk
-            self._progress.put(key, fact)
-            self._progress.put("lengths", json.dumps(self._zipped.lengths()))
+            self._progress.put_fact(key, fact)
+            self._progress.put_fact("lengths", json.dumps(self._zipped.lengths()))
         size = self._zipped.at - before
-        self._tell(Event("package_files", {"files": 2 + finished.files, "bytes": size}))
+        self._emit(Event("package_files", {"files": 2 + finished.files, "bytes": size}))
         return finished
 
-    def _write_table(self, schema: Schema, table: Table, cells: tuple[Cell, ...]) -> _Finished:
+    def _write_table(self, schema: Schema, table: Table, cells: tuple[Cell, ...]) -> _TableFacts:
         folders = (schema.folder, table.folder)
         larges = LargeCells(self._where, folders, self._order.most_inline)
         names = [column.name for column in table.columns]
@@ -227,29 +227,29 @@ class _Build:
             part.write(b"</table>\n")
             part.finish()
             self._zipped.add_part(f"{table_base(*folders)}.xml", part)
-        return _Finished(count, tuple(sorted(writer.nulls)), writer.longest, larges.files)
+        return _TableFacts(count, tuple(sorted(writer.nulls)), writer.longest, larges.files)
 
     def _write_rows(self, batches: _Batches, writer: RowWriter, part: Part) -> int:
         """Batches are as long as keeps their XML near half a megabyte."""
-        count, told, size = 0, 0, _FIRST_BATCH
+        count, last_emitted, size = 0, 0, _FIRST_BATCH
         while batch := batches.take(size):
             text = writer.text(batch)
             part.write(text.encode())
             count += len(batch)
             size = max(1, min(_MOST_IN_A_BATCH, len(batch) * 2, _AIM * len(batch) // len(text)))
-            if count - told >= _TELL_EVERY:
-                told = count
-                self._tell(Event("source_read", {"items": count}))
+            if count - last_emitted >= _TELL_EVERY:
+                last_emitted = count
+                self._emit(Event("source_read", {"items": count}))
         return count
 
     def _write_columns(self, batches: Iterator[Sequence[Sequence[object]]], writer: RowWriter, part: Part) -> int:
-        count = told = 0
+        count = last_emitted = 0
         for columns in batches:
-            part.write(writer.of_columns(columns).encode())
+            part.write(writer.columns_text(columns).encode())
             count += len(columns[0])
-            if count - told >= _TELL_EVERY:
-                told = count
-                self._tell(Event("source_read", {"items": count}))
+            if count - last_emitted >= _TELL_EVERY:
+                last_emitted = count
+                self._emit(Event("source_read", {"items": count}))
         return count
 
     def _header(self, archive: Archive) -> None:
@@ -289,10 +289,10 @@ class _Batches:
         if not self._bulky:
             return list(islice(self._rows, size))
         batch: list[Sequence[object]] = []
-        held = 0
-        while len(batch) < size and held < _MOST_HELD and (some := list(islice(self._rows, min(size, _FEW)))):
-            batch += some
-            held += sum(self._size(at, some) for at in self._bulky)
+        size_bytes = 0
+        while len(batch) < size and size_bytes < _MOST_HELD and (rows := list(islice(self._rows, min(size, _FEW)))):
+            batch += rows
+            size_bytes += sum(self._size(at, rows) for at in self._bulky)
         return batch
 
     def _size(self, at: int, rows: Sequence[Sequence[object]]) -> int:
@@ -301,18 +301,18 @@ class _Batches:
         try:
             return sum(map(len, filter(None, values)))
         except TypeError:
-            held = (row[at] for row in rows)
-            return sum(len(value) for value in held if isinstance(value, (bytes, str)))
+            column_values = (row[at] for row in rows)
+            return sum(len(value) for value in column_values if isinstance(value, (bytes, str)))
 
 
-def _numbered(archive: Archive, order: SiardOrder) -> Archive:
+def _with_folders(archive: Archive, order: SiardOrder) -> Archive:
     """With folders, and types as the version has them."""
     schemas = tuple(
         replace(
-            fitted(schema, order.version),
+            fit_to_version(schema, order.version),
             folder=f"schema{number}",
             tables=tuple(
-                replace(fitted(table, order.version), folder=f"table{index}")
+                replace(fit_to_version(table, order.version), folder=f"table{index}")
                 for index, table in enumerate(schema.tables)
             ),
         )
@@ -322,8 +322,8 @@ def _numbered(archive: Archive, order: SiardOrder) -> Archive:
     return replace(archive, version=order.version, schemas=schemas, archival_date=archive.archival_date or today)
 
 
-def _completed(
-    archive: Archive, finished: dict[tuple[str, str], _Finished], order: SiardOrder, target: Path
+def _with_table_facts(
+    archive: Archive, finished: dict[tuple[str, str], _TableFacts], order: SiardOrder, target: Path
 ) -> Archive:
     """With what only the rows could tell."""
     outside = order.lobs == "outside"
@@ -342,27 +342,27 @@ def _completed(
     return replace(archive, schemas=schemas, lob_folder=folder)
 
 
-def _with_facts(schema: Schema, table: Table, found: _Finished, types: UserTypes, *, outside: bool) -> Table:
+def _with_facts(schema: Schema, table: Table, facts: _TableFacts, types: UserTypes, *, outside: bool) -> Table:
     cells = cells_of(table, schema.name, types)
     columns = []
     for number, (column, cell) in enumerate(zip(table.columns, cells, strict=True)):
-        one = column
-        if number in found.nulls and column.nullable is False:
-            one = replace(one, nullable=True)
+        new_column = column
+        if number in facts.nulls and column.nullable is False:
+            new_column = replace(new_column, nullable=True)
         if cell.shape == "array":
-            one = replace(one, cardinality=max(column.cardinality or 0, found.longest.get(number, 0)))
+            new_column = replace(new_column, cardinality=max(column.cardinality or 0, facts.longest.get(number, 0)))
         if outside and cell.large:
-            one = replace(one, lob_folder=column_folder((schema.folder, table.folder), number))
-        columns.append(one)
-    return replace(table, columns=tuple(columns), rows=found.rows)
+            new_column = replace(new_column, lob_folder=column_folder((schema.folder, table.folder), number))
+        columns.append(new_column)
+    return replace(table, columns=tuple(columns), rows=facts.rows)
 
 
-def _as_found(cells: Sequence[Cell], found: _Finished) -> tuple[Cell, ...]:
+def _cells_with_facts(cells: Sequence[Cell], facts: _TableFacts) -> tuple[Cell, ...]:
     return tuple(
         replace(
             cell,
-            nullable=cell.nullable or number in found.nulls,
-            cardinality=None if cell.shape != "array" else max(cell.cardinality or 0, found.longest.get(number, 0)),
+            nullable=cell.nullable or number in facts.nulls,
+            cardinality=None if cell.shape != "array" else max(cell.cardinality or 0, facts.longest.get(number, 0)),
         )
         for number, cell in enumerate(cells)
     )

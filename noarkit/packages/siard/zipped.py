@@ -25,7 +25,7 @@ _DOS_TIME = (0, 0x0021)
 _WAITING = 4
 
 
-class Packed(Protocol):
+class PackedMember(Protocol):
     """A member whose packed bytes are ready."""
 
     method: int
@@ -60,9 +60,9 @@ class Part:
     def _take(self, block: bytes) -> None:
         self.crc = zlib.crc32(block, self.crc)
         self.size_bytes += len(block)
-        self._put(block if self._packing is None else self._packing.compress(block))
+        self._append(block if self._packing is None else self._packing.compress(block))
 
-    def _put(self, packed: bytes) -> None:
+    def _append(self, packed: bytes) -> None:
         self.packed_bytes += len(packed)
         self._file.write(packed)
 
@@ -71,7 +71,7 @@ class Part:
         while self._waiting:
             self._waiting.popleft().result()
         if self._packing is not None:
-            self._put(self._packing.flush())
+            self._append(self._packing.flush())
             self._packing = None
 
     def close(self) -> None:
@@ -96,11 +96,11 @@ class ZipWriter:
         self._rehash(path)
 
     def _rehash(self, path: Path) -> None:
-        left = self.at
+        bytes_left = self.at
         with path.open("rb") as file:
-            while left and (block := file.read(min(BLOCK_BYTES, left))):
+            while bytes_left and (block := file.read(min(BLOCK_BYTES, bytes_left))):
                 self._hash.update(block)
-                left -= len(block)
+                bytes_left -= len(block)
 
     def lengths(self) -> tuple[int, int, int]:
         """How much stands now, on disk: what another writer may go on from."""
@@ -123,11 +123,11 @@ class ZipWriter:
         if level:
             packing = zlib.compressobj(level, zlib.DEFLATED, -15)
             packed = packing.compress(content) + packing.flush()
-        method, stored = (8, packed) if level and len(packed) < len(content) else (0, content)
-        self._begin(name, method, zlib.crc32(content), (len(content), len(stored)))
-        self._write(stored)
+        method, body = (8, packed) if level and len(packed) < len(content) else (0, content)
+        self._begin(name, method, zlib.crc32(content), (len(content), len(body)))
+        self._write(body)
 
-    def add_part(self, name: str, part: Packed) -> None:
+    def add_part(self, name: str, part: PackedMember) -> None:
         """A member that was packed before, and is finished."""
         self._begin(name, part.method, part.crc, (part.size_bytes, part.packed_bytes))
         source = part.blocks()
@@ -155,21 +155,30 @@ class ZipWriter:
         size, packed = sizes
         needs = max(size, packed) >= _U32
         extra = struct.pack("<HHQQ", 1, 16, size, packed) if needs else b""
-        shown = (_U32, _U32) if needs else (packed, size)
-        fixed = (45 if needs else 20, _UTF8_FLAG, method, *_DOS_TIME, crc, *shown, len(spelt), len(extra))
-        self._enter(spelt, (method, crc), sizes)
-        self._write(struct.pack("<IHHHHHIIIHH", 0x04034B50, *fixed) + spelt + extra)
+        shown_sizes = (_U32, _U32) if needs else (packed, size)
+        fields = (45 if needs else 20, _UTF8_FLAG, method, *_DOS_TIME, crc, *shown_sizes, len(spelt), len(extra))
+        self._add_to_directory(spelt, (method, crc), sizes)
+        self._write(struct.pack("<IHHHHHIIIHH", 0x04034B50, *fields) + spelt + extra)
 
-    def _enter(self, spelt: bytes, told: tuple[int, int], sizes: tuple[int, int]) -> None:
-        method, crc = told
+    def _add_to_directory(self, spelt: bytes, method_and_crc: tuple[int, int], sizes: tuple[int, int]) -> None:
+        method, crc = method_and_crc
         size, packed = sizes
         far = [value for value in (size, packed, self.at) if value >= _U32]
         extra = struct.pack(f"<HH{len(far)}Q", 1, 8 * len(far), *far) if far else b""
-        needed = 45 if far else 20
+        version_needed = 45 if far else 20
         mode = (0o040755 << 16 | 0x10) if spelt.endswith(b"/") else 0o100644 << 16
-        fixed = (needed | 3 << 8, needed, _UTF8_FLAG, method, *_DOS_TIME, crc, min(packed, _U32), min(size, _U32))
+        fields = (
+            version_needed | 3 << 8,
+            version_needed,
+            _UTF8_FLAG,
+            method,
+            *_DOS_TIME,
+            crc,
+            min(packed, _U32),
+            min(size, _U32),
+        )
         tail = (len(spelt), len(extra), 0, 0, 0, mode, min(self.at, _U32))
-        self._directory.write(struct.pack("<IHHHHHHIIIHHHHHII", 0x02014B50, *fixed, *tail) + spelt + extra)
+        self._directory.write(struct.pack("<IHHHHHHIIIHHHHHII", 0x02014B50, *fields, *tail) + spelt + extra)
         self.count += 1
 
     def _write(self, block: bytes) -> None:
@@ -184,8 +193,8 @@ def _end(begin: int, size: int, count: int) -> bytes:
     )
     if count < _U16 and size < _U32 and begin < _U32:
         return tail
-    whole = struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 45 | 3 << 8, 45, 0, 0, count, count, size, begin)
-    return whole + struct.pack("<IIQI", 0x07064B50, 0, begin + size, 1) + tail
+    zip64_end = struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 45 | 3 << 8, 45, 0, 0, count, count, size, begin)
+    return zip64_end + struct.pack("<IIQI", 0x07064B50, 0, begin + size, 1) + tail
 
 
 def _cut(path: Path, length: int) -> BinaryIO:

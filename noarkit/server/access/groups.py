@@ -77,8 +77,8 @@ def _create(call: Call) -> Answer:
         raise Refusal(400, "claims must name at least one claim")
     values = {"global_permissions": "[]", "service_permissions": "[]", **_read_columns(body)}
     columns = ", ".join(values)
-    marks = ", ".join("?" for _ in values)
-    sql = f"INSERT INTO access_group ({columns}) VALUES ({marks}) RETURNING id"  # noqa: S608  # our own column names
+    placeholders = ", ".join("?" for _ in values)
+    sql = f"INSERT INTO access_group ({columns}) VALUES ({placeholders}) RETURNING id"  # noqa: S608  # our own column names
     with call.service.db.transaction() as db:
         _require_free_name(db, str(values["name"]), except_id=0)
         group = int(db.execute(sql, list(values.values())).fetchone()[0])

@@ -14,13 +14,13 @@ _LARGEST_ID = 2**63 - 1
 _MAX_OFFSET = 2**53
 
 
-def read_body(call: Call, allowed: Collection[str]) -> Body:
+def read_body(call: Call, known_names: Collection[str]) -> Body:
     """The JSON object of the call. Refuses with 400 a member that is not among `allowed`."""
     if not isinstance(call.body, dict):
         raise Refusal(400, "the body must be a JSON object")
     for name in call.body:
-        if name not in allowed:
-            raise Refusal(400, f"unknown member {name}; known are {', '.join(allowed)}")
+        if name not in known_names:
+            raise Refusal(400, f"unknown member {name}; known are {', '.join(known_names)}")
     return call.body
 
 
@@ -58,12 +58,12 @@ def read_texts(body: Body, name: str) -> list[str]:
     return list(dict.fromkeys(value))
 
 
-def read_words(body: Body, name: str, allowed: Sequence[str]) -> list[str]:
+def read_words(body: Body, name: str, choices: Sequence[str]) -> list[str]:
     """A list of words, each of which must be among `allowed`."""
     values = read_texts(body, name)
     for word in values:
-        if word not in allowed:
-            raise Refusal(400, f"{name}: {word} is not one of {', '.join(allowed)}")
+        if word not in choices:
+            raise Refusal(400, f"{name}: {word} is not one of {', '.join(choices)}")
     return values
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from noarkit.server.query.language import parse_path
-from noarkit.server.query.paths import Linked, Paths, joins_sql, require_tables
+from noarkit.server.query.paths import LinkedObject, Paths, joins_sql, require_tables
 from noarkit.server.schema import schema
 from noarkit.server.settings import Settings
 
@@ -89,13 +89,13 @@ def chain_query(
     prefix = f"{chain}." if chain else ""
     needs_table = chain.endswith("refDokumentversjon")
     targets = [paths.target(parse_path(prefix + name)) for name in ("id", *fields)]
-    linked: dict[Linked, None] = {}
+    linked_objects: dict[LinkedObject, None] = {}
     for target in targets:
-        linked.update(dict.fromkeys(reversed(require_tables(target))))
-    joins = joins_sql(list(linked), frozenset(linked), guarded=guarded)
+        linked_objects.update(dict.fromkeys(reversed(require_tables(target))))
+    joins = joins_sql(list(linked_objects), frozenset(linked_objects), guarded=guarded)
     own_id, *columns = [target.sql(guarded=guarded) for target in targets]
     conditions = [f"{own_id} IS NOT NULL"]
     if needs_table:
-        conditions.append(_LATEST.format(table=targets[0].linked.table))
+        conditions.append(_LATEST.format(table=targets[0].linked_object.table))
     tables = " ".join([schema().tables[doctype.family].name, "o", *joins])
     return ChainQuery(tables, " AND ".join(conditions), own_id, tuple(columns))

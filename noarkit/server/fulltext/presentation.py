@@ -101,10 +101,12 @@ def render_results(context: SearchContext, ids: Sequence[int]) -> list[Object]:
     highlights = {
         family: _highlights(context, family, belonging[family].values()) for family in context.doctype.searched
     }
-    rendered: list[Object] = []
+    results: list[Object] = []
     for find_id in ids:
-        linked_ids = {family: linked[find_id] for family, linked in belonging.items() if find_id in linked}
-        rendered.append(
+        linked_ids = {
+            family: ids_by_find[find_id] for family, ids_by_find in belonging.items() if find_id in ids_by_find
+        }
+        results.append(
             {
                 "ids": {
                     f"{name}.id": [str(linked_id) for linked_id in linked_ids[name]]
@@ -123,19 +125,19 @@ def render_results(context: SearchContext, ids: Sequence[int]) -> list[Object]:
                 },
             }
         )
-    return rendered
+    return results
 
 
 def render_facets(context: SearchContext, total: int) -> list[Object]:
     """Counts the values of each facet over all finds, the most frequent ones first."""
     if total > _FACETS_UP_TO:
         return []
-    rendered: list[Object] = []
+    facets: list[Object] = []
     for name in _FACETS:
         if name.partition(".")[0] in context.doctype.chains:
             values = _facet(context, find_value(context.doctype, name))
-            rendered.append({"field": name, "values": values})
-    return rendered
+            facets.append({"field": name, "values": values})
+    return facets
 
 
 def _facet(context: SearchContext, value: Value) -> dict[str, int]:
@@ -177,16 +179,16 @@ def _belonging(context: SearchContext, family: str, ids: Sequence[int]) -> dict[
             f"SELECT o.id, {query.id} FROM {query.tables} WHERE {query.condition}"  # noqa: S608  # names of the metamodel
             " AND o.id IN (SELECT value FROM json_each(?)) ORDER BY 1, 2"
         )
-        for find, linked in context.db.execute(sql, (orjson.dumps(list(ids)).decode(),)).fetchall():
-            linked_by_find.setdefault(find, {})[linked] = None
-    return {find: list(linked) for find, linked in linked_by_find.items()}
+        for find, related in context.db.execute(sql, (orjson.dumps(list(ids)).decode(),)).fetchall():
+            linked_by_find.setdefault(find, {})[related] = None
+    return {find: list(related) for find, related in linked_by_find.items()}
 
 
 def _objects(context: SearchContext, family: str, groups: Iterable[Sequence[int]]) -> dict[int, Object]:
     ids = list(dict.fromkeys(item for group in groups for item in group))
     rows = fetch(context.db, family, ids)
-    rendered = render_all(context.db, family, rows, public_use=context.public_use, newer=context.settings.show_newer)
-    return {int(str(item["id"])): item for item in rendered}
+    items = render_all(context.db, family, rows, public_use=context.public_use, newer=context.settings.show_newer)
+    return {int(str(item["id"])): item for item in items}
 
 
 def _highlights(
@@ -205,15 +207,15 @@ def _highlight(context: SearchContext, family: str, object_id: int, is_hidden: b
     row = context.db.execute(sql, (" OR ".join(context.words), object_id)).fetchone()
     highlights: dict[str, list[str]] = {}
     for name, column in places(family).items() if row else ():
-        marked = row[len(COLUMNS)] if name == TEXT else row[COLUMNS.index(column)]
-        if marked and _START in marked and not (is_hidden and column not in OPEN):
-            highlights[f"{family}.{name}"] = [marked]
+        snippet = row[len(COLUMNS)] if name == TEXT else row[COLUMNS.index(column)]
+        if snippet and _START in snippet and not (is_hidden and column not in OPEN):
+            highlights[f"{family}.{name}"] = [snippet]
     return highlights
 
 
 def _merge(parts: Iterable[dict[str, list[str]]]) -> dict[str, list[str]]:
-    merged: dict[str, list[str]] = {}
+    highlights: dict[str, list[str]] = {}
     for part in parts:
-        for name, marked in part.items():
-            merged.setdefault(name, []).extend(marked)
-    return merged
+        for name, snippets in part.items():
+            highlights.setdefault(name, []).extend(snippets)
+    return highlights

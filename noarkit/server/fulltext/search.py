@@ -194,11 +194,11 @@ def _keep_finds(context: SearchContext, subqueries: Sequence[_Subquery], *, firs
 
 def _apply_filter(context: SearchContext, value: Value, values: tuple[str, ...]) -> None:
     """Keeps the finds for which a filtered field has one of the values."""
-    marks = ", ".join("?" * len(values))
+    placeholders = ", ".join("?" * len(values))
     subqueries: list[_Subquery] = []
     for chain in context.doctype.chains[value.family]:
         query = context.chain_query(chain, value.fields)
-        condition = f"{query.condition} AND {value.sql(query)} IN ({marks})"
+        condition = f"{query.condition} AND {value.sql(query)} IN ({placeholders})"
         if context.public_use and not value.is_open:
             note_closed(context, value.family, f"SELECT {query.id} FROM {query.tables} WHERE {condition}", values)  # noqa: S608  # names of the metamodel
             condition += f" AND {not_closed_sql(value.family, query)}"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from noarkit.server.query.language import Between, Compare, Group, Node, Path, parse
 from noarkit.server.query.operands import Operand, operand, pattern, prefix
-from noarkit.server.query.paths import MAY_READ, Linked, Paths, Target, joins_sql, require_tables
+from noarkit.server.query.paths import MAY_READ, LinkedObject, Paths, Target, joins_sql, require_tables
 from noarkit.server.query.patterns import ANY, MATCHES
 from noarkit.server.query.request import QueryRequest, Scalar, Sort
 from noarkit.server.schema import schema
@@ -44,7 +44,7 @@ def compile_query(request: QueryRequest, settings: Settings, *, guarded: bool) -
     conditions = (
         [f"o.type = '{request.type}'"] if paths.root.types != schema().model.concrete(paths.root.family) else []
     )
-    required: frozenset[Linked] = frozenset()
+    required: frozenset[LinkedObject] = frozenset()
     if tree is not None:
         conditions.append(condition.sql(tree))
         required = condition.required(tree)
@@ -55,17 +55,17 @@ def compile_query(request: QueryRequest, settings: Settings, *, guarded: bool) -
     joins = joins_sql(linked_objects, required, guarded=guarded)
     if len(joins) >= MAX_TABLES:
         raise Refusal(400, f"The query joins more than {MAX_TABLES} tables.")
-    repeats = any(linked.link is not None and _may_repeat(linked) for linked in linked_objects)
-    selected = ["SELECT DISTINCT" if repeats else "SELECT", ", ".join(["o.id", *(sorted_by if repeats else ())])]
-    clauses = [*selected, "FROM", schema().tables[paths.root.family].name, "o", *joins]
+    repeats = any(linked_object.link is not None and _may_repeat(linked_object) for linked_object in linked_objects)
+    select = ["SELECT DISTINCT" if repeats else "SELECT", ", ".join(["o.id", *(sorted_by if repeats else ())])]
+    clauses = [*select, "FROM", schema().tables[paths.root.family].name, "o", *joins]
     if conditions:
         clauses += ["WHERE", " AND ".join(conditions)]
     clauses += ["ORDER BY", order, "LIMIT ? OFFSET ?"]
     return Statement(" ".join(clauses), (*condition.operands, request.limit + 1, request.offset), paths.root.family)
 
 
-def _may_repeat(linked: Linked) -> bool:
-    link = linked.link
+def _may_repeat(linked_object: LinkedObject) -> bool:
+    link = linked_object.link
     return link is not None and link.kind != "column" and not link.single
 
 
@@ -94,7 +94,7 @@ class _Conditions:
     parameters: Mapping[str, Scalar]
     guarded: bool = field(kw_only=True)
     operands: list[Operand] = field(default_factory=list)
-    _linked: dict[Linked, None] = field(default_factory=dict)
+    _linked_objects: dict[LinkedObject, None] = field(default_factory=dict)
 
     def sql(self, node: Node) -> str:
         """The condition as SQL."""
@@ -109,18 +109,18 @@ class _Conditions:
             parts = ["(" + word.join(row) + ")" for row in rows]
         return "(" + word.join(parts) + ")"
 
-    def required(self, node: Node) -> frozenset[Linked]:
+    def required(self, node: Node) -> frozenset[LinkedObject]:
         """The linked objects without which the condition cannot hold."""
         if isinstance(node, Group):
             requirements = [self.required(part) for part in node.parts]
             return frozenset.union(*requirements) if node.kind == "&&" else frozenset.intersection(*requirements)
         if isinstance(node, Compare) and node.operator == "=" and self._value(node.param) is None:
             return frozenset()
-        return frozenset(self.paths.target(node.path).linked.lineage())
+        return frozenset(self.paths.target(node.path).linked_object.lineage())
 
-    def linked_objects(self) -> list[Linked]:
+    def linked_objects(self) -> list[LinkedObject]:
         """The linked objects that the condition speaks of, parents first."""
-        return sorted(self._linked, key=lambda linked: linked.depth)
+        return sorted(self._linked_objects, key=lambda linked: linked.depth)
 
     def _alternatives(self, group: Group) -> Iterator[str]:
         """The parts of an OR; equalities of one path become one IN, which an index serves at once."""
@@ -176,7 +176,7 @@ class _Conditions:
     def _target(self, path: Path) -> Target:
         """The target of a path; the tables on the way are added to the joins of the statement."""
         target = self.paths.target(path)
-        self._linked.update(dict.fromkeys(require_tables(target)))
+        self._linked_objects.update(dict.fromkeys(require_tables(target)))
         return target
 
     def _operand(self, target: Target, node: Compare) -> Operand:

@@ -190,11 +190,11 @@ class _Reader:
         low = self.expect("param", "", "a parameter")
         self.expect(":", ":", '":"')
         high = self.expect("param", "", "a parameter")
-        closing = self._tokens[self._next]
-        if closing.kind not in ("]", "}"):
-            raise self._unexpected('"]" or "}"', closing)
+        bracket = self._tokens[self._next]
+        if bracket.kind not in ("]", "}"):
+            raise self._unexpected('"]" or "}"', bracket)
         self._next += 1
-        return Between(path, low, high, low_inside, closing.kind == "]")
+        return Between(path, low, high, low_inside, bracket.kind == "]")
 
     def _accept(self, kind: str) -> bool:
         if self._tokens[self._next].kind != kind:

@@ -22,7 +22,7 @@ MAY_READ = "noarkit_may_read"
 
 
 @dataclass(slots=True, eq=False)
-class Linked:
+class LinkedObject:
     """One object that a query refers to: the root object, or an object that references lead to from there."""
 
     number: int
@@ -30,10 +30,10 @@ class Linked:
     family: str
     types: tuple[str, ...]
     link: Link | None = None
-    parent: Linked | None = None
+    parent: LinkedObject | None = None
     depth: int = 0
     reads_table: bool = False
-    children: dict[tuple[str, str], Linked] = field(default_factory=dict)
+    children: dict[tuple[str, str], LinkedObject] = field(default_factory=dict)
 
     @property
     def table(self) -> str:
@@ -50,9 +50,9 @@ class Linked:
             return f"{self.table}.id"
         return f'{self.parent.table}."{self.link.column}"'
 
-    def lineage(self) -> list[Linked]:
+    def lineage(self) -> list[LinkedObject]:
         """The object itself and its parents, nearest first, without the root object."""
-        ancestors: list[Linked] = []
+        ancestors: list[LinkedObject] = []
         current = self
         while current.parent is not None:
             ancestors.append(current)
@@ -64,7 +64,7 @@ class Linked:
 class Target:
     """The end of a path: a column of an object or, without a field, the object itself."""
 
-    linked: Linked
+    linked_object: LinkedObject
     column: str
     field: Field | None
 
@@ -76,8 +76,8 @@ class Target:
     def sql(self, *, guarded: bool) -> str:
         """The column in SQL."""
         if self.column == "id":
-            return self.linked.id_sql(guarded=guarded)
-        return f'{self.linked.table}."{self.column}"'
+            return self.linked_object.id_sql(guarded=guarded)
+        return f'{self.linked_object.table}."{self.column}"'
 
 
 class Paths:
@@ -87,41 +87,41 @@ class Paths:
         self._model: Metamodel = schema().model
         self._settings = settings
         self._aliases = aliases
-        self._resolved: dict[str, Linked] = {}
+        self._resolved: dict[str, LinkedObject] = {}
         self._count = 0
-        self.root = Linked(0, type_name, self._family(type_name), self._known_types(type_name))
+        self.root = LinkedObject(0, type_name, self._family(type_name), self._known_types(type_name))
         for alias in aliases:
             self._alias(alias, ())
 
     def target(self, path: Path) -> Target:
         """What the path leads to; a Refusal where there is no such field or link."""
-        linked = self._alias(path.alias, ()) if path.alias else self.root
+        linked_object = self._alias(path.alias, ()) if path.alias else self.root
         for name in path.names[:-1]:
-            linked = self._follow(linked, name)
+            linked_object = self._follow(linked_object, name)
         name = path.names[-1]
-        if self._reference(linked, name) is not None:
-            return Target(self._follow(linked, name), "id", None)
-        model_field = self.field(linked, name)
+        if self._reference(linked_object, name) is not None:
+            return Target(self._follow(linked_object, name), "id", None)
+        model_field = self.field(linked_object, name)
         if not model_field.queryable:
-            raise Refusal(400, f"Field {name} of {linked.name} cannot be queried.")
-        return Target(linked, model_field.name, model_field)
+            raise Refusal(400, f"Field {name} of {linked_object.name} cannot be queried.")
+        return Target(linked_object, model_field.name, model_field)
 
-    def field(self, linked: Linked, name: str) -> Field:
+    def field(self, linked_object: LinkedObject, name: str) -> Field:
         """The field of that name on one of the possible types."""
-        for type_name in linked.types:
+        for type_name in linked_object.types:
             fields = self._model.types[type_name].fields
             match = fields.get(name) or next(
                 (candidate for candidate in fields.values() if candidate.also == name), None
             )
             if match is not None and self._is_known(match):
                 return match
-        raise Refusal(400, f"A field with name {name} was not found in {linked.name} or its hierarchy.")
+        raise Refusal(400, f"A field with name {name} was not found in {linked_object.name} or its hierarchy.")
 
     def is_reference(self, name: str) -> bool:
         """True where the object asked for has a link of that name."""
         return self._reference(self.root, name) is not None
 
-    def _alias(self, alias: str, waiting: tuple[str, ...]) -> Linked:
+    def _alias(self, alias: str, waiting: tuple[str, ...]) -> LinkedObject:
         if alias in self._resolved:
             return self._resolved[alias]
         if alias not in self._aliases:
@@ -137,10 +137,10 @@ class Paths:
         if self._reference(parent, path.names[-1]) is None:
             self.field(parent, path.names[-1])
             raise Refusal(400, f"joins: {alias} must lead along a reference, which {path.names[-1]} is not.")
-        linked = self._resolved[alias] = self._follow(parent, path.names[-1], alias)
-        return linked
+        linked_object = self._resolved[alias] = self._follow(parent, path.names[-1], alias)
+        return linked_object
 
-    def _follow(self, parent: Linked, name: str, alias: str = "") -> Linked:
+    def _follow(self, parent: LinkedObject, name: str, alias: str = "") -> LinkedObject:
         existing = parent.children.get((name, alias))
         if existing is not None:
             return existing
@@ -152,7 +152,7 @@ class Paths:
             raise self._too_deep()
         links = [link for type_name in parent.types if (link := schema().link(type_name, name)) is not None]
         self._count += 1
-        linked = Linked(
+        linked_object = LinkedObject(
             number=self._count,
             name=reference.targets[0] if len(reference.targets) == 1 else links[0].other_family,
             family=links[0].other_family,
@@ -161,11 +161,11 @@ class Paths:
             parent=parent,
             depth=parent.depth + 1,
         )
-        parent.children[name, alias] = linked
-        return linked
+        parent.children[name, alias] = linked_object
+        return linked_object
 
-    def _reference(self, linked: Linked, name: str) -> Reference | None:
-        for type_name in linked.types:
+    def _reference(self, linked_object: LinkedObject, name: str) -> Reference | None:
+        for type_name in linked_object.types:
             reference = self._model.types[type_name].references.get(name)
             if reference is not None and self._is_known(reference):
                 return reference
@@ -194,18 +194,18 @@ class Paths:
         return Refusal(400, f"A path may follow at most {self._settings.query_depth} references.")
 
 
-def require_tables(target: Target) -> list[Linked]:
+def require_tables(target: Target) -> list[LinkedObject]:
     """The linked objects on the way to a target, nearest to it first; their tables will be joined where needed."""
     if target.column != "id":
-        target.linked.reads_table = True
-    lineage = target.linked.lineage()
-    for linked in lineage:
-        if linked.parent is not None and linked.link is not None and linked.link.kind == "column":
-            linked.parent.reads_table = True
+        target.linked_object.reads_table = True
+    lineage = target.linked_object.lineage()
+    for linked_object in lineage:
+        if linked_object.parent is not None and linked_object.link is not None and linked_object.link.kind == "column":
+            linked_object.parent.reads_table = True
     return lineage
 
 
-def joins_sql(linked_objects: list[Linked], required: frozenset[Linked], *, guarded: bool) -> list[str]:
+def joins_sql(linked_objects: list[LinkedObject], required: frozenset[LinkedObject], *, guarded: bool) -> list[str]:
     """The join clauses of `linked_objects` (parents first), inner joins for those that must exist.
 
     Inner joins come first: SQLite may then begin at any of them.
@@ -215,30 +215,30 @@ def joins_sql(linked_objects: list[Linked], required: frozenset[Linked], *, guar
     ]
     return [
         clause
-        for linked in ordered
-        for clause in _clauses(linked, "JOIN" if linked in required else "LEFT JOIN", guarded=guarded)
+        for linked_object in ordered
+        for clause in _clauses(linked_object, "JOIN" if linked_object in required else "LEFT JOIN", guarded=guarded)
     ]
 
 
-def _clauses(linked: Linked, join: str, *, guarded: bool) -> list[str]:
-    link, parent = linked.link, linked.parent
+def _clauses(linked_object: LinkedObject, join: str, *, guarded: bool) -> list[str]:
+    link, parent = linked_object.link, linked_object.parent
     if link is None or parent is None:
         return []
-    table = f"{join} {schema().tables[linked.family].name} {linked.table} ON"
+    table = f"{join} {schema().tables[linked_object.family].name} {linked_object.table} ON"
     parent_id = parent.id_sql(guarded=guarded)
 
     def guard(column: str) -> str:
-        return f" AND {MAY_READ}('{linked.family}', {column})" if guarded else ""
+        return f" AND {MAY_READ}('{linked_object.family}', {column})" if guarded else ""
 
-    own_id = f"{linked.table}.id"
+    own_id = f"{linked_object.table}.id"
     if link.kind == "inverse":
-        return [f'{table} {linked.table}."{link.column}" = {parent_id}{guard(own_id)}']
+        return [f'{table} {linked_object.table}."{link.column}" = {parent_id}{guard(own_id)}']
     if link.kind == "pairs":
-        column = f"p{linked.number}.{link.other_column}"
-        pair_alias = f"p{linked.number}"
+        column = f"p{linked_object.number}.{link.other_column}"
+        pair_alias = f"p{linked_object.number}"
         on_parent = f"{pair_alias}.{link.own_column} = {parent_id}{guard(column)}"
         pair = f"{join} {link.pair_table} {pair_alias} ON {on_parent}"
-        return [pair, f"{table} {own_id} = {column}"] if linked.reads_table else [pair]
-    if linked.reads_table or guarded:
+        return [pair, f"{table} {own_id} = {column}"] if linked_object.reads_table else [pair]
+    if linked_object.reads_table or guarded:
         return [f'{table} {own_id} = {parent.table}."{link.column}"{guard(own_id)}']
     return []

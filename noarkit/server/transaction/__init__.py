@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 
 from noarkit.server.calling import Call, Handler, Route
 from noarkit.server.transaction import log
+from noarkit.server.transaction.concurrency import CaseFileGuard, case_files_added_to
 from noarkit.server.transaction.expand import TO_CASE_FILE, TO_REGISTRY_ENTRY, Expansion, expand
-from noarkit.server.transaction.flight import InFlight, case_files_added_to
 from noarkit.server.transaction.plan import plans
 from noarkit.server.transaction.request import read_actions
 from noarkit.server.transaction.run import finish, perform
@@ -32,13 +32,13 @@ def statements() -> Iterator[str]:
 def routes() -> list[Route]:
     """The calls of this area."""
     return [
-        Route("POST", "/transaction", _transaction(InFlight()), has_body=True),
+        Route("POST", "/transaction", _transaction(CaseFileGuard()), has_body=True),
         Route("POST", "/expand/folder", _expansion(TO_CASE_FILE), has_body=True),
         Route("POST", "/expand/record", _expansion(TO_REGISTRY_ENTRY), has_body=True),
     ]
 
 
-def _transaction(in_flight: InFlight) -> Handler:
+def _transaction(in_flight: CaseFileGuard) -> Handler:
     def transaction(call: Call) -> Answer:
         settings = call.service.settings
         actions = read_actions(call.body, plans(leniency(settings)), settings.max_actions)

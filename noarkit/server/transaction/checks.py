@@ -35,8 +35,8 @@ def check_all(stage: Stage) -> None:
 def _check_fields(entity: StagedEntity) -> None:
     values = entity.values
     for name in entity.plan.must:
-        stored = values.get(name)
-        if stored is None or stored == "":
+        value = values.get(name)
+        if value is None or value == "":
             raise Refusal(400, f"{entity.location}: field {name} must have a value.")
 
 
@@ -46,17 +46,17 @@ def _check_links(entity: StagedEntity) -> None:
         if values.get(name) is None:
             raise Refusal(400, f"{entity.location}: ref {name} must be linked.")
     for names in entity.plan.exactly_one:
-        filled = [name for name in names if values.get(name) not in (None, "")]
-        if len(filled) != 1:
-            filled_text = " and ".join(filled) or "none"
+        filled_names = [name for name in names if values.get(name) not in (None, "")]
+        if len(filled_names) != 1:
+            filled_text = " and ".join(filled_names) or "none"
             raise Refusal(
                 400, f"{entity.location}: exactly one of {', '.join(names)} must be set, found {filled_text}."
             )
 
 
 def _check_claims(entity: StagedEntity) -> None:
-    for name, stored in (entity.claimed_values or {}).items():
-        if entity.values.get(name) != stored:
+    for name, claimed_value in (entity.claimed_values or {}).items():
+        if entity.values.get(name) != claimed_value:
             raise Refusal(400, f"{entity.location}: field {name} is only ever filled in by the archive.")
 
 
@@ -98,14 +98,14 @@ def _check_places(stage: Stage) -> None:
 
 
 def _check_no_circle(stage: Stage, entity: StagedEntity, sound: set[int]) -> None:
-    seen: set[int] = set()
+    visited: set[int] = set()
     member: StagedEntity | None = entity
     while member is not None and member.id not in sound:
-        if member.id in seen:
+        if member.id in visited:
             raise Refusal(400, f"{entity.location}: {entity.plan.name} {entity.id} would stand below itself.")
-        seen.add(member.id)
+        visited.add(member.id)
         member = stage.parent_of(member)
-    sound |= seen
+    sound |= visited
 
 
 def _check_same_system(stage: Stage, entity: StagedEntity) -> None:
@@ -140,5 +140,5 @@ def _series(stage: Stage, entity: StagedEntity) -> StagedEntity | None:
     return member
 
 
-def _id(stored: Stored) -> int:
-    return int(stored or 0)
+def _id(value: Stored) -> int:
+    return int(value or 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from noarkit.server.transaction.aftermath import refuse_links
+from noarkit.server.transaction.final_checks import refuse_links
 from noarkit.server.transaction.generate import fill_one, number
 from noarkit.server.transaction.link import link
 from noarkit.server.transaction.plan import TypePlan
@@ -76,7 +76,7 @@ def expand(stage: Stage, expansion: Expansion, body: object) -> None:
     parties = _parties(stage, members, key) if expansion is TO_REGISTRY_ENTRY else []
     stage.admit([action, *parties])
     entity = stage.subject(action)
-    stage.saved[action.requested_id] = entity
+    stage.saved_entities[action.requested_id] = entity
     _become(stage, entity, stage.plans[expansion.after])
     richer = action._replace(plan=entity.plan)
     for name, value in fields.items():

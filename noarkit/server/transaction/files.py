@@ -63,7 +63,7 @@ class FileClaims(Protocol[FactsT]):
 def claim_files(stage: Stage, files: FileClaims[FactsT]) -> list[FactsT]:
     """Claims the file of every version made or changed here, and fills in its facts."""
     claims_by_id: dict[Stored, FactsT] = {}
-    for entity in stage.saved.values():
+    for entity in stage.saved_entities.values():
         if entity.plan.name == "Dokumentversjon" and _has_new_file(entity):
             file_id = entity.values[FILE]
             if file_id not in claims_by_id:
@@ -78,7 +78,7 @@ def replaced_files(stage: Stage) -> list[str]:
     """The files that versions changed here no longer refer to."""
     return [
         str(entity.old[FILE])
-        for entity in stage.saved.values()
+        for entity in stage.saved_entities.values()
         if entity.old is not None and entity.plan.name == "Dokumentversjon" and FILE in entity.changed_columns()
     ]
 
@@ -105,5 +105,5 @@ def _fill_in(entity: StagedEntity, facts: Facts) -> None:
         FILE_NAME: facts.name or _NAMELESS,
         "innholdstype": facts.media_type or _OCTETS,
     }
-    for column, stored in columns.items():
-        entity.set_value(column, stored)
+    for column, value in columns.items():
+        entity.set_value(column, value)

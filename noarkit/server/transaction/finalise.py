@@ -12,7 +12,7 @@ from noarkit.server.wire import Refusal
 
 def finalise(stage: Stage) -> None:
     """Completes every object that was finalised or opened here. Raises Refusal (400) for a date without its status."""
-    for entity in stage.saved.values():
+    for entity in stage.saved_entities.values():
         if entity.plan.closes:
             _complete(stage, entity)
 
@@ -31,9 +31,9 @@ def _complete(stage: Stage, entity: StagedEntity) -> None:
 
 def close(name: str, account: str, now_ms: int, entity: StagedEntity) -> None:
     """Says when and by whom, where it is not said already."""
-    for column, stored in ((CLOSED_DATE, now_ms), (CLOSED_BY, name), (CLOSED_BY_ID, account)):
+    for column, value in ((CLOSED_DATE, now_ms), (CLOSED_BY, name), (CLOSED_BY_ID, account)):
         if entity.values.get(column) is None:
-            entity.set_value(column, stored)
+            entity.set_value(column, value)
 
 
 def _refuse_early_date(entity: StagedEntity) -> None:

@@ -28,9 +28,9 @@ def generate(stage: Stage) -> None:
 
 def fill_one(stage: Stage, entity: StagedEntity) -> None:
     """Fills in what one object lacks, as when it becomes another type; `number` follows."""
-    for name, stored in _defaults(stage, entity.plan, year_of(stage.now_ms)).items():
+    for name, value in _defaults(stage, entity.plan, year_of(stage.now_ms)).items():
         if entity.values.get(name) is None:
-            entity.set_value(name, stored)
+            entity.set_value(name, value)
 
 
 def number(stage: Stage, entities: Iterable[StagedEntity]) -> None:
@@ -105,10 +105,10 @@ def _number_in_year(stage: Stage, entities: list[StagedEntity], kind: str, year:
     for entity in entities:
         values = entity.values
         columns = _NUMBERED.get(entity.plan.name)
-        entity_year = year if columns is None else _whole(values[columns[0]])
+        entity_year = year if columns is None else _to_int(values[columns[0]])
         chosen_number = None if columns is None else values.get(columns[1])
         if chosen_number is not None:
-            highest_by_year[entity_year] = max(highest_by_year.get(entity_year, 0), _whole(chosen_number))
+            highest_by_year[entity_year] = max(highest_by_year.get(entity_year, 0), _to_int(chosen_number))
         elif columns is not None or values.get(ident) is None:
             unnumbered[entity_year].append(entity)
     for entity_year, highest in highest_by_year.items():
@@ -137,12 +137,12 @@ def _number_below(stage: Stage, entities: list[StagedEntity], column: str, paren
     highest_by_scope: dict[tuple[str, int], int] = defaultdict(int)
     for entity in entities:
         values = entity.values
-        scope = next(((name, _whole(values[name])) for name in parents if values.get(name) is not None), ("", 0))
+        scope = next(((name, _to_int(values[name])) for name in parents if values.get(name) is not None), ("", 0))
         chosen_number = values.get(column)
         if chosen_number is None:
             unnumbered[scope].append(entity)
         else:
-            highest_by_scope[scope] = max(highest_by_scope[scope], _whole(chosen_number))
+            highest_by_scope[scope] = max(highest_by_scope[scope], _to_int(chosen_number))
     for scope, members in unnumbered.items():
         following = max(highest_by_scope[scope], _highest(stage, members[0].plan.family, column, scope)) + 1
         for offset, entity in enumerate(members):
@@ -167,16 +167,16 @@ def _complete_precedent(stage: Stage, entity: StagedEntity) -> None:
         "presedensGodkjentAvBrukerIdent": stage.caller.account,
         "presedensStatus": "G",
     }
-    for name, stored in defaults.items():
+    for name, value in defaults.items():
         if entity.values.get(name) is None:
-            entity.set_value(name, stored)
+            entity.set_value(name, value)
 
 
 def _precedent_title(stage: Stage, entity: StagedEntity) -> Stored:
     """The title of the first case file or registry entry that the precedent is linked to."""
-    for key, (owner, _, linked) in stage.pair_owners.items():
-        if owner is entity and stage.pairs[key] and linked.values.get("tittel"):
-            return linked.values["tittel"]
+    for key, (owner, _, target) in stage.pair_owners.items():
+        if owner is entity and stage.pairs[key] and target.values.get("tittel"):
+            return target.values["tittel"]
     return "Presedens"
 
 
@@ -198,5 +198,5 @@ def _allocate_numbers(db: sqlite3.Connection, name: str, count: int) -> int:
     return int(row[0]) - count + 1
 
 
-def _whole(stored: Stored) -> int:
-    return int(stored or 0)
+def _to_int(value: Stored) -> int:
+    return int(value or 0)

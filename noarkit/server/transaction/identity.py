@@ -10,9 +10,9 @@ from noarkit.server.transaction.stage import Stage
 from noarkit.server.wire import Refusal
 
 
-def check_identity_numbers(stage: Stage, name: str, stored: object, location: str) -> None:
+def check_identity_numbers(stage: Stage, name: str, value: object, location: str) -> None:
     """Looks at one open text that a caller wrote. Raises Refusal (400) where the settings refuse such numbers."""
-    if not isinstance(stored, str) or next(find_identity_numbers(stored), None) is None:
+    if not isinstance(value, str) or next(find_identity_numbers(value), None) is None:
         return
     sentence = f"{location}: field {name} holds a national identity number."
     if stage.settings.identity_numbers == "refuse":

@@ -90,7 +90,7 @@ def _pair(stage: Stage, action: Action, plan: LinkPlan, source: StagedEntity, ta
     key = _pair_key(plan, source, target)
     if _is_paired(stage, key, source, target):
         return
-    _set_pair(stage, key, plan, source, target, linked=True)
+    _set_pair(stage, key, plan, source, target, is_linked=True)
     if source.old is None and plan.name == "refSekundaerKlasse":
         source.secondary_class_ids = [*(source.secondary_class_ids or ()), target.id]
     elif target.old is None and plan.inverse == "refSekundaerKlasse":
@@ -101,7 +101,7 @@ def _unpair(stage: Stage, action: Action, plan: LinkPlan, source: StagedEntity, 
     key = _pair_key(plan, source, target)
     if not _is_paired(stage, key, source, target):
         raise _not_linked(action)
-    _set_pair(stage, key, plan, source, target, linked=False)
+    _set_pair(stage, key, plan, source, target, is_linked=False)
     for owner, class_id in ((source, target.id), (target, source.id)):
         if owner.secondary_class_ids and class_id in owner.secondary_class_ids:
             owner.secondary_class_ids.remove(class_id)
@@ -125,7 +125,7 @@ def _pair_key(plan: LinkPlan, source: StagedEntity, target: StagedEntity) -> Pai
 
 
 def _set_pair(
-    stage: Stage, key: Pair, plan: LinkPlan, source: StagedEntity, target: StagedEntity, *, linked: bool
+    stage: Stage, key: Pair, plan: LinkPlan, source: StagedEntity, target: StagedEntity, *, is_linked: bool
 ) -> None:
     """Adds or removes a pair; a pair that is changed twice is as in the database again, and no change.
 
@@ -134,9 +134,9 @@ def _set_pair(
     if key in stage.pairs:
         del stage.pairs[key], stage.pair_owners[key]
     else:
-        stage.pairs[key] = linked
+        stage.pairs[key] = is_linked
         stage.pair_owners[key] = (source, plan.name, target) if plan.owns else (target, plan.inverse, source)
-    step = 1 if linked else -1
+    step = 1 if is_linked else -1
     _count(stage, source, plan.name, step)
     _count(stage, target, plan.inverse, step)
 

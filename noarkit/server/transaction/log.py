@@ -74,7 +74,7 @@ class Change:
     field_type: str | None = None
     new: str | None = None
     old: str | None = None
-    removed: str | None = None
+    removed_json: str | None = None
     previous_parent: str | None = None
     current_parent: str | None = None
     parent_id: int | None = None
@@ -99,7 +99,7 @@ def write_entries(db: sqlite3.Connection, entries: Iterable[Entry]) -> None:
     db.executemany(_INSERT, entries)
 
 
-def create_entry(actor: Actor, subject: Subject, whole: str, parent_id: int | None) -> Entry:
+def create_entry(actor: Actor, subject: Subject, object_json: str, parent_id: int | None) -> Entry:
     """The row of a new object; `whole` is its JSON."""
     return (
         subject.object_id,
@@ -111,7 +111,7 @@ def create_entry(actor: Actor, subject: Subject, whole: str, parent_id: int | No
         actor.account,
         None,
         None,
-        whole,
+        object_json,
         None,
         None,
         None,
@@ -134,7 +134,7 @@ def entry(actor: Actor, subject: Subject, change: Change) -> Entry:
         change.field_type,
         change.new,
         change.old,
-        change.removed,
+        change.removed_json,
         change.previous_parent,
         change.current_parent,
         change.parent_id,
@@ -156,5 +156,5 @@ def reference(type_name: str, object_id: int, system_id: Stored) -> str:
     return orjson.dumps({"type": type_name, "id": str(object_id), "systemId": system_id}).decode()
 
 
-def _field(name: str, kind: str, stored: Stored) -> str:
-    return orjson.dumps({name: to_wire(kind, stored)}).decode()
+def _field(name: str, kind: str, value: Stored) -> str:
+    return orjson.dumps({name: to_wire(kind, value)}).decode()

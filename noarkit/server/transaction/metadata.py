@@ -56,12 +56,12 @@ def _field(stage: Stage, group: str, name: str, values: list[object], location: 
         ).fetchone()
         if row is None:
             raise BadValue("is not in the registry")
-        kind, fixed = row
+        kind, fixed_json = row
         converted = [_KINDS[kind](value) for value in values]
-        allowed = None if fixed is None else {_KINDS[kind](value) for value in orjson.loads(fixed)}
+        choices = None if fixed_json is None else {_KINDS[kind](value) for value in orjson.loads(fixed_json)}
     except BadValue as fault:
         raise Refusal(400, f"{location} {fault}.") from None
-    if allowed is not None and not allowed.issuperset(converted):
+    if choices is not None and not choices.issuperset(converted):
         raise Refusal(400, f"{location} takes only the values of its fixed set.")
     return {"type": kind, "values": converted}
 

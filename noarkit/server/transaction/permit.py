@@ -52,13 +52,13 @@ def _check_new(stage: Stage) -> None:
     edits_final = EDIT_FINALIZED in rights.service
     if creates and manages and edits_final:
         return
-    seen: dict[tuple[str, Node], bool] = {}
+    answers: dict[tuple[str, Node], bool] = {}
     for entity in stage.new:
         node = _anchor(stage, entity)
         if not creates:
-            _ask_below(stage, entity, "Create", node, seen)
+            _ask_below(stage, entity, "Create", node, answers)
         if entity.system_columns and not manages:
-            _ask_below(stage, entity, "UpdateSystemManaged", node, seen)
+            _ask_below(stage, entity, "UpdateSystemManaged", node, answers)
         above = stage.parent_of(entity)
         if above is not None and not edits_final:
             check_final_edit(stage, above, entity)
@@ -127,7 +127,7 @@ def _check_journal(stage: Stage) -> None:
     """Journaling is the caller's act where he says so; the archive's own default is not."""
     if JOURNAL in stage.caller.rights.service:
         return
-    for entity in stage.saved.values():
+    for entity in stage.saved_entities.values():
         if entity.plan.name != "Journalpost" or entity.values.get("journalstatus") != _JOURNALED:
             continue
         if entity.sets_journal_status if entity.old is None else "journalstatus" in entity.changed_columns():

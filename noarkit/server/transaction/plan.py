@@ -281,24 +281,24 @@ def _file_id(value: object) -> Stored:
 
 
 def _year(value: object) -> Stored:
-    stored = whole_number(value)
-    if not 1 <= stored <= _LAST_YEAR:
+    year = whole_number(value)
+    if not 1 <= year <= _LAST_YEAR:
         raise BadValue(f"takes a year from 1 to {_LAST_YEAR}")
-    return stored
+    return year
 
 
 def _count(value: object) -> Stored:
-    stored = whole_number(value)
-    if not 0 <= stored <= _LARGEST_COUNT:
+    count = whole_number(value)
+    if not 0 <= count <= _LARGEST_COUNT:
         raise BadValue(f"takes a number from 0 to {_LARGEST_COUNT}")
-    return stored
+    return count
 
 
 def _uuid(value: object) -> Stored:
-    stored = text(value).lower()
-    if not _UUID.fullmatch(stored):
+    uuid_text = text(value).lower()
+    if not _UUID.fullmatch(uuid_text):
         raise BadValue("takes a UUID like 123e4567-e89b-42d3-a456-426614174000")
-    return stored
+    return uuid_text
 
 
 def _link_plan(archive_schema: Schema, type_name: str, name: str, leniency: Leniency) -> LinkPlan:
@@ -324,15 +324,15 @@ def _link_plan(archive_schema: Schema, type_name: str, name: str, leniency: Leni
 def _targets(archive_schema: Schema, type_name: str, link: Link, leniency: Leniency) -> frozenset[str]:
     """The concrete types a link may lead to: what either of its two sides allows."""
     model = archive_schema.model
-    allowed = {concrete for target in link.reference.targets for concrete in model.concrete(target)}
+    target_types = {concrete for target in link.reference.targets for concrete in model.concrete(target)}
     for concrete in model.concrete(link.other_family):
         back = model.types[concrete].references.get(link.reference.inverse)
         if back is not None and any(model.is_a(type_name, target) for target in back.targets):
-            allowed.add(concrete)
+            target_types.add(concrete)
     family = model.family(type_name)
     if leniency.journal_posts_anywhere and (family, link.other_family, link.reference.name) in _LOOSE:
-        allowed.update(model.concrete(link.other_family))
-    return frozenset(allowed)
+        target_types.update(model.concrete(link.other_family))
+    return frozenset(target_types)
 
 
 def _unsupported(type_name: str, name: str, leniency: Leniency) -> frozenset[str]:

@@ -16,9 +16,9 @@ import orjson
 
 from noarkit.server.rendering import render_values
 from noarkit.server.transaction import log
-from noarkit.server.transaction.aftermath import check_known_parents, check_moved_below, delete_all
 from noarkit.server.transaction.checks import check_all
 from noarkit.server.transaction.files import FactsT, FileClaims, claim_files, replaced_files
+from noarkit.server.transaction.final_checks import check_known_parents, check_moved_below, delete_all
 from noarkit.server.transaction.finalise import finalise
 from noarkit.server.transaction.generate import generate
 from noarkit.server.transaction.link import link, unlink
@@ -54,9 +54,9 @@ def finish(stage: Stage, files: FileClaims[FactsT]) -> bytes:
     json_by_id = write_stage(stage, actor)
     check_known_parents(stage)
     check_moved_below(stage)
-    replaced = replaced_files(stage)
-    if replaced:
-        files.release(stage.db, replaced)
+    replaced_ids = replaced_files(stage)
+    if replaced_ids:
+        files.release(stage.db, replaced_ids)
     if stage.deleting:
         delete_all(stage, actor, files)
     answer = _answer(stage, json_by_id)
@@ -77,10 +77,10 @@ def _delete(stage: Stage, action: Action) -> None:
 def _answer(stage: Stage, json_by_id: Mapping[int, bytes]) -> bytes:
     newer = stage.settings.show_newer
     parts = []
-    for name, entity in stage.saved.items():
+    for name, entity in stage.saved_entities.items():
         if not entity.is_deleted:
-            rendered = json_by_id.get(entity.id) if newer else None
-            parts.append(orjson.dumps(name) + b":" + (rendered or _render(entity, newer)))
+            object_json = json_by_id.get(entity.id) if newer else None
+            parts.append(orjson.dumps(name) + b":" + (object_json or _render(entity, newer)))
     warnings = b',"warnings":' + orjson.dumps(stage.warnings) if stage.warnings else b""
     return b'{"saved":{' + b",".join(parts) + b"}" + warnings + b"}"
 

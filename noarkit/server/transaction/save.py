@@ -26,7 +26,7 @@ def save(stage: Stage, action: Action) -> None:
         check_version(stage, entity, action)
     else:
         entity = stage.make(str(key), action)
-    stage.saved[action.requested_id] = entity
+    stage.saved_entities[action.requested_id] = entity
     if entity.old is None:
         _fill_new(stage, entity, action)
     else:
@@ -65,24 +65,24 @@ def _fill_new(stage: Stage, entity: StagedEntity, action: Action) -> None:
 
 
 def _fill_special(stage: Stage, entity: StagedEntity, action: Action, plan: FieldPlan, value: object) -> None:
-    stored = _convert(stage, action, plan, value)
+    stored_value = _convert(stage, action, plan, value)
     if plan.save == "sm":
-        if stored is not None:
-            entity.claimed_values = {**(entity.claimed_values or {}), plan.column: stored}
+        if stored_value is not None:
+            entity.claimed_values = {**(entity.claimed_values or {}), plan.column: stored_value}
         return
-    if stored is None:
+    if stored_value is None:
         entity.nulled_columns = (entity.nulled_columns or set()) | {plan.column}
         entity.values.pop(plan.column, None)
         return
     if entity.nulled_columns:
         entity.nulled_columns.discard(plan.column)
     if plan.code_list:
-        check_code(stage, plan, stored, action.location)
+        check_code(stage, plan, stored_value, action.location)
     if plan.save == "cw":
         entity.system_columns = (entity.system_columns or set()) | {plan.column}
     elif plan.column == "journalstatus":
         entity.sets_journal_status = True
-    entity.values[plan.column] = stored
+    entity.values[plan.column] = stored_value
 
 
 def _change(stage: Stage, entity: StagedEntity, action: Action) -> None:
@@ -99,31 +99,31 @@ def change_field(stage: Stage, entity: StagedEntity, action: Action, plan: Field
     Business-specific metadata of a screened object, which a query for public use withholds, is not taken away by an
     empty object: whoever reads so and saves sends just that. Null takes it away.
     """
-    stored = _convert(stage, action, plan, value)
+    stored_value = _convert(stage, action, plan, value)
     column = plan.column
-    if stored == entity.values.get(column):
+    if stored_value == entity.values.get(column):
         return
     old = entity.old or {}
     if (
         column == METADATA
-        and stored is None
+        and stored_value is None
         and value is not None
         and find_screened(stage.db, entity.plan.family, [entity.id])
     ):
         return  # sent back by a client to whom it was never shown; null takes it away
-    if plan.save == "sm" and not (column == FILE_NAME and stored and stage.settings.file_names_settable):
+    if plan.save == "sm" and not (column == FILE_NAME and stored_value and stage.settings.file_names_settable):
         raise Refusal(400, f"{action.location}: field {plan.name} is only ever filled in by the archive.")
     if plan.never_changed or (plan.set_once and old.get(column) is not None):
         raise Refusal(400, f"{action.location}: field {plan.name} cannot be changed once it is set.")
-    if plan.must and (stored is None or stored == ""):
+    if plan.must and (stored_value is None or stored_value == ""):
         raise Refusal(400, f"{action.location}: field {plan.name} must have a value.")
-    if plan.code_list and stored is not None and stored != old.get(column):
-        check_code(stage, plan, stored, action.location)
+    if plan.code_list and stored_value is not None and stored_value != old.get(column):
+        check_code(stage, plan, stored_value, action.location)
     if plan.save == "cw":
         entity.system_columns = (entity.system_columns or set()) | {column}
     if plan.open_text and stage.settings.identity_numbers != "accept":
-        check_identity_numbers(stage, plan.name, stored, action.location)
-    entity.set_value(column, stored)
+        check_identity_numbers(stage, plan.name, stored_value, action.location)
+    entity.set_value(column, stored_value)
 
 
 def unknown_field(action: Action, name: str) -> Refusal:

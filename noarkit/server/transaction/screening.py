@@ -14,19 +14,19 @@ _CODE = "skjerming"
 
 def inherit_screening(stage: Stage) -> None:
     """Settles the screening of every new object that can inherit it; parents before their children."""
-    settled: set[int] = set()
+    settled_ids: set[int] = set()
     for entity in stage.new:
-        if entity.plan.inherits_screening and entity.id not in settled:
-            for member in _from_the_top(stage, entity, settled):
+        if entity.plan.inherits_screening and entity.id not in settled_ids:
+            for member in _from_the_top(stage, entity, settled_ids):
                 _settle(stage, member)
 
 
-def _from_the_top(stage: Stage, entity: StagedEntity, settled: set[int]) -> list[StagedEntity]:
+def _from_the_top(stage: Stage, entity: StagedEntity, settled_ids: set[int]) -> list[StagedEntity]:
     """The thing and those new ones above it that are not settled yet, topmost first."""
     chain: list[StagedEntity] = []
     member: StagedEntity | None = entity
-    while member is not None and member.old is None and member.id not in settled:
-        settled.add(member.id)
+    while member is not None and member.old is None and member.id not in settled_ids:
+        settled_ids.add(member.id)
         chain.append(member)
         member = stage.parent_of(member)
     chain.reverse()

@@ -66,14 +66,14 @@ class StagedEntity:
         # the caller set a new entry's journal status, rather than leaving it to the archive
         self.sets_journal_status = False
 
-    def set_value(self, column: str, stored: Stored) -> None:
+    def set_value(self, column: str, value: Stored) -> None:
         """Sets a column; the row that the database holds stays as it was in `old`."""
         if self.old is not None:
             if self.touched_columns is None:
                 self.touched_columns = set()
                 self.values = dict(self.old)
             self.touched_columns.add(column)
-        self.values[column] = stored
+        self.values[column] = value
 
     def changed_columns(self) -> list[str]:
         """The columns of an existing object that differ from what the database holds."""
@@ -104,7 +104,7 @@ class Stage:
     entities: dict[int, StagedEntity] = field(default_factory=dict)
     temporary: dict[str, StagedEntity] = field(default_factory=dict)
     new: list[StagedEntity] = field(default_factory=list)
-    saved: dict[str, StagedEntity] = field(default_factory=dict)
+    saved_entities: dict[str, StagedEntity] = field(default_factory=dict)
     pairs: dict[Pair, bool] = field(default_factory=dict)
     pair_owners: dict[Pair, tuple[StagedEntity, str, StagedEntity]] = field(default_factory=dict)
     deleting: list[tuple[StagedEntity, Action]] = field(default_factory=list)
@@ -125,9 +125,9 @@ class Stage:
             elif action.verb == "save":
                 new_keys.add(str(key))
             if action.link is not None:
-                for other in action.other_keys:
-                    if type(other) is int:
-                        ids_by_family.setdefault(action.link.other_family, {}).setdefault(other, action.place)
+                for other_key in action.other_keys:
+                    if type(other_key) is int:
+                        ids_by_family.setdefault(action.link.other_family, {}).setdefault(other_key, action.place)
         if new_keys:
             self.next_id = allocate(self.db, OBJECT_IDS, len(new_keys))
         for family, ids in ids_by_family.items():

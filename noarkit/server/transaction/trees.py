@@ -78,8 +78,8 @@ def delete_tree(
     nodes = walk(_reads(database), root, children_of, spared)
     while step := list(islice(nodes, batch)):
         with database.transaction() as db:
-            removed = remove(db, step, actor, files)
-        yield removed
+            removed_count = remove(db, step, actor, files)
+        yield removed_count
 
 
 def close_tree(database: Database, root: Node, actor: log.Actor, *, batch: int = BATCH) -> Generator[int, None, None]:
@@ -241,9 +241,9 @@ def _close(entity: StagedEntity, actor: log.Actor) -> None:
     if entity.plan.status is not None:
         entity.set_value(entity.plan.status[0], entity.plan.status[1])
     closing_values: tuple[Stored, ...] = (actor.now_ms, actor.name, actor.account)
-    for column, stored in zip(CLOSING, closing_values, strict=True):
+    for column, value in zip(CLOSING, closing_values, strict=True):
         if entity.values.get(column) is None:
-            entity.set_value(column, stored)
+            entity.set_value(column, value)
 
 
 def _open(entity: StagedEntity, actor: log.Actor) -> None:
@@ -285,7 +285,7 @@ def _unlink_users(db: sqlite3.Connection, family: str, ids: Sequence[int], actor
         for entity in _load(db, owner, user_ids):
             subject = log.Subject(entity.id, str(entity.values["uuid"]), entity.plan.name)
             removed_json = log.reference(family, int(entity.values[column] or 0), None)
-            yield log.entry(actor, subject, log.Change("UNLINK", field=column, removed=removed_json))
+            yield log.entry(actor, subject, log.Change("UNLINK", field=column, removed_json=removed_json))
             db.execute(
                 f'UPDATE {entity.plan.table} SET "{column}" = NULL, version = version + 1 WHERE id = ?',  # noqa: S608  # names of the metamodel
                 (entity.id,),

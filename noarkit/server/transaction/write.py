@@ -39,8 +39,8 @@ def insert_new(db: sqlite3.Connection, entities: Iterable[StagedEntity]) -> None
     for members in by_type.values():
         columns = list(dict.fromkeys(column for entity in members for column in entity.values))
         names = ", ".join(f'"{column}"' for column in columns)
-        marks = ", ".join("?" * len(columns))
-        sql = f"INSERT INTO {members[0].plan.table} ({names}) VALUES ({marks})"  # noqa: S608  # names of the metamodel
+        placeholders = ", ".join("?" * len(columns))
+        sql = f"INSERT INTO {members[0].plan.table} ({names}) VALUES ({placeholders})"  # noqa: S608  # names of the metamodel
         db.executemany(sql, [tuple(map(entity.values.get, columns)) for entity in members])
 
 
@@ -78,7 +78,7 @@ def changes_of(stage: Stage, entity: StagedEntity) -> Iterator[log.Change]:
         elif column in upward:
             is_moved = True
         else:
-            yield from _relinked(stage, entity, column)
+            yield from _link_changes(stage, entity, column)
     if is_moved:
         before, after = stage.old_parent_of(entity), stage.parent_of(entity)
         yield log.Change(
@@ -94,11 +94,11 @@ def subject_of(entity: StagedEntity) -> log.Subject:
     return log.Subject(entity.id, str(entity.values["uuid"]), entity.plan.name)
 
 
-def _relinked(stage: Stage, entity: StagedEntity, column: str) -> Iterator[log.Change]:
+def _link_changes(stage: Stage, entity: StagedEntity, column: str) -> Iterator[log.Change]:
     family = entity.plan.links[column].other_family
     before, after = (entity.old or {}).get(column), entity.values[column]
     if before is not None:
-        yield log.Change("UNLINK", field=column, removed=_reference(stage.look_up(family, int(before))))
+        yield log.Change("UNLINK", field=column, removed_json=_reference(stage.look_up(family, int(before))))
     if after is not None:
         yield log.Change("LINK", field=column, new=_reference(stage.look_up(family, int(after))))
 
@@ -134,12 +134,12 @@ def _bump_parents(stage: Stage) -> None:
 
 def _write_pairs(stage: Stage) -> None:
     by_table: dict[tuple[str, bool], list[tuple[int, int]]] = defaultdict(list)
-    for (table, first, second), linked in stage.pairs.items():
-        by_table[table, linked].append((first, second))
-    for (table, linked), rows in by_table.items():
+    for (table, first, second), is_linked in stage.pairs.items():
+        by_table[table, is_linked].append((first, second))
+    for (table, is_linked), rows in by_table.items():
         add = f"INSERT OR IGNORE INTO {table} (a, b) VALUES (?, ?)"  # noqa: S608  # names of the metamodel
         take = f"DELETE FROM {table} WHERE a = ? AND b = ?"  # noqa: S608  # names of the metamodel
-        stage.db.executemany(add if linked else take, rows)
+        stage.db.executemany(add if is_linked else take, rows)
 
 
 def _entries(
@@ -160,11 +160,11 @@ def _entries(
     for key, (owner, name, linked_entity) in stage.pair_owners.items():
         if owner.old is not None:
             target_json = _reference(linked_entity)
-            linked = stage.pairs[key]
+            is_linked = stage.pairs[key]
             change = (
                 log.Change("LINK", field=name, new=target_json)
-                if linked
-                else log.Change("UNLINK", field=name, removed=target_json)
+                if is_linked
+                else log.Change("UNLINK", field=name, removed_json=target_json)
             )
             yield log.entry(actor, subject_of(owner), change)
 
@@ -178,17 +178,17 @@ def _pairs_of_new(stage: Stage) -> dict[int, dict[str, list[int]]]:
 
 
 def _with_pairs(entity: StagedEntity, pairs: dict[str, list[int]]) -> str:
-    rendered = render_values(entity.plan.name, entity.values)
-    links = rendered["links"]
+    object_data = render_values(entity.plan.name, entity.values)
+    links = object_data["links"]
     if isinstance(links, dict):
         links.update(pairs)
-    return orjson.dumps(rendered).decode()
+    return orjson.dumps(object_data).decode()
 
 
 def _refuse_taken_uuids(stage: Stage) -> None:
     """A uuid that the caller chose must be new in its family. Raises Refusal (400) where it is not."""
     entities_by_uuid: dict[str, dict[str, StagedEntity]] = defaultdict(dict)
-    for entity in stage.saved.values():
+    for entity in stage.saved_entities.values():
         if (
             entity.system_columns
             and "uuid" in entity.system_columns

@@ -22,19 +22,19 @@ from noarkit.errors import (
 )
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside
-from noarkit.packages.bagit.read import Bag, BagEntry, bag_info, contradicted, open_bag
+from noarkit.packages.bagit.read import Bag, BagEntry, bag_info, contradicted_files, open_bag
 from noarkit.packages.bagit.spec import hash_name
-from noarkit.packages.forms import look
-from noarkit.packages.holding.digests import stamp_of
-from noarkit.packages.holding.located import Located, LocatedStream
-from noarkit.packages.holding.storage import ArchiveStorage, open_storage
+from noarkit.packages.container.digests import stamp_of
+from noarkit.packages.container.locators import MemberReader, MemberStream
+from noarkit.packages.container.storage import ArchiveStorage, open_storage
+from noarkit.packages.forms import detect_form
 from noarkit.safe.unpack import LIMITS, UnpackLimits
-from noarkit.sources.bag.description import descriptions, whole_of
+from noarkit.sources.bag.description import archive_description, descriptions
 from noarkit.sources.bag.streams import FileBytes
 from noarkit.sources.descriptions import with_descriptions
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of, readable
-from noarkit.sources.plain import PlainFile, PlainRecords, opened_below
+from noarkit.sources.plain import PlainFile, PlainRecords, open_below
 from noarkit.sources.port import (
     DESPITE_DAMAGE,
     ContentStream,
@@ -43,8 +43,8 @@ from noarkit.sources.port import (
     SourceRecord,
     encoding_setting,
 )
-from noarkit.sources.proven import ProvenStream
 from noarkit.sources.recipe.proposal import observe, propose
+from noarkit.sources.verified_stream import VerifiedStream
 
 KIND = "bag"
 _TELL_EVERY = 10_000
@@ -55,9 +55,9 @@ _LONGEST_SYSTEM = 200
 def find_bag(where: str) -> BagSource | None:
     """The bag at a path, in a folder, zip or tar; None for anything else. Raises what `safe` refuses."""
     path = Path(where)
-    if not path.exists() or look(path).form != "bagit":
+    if not path.exists() or detect_form(path).form != "bagit":
         return None
-    return BagSource(look(path).root)
+    return BagSource(detect_form(path).root)
 
 
 class BagSource:
@@ -66,7 +66,7 @@ class BagSource:
     def __init__(
         self,
         path: Path,
-        opened: ArchiveStorage | None = None,
+        storage: ArchiveStorage | None = None,
         *,
         despite: bool = False,
         limits: UnpackLimits = LIMITS,
@@ -74,12 +74,12 @@ class BagSource:
         self.path = path.absolute()
         self._limits = limits
         self._despite = despite
-        self._opened = opened
-        self._unused = weakref.finalize(self, opened.close) if opened is not None else None
-        self._located = Located(self.path)
+        self._storage = storage
+        self._finalizer = weakref.finalize(self, storage.close) if storage is not None else None
+        self._located = MemberReader(self.path)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self.path, self._despite, self._limits)
+        return _rebuild, (self.path, self._despite, self._limits)
 
     @property
     def identity(self) -> SourceIdentity:
@@ -91,68 +91,68 @@ class BagSource:
         """The same bag, taken as it is."""
         return BagSource(self.path, despite=True, limits=self._limits)
 
-    def records(self, tell: Listener) -> Iterator[SourceItem]:
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every file that the manifests list, by name. Raises `SourceGone`, and `PackageFault` for what is no bag,
         or one whose tag files are not what their manifests say."""
-        for count, item in enumerate(self._records(tell), start=1):
+        for count, item in enumerate(self._records(emit), start=1):
             yield item
             if count % _TELL_EVERY == 0:
-                tell(Event("source_read", {"items": count}))
+                emit(Event("source_read", {"items": count}))
 
     @contextmanager
     def open(self, content: Content) -> Iterator[ContentStream]:
         """Opens a file by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
         algorithm, expected, locator = content.locator.split(":", 2)
         if self.path.is_dir():
-            with opened_below(self.path, locator) as file:
-                yield ProvenStream(FileBytes(file, content), algorithm, expected)
+            with open_below(self.path, locator) as file:
+                yield VerifiedStream(FileBytes(file, content), algorithm, expected)
         else:
             with self._located.open(locator) as packed:
-                yield ProvenStream(LocatedStream(packed, self._located, content.modified_ns), algorithm, expected)
+                yield VerifiedStream(MemberStream(packed, self._located, content.modified_ns), algorithm, expected)
 
     def default_recipe(self) -> str:
         """That of a file tree: one record with one document and one version for every file; and one for each document
         that describes the bag."""
-        storage = self._opened or open_storage(self.path, self._limits, twins=True)
+        storage = self._storage or open_storage(self.path, self._limits, twins=True)
         try:
-            whole = whole_of(bag_info(storage))
+            description = archive_description(bag_info(storage))
         finally:
-            if storage is not self._opened:
+            if storage is not self._storage:
                 storage.close()
-        return with_descriptions(default_recipe(KIND, self._system(), self._name()), whole)
+        return with_descriptions(default_recipe(KIND, self._system(), self._name()), description)
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, emit: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
-        seen = (item for item in islice(self.records(tell), _LOOKED_AT) if isinstance(item, SourceRecord))
-        return propose(observe(seen), source_kind=KIND, external_system=self._system())
+        records = (item for item in islice(self.records(emit), _LOOKED_AT) if isinstance(item, SourceRecord))
+        return propose(observe(records), source_kind=KIND, external_system=self._system())
 
-    def _records(self, tell: Listener) -> Iterator[SourceItem]:
+    def _records(self, emit: Listener) -> Iterator[SourceItem]:
         if not self.path.exists():
             raise SourceGone(where=str(self.path), why="ENOENT")
         with (
-            open_bag(self.path, limits=self._limits, storage=self._still_open(), tell=tell) as bag,
+            open_bag(self.path, limits=self._limits, storage=self._take_storage(), emit=emit) as bag,
             closing(bag.original_names()) as names,
         ):
             if not self._despite:
-                for name in contradicted(bag):
+                for name in contradicted_files(bag):
                     raise PackageFault(where=f"{self.path}: {name}", why="damaged-source")
             yield from descriptions(bag, self.path)
             records = PlainRecords(self.path, self._name(), bag.open, {"bag": dict(bag.info)})
-            for entry in bag.entries(whole=False):
+            for entry in bag.entries(complete=False):
                 yield _item(entry, bag, records, names(entry.name))
             for name in chain(bag.unlisted(), bag.unlistable()):
                 key = key_of(os.fsencode(name))
                 yield SetAside(key, ItemMalformed.code, {"key": key, "why": "unlisted"})
 
-    def _still_open(self) -> ArchiveStorage | None:
+    def _take_storage(self) -> ArchiveStorage | None:
         """What was judged when the source was found serves once, where nobody touched the archive file since."""
-        opened, self._opened = self._opened, None
-        if self._unused is not None:
-            self._unused.detach()
-        if opened is not None and opened.stamp != stamp_of(self.path.stat()):
-            opened.close()
+        storage, self._storage = self._storage, None
+        if self._finalizer is not None:
+            self._finalizer.detach()
+        if storage is not None and storage.stamp != stamp_of(self.path.stat()):
+            storage.close()
             return None
-        return opened
+        return storage
 
     def _name(self) -> str:
         return readable(self.path.name) or "/"
@@ -164,17 +164,17 @@ class BagSource:
         return f"{KIND}:{where}"
 
 
-def _rebuilt(path: Path, despite: bool, limits: UnpackLimits) -> BagSource:
+def _rebuild(path: Path, despite: bool, limits: UnpackLimits) -> BagSource:
     return BagSource(path, despite=despite, limits=limits)
 
 
-def _item(entry: BagEntry, bag: Bag, records: PlainRecords, told: str) -> SourceItem:
+def _item(entry: BagEntry, bag: Bag, records: PlainRecords, original_name: str) -> SourceItem:
     if entry.size_bytes is None:
-        key = key_of(os.fsencode(told))
+        key = key_of(os.fsencode(original_name))
         return SetAside(key, ItemVanished.code, {"key": key})
     sha256, proof = _proof(entry)
-    place, member = bag.stored(entry.name)
-    return records.item(PlainFile(told, entry.name, entry.size_bytes, place, member, sha256, proof))
+    place, member = bag.locate(entry.name)
+    return records.item(PlainFile(original_name, entry.name, entry.size_bytes, place, member, sha256, proof))
 
 
 def _proof(entry: BagEntry) -> tuple[str | None, str]:

@@ -28,5 +28,5 @@ class FileBytes:
     def still_the_same(self) -> bool:
         """True where size and time are as planned."""
         status = os.fstat(self._file.fileno())
-        planned = self._content
-        return planned.size_bytes in (None, status.st_size) and planned.modified_ns in (None, status.st_mtime_ns)
+        content = self._content
+        return content.size_bytes in (None, status.st_size) and content.modified_ns in (None, status.st_mtime_ns)

@@ -6,6 +6,6 @@ services   which service a connection speaks to
 """
 
 from noarkit.connectors.settings import is_connection_name
-from noarkit.sources.connector.source import ConnectorSource, asked_since, find_connection, reopen_connection
+from noarkit.sources.connector.source import ConnectorSource, changes_since, find_connection, reopen_connection
 
-__all__ = ["ConnectorSource", "asked_since", "find_connection", "is_connection_name", "reopen_connection"]
+__all__ = ["ConnectorSource", "changes_since", "find_connection", "is_connection_name", "reopen_connection"]

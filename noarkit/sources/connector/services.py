@@ -13,7 +13,7 @@ from noarkit.connectors.settings import Connection
 from noarkit.errors import UsageFault
 
 
-class Kind(Protocol):
+class ServicePackage(Protocol):
     """What the package of a service brings: `noarkit.connectors.crm` and the like."""
 
     def open_service(self, to: Connection) -> Service:
@@ -35,30 +35,32 @@ def open_login(to: Connection) -> Login:
     return _kind(to).open_login(to)
 
 
-def carry_out(to: Connection, words: Sequence[str], told: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+def run_service_command(
+    to: Connection, words: Sequence[str], arguments: Mapping[str, object]
+) -> Iterator[Mapping[str, object]]:
     """What a person asks a service for in its own words, such as `gates list`. Raises `UsageFault` where it has none,
     or not these."""
-    asked = getattr(_kind(to), "run_command", None)
-    if asked is None:
+    function = getattr(_kind(to), "run_command", None)
+    if function is None:
         raise UsageFault(what="bad-value", where=" ".join(words), do=f"noarkit connect {to.full_name}")
-    carrying = cast(Callable[..., Iterator[Mapping[str, object]]], asked)  # a package that has one has it like this
-    return carrying(to, words, told)
+    run = cast(Callable[..., Iterator[Mapping[str, object]]], function)  # a package that has one has it like this
+    return run(to, words, arguments)
 
 
 def renew_webhooks(to: Connection, now: datetime) -> int:
     """Renews the webhooks that a service would soon stop sending; says how many. Raises a ServiceFault."""
-    asked = getattr(_kind(to), "renew_webhooks", None)
-    if asked is None:
+    function = getattr(_kind(to), "renew_webhooks", None)
+    if function is None:
         return 0
-    renewing = cast(Callable[..., Iterator[object]], asked)  # a package that has one has it like this
-    return sum(1 for _ in renewing(to, now))
+    renew = cast(Callable[..., Iterator[object]], function)  # a package that has one has it like this
+    return sum(1 for _ in renew(to, now))
 
 
-def _kind(to: Connection) -> Kind:
+def _kind(to: Connection) -> ServicePackage:
     try:
         module = importlib.import_module(f"noarkit.connectors.{to.service}")
     except ModuleNotFoundError as error:
         if error.name != f"noarkit.connectors.{to.service}":
             raise
         raise UsageFault(what="unknown-source", where=to.full_name) from error
-    return cast(Kind, module)  # each of these packages has both
+    return cast(ServicePackage, module)  # each of these packages has both

@@ -34,7 +34,7 @@ from noarkit.errors import ItemChanged, ItemUnreadable, ServiceDenied, ServiceFa
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.safe.digest import Readable
-from noarkit.sources.connector import kept
+from noarkit.sources.connector import document_store
 from noarkit.sources.connector.services import open_service
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
 
@@ -48,7 +48,7 @@ class Span:
     """What of a service is read: up to `until`, each stream from its mark; `hints` waited when it was begun."""
 
     until: datetime
-    marks: Watermarks | None = None
+    watermarks: Watermarks | None = None
     hints: Hints | None = None
 
 
@@ -65,14 +65,18 @@ class ConnectorSource:
     @property
     def identity(self) -> SourceIdentity:
         """The connection, and the span that it is read over."""
-        marks = self.span.marks
-        since = {} if marks is None else {name: mark.until.isoformat() for name, mark in marks.streams.items()}
+        watermarks = self.span.watermarks
+        since = (
+            {} if watermarks is None else {name: mark.until.isoformat() for name, mark in watermarks.streams.items()}
+        )
         settings: dict[str, object] = {"until": self.span.until.isoformat(), "since": since}
-        if marks is not None and (
-            swept := {name: mark.swept_at for name, mark in marks.streams.items() if mark.swept_at}
+        if watermarks is not None and (
+            swept := {name: mark.swept_at for name, mark in watermarks.streams.items() if mark.swept_at}
         ):
             settings["swept"] = {name: when.isoformat() for name, when in swept.items()}
-        if marks is not None and (again := {name: mark.again for name, mark in marks.streams.items() if mark.again}):
+        if watermarks is not None and (
+            again := {name: mark.again for name, mark in watermarks.streams.items() if mark.again}
+        ):
             settings["again"] = {name: list(keys) for name, keys in again.items()}
         if self.span.hints is not None and self.span.hints.ids:
             settings["hinted"] = list(self.span.hints.ids)
@@ -95,15 +99,15 @@ class ConnectorSource:
             self._service.close()
         self._service = None
 
-    def records(self, tell: Listener) -> Iterator[SourceItem]:
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every item of every stream. Raises a ServiceFault where the service cannot be read."""
-        keeping = kept.Keeping(self.folder) if self.folder is not None and self.folder.is_dir() else None
+        store = document_store.DocumentStore(self.folder) if self.folder is not None and self.folder.is_dir() else None
         try:
             for stream in self.service.streams():
-                tell(Event("stream", {"stream": stream.name, "count": stream.count}))
-                for item in self.service.items(stream, self._window(stream), tell):
+                emit(Event("stream", {"stream": stream.name, "count": stream.count}))
+                for item in self.service.items(stream, self._window(stream), emit):
                     if isinstance(item, Item):
-                        yield _record(item, keeping)
+                        yield _record(item, store)
                     elif isinstance(item, FetchFailure):
                         yield SetAside(
                             item.key,
@@ -115,41 +119,41 @@ class ConnectorSource:
                     else:
                         yield Skipped(item.key, item.reason)
         finally:
-            if keeping is not None:
-                keeping.close()
+            if store is not None:
+                store.close()
 
-    def listing(self, tell: Listener) -> Iterator[ServiceItem]:
+    def listing(self, emit: Listener) -> Iterator[ServiceItem]:
         """All that the service holds now, whenever it changed, by its keys: fields may be missing. Raises a
         ServiceFault where the service cannot be read."""
         now = datetime.now(UTC)
         with closing(open_service(self.to)) as service:  # one of its own: what this span met stays as it is
             for stream in service.streams():
-                tell(Event("stream", {"stream": stream.name, "count": stream.count}))
-                yield from service.items(stream, Window(None, now, sweep=True, keys_only=True), tell)
+                emit(Event("stream", {"stream": stream.name, "count": stream.count}))
+                yield from service.items(stream, Window(None, now, sweep=True, keys_only=True), emit)
 
-    def held(self, names: Collection[str], tell: Listener) -> Iterator[SourceRecord]:
+    def current_records(self, names: Collection[str], emit: Listener) -> Iterator[SourceRecord]:
         """All that the service holds now in the streams of these names, as records. Raises a ServiceFault."""
         now = datetime.now(UTC)
         with closing(open_service(self.to)) as service:
             streams = service.streams()
-            wanted = set(names)
+            stream_names = set(names)
             for stream in reversed(streams):  # what things hang on is read first
-                wanted.update(stream.parents if stream.name in wanted else ())
+                stream_names.update(stream.parents if stream.name in stream_names else ())
             for stream in streams:
-                if stream.name not in wanted:
+                if stream.name not in stream_names:
                     continue
-                tell(Event("stream", {"stream": stream.name, "count": stream.count}))
-                for item in service.items(stream, Window(None, now, sweep=True), tell):
+                emit(Event("stream", {"stream": stream.name, "count": stream.count}))
+                for item in service.items(stream, Window(None, now, sweep=True), emit):
                     if isinstance(item, Item) and stream.name in names:
                         yield _record(item, None)
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """The bytes of a content: from the run where they were made of a listing, else from the service."""
-        if content.locator.startswith(kept.SCHEME):
-            return kept.open_piece(self.folder or Path(), content)
+        if content.locator.startswith(document_store.SCHEME):
+            return document_store.open_document(self.folder or Path(), content)
         return self._fetched(content)
 
-    def marks(self) -> Watermarks:
+    def next_watermarks(self) -> Watermarks:
         """The marks that stand once all of this span is archived."""
         again = self.service.again() if isinstance(self.service, Revisitable) else {}
         streams = {
@@ -163,7 +167,7 @@ class ConnectorSource:
         """The recipe of this kind of service."""
         return files(__package__).joinpath(f"{self.to.service}-recipe.toml").read_text("utf-8")
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, emit: Listener) -> str:
         """The same: services of one kind hold the same streams."""
         return self.default_recipe()
 
@@ -180,33 +184,33 @@ class ConnectorSource:
         """What of a stream is read in this span."""
         hints = self.span.hints
         hinted = frozenset(hints.ids) if hints is not None else frozenset[str]()
-        mark = self.span.marks.streams.get(stream.name) if self.span.marks is not None else None
+        mark = self.span.watermarks.streams.get(stream.name) if self.span.watermarks is not None else None
         again = mark.again if mark is not None else ()
         return Window(self._since(stream), self.span.until, self._sweeps(stream), hinted, again=again)
 
     def _sweeps(self, stream: Stream) -> bool:
         """True where all that a stream's records hold is looked through again: every so many days."""
-        mark = self.span.marks.streams.get(stream.name) if self.span.marks is not None else None
+        mark = self.span.watermarks.streams.get(stream.name) if self.span.watermarks is not None else None
         if mark is None or mark.swept_at is None:
             return True
         return self.span.until - mark.swept_at >= timedelta(days=self.to.number("sweep_days", SWEEP_DAYS))
 
     def _swept(self, stream: Stream) -> datetime | None:
         """When a stream was last swept, this span counted."""
-        mark = self.span.marks.streams.get(stream.name) if self.span.marks is not None else None
+        mark = self.span.watermarks.streams.get(stream.name) if self.span.watermarks is not None else None
         return self.span.until if mark is None or self._sweeps(stream) else mark.swept_at
 
     def _since(self, stream: Stream) -> datetime | None:
         """From when a stream is read: no later than what its things hang on, so that nothing is missed that hung on
         records which could not be read before."""
-        marks = self.span.marks
-        if marks is None:
+        watermarks = self.span.watermarks
+        if watermarks is None:
             return None
-        read = {one.name for one in self.service.streams()}
-        names = (stream.name, *(name for name in stream.parents if name in read))
-        found = [marks.since(name, self.service.look_back) for name in names]
-        known = [moment for moment in found if moment is not None]
-        return min(known) if len(known) == len(found) else None
+        read_names = {candidate.name for candidate in self.service.streams()}
+        names = (stream.name, *(name for name in stream.parents if name in read_names))
+        starts = [watermarks.since(name, self.service.look_back) for name in names]
+        known_starts = [moment for moment in starts if moment is not None]
+        return min(known_starts) if len(known_starts) == len(starts) else None
 
     @contextmanager
     def _fetched(self, content: Content) -> Iterator[ContentStream]:
@@ -217,10 +221,10 @@ class ConnectorSource:
                 if fault.data.get("status") == _NOT_LET_IN:
                     raise  # not this document alone
                 raise ItemUnreadable(key=content.locator, why=_reason(fault)) from fault
-            yield _Fetched(bytes_of, content)
+            yield _ServiceStream(bytes_of, content)
 
 
-class _Fetched:
+class _ServiceStream:
     """Bytes from a service. What is not as long as was said is not what was planned."""
 
     def __init__(self, source: Readable, content: Content) -> None:
@@ -235,8 +239,8 @@ class _Fetched:
         except ServiceFault as fault:
             raise ItemUnreadable(key=self._content.locator, why=_reason(fault)) from fault
         self._read += len(block)
-        wanted = self._content.size_bytes
-        if wanted is not None and (self._read > wanted or (not block and size != 0 and self._read != wanted)):
+        expected = self._content.size_bytes
+        if expected is not None and (self._read > expected or (not block and size != 0 and self._read != expected)):
             raise ItemChanged(key=self._content.locator, why="size")
         return block
 
@@ -246,11 +250,11 @@ class _Fetched:
 
 
 def find_connection(
-    where: str, config: Config, environment: Mapping[str, str], now: datetime, marks: Watermarks | None = None
+    where: str, config: Config, environment: Mapping[str, str], now: datetime, watermarks: Watermarks | None = None
 ) -> ConnectorSource | None:
     """The source behind `crm:main`; None where that names no connection. Raises `ConfigFault` for one unknown."""
     to = read_connection(where, config, environment)
-    return None if to is None else ConnectorSource(to, Span(now, marks))
+    return None if to is None else ConnectorSource(to, Span(now, watermarks))
 
 
 def reopen_connection(
@@ -275,7 +279,7 @@ def reopen_connection(
     return ConnectorSource(to, span, folder)
 
 
-def asked_since(identity: SourceIdentity) -> str | None:
+def changes_since(identity: SourceIdentity) -> str | None:
     """From when on a run asked a service for changes: empty where it read all of it, None for no connection."""
     if not is_connection_name(identity.where):
         return None
@@ -283,35 +287,35 @@ def asked_since(identity: SourceIdentity) -> str | None:
     return min(map(str, since.values()), default="")
 
 
-def _texts(told: object) -> tuple[str, ...]:
-    return tuple(map(str, told)) if isinstance(told, list | tuple) else ()
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
 
 
-def _table(told: object) -> Mapping[str, object]:
-    return told if isinstance(told, Mapping) else {}
+def _table(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
 
 
-def _record(item: Item, keeping: kept.Keeping | None) -> SourceRecord:
+def _record(item: Item, store: document_store.DocumentStore | None) -> SourceRecord:
     contents = []
-    for made in item.generated:
-        content = kept.content_of(item.key, made)
-        if keeping is not None:
-            keeping.keep(content, made.data)
+    for document in item.generated:
+        content = document_store.content_of(item.key, document)
+        if store is not None:
+            store.add(content, document.data)
         contents.append(content)
     modified = item.modified.astimezone(UTC).isoformat(timespec="milliseconds") if item.modified else None
     when = modified.replace("+00:00", "Z") if modified else None
-    told = [Paper(made.title or made.name, made.created or when) for made in item.generated]
-    fetched = [item.papers.get(one.locator) or Paper(one.name, when) for one in item.contents]
+    generated_papers = [Paper(document.title or document.name, document.created or when) for document in item.generated]
+    listed_papers = [item.papers.get(entry.locator) or Paper(entry.name, when) for entry in item.contents]
     documents = (*contents, *item.contents) if item.generated_first else (*item.contents, *contents)
-    papers = (*told, *fetched) if item.generated_first else (*fetched, *told)
+    papers = (*generated_papers, *listed_papers) if item.generated_first else (*listed_papers, *generated_papers)
     fields = {
         **item.fields,
         "modified": when,
-        "papers": [{"title": one.title, "created": one.created} for one in papers],
+        "papers": [{"title": entry.title, "created": entry.created} for entry in papers],
     }
     return SourceRecord(item.kind or item.stream, item.key, fields, documents)
 
 
 def _reason(fault: ServiceFault) -> str:
-    told = fault.data.get("why")
-    return str(told) if told else fault.code
+    reason = fault.data.get("why")
+    return str(reason) if reason else fault.code

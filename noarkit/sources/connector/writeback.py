@@ -29,19 +29,19 @@ _PARTS = 4
 class WriteBack:
     """What came of it: how many were written, had it already, were refused (and why). `fault` ended it early."""
 
-    written: int = 0
-    same: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
+    written_count: int = 0
+    same_count: int = 0
+    refusals: Counter[str] = field(default_factory=Counter)
     fault: ServiceFault | None = None
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """True where every record has its id."""
-        return not self.refused and self.fault is None
+        return not self.refusals and self.fault is None
 
 
 def write_back(
-    source: ConnectorSource, folder: Path, name: str, placed: Iterable[tuple[str, str]], tell: Listener
+    source: ConnectorSource, folder: Path, name: str, archive_ids: Iterable[tuple[str, str]], emit: Listener
 ) -> WriteBack:
     """Writes ids, by the keys of their case files, into the field `name`. Raises `UsageFault` for a service that takes
     nothing from us."""
@@ -49,40 +49,40 @@ def write_back(
     if not isinstance(service, Writable):
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
     result = WriteBack()
-    with closing(_Kept(folder / NAME, name)) as kept:
-        fresh = (one for one in _records(placed) if not kept.has(*one))
+    with closing(_WrittenStore(folder / NAME, name)) as store:
+        fresh = (item for item in _records(archive_ids) if not store.has(*item))
         try:
             for module, rows in groupby(fresh, key=lambda one: one[0]):
                 values = {record: archive_id for _, record, archive_id in rows}
-                for one in service.write_back(module, name, values.items()):
-                    _count(one, result, tell)
-                    if one.state != "refused":
-                        kept.add(module, one.id, values[one.id])
+                for item in service.write_back(module, name, values.items()):
+                    _count(item, result, emit)
+                    if item.state != "refused":
+                        store.add(module, item.id, values[item.id])
         except ServiceFault as fault:
             result.fault = fault
-        result.same += kept.known
+        result.same_count += store.known_count
     return result
 
 
-def _records(placed: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+def _records(archive_ids: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
     """Module, record and archive id of each case file that a record of the service is; others are nobody's."""
-    for key, archive_id in placed:
+    for key, archive_id in archive_ids:
         parts = [unquote(part) for part in key.split(":")]
         if len(parts) == _PARTS and parts[0] == "folder":
             yield parts[2], parts[3], archive_id
 
 
-def _count(one: WriteBackResult, result: WriteBack, tell: Listener) -> None:
-    if one.state == "written":
-        result.written += 1
-    elif one.state == "same":
-        result.same += 1
+def _count(outcome: WriteBackResult, result: WriteBack, emit: Listener) -> None:
+    if outcome.state == "written":
+        result.written_count += 1
+    elif outcome.state == "same":
+        result.same_count += 1
     else:
-        result.refused[one.reason] += 1
-        tell(Event("not_written_back", {"stream": one.stream, "id": one.id, "why": one.reason}))
+        result.refusals[outcome.reason] += 1
+        emit(Event("not_written_back", {"stream": outcome.stream, "id": outcome.id, "why": outcome.reason}))
 
 
-class _Kept:
+class _WrittenStore:
     """What was written already, for one field."""
 
     def __init__(self, path: Path, name: str) -> None:
@@ -92,14 +92,14 @@ class _Kept:
             " PRIMARY KEY (field, module, record)) WITHOUT ROWID"
         )
         self._name = name
-        self.known = 0
+        self.known_count = 0
 
     def has(self, module: str, record: str, archive_id: str) -> bool:
         """True for what was written by an earlier call."""
         query = "SELECT 1 FROM written WHERE field = ? AND module = ? AND record = ? AND id = ?"
-        found = self._db.execute(query, (self._name, module, record, archive_id)).fetchone() is not None
-        self.known += found
-        return found
+        is_written = self._db.execute(query, (self._name, module, record, archive_id)).fetchone() is not None
+        self.known_count += is_written
+        return is_written
 
     def add(self, module: str, record: str, archive_id: str) -> None:
         """One that is there now."""

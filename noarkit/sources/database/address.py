@@ -48,8 +48,8 @@ class Address:
 
     family: str
     where: str
-    kept: SecretSource | None = field(default=None, repr=False, compare=False)
-    looked: bool = field(default=False, repr=False, compare=False)
+    password_source: SecretSource | None = field(default=None, repr=False, compare=False)
+    is_looked_up: bool = field(default=False, repr=False, compare=False)
 
     @property
     def url(self) -> URL:
@@ -70,7 +70,7 @@ class Address:
     @property
     def option_file(self) -> str:
         """The MySQL option file that the URL names; empty where it names none."""
-        return _one(self.url.query.get(_OPTION_FILE))
+        return _first_value(self.url.query.get(_OPTION_FILE))
 
     @property
     def driver_url(self) -> URL:
@@ -84,43 +84,43 @@ def read_address(where: str) -> Address | None:
 
     Raises `SecretOnTheLine` for a URL that carries a password, `UsageFault` for one that cannot be read.
     """
-    found = _URL.match(where)
-    if found is None:
+    match = _URL.match(where)
+    if match is None:
         return None
-    family = _FAMILIES.get(found[1].lower(), "")
+    family = _FAMILIES.get(match[1].lower(), "")
     try:
         url = make_url(where)
     except (ArgumentError, ValueError) as error:
         if not family:
             return None
-        raise UsageFault(what="database-url", where=_shown(where)) from error
+        raise UsageFault(what="database-url", where=_redacted_url(where)) from error
     if not family and not _is_known(url):
         return None
     if url.password is not None or any(word in _SECRET_WORDS for word in (name.lower() for name in url.query)):
-        raise SecretOnTheLine(where=_shown(where))
+        raise SecretOnTheLine(where=_redacted_url(where))
     if family == SQLITE:
         return _sqlite(url, where)
     if family:
         driver = url.drivername.partition("+")[2]
         if driver and driver != _OWN_DRIVERS[family]:
-            raise UsageFault(what="database-driver", where=_shown(where), do=_OWN_DRIVERS[family])
+            raise UsageFault(what="database-driver", where=_redacted_url(where), do=_OWN_DRIVERS[family])
         url = url.set(drivername=family)
     if not url.database:
-        raise UsageFault(what="database-unnamed", where=_shown(where))
+        raise UsageFault(what="database-unnamed", where=_redacted_url(where))
     return Address(family or url.get_backend_name(), url.render_as_string(hide_password=False))
 
 
-def kept_in(address: Address, connections: Connections) -> Address:
+def with_password_source(address: Address, connections: Connections) -> Address:
     """The same address, with the place of the password that one of these connections of a config keeps for it."""
     for name, connection in connections.items():
         url = connection.get("url")
         if not isinstance(url, str) or "password" not in connection:
             continue
-        other = read_address(url)
-        if other is not None and other.where == address.where:
-            kept = secret_source(connection["password"], f"connections.{name}.password")
-            return replace(address, kept=kept, looked=True)
-    return replace(address, kept=None, looked=True)
+        candidate = read_address(url)
+        if candidate is not None and candidate.where == address.where:
+            source = secret_source(connection["password"], f"connections.{name}.password")
+            return replace(address, password_source=source, is_looked_up=True)
+    return replace(address, password_source=None, is_looked_up=True)
 
 
 def password_of(address: Address, environment: Mapping[str, str]) -> Secret | None:
@@ -128,15 +128,15 @@ def password_of(address: Address, environment: Mapping[str, str]) -> Secret | No
 
     Where nobody gave a config, it is the usual one. Raises `SecretFault` where it cannot be read.
     """
-    if not address.looked:
-        address = kept_in(address, _usual_connections(environment))
-    return address.kept.read(environment) if address.kept is not None else None
+    if not address.is_looked_up:
+        address = with_password_source(address, _usual_connections(environment))
+    return address.password_source.read(environment) if address.password_source is not None else None
 
 
 def _usual_connections(environment: Mapping[str, str]) -> Connections:
     try:
-        named = environment.get(f"{config.PREFIX}CONFIG")
-        file = Path(named) if named else None
+        file_name = environment.get(f"{config.PREFIX}CONFIG")
+        file = Path(file_name) if file_name else None
         return config.load(config.Sources(environment=environment, file=file)).connections
     except NoarkitError:
         return {}  # a config that cannot be read is told by the command itself
@@ -165,12 +165,12 @@ def _is_known(url: URL) -> bool:
     return True
 
 
-def _shown(where: str) -> str:
+def _redacted_url(where: str) -> str:
     """A URL that may be shown, whatever stands in it: what could be a secret is left out."""
-    head, _, rest = where.partition("://")
-    host = rest.rpartition("@")[2].partition("?")[0]
+    head, _, tail = where.partition("://")
+    host = tail.rpartition("@")[2].partition("?")[0]
     return f"{head}://{host}"
 
 
-def _one(value: str | tuple[str, ...] | None) -> str:
+def _first_value(value: str | tuple[str, ...] | None) -> str:
     return value if isinstance(value, str) else value[0] if value else ""

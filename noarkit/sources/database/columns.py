@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import DOMAIN
 from sqlalchemy.types import NullType, TypeEngine
 
 from noarkit.sources.database.address import MYSQL, SQLITE
-from noarkit.sources.database.declared import Declared
+from noarkit.sources.database.catalogue import DeclaredColumn
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.values import Kind, kind_of
 
@@ -24,7 +24,7 @@ class Column:
     or bits, where it has one; `generation` how the server makes its values by itself, in SQL."""
 
     name: str
-    declared: str
+    declared_type: str
     kind: Kind
     nullable: bool = True
     default: str | None = None
@@ -37,32 +37,38 @@ class Column:
     generation: str = ""
 
 
-def read_column(session: Session, found: Any, declared: Declared | None) -> Column:  # Any: the inspector's own mapping
+def read_column(
+    session: Session, info: Any, declaration: DeclaredColumn | None
+) -> Column:  # Any: the inspector's own mapping
     """A column as the library found it, and as the server's catalogue declares it."""
-    reflected: TypeEngine[Any] = found["type"]
+    reflected: TypeEngine[Any] = info["type"]
     while isinstance(reflected, DOMAIN):
         reflected = reflected.data_type
-    words = (declared.words if declared else "") or _words_of(reflected)
+    words = (declaration.words if declaration else "") or _words_of(reflected)
     size = getattr(reflected, "length", None)
-    if size is None and (told := _SIZE.search(words)):
-        size = int(told[1])
-    made = Column(
-        name=unescaped(session.family, found["name"]),
-        declared=words,
+    if size is None and (match := _SIZE.search(words)):
+        size = int(match[1])
+    column = Column(
+        name=unescaped(session.family, info["name"]),
+        declared_type=words,
         kind=kind_of(session.family, words, reflected),
-        nullable=bool(found.get("nullable", True)),
-        default=None if found.get("default") is None else str(found["default"]),
-        comment=str(found.get("comment") or ""),
+        nullable=bool(info.get("nullable", True)),
+        default=None if info.get("default") is None else str(info["default"]),
+        comment=str(info.get("comment") or ""),
         size=size,
         precision=getattr(reflected, "precision", None),
         scale=getattr(reflected, "scale", None),
-        choices=tuple(str(one) for one in getattr(reflected, "enums", ()) or getattr(reflected, "values", ()) or ()),
-        generation=declared.generation if declared and declared.generation else _generation(session.family, found),
+        choices=tuple(
+            str(choice) for choice in getattr(reflected, "enums", ()) or getattr(reflected, "values", ()) or ()
+        ),
+        generation=declaration.generation
+        if declaration and declaration.generation
+        else _generation(session.family, info),
     )
-    if declared is None or not declared.domain:
-        return made
-    base = column_of(session, made.name, words)  # the library knows nothing of the figures of a domain
-    return replace(made, domain=declared.domain, size=base.size, precision=base.precision, scale=base.scale)
+    if declaration is None or not declaration.domain:
+        return column
+    base = column_of(session, column.name, words)  # the library knows nothing of the figures of a domain
+    return replace(column, domain=declaration.domain, size=base.size, precision=base.precision, scale=base.scale)
 
 
 def column_of(session: Session, name: str, words: str) -> Column:
@@ -70,13 +76,13 @@ def column_of(session: Session, name: str, words: str) -> Column:
     structure."""
     plain = words.lower().removesuffix("[]").split("(")[0].removesuffix(" unsigned").strip()
     shape = getattr(session.dialect, "ischema_names", {}).get(plain, NullType)
-    figures = [int(one) for one in _FIGURES.findall(_LABELS.sub("", words))]
+    figures = [int(part) for part in _FIGURES.findall(_LABELS.sub("", words))]
     kind = kind_of(session.family, words, shape())
-    labels = tuple(one.replace("''", "'") for one in _LABELS.findall(words)) if kind is Kind.CHOICE else ()
+    labels = tuple(part.replace("''", "'") for part in _LABELS.findall(words)) if kind is Kind.CHOICE else ()
     numeric = kind is Kind.DECIMAL and len(figures) > 0
     return Column(
         name=name,
-        declared=words,
+        declared_type=words,
         kind=kind,
         size=figures[0] if figures else None,
         precision=figures[0] if numeric else None,
@@ -89,20 +95,20 @@ _FIGURES = re.compile(r"\d+")
 _LABELS = re.compile(r"'((?:[^']|'')*)'")
 
 
-def _generation(family: str, found: Any) -> str:  # Any: the inspector's own mapping
+def _generation(family: str, info: Any) -> str:  # Any: the inspector's own mapping
     """How a server makes the values of a column by itself, as SQL has it; of SQLite its own statement tells."""
     if family == SQLITE:
         return ""
-    computed, identity = found.get("computed"), found.get("identity")
+    computed, identity = info.get("computed"), info.get("identity")
     if computed:
         return f"GENERATED ALWAYS AS ({computed['sqltext']}){' STORED' if computed.get('persisted') else ''}"
     if isinstance(identity, str):  # PostgreSQL's JSON, which our sessions take as text
         identity = json.loads(identity)
     if not identity:
         return ""
-    terms = [f"{word} {identity[name]}" for name, word in _IDENTITY.items() if identity.get(name) is not None]
-    terms += ["CYCLE"] if identity.get("cycle") else []
-    return f"GENERATED {'ALWAYS' if identity.get('always') else 'BY DEFAULT'} AS IDENTITY ({' '.join(terms)})"
+    options = [f"{word} {identity[name]}" for name, word in _IDENTITY.items() if identity.get(name) is not None]
+    options += ["CYCLE"] if identity.get("cycle") else []
+    return f"GENERATED {'ALWAYS' if identity.get('always') else 'BY DEFAULT'} AS IDENTITY ({' '.join(options)})"
 
 
 _IDENTITY = {"start": "START WITH", "increment": "INCREMENT BY", "minvalue": "MINVALUE", "maxvalue": "MAXVALUE"}

@@ -38,7 +38,7 @@ _TEXTS = ("text/html", "text/xml", "application/xml", "application/json", "text/
 _UNSURE = ("application/octet-stream", "application/x-empty", "inode/x-empty")
 
 
-class Held(NamedTuple):
+class DocumentCell(NamedTuple):
     """What a row says of one document: its size, first bytes, and (of a file or large object) its name or number."""
 
     size: int | None
@@ -52,16 +52,16 @@ class Locator:
 
     row: str
     column: str
-    mark: str
+    row_digest: str
 
     def __str__(self) -> str:
-        return f"{self.row}#{_escaped(self.column)}@{self.mark}"
+        return f"{self.row}#{_escape(self.column)}@{self.row_digest}"
 
     @classmethod
     def read(cls, text: str) -> Locator:
         """Raises `ItemVanished` for what is none."""
-        rest, at, mark = text.rpartition("@")
-        row, sharp, column = rest.rpartition("#")
+        row_and_column, at, mark = text.rpartition("@")
+        row, sharp, column = row_and_column.rpartition("#")
         if not at or not sharp:
             raise ItemVanished(key=text, why="locator")
         return cls(row, column.replace("%23", "#").replace("%40", "@").replace("%25", "%"), mark)
@@ -78,9 +78,9 @@ class Documents:
         self._first = len(reader.columns)
         self._changed = ""
         self._types = MediaTypes()
-        self._place = place_of(session, reader.table) if columns else ""
+        self._place = row_identity(session, reader.table) if columns else ""
 
-    def marked_by(self, column: str) -> None:
+    def set_change_column(self, column: str) -> None:
         """Has one column tell of changes, instead of the whole row."""
         self._changed = column
 
@@ -89,9 +89,9 @@ class Documents:
         """What is selected besides the row's own columns: two expressions a document, a place, a version."""
         if not self.columns:
             return []
-        selected = [part for one in self.columns for part in _selected(self._session, one)]
+        expressions = [part for column in self.columns for part in _select_expressions(self._session, column)]
         is_written = self._session.family == POSTGRESQL and not self._reader.table.is_view
-        return [*selected, "CAST(xmin AS text)" if is_written else "''", _PLACES.get(self._place, "''")]
+        return [*expressions, "CAST(xmin AS text)" if is_written else "''", _PLACES.get(self._place, "''")]
 
     def contents(self, rows: Sequence[Row], fields: Sequence[Fields]) -> Iterator[tuple[Content, ...] | SourceFault]:
         """The contents of every row, or why they cannot be taken."""
@@ -102,33 +102,36 @@ class Documents:
         large = self.large_objects(rows)
         for row, of_row in zip(rows, fields, strict=True):
             try:
-                yield tuple(self._of_row(row, of_row, large))
+                yield tuple(self._row_contents(row, of_row, large))
             except SourceFault as fault:
                 yield fault
 
-    def mark(self, row: Row) -> str:
+    def row_digest(self, row: Row) -> str:
         """A digest of the row as it is now."""
         if self._changed:
             place = next(at for at, column in enumerate(self._reader.columns) if column.name == self._changed)
-            marked: Sequence[object] = (row[place], *(row[self._first + 2 * at] for at in range(len(self.columns))))
+            digest_parts: Sequence[object] = (
+                row[place],
+                *(row[self._first + 2 * at] for at in range(len(self.columns))),
+            )
         else:
-            marked = row[:-1]
-        text = repr(tuple(bytes(part) if isinstance(part, memoryview) else part for part in marked))
+            digest_parts = row[:-1]
+        text = repr(tuple(bytes(part) if isinstance(part, memoryview) else part for part in digest_parts))
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=9).hexdigest()
 
-    def held(self, row: Row, at: int, large: Mapping[object, tuple[int, bytes]]) -> Held | None:
+    def read_cell(self, row: Row, at: int, large: Mapping[object, tuple[int, bytes]]) -> DocumentCell | None:
         """What the row says of its document number `at`; None where there is none."""
-        one = self.columns[at]
+        column = self.columns[at]
         first, second = row[self._first + 2 * at], row[self._first + 2 * at + 1]
-        if first is None or (one.form == "file" and first == ""):
+        if first is None or (column.form == "file" and first == ""):
             return None
-        if one.form == "large-object":
+        if column.form == "large-object":
             size, head = large.get(first, (None, b""))
-            return Held(size, head, first)
-        if one.form == "file":
-            return Held(None, b"", first)
+            return DocumentCell(size, head, first)
+        if column.form == "file":
+            return DocumentCell(None, b"", first)
         head = second.encode("utf-8", "surrogateescape") if isinstance(second, str) else bytes(second or b"")  # type: ignore[call-overload]  # bytes of some kind
-        return Held(int(str(first)), head, None)
+        return DocumentCell(int(str(first)), head, None)
 
     def row_key(self, row: Row) -> str:
         """How a locator names the row; empty where nothing tells it from others."""
@@ -136,58 +139,62 @@ class Documents:
             return self._reader.key_of(row)
         return f"{label_text(self._reader.table.label)}:{NO_KEY}{row[-1]}" if self._place else ""
 
-    def _of_row(self, row: Row, fields: Fields, large: Mapping[object, tuple[int, bytes]]) -> Iterator[Content]:
-        found = [(one, held) for at, one in enumerate(self.columns) if (held := self.held(row, at, large)) is not None]
-        if not found:
+    def _row_contents(self, row: Row, fields: Fields, large: Mapping[object, tuple[int, bytes]]) -> Iterator[Content]:
+        cells = [
+            (column, cell)
+            for at, column in enumerate(self.columns)
+            if (cell := self.read_cell(row, at, large)) is not None
+        ]
+        if not cells:
             return
-        where, mark = self.row_key(row), self.mark(row)
+        where, row_digest = self.row_key(row), self.row_digest(row)
         if not where:
             raise ItemUnreadable(key=self._reader.table.label, why="document-without-key")
-        for one, held in found:
-            yield self._content(Locator(where, one.column, mark), one, held, fields)
+        for column, cell in cells:
+            yield self._content(Locator(where, column.column, row_digest), column, cell, fields)
 
-    def _content(self, locator: Locator, one: DocumentColumn, held: Held, fields: Fields) -> Content:
-        told = str(fields.get(one.media_type) or "") if one.media_type else ""
-        if one.form == "file":
-            return self._file(locator, str(held.value), told)
-        if held.size is None:
+    def _content(self, locator: Locator, column: DocumentColumn, cell: DocumentCell, fields: Fields) -> Content:
+        declared_type = str(fields.get(column.media_type) or "") if column.media_type else ""
+        if column.form == "file":
+            return self._file(locator, str(cell.value), declared_type)
+        if cell.size is None:
             raise ItemVanished(key=str(locator), why="large-object")
-        named = str(fields.get(one.name) or "") if one.name else ""
-        name = named.replace("\\", "/").rstrip("/").rpartition("/")[2]
-        ext = name.rpartition(".")[2] if "." in name else one.extension
-        media_type = told or self._types.of(held.head, ext.lower())
-        if one.form == "text" and not told and media_type not in _TEXTS:
+        stored_name = str(fields.get(column.name) or "") if column.name else ""
+        name = stored_name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+        ext = name.rpartition(".")[2] if "." in name else column.extension
+        media_type = declared_type or self._types.of(cell.head, ext.lower())
+        if column.form == "text" and not declared_type and media_type not in _TEXTS:
             media_type = "text/plain"
         if not name:
-            ending = one.extension or (mimetypes.guess_extension(media_type) or "").lstrip(".")
-            ending = ending if media_type not in _UNSURE else "bin"
-            name = f"{locator.row.replace(':', '-').replace('/', '_')}-{one.column}.{ending or 'bin'}"
-        return Content(str(locator), name, held.size, media_type=media_type or None)
+            extension = column.extension or (mimetypes.guess_extension(media_type) or "").lstrip(".")
+            extension = extension if media_type not in _UNSURE else "bin"
+            name = f"{locator.row.replace(':', '-').replace('/', '_')}-{column.column}.{extension or 'bin'}"
+        return Content(str(locator), name, cell.size, media_type=media_type or None)
 
     def _file(self, locator: Locator, value: str, media_type: str) -> Content:
-        with opened_file(self._base, value, str(locator)) as file:
+        with open_document_file(self._base, value, str(locator)) as file:
             status = os.fstat(file.fileno())
             head = file.read(_HEAD_BYTES)
-        name = slashed(value).rpartition("/")[2]
-        found = media_type or self._types.of(head, name.rpartition(".")[2].lower())
-        return Content(str(locator), name, status.st_size, status.st_mtime_ns, media_type=found)
+        name = forward_slashes(value).rpartition("/")[2]
+        detected_type = media_type or self._types.of(head, name.rpartition(".")[2].lower())
+        return Content(str(locator), name, status.st_size, status.st_mtime_ns, media_type=detected_type)
 
     def large_objects(self, rows: Sequence[Row]) -> dict[object, tuple[int, bytes]]:
         """Sizes and first bytes of the large objects that some rows name; those that are not there are left out."""
-        places = [self._first + 2 * at for at, one in enumerate(self.columns) if one.form == "large-object"]
+        places = [self._first + 2 * at for at, column in enumerate(self.columns) if column.form == "large-object"]
         numbers = sorted({number for row in rows for place in places if isinstance(number := row[place], int)})
-        found: dict[object, tuple[int, bytes]] = {}
+        objects: dict[object, tuple[int, bytes]] = {}
         for start in range(0, len(numbers), 500):
-            some = numbers[start : start + 500]
-            listed = ", ".join(["%s"] * len(some))
-            told = self._session.rows(
+            batch = numbers[start : start + 500]
+            placeholders = ", ".join(["%s"] * len(batch))
+            object_rows = self._session.rows(
                 "WITH there AS MATERIALIZED (SELECT oid AS o, lo_open(oid, 262144) AS fd"  # noqa: S608  # numbers by place
-                f" FROM pg_catalog.pg_largeobject_metadata WHERE oid IN ({listed}))"
+                f" FROM pg_catalog.pg_largeobject_metadata WHERE oid IN ({placeholders}))"
                 f" SELECT o, lo_lseek64(fd, 0, 2), lo_get(o, 0, {_HEAD_BYTES}), lo_close(fd) FROM there",
-                some,
+                batch,
             )
-            found.update({row[0]: (int(str(row[1])), bytes(row[2])) for row in told})  # type: ignore[call-overload]  # bytes
-        return found
+            objects.update({row[0]: (int(str(row[1])), bytes(row[2])) for row in object_rows})  # type: ignore[call-overload]  # bytes
+        return objects
 
 
 class SliceStream:
@@ -245,7 +252,7 @@ class FileStream:
         self._file = file
         self._again = again
         self._same = same
-        self._before = _marks(os.fstat(file.fileno()))
+        self._before = _file_state(os.fstat(file.fileno()))
 
     def read(self, size: int = -1, /) -> bytes:
         """Up to `size` bytes; empty at the end."""
@@ -254,17 +261,17 @@ class FileStream:
     def still_the_same(self) -> bool:
         """True where file and row are as they were when they were opened, and the name still leads to that file."""
         try:
-            with self._again() as named:
-                now = _marks(os.fstat(named.fileno()))
+            with self._again() as reopened:
+                now = _file_state(os.fstat(reopened.fileno()))
         except (OSError, SourceFault):
             return False
         return now == self._before and self._same()
 
 
-def opened_file(base: Path, value: str, key: str) -> BinaryIO:
+def open_document_file(base: Path, value: str, key: str) -> BinaryIO:
     """The file that a column names, below `base`. Raises `ItemVanished`, `ItemUnreadable`, `ItemNotAFile`."""
     try:
-        return open_inside(base, beneath(base, value))
+        return open_inside(base, relative_to_base(base, value))
     except UnsafePath as error:
         why = str(error.data.get("why"))
         if why == "not-a-file":
@@ -278,14 +285,14 @@ def opened_file(base: Path, value: str, key: str) -> BinaryIO:
         raise ItemUnreadable(key=key, why="EACCES") from error
 
 
-def slashed(value: str) -> str:
+def forward_slashes(value: str) -> str:
     """A path as columns have it, with slashes one way."""
     return value.strip().replace("\\", "/")
 
 
-def beneath(base: Path, value: str) -> str:
+def relative_to_base(base: Path, value: str) -> str:
     """The part of a path below `base`, where it is written whole; else the path itself."""
-    path = slashed(value)
+    path = forward_slashes(value)
     home = str(base.resolve())
     for start in (str(base), home):
         if path.startswith(start.rstrip("/") + "/"):
@@ -297,26 +304,26 @@ def slice_bytes(session: Session, size: int | None) -> int:
     """How much is asked for at a time: what the server sends at once, and more of what it reads from its start."""
     if session.family != MYSQL:
         return _SLICE_BYTES
-    row = session.one("SELECT @@max_allowed_packet")
+    row = session.first_row("SELECT @@max_allowed_packet")
     most = int(str(row[0])) if row else _SLICE_BYTES
-    wanted = max(_WHOLE_BYTES, (size or 0) // 32)
-    return max(64 * 1024, min(wanted, most - 64 * 1024, 32 * 1024 * 1024))
+    preferred_bytes = max(_WHOLE_BYTES, (size or 0) // 32)
+    return max(64 * 1024, min(preferred_bytes, most - 64 * 1024, 32 * 1024 * 1024))
 
 
-def fetcher(
-    session: Session, table: Table, one: DocumentColumn, where: Where, held: Held
+def make_fetcher(
+    session: Session, table: Table, document: DocumentColumn, where: Where, cell: DocumentCell
 ) -> Callable[[int, int], bytes | str]:
     """What fetches a slice of a document from one snapshot."""
     mark = placeholder(session)
-    column = session.quote(one.column)
+    column = session.quote(document.column)
     source = source_of(session, table)
     clause, values = where
 
     def of_large_object(offset: int, length: int) -> bytes | str:
-        return session.blocks("SELECT lo_get(%s, %s, %s)", (held.value, offset, length)) or b""
+        return session.fetch_value("SELECT lo_get(%s, %s, %s)", (cell.value, offset, length)) or b""
 
     def of_column(offset: int, length: int) -> bytes | str:
-        if one.form == "text":
+        if document.form == "text":
             piece = f"SUBSTRING(CAST({column} AS text) FROM {mark} FOR {mark})"
             if session.family != POSTGRESQL:
                 piece = f"SUBSTR({column}, {mark}, {mark})"
@@ -327,15 +334,15 @@ def fetcher(
         else:
             piece = f"SUBSTR({column}, {mark}, {mark})"
         statement = f"SELECT {piece} FROM {source} WHERE {clause}"  # noqa: S608  # quoted by the dialect
-        return session.blocks(statement, (offset + 1, length, *values)) or b""
+        return session.fetch_value(statement, (offset + 1, length, *values)) or b""
 
-    return of_large_object if one.form == "large-object" else of_column
+    return of_large_object if document.form == "large-object" else of_column
 
 
-def place_of(session: Session, table: Table) -> str:
+def row_identity(session: Session, table: Table) -> str:
     """What tells a row from others: its key, or what PostgreSQL and SQLite number rows by; empty where nothing does."""
     if session.family == SQLITE and not table.is_view:
-        row = session.one("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (table.name.name,))
+        row = session.first_row("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (table.name.name,))
         if row is not None and not _WITHOUT_ROWID.search(str(row[0])):
             return "key, rowid" if table.key else "rowid"
     if table.key:
@@ -343,11 +350,11 @@ def place_of(session: Session, table: Table) -> str:
     return "ctid" if session.family == POSTGRESQL and not table.is_view else ""
 
 
-def _selected(session: Session, one: DocumentColumn) -> tuple[str, str]:
-    column = session.quote(one.column)
-    if one.form in ("large-object", "file"):
+def _select_expressions(session: Session, document: DocumentColumn) -> tuple[str, str]:
+    column = session.quote(document.column)
+    if document.form in ("large-object", "file"):
         return column, "''"
-    if one.form == "text":
+    if document.form == "text":
         if session.family == POSTGRESQL:
             text = f"CAST({column} AS text)"
             return f"octet_length(convert_to({text}, 'UTF8'))", f"LEFT({text}, 500)"
@@ -361,9 +368,9 @@ def _selected(session: Session, one: DocumentColumn) -> tuple[str, str]:
     return f"LENGTH(CAST({column} AS BLOB))", f"SUBSTR(CAST({column} AS BLOB), 1, {_HEAD_BYTES})"
 
 
-def _escaped(column: str) -> str:
+def _escape(column: str) -> str:
     return column.replace("%", "%25").replace("#", "%23").replace("@", "%40")
 
 
-def _marks(status: os.stat_result) -> tuple[int, ...]:
+def _file_state(status: os.stat_result) -> tuple[int, ...]:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

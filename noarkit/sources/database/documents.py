@@ -47,7 +47,7 @@ class DocumentColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class DatabaseSettings:
     """What a recipe says of a database. `documents` None: nobody has said, so that the columns are judged by us."""
 
     tables: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Terms:
 
     def settings(self) -> dict[str, object]:
         """The same as plain data, as `read_terms` reads it."""
-        told: dict[str, object] = {
+        data: dict[str, object] = {
             "tables": list(self.tables),
             "views": list(self.views),
             "schemas": list(self.schemas),
@@ -68,23 +68,25 @@ class Terms:
             "keys": {table: list(columns) for table, columns in self.keys.items()},
             "changed": dict(self.changed),
         }
-        told = {name: value for name, value in told.items() if value}
+        data = {name: value for name, value in data.items() if value}
         if self.documents is not None:
-            told["documents"] = {table: [_plain(one) for one in columns] for table, columns in self.documents.items()}
-        return told
+            data["documents"] = {
+                table: [_plain(column) for column in columns] for table, columns in self.documents.items()
+            }
+        return data
 
-    def of(self, table: str) -> tuple[DocumentColumn, ...]:
+    def columns_of(self, table: str) -> tuple[DocumentColumn, ...]:
         """The document columns of a table."""
         return (self.documents or {}).get(table, ())
 
 
-def read_terms(data: Mapping[str, object]) -> Terms:
+def read_settings(data: Mapping[str, object]) -> DatabaseSettings:
     """The terms of a recipe's `[source]`. Raises `PlanFault` for what is none."""
     for name in data:
         if name not in _NAMES:
-            raise PlanFault(where="[source]", why="unknown-key", name=name, near=_near(name, _NAMES))
+            raise PlanFault(where="[source]", why="unknown-key", name=name, near=_closest(name, _NAMES))
     documents = data.get("documents")
-    return Terms(
+    return DatabaseSettings(
         tables=_texts(data, "tables"),
         views=_texts(data, "views"),
         schemas=_texts(data, "schemas"),
@@ -95,97 +97,102 @@ def read_terms(data: Mapping[str, object]) -> Terms:
     )
 
 
-def check_terms(terms: Terms, schema: Schema) -> None:
+def check_settings(settings: DatabaseSettings, schema: Schema) -> None:
     """Raises `PlanFault` where the terms name a table or column that is not there."""
-    named = [*terms.tables, *terms.views, *terms.keys, *terms.changed, *(terms.documents or {})]
-    for label in named:
+    table_labels = [*settings.tables, *settings.views, *settings.keys, *settings.changed, *(settings.documents or {})]
+    for label in table_labels:
         if label not in schema.tables:
-            raise PlanFault(where="[source]", why="no-such-table", name=label, near=_near(label, schema.tables))
-    for label, columns in terms.keys.items():
-        _have(schema.tables[label], columns)
-    for label, column in terms.changed.items():
-        _have(schema.tables[label], (column,))
-    for label, documents in (terms.documents or {}).items():
-        for one in documents:
-            _have(schema.tables[label], tuple(name for name in (one.column, one.name, one.media_type) if name))
+            raise PlanFault(where="[source]", why="no-such-table", name=label, near=_closest(label, schema.tables))
+    for label, columns in settings.keys.items():
+        _check_columns(schema.tables[label], columns)
+    for label, column in settings.changed.items():
+        _check_columns(schema.tables[label], (column,))
+    for label, documents in (settings.documents or {}).items():
+        for document in documents:
+            _check_columns(
+                schema.tables[label],
+                tuple(name for name in (document.column, document.name, document.media_type) if name),
+            )
 
 
-def _have(table: Table, columns: tuple[str, ...]) -> None:
+def _check_columns(table: Table, columns: tuple[str, ...]) -> None:
     for name in columns:
         if not table.has(name):
-            known = [column.name for column in table.columns]
-            raise PlanFault(where=f"[source] {table.label}", why="no-such-column", name=name, near=_near(name, known))
+            column_names = [column.name for column in table.columns]
+            raise PlanFault(
+                where=f"[source] {table.label}", why="no-such-column", name=name, near=_closest(name, column_names)
+            )
 
 
 def _documents(tables: Mapping[str, object]) -> dict[str, tuple[DocumentColumn, ...]]:
-    made: dict[str, tuple[DocumentColumn, ...]] = {}
+    columns_by_table: dict[str, tuple[DocumentColumn, ...]] = {}
     for table, columns in tables.items():
         if not isinstance(columns, list):
             raise PlanFault(where=f"[[source.documents.{table}]]", why="wrong-kind", name=table)
-        made[table] = tuple(_document(table, told) for told in columns)
-    return made
+        columns_by_table[table] = tuple(_document(table, entry) for entry in columns)
+    return columns_by_table
 
 
-def _document(table: str, given: object) -> DocumentColumn:
+def _document(table: str, entry: object) -> DocumentColumn:
     where = f"[[source.documents.{table}]]"
-    if not isinstance(given, Mapping) or not all(isinstance(value, str) for value in given.values()):
+    if not isinstance(entry, Mapping) or not all(isinstance(value, str) for value in entry.values()):
         raise PlanFault(where=where, why="wrong-kind", name=table)
-    column = given.get("column", "")
-    for name in given:
+    column = entry.get("column", "")
+    for name in entry:
         if name not in _OF_DOCUMENT:
-            raise PlanFault(where=where, why="unknown-key", name=name, near=_near(name, _OF_DOCUMENT))
-    form = given.get("as", "bytes")
+            raise PlanFault(where=where, why="unknown-key", name=name, near=_closest(name, _OF_DOCUMENT))
+    form = entry.get("as", "bytes")
     if form not in AS:
-        raise PlanFault(where=where, why="no-such-form", name=form, near=_near(form, AS))
-    rest = {name: given.get(name, "") for name in ("name", "media_type", "extension")}
-    return DocumentColumn(column, form, **rest)
+        raise PlanFault(where=where, why="no-such-form", name=form, near=_closest(form, AS))
+    options = {name: entry.get(name, "") for name in ("name", "media_type", "extension")}
+    return DocumentColumn(column, form, **options)
 
 
-def _plain(one: DocumentColumn) -> dict[str, str]:
-    told = {
-        "column": one.column,
-        "as": one.form,
-        "name": one.name,
-        "media_type": one.media_type,
-        "extension": one.extension,
+def _plain(document: DocumentColumn) -> dict[str, str]:
+    data = {
+        "column": document.column,
+        "as": document.form,
+        "name": document.name,
+        "media_type": document.media_type,
+        "extension": document.extension,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in data.items() if value}
 
 
 def _table(data: Mapping[str, object], name: str) -> Mapping[str, object]:
-    found = data.get(name, {})
-    if not isinstance(found, Mapping):
+    value = data.get(name, {})
+    if not isinstance(value, Mapping):
         raise PlanFault(where=f"[source.{name}]", why="wrong-kind", name=name)
-    return found
+    return value
 
 
 def _texts(data: Mapping[str, object], name: str) -> tuple[str, ...]:
-    found = data.get(name, [])
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+    value = data.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise PlanFault(where="[source]", why="wrong-kind", name=name)
-    return tuple(found)
+    return tuple(value)
 
 
-def _text(found: object, name: str) -> str:
-    if not isinstance(found, str):
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str):
         raise PlanFault(where="[source]", why="wrong-kind", name=name)
-    return found
+    return value
 
 
-def _near(name: str, known: object) -> str:
-    return next(iter(get_close_matches(name, list(known), 1)), "")  # type: ignore[call-overload]  # any collection
+def _closest(name: str, candidates: object) -> str:
+    return next(iter(get_close_matches(name, list(candidates), 1)), "")  # type: ignore[call-overload]  # any collection
 
 
 def usual_documents(table: Table) -> tuple[DocumentColumn, ...]:
     """The columns that hold documents by their type alone: bytes without a small limit, and large objects."""
-    found = []
+    documents = []
     for column in table.columns:
         if column.kind is Kind.BYTES and (column.size is None or column.size > SMALL_BYTES) and not _is_small(column):
-            found.append(DocumentColumn(column.name, "bytes"))
+            documents.append(DocumentColumn(column.name, "bytes"))
         elif column.kind is Kind.LARGE_OBJECT:
-            found.append(DocumentColumn(column.name, "large-object"))
-    return tuple(found)
+            documents.append(DocumentColumn(column.name, "large-object"))
+    return tuple(documents)
 
 
 def _is_small(column: Column) -> bool:
-    return column.declared.lower().startswith(("binary", "varbinary", "tinyblob"))
+    return column.declared_type.lower().startswith(("binary", "varbinary", "tinyblob"))

@@ -20,31 +20,31 @@ _POSTGRESQL_ALTERED = ("42P01", "42703", "3F000", "42704", "42883", "0A000")
 def fault_of(address: Address, error: BaseException) -> NoarkitError:
     """The fault that a driver's exception means. What it says in prose is not repeated: it may quote values."""
     if address.family == "postgresql":
-        return _of_postgresql(address, error)
+        return _postgresql_fault(address, error)
     if address.family == "mysql":
-        return _of_mysql(address, error)
+        return _mysql_fault(address, error)
     if isinstance(error, sqlite3.Error):
-        return _of_sqlite(address, error)
-    return _of_other(address, error)
+        return _sqlite_fault(address, error)
+    return _other_fault(address, error)
 
 
-def _of_postgresql(address: Address, error: BaseException) -> NoarkitError:
+def _postgresql_fault(address: Address, error: BaseException) -> NoarkitError:
     where = address.where
     state = getattr(error, "sqlstate", None)
     if state is None:
-        said = str(error)
-        if "authentication failed" in said or "no password supplied" in said or "pg_hba.conf" in said:
+        message = str(error)
+        if "authentication failed" in message or "no password supplied" in message or "pg_hba.conf" in message:
             return SourceDenied(where=where, why="database-login")
-        if "does not exist" in said:
-            denied = "role" in said
+        if "does not exist" in message:
+            denied = "role" in message
             return SourceDenied(where=where, why="database-login") if denied else SourceGone(where=where, why="ENOENT")
-        if "permission denied for database" in said:
+        if "permission denied for database" in message:
             return SourceDenied(where=where, why="database-login")
         return SourceAway(where=where, why="database-away")
     if state.startswith("28"):
         return SourceDenied(where=where, why="database-login")
     if state in ("42501", "25006"):
-        return SourceDenied(where=where, why="database-right", what=_named(error))
+        return SourceDenied(where=where, why="database-right", what=_object_name(error))
     if state == "3D000":
         return SourceGone(where=where, why="ENOENT")
     if state in _POSTGRESQL_ALTERED:
@@ -54,7 +54,7 @@ def _of_postgresql(address: Address, error: BaseException) -> NoarkitError:
     return SourceGone(where=where, why="database-refused", detail=state)
 
 
-def _of_mysql(address: Address, error: BaseException) -> NoarkitError:
+def _mysql_fault(address: Address, error: BaseException) -> NoarkitError:
     where = address.where
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
     if number in _MYSQL_DENIED:
@@ -69,7 +69,7 @@ def _of_mysql(address: Address, error: BaseException) -> NoarkitError:
     return SourceGone(where=where, why="database-refused", detail=number)
 
 
-def _of_sqlite(address: Address, error: sqlite3.Error) -> NoarkitError:
+def _sqlite_fault(address: Address, error: sqlite3.Error) -> NoarkitError:
     where = address.where
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
@@ -82,21 +82,21 @@ def _of_sqlite(address: Address, error: sqlite3.Error) -> NoarkitError:
         return DiskFull(where=where)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR")):
         return SourceAway(where=where, why="database-away", detail=name)
-    said = str(error)
-    if "no such table" in said or "no such column" in said:
+    message = str(error)
+    if "no such table" in message or "no such column" in message:
         return SourceGone(where=where, why="table-altered")
     return SourceGone(where=where, why="database-refused", detail=name)
 
 
-def _of_other(address: Address, error: BaseException) -> NoarkitError:
+def _other_fault(address: Address, error: BaseException) -> NoarkitError:
     kind = type(error).__name__
     if kind in ("OperationalError", "InterfaceError", "InternalError"):
         return SourceAway(where=address.where, why="database-away", detail=kind)
     return SourceGone(where=address.where, why="database-refused", detail=kind)
 
 
-def _named(error: BaseException) -> str:
+def _object_name(error: BaseException) -> str:
     """The table or schema that PostgreSQL names; never a value."""
-    told = getattr(error, "diag", None)
-    parts = (getattr(told, "schema_name", None), getattr(told, "table_name", None))
+    diagnostics = getattr(error, "diag", None)
+    parts = (getattr(diagnostics, "schema_name", None), getattr(diagnostics, "table_name", None))
     return ".".join(part for part in parts if part)

@@ -21,7 +21,7 @@ _PLACES = {"ctid": "ctid = CAST(%s AS tid)", "rowid": "_rowid_ = ?"}
 Where = tuple[str, Sequence[object]]
 
 
-def keyed(schema: Schema, keys: Mapping[str, tuple[str, ...]]) -> Schema:
+def with_keys(schema: Schema, keys: Mapping[str, tuple[str, ...]]) -> Schema:
     """The same tables with the keys that a recipe names for some."""
     tables = {
         label: replace(table, key=keys[label]) if label in keys else table for label, table in schema.tables.items()
@@ -29,11 +29,11 @@ def keyed(schema: Schema, keys: Mapping[str, tuple[str, ...]]) -> Schema:
     return replace(schema, tables=tables)
 
 
-def repeated(table: Table, values: Row, tally: Tally) -> str:
+def content_key(table: Table, values: Row, tally: Tally) -> str:
     """The key of a row of a table without one: what it holds, and how many like it came before."""
     text = repr(tuple(bytes(part) if isinstance(part, memoryview) else part for part in values))
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-    before = tally.again(digest)
+    before = tally.add(digest)
     return f"{label_text(table.label)}:{NO_KEY}{digest}{f'-{before + 1}' if before else ''}"
 
 
@@ -46,7 +46,7 @@ def table_of(schema: Schema, row: str) -> Table:
     return table
 
 
-def where_of(session: Session, table: Table, row: str, place: str) -> Where:
+def where_clause(session: Session, table: Table, row: str, place: str) -> Where:
     """The condition that finds a locator's row. Raises `ItemVanished` for a key that is none of this table."""
     text = row.partition(":")[2]
     if place in _PLACES:

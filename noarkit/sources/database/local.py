@@ -22,17 +22,17 @@ _TRIES = 20
 _PAUSE_S = 0.1
 _BLOCK_BYTES = 1024 * 1024
 
-Marks = tuple[tuple[int, int, int, int] | None, ...]
+FileStates = tuple[tuple[int, int, int, int] | None, ...]
 
 
 def is_in_use(file: Path) -> bool:
     """True where something lies beside the file that SQLite would act upon."""
-    return any(_size(beside) > 0 for beside in _beside(file))
+    return any(_size(beside) > 0 for beside in _companion_files(file))
 
 
-def marks(file: Path) -> Marks:
+def file_states(file: Path) -> FileStates:
     """What the file and its companions look like from outside: it changes with every write."""
-    return tuple(_mark(path) for path in (file, *_beside(file)))
+    return tuple(_file_state(path) for path in (file, *_companion_files(file)))
 
 
 class LocalCopy:
@@ -54,10 +54,10 @@ class LocalCopy:
 
     def _take(self, file: Path, sleep_s: Callable[[float], None]) -> None:
         for _ in range(_TRIES):
-            before = marks(file)
+            before = file_states(file)
             try:
                 _copy(file, self.path)
-                for suffix, beside in zip(BESIDE, _beside(file), strict=True):
+                for suffix, beside in zip(BESIDE, _companion_files(file), strict=True):
                     target = Path(f"{self.path}{suffix}")
                     target.unlink(missing_ok=True)
                     if _size(beside) > 0:
@@ -70,7 +70,7 @@ class LocalCopy:
                 raise SourceDenied(where=str(file), why="EACCES") from error
             except OSError as error:
                 raise DiskFull(where=str(self.path)) from error
-            if marks(file) == before:
+            if file_states(file) == before:
                 return
             sleep_s(_PAUSE_S)
         raise SourceAway(where=str(file), why="database-busy")
@@ -116,7 +116,7 @@ def _remove(folder: str, pid: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _beside(file: Path) -> tuple[Path, ...]:
+def _companion_files(file: Path) -> tuple[Path, ...]:
     return tuple(Path(f"{file}{suffix}") for suffix in BESIDE)
 
 
@@ -127,7 +127,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _mark(path: Path) -> tuple[int, int, int, int] | None:
+def _file_state(path: Path) -> tuple[int, int, int, int] | None:
     try:
         status = path.stat()
     except OSError:

@@ -17,7 +17,7 @@ from noarkit.model.identity_numbers import find_identity_numbers
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
 from noarkit.sources.database.columns import Column
 from noarkit.sources.database.documents import usual_documents
-from noarkit.sources.database.schema import Schema, Table, selection, source_of
+from noarkit.sources.database.schema import Schema, Table, select_expression, source_of
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.values import Kind, plain_converter
 
@@ -38,10 +38,10 @@ _PERSON_NAMES = re.compile(
 
 
 @dataclass(slots=True)
-class ColumnSeen:
+class ColumnStats:
     """What a sample showed of one column. `lengths` are those of whole values, in signs or bytes."""
 
-    filled: int = 0
+    filled_count: int = 0
     longest: int = 0
     length: int = 0
     codes: Counter[str] | None = field(default_factory=Counter)
@@ -54,11 +54,11 @@ class ColumnSeen:
     @property
     def usual_length(self) -> float:
         """The mean of the lengths seen."""
-        return self.length / self.filled if self.filled else 0.0
+        return self.length / self.filled_count if self.filled_count else 0.0
 
 
 @dataclass(slots=True)
-class TableSeen:
+class TableStats:
     """What was seen of a table. `readable` is False where the account may not read it; `about` marks a reckoning."""
 
     rows: int = 0
@@ -66,80 +66,85 @@ class TableSeen:
     size_bytes: int | None = None
     sampled: int = 0
     readable: bool = True
-    columns: dict[str, ColumnSeen] = field(default_factory=dict)
+    columns: dict[str, ColumnStats] = field(default_factory=dict)
 
 
-def profile(session: Session, schema: Schema, tell: Listener) -> dict[str, TableSeen]:
+def profile(session: Session, schema: Schema, emit: Listener) -> dict[str, TableStats]:
     """What every table and view holds. Raises the faults of a session."""
     sizes = _sizes(session)
-    seen: dict[str, TableSeen] = {}
+    stats_by_label: dict[str, TableStats] = {}
     for label, table in schema.tables.items():
         reckoned, size = sizes.get((table.name.schema or schema.default_schema or "", table.name.name), (None, None))
-        found = TableSeen(size_bytes=size)
+        stats = TableStats(size_bytes=size)
         try:
-            found.about = reckoned is not None and reckoned > _COUNTED_UP_TO
-            found.rows = reckoned if found.about and reckoned is not None else _count(session, table)
-            _sample(session, table, found)
+            stats.about = reckoned is not None and reckoned > _COUNTED_UP_TO
+            stats.rows = reckoned if stats.about and reckoned is not None else _count(session, table)
+            _sample(session, table, stats)
         except SourceDenied:
-            found.readable = False
+            stats.readable = False
             session.renew()
-        seen[label] = found
-        tell(Event("source_read", {"items": len(seen)}))
-    return seen
+        stats_by_label[label] = stats
+        emit(Event("source_read", {"items": len(stats_by_label)}))
+    return stats_by_label
 
 
-def personal(column: Column, seen: ColumnSeen | None) -> str:
+def personal_data_kind(column: Column, stats: ColumnStats | None) -> str:
     """What makes a column look like personal data: `identity-number`, `email`, `name`; empty where nothing does."""
-    if seen is not None and seen.identity_numbers:
+    if stats is not None and stats.identity_numbers:
         return "identity-number"
-    if seen is not None and seen.filled and seen.emails * 2 > seen.filled:
+    if stats is not None and stats.filled_count and stats.emails * 2 > stats.filled_count:
         return "email"
     return "name" if _PERSON_NAMES.search(column.name) else ""
 
 
-def as_json(schema: Schema, seen: Mapping[str, TableSeen]) -> dict[str, object]:
+def as_json(schema: Schema, stats_by_label: Mapping[str, TableStats]) -> dict[str, object]:
     """The profile as plain JSON values."""
-    return {"tables": [_table_json(table, seen[label]) for label, table in schema.tables.items()]}
+    return {"tables": [_table_json(table, stats_by_label[label]) for label, table in schema.tables.items()]}
 
 
-def _table_json(table: Table, seen: TableSeen) -> dict[str, object]:
-    documents = {one.column for one in usual_documents(table)}
+def _table_json(table: Table, stats: TableStats) -> dict[str, object]:
+    documents = {item.column for item in usual_documents(table)}
     return {
         "name": table.label,
         "view": table.is_view,
-        "readable": seen.readable,
-        "rows": seen.rows,
-        "about": seen.about,
-        "bytes": seen.size_bytes,
+        "readable": stats.readable,
+        "rows": stats.rows,
+        "about": stats.about,
+        "bytes": stats.size_bytes,
         "key": list(table.key),
         "relations": [
-            {"name": one.name, "columns": list(one.columns), "table": one.table.label, "referred": list(one.referred)}
-            for one in table.relations
+            {
+                "name": item.name,
+                "columns": list(item.columns),
+                "table": item.table.label,
+                "referred": list(item.referred),
+            }
+            for item in table.relations
         ],
         "columns": [
-            _column_json(column, seen.columns.get(column.name), seen.sampled, document=column.name in documents)
+            _column_json(column, stats.columns.get(column.name), stats.sampled, document=column.name in documents)
             for column in table.columns
         ],
     }
 
 
-def _column_json(column: Column, seen: ColumnSeen | None, sampled: int, *, document: bool) -> dict[str, object]:
-    told: dict[str, object] = {
+def _column_json(column: Column, stats: ColumnStats | None, sampled: int, *, document: bool) -> dict[str, object]:
+    data: dict[str, object] = {
         "name": column.name,
-        "type": column.declared,
+        "type": column.declared_type,
         "kind": str(column.kind),
         "nullable": column.nullable,
         "document": document,
-        "personal": personal(column, seen),
+        "personal": personal_data_kind(column, stats),
     }
-    if seen is not None:
-        told |= {"sampled": sampled, "filled": seen.filled, "longest": seen.longest}
-        told["codes"] = len(seen.codes) if seen.codes else 0
-    return told
+    if stats is not None:
+        data |= {"sampled": sampled, "filled": stats.filled_count, "longest": stats.longest}
+        data["codes"] = len(stats.codes) if stats.codes else 0
+    return data
 
 
 def _count(session: Session, table: Table) -> int:
-    row = session.one(f"SELECT count(*) FROM {source_of(session, table)}")  # noqa: S608  # quoted by the dialect
+    row = session.first_row(f"SELECT count(*) FROM {source_of(session, table)}")  # noqa: S608  # quoted by the dialect
     return int(str(row[0])) if row else 0
 
 
@@ -157,26 +162,26 @@ def _sizes(session: Session) -> dict[tuple[str, str], tuple[int | None, int | No
         )
     else:
         return {}
-    return {(str(row[0]), str(row[1])): (_whole(row[2]), _whole(row[3])) for row in rows}
+    return {(str(row[0]), str(row[1])): (_optional_int(row[2]), _optional_int(row[3])) for row in rows}
 
 
-def _whole(value: object) -> int | None:
+def _optional_int(value: object) -> int | None:
     return None if value is None else int(str(value))
 
 
-def _sample(session: Session, table: Table, found: TableSeen) -> None:
+def _sample(session: Session, table: Table, stats: TableStats) -> None:
     for first in range(0, max(1, len(table.columns)), _AT_ONCE):
-        _sample_columns(session, table, found, table.columns[first : first + _AT_ONCE])
+        _sample_columns(session, table, stats, table.columns[first : first + _AT_ONCE])
 
 
-def _sample_columns(session: Session, table: Table, found: TableSeen, columns: Sequence[Column]) -> None:
+def _sample_columns(session: Session, table: Table, stats: TableStats, columns: Sequence[Column]) -> None:
     """Some columns of a table: no server answers with thousands of values for a row."""
-    selected = [part for column in columns for part in _looked_at(session, column)]
+    expressions = [part for column in columns for part in _sample_expressions(session, column)]
     source = source_of(session, table)
-    rows = session.rows(f"SELECT {', '.join(selected) or '1'} FROM {source} LIMIT {SAMPLE_ROWS}")  # noqa: S608  # quoted by the dialect
-    found.sampled = len(rows)
+    rows = session.rows(f"SELECT {', '.join(expressions) or '1'} FROM {source} LIMIT {SAMPLE_ROWS}")  # noqa: S608  # quoted by the dialect
+    stats.sampled = len(rows)
     for at, column in enumerate(columns):
-        seen = found.columns[column.name] = ColumnSeen()
+        column_stats = stats.columns[column.name] = ColumnStats()
         convert = plain_converter(session.family, column.kind, bits=column.size or 0)
         for row in rows:
             value, length = row[2 * at], row[2 * at + 1]
@@ -184,13 +189,13 @@ def _sample_columns(session: Session, table: Table, found: TableSeen, columns: S
                 continue
             if column.kind is not Kind.BYTES and convert is not None:
                 value = convert(value)
-            _look(seen, value, int(str(length or 0)))
+            _count_value(column_stats, value, int(str(length or 0)))
 
 
-def _looked_at(session: Session, column: Column) -> Iterator[str]:
+def _sample_expressions(session: Session, column: Column) -> Iterator[str]:
     """Two expressions: the beginning of the value, and the length of the whole."""
     quoted = session.quote(column.name)
-    expression = selection(session.family, column, quoted)
+    expression = select_expression(session.family, column, quoted)
     if column.kind is Kind.BYTES:
         short = f"SUBSTRING({expression} FROM 1 FOR 16)" if session.family == POSTGRESQL else f"SUBSTR({quoted}, 1, 16)"
         yield short
@@ -206,23 +211,23 @@ def _looked_at(session: Session, column: Column) -> Iterator[str]:
         yield "0"
 
 
-def _look(seen: ColumnSeen, value: object, length: int) -> None:
-    seen.filled += 1
-    seen.length += length
-    seen.longest = max(seen.longest, length)
+def _count_value(stats: ColumnStats, value: object, length: int) -> None:
+    stats.filled_count += 1
+    stats.length += length
+    stats.longest = max(stats.longest, length)
     if not isinstance(value, str):
-        seen.codes = None
+        stats.codes = None
         return
     if next(find_identity_numbers(value), None) is not None:
-        seen.identity_numbers += 1
+        stats.identity_numbers += 1
     if _EMAIL.fullmatch(value):
-        seen.emails += 1
+        stats.emails += 1
     if _PATH.fullmatch(value):
-        seen.paths += 1
-        seen.slashes += "/" in value or "\\" in value
-        if len(seen.examples) < 20:
-            seen.examples.append(value)
-    if seen.codes is not None:
-        seen.codes[value] += 1
-        if len(value) > _LONGEST_CODE or len(seen.codes) > _MOST_CODES:
-            seen.codes = None
+        stats.paths += 1
+        stats.slashes += "/" in value or "\\" in value
+        if len(stats.examples) < 20:
+            stats.examples.append(value)
+    if stats.codes is not None:
+        stats.codes[value] += 1
+        if len(value) > _LONGEST_CODE or len(stats.codes) > _MOST_CODES:
+            stats.codes = None

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from noarkit.sources.database.address import SQLITE, Address
-from noarkit.sources.database.documents import Terms
-from noarkit.sources.database.profile import TableSeen, personal
-from noarkit.sources.database.roles import Roles, display, named, roles_of, title
+from noarkit.sources.database.documents import DatabaseSettings
+from noarkit.sources.database.profile import TableStats, personal_data_kind
+from noarkit.sources.database.roles import Roles, display_column, find_column, roles_of, title_column
 from noarkit.sources.database.rows import child_name
 from noarkit.sources.database.schema import Relation, Schema, Table
 from noarkit.sources.database.values import Kind
 from noarkit.sources.recipe.lines import Path as Place
-from noarkit.sources.recipe.writing import render
+from noarkit.sources.recipe.toml_writer import render
 
 _DATES = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_ZONE)
 _RECORD = "Basisregistrering"
@@ -39,32 +39,32 @@ _PARTY_FIELDS = (
 )
 
 
-def propose(address: Address, schema: Schema, seen: Mapping[str, TableSeen], here: Path | None = None) -> str:
+def propose(address: Address, schema: Schema, stats: Mapping[str, TableStats], here: Path | None = None) -> str:
     """The recipe (TOML, commented). Files that columns name are looked for beside an SQLite file, and from `here`."""
-    roles = roles_of(schema, seen, _places(address, here or Path.cwd()))
-    return _Proposal(address, schema, seen, roles).text()
+    roles = roles_of(schema, stats, _places(address, here or Path.cwd()))
+    return _Proposal(address, schema, stats, roles).text()
 
 
 def _places(address: Address, here: Path) -> list[Path]:
     """Where files may lie: beside the database, here, and in the folders right below."""
     starts = [address.file.parent, here] if address.family == SQLITE else [here]
-    found: list[Path] = []
+    folders: list[Path] = []
     for start in starts:
-        found.append(start)
+        folders.append(start)
         try:
-            found.extend(sorted(one for one in start.iterdir() if one.is_dir() and not one.is_symlink())[:50])
+            folders.extend(sorted(child for child in start.iterdir() if child.is_dir() and not child.is_symlink())[:50])
         except OSError:
             continue
-    return [*found, Path("/")]
+    return [*folders, Path("/")]
 
 
 class _Proposal:
     """Fills the tables of a recipe, and the comments above them."""
 
-    def __init__(self, address: Address, schema: Schema, seen: Mapping[str, TableSeen], roles: Roles) -> None:
+    def __init__(self, address: Address, schema: Schema, stats: Mapping[str, TableStats], roles: Roles) -> None:
         self._address = address
         self._schema = schema
-        self._seen = seen
+        self._stats = stats
         self._roles = roles
         self._comments: dict[Place, str] = {}
         self._maps: list[tuple[dict[str, object], str]] = []
@@ -79,9 +79,9 @@ class _Proposal:
         for label in self._roles.documents:
             self._record(self._schema.tables[label])
         for label, table in self._schema.tables.items():
-            taken = label in self._roles.cases or label in self._roles.documents
-            if not table.is_view and not taken and self._seen[label].readable:
-                self._rest(table)
+            is_mapped = label in self._roles.cases or label in self._roles.documents
+            if not table.is_view and not is_mapped and self._stats[label].readable:
+                self._map_other(table)
         return render(self._data(), self._comments)
 
     def _data(self) -> dict[str, object]:
@@ -105,11 +105,11 @@ class _Proposal:
             self._comments["defaults",] = "The administrativEnhet of case files, a code of the archive's own list."
         if self._skips:
             data["skip"] = [skip for skip, _ in self._skips]
-            for at, (_, told) in enumerate(self._skips):
-                self._comments["skip", at] = told
-        data["map"] = [made for made, _ in self._maps]
-        for at, (_, told) in enumerate(self._maps):
-            self._comments["map", at] = told
+            for at, (_, comment) in enumerate(self._skips):
+                self._comments["skip", at] = comment
+        data["map"] = [rule for rule, _ in self._maps]
+        for at, (_, comment) in enumerate(self._maps):
+            self._comments["map", at] = comment
         self._comments |= {
             (): self._head(),
             ("target",): "external_system names this database in the archive: never change it between runs.",
@@ -123,8 +123,8 @@ class _Proposal:
     def _head(self) -> str:
         tables = [label for label, table in self._schema.tables.items() if not table.is_view]
         views = [label for label, table in self._schema.tables.items() if table.is_view]
-        rows = sum(self._seen[label].rows for label in tables)
-        told = [
+        rows = sum(self._stats[label].rows for label in tables)
+        lines = [
             f"Proposed from {len(tables)} tables with {rows} rows in all.",
             "Read it through, change what is wrong, and let it be checked before a plan: noarkit recipe check.",
             "",
@@ -133,94 +133,96 @@ class _Proposal:
             "row as text, record.row_key its key, record.row_used whether any row refers to it.",
         ]
         if views:
-            told += ["", f"Views are not read, since tables hold what they show: {', '.join(views)}"]
-        unreadable = [label for label, seen in self._seen.items() if not seen.readable]
+            lines += ["", f"Views are not read, since tables hold what they show: {', '.join(views)}"]
+        unreadable = [label for label, stats in self._stats.items() if not stats.readable]
         if unreadable:
-            told += ["", f"The account may not read these, and a plan stops at them: {', '.join(unreadable)}"]
-        return "\n".join(told)
+            lines += ["", f"The account may not read these, and a plan stops at them: {', '.join(unreadable)}"]
+        return "\n".join(lines)
 
     def _source(self) -> dict[str, object]:
         # what something hangs under comes before it, also where foreign keys lead in circles
         first = [label for label in self._schema.tables if label in self._roles.cases]
         tables = dict.fromkeys((*first, *self._roles.documents, *self._schema.tables))
         readable = tuple(
-            label for label in tables if not self._schema.tables[label].is_view and self._seen[label].readable
+            label for label in tables if not self._schema.tables[label].is_view and self._stats[label].readable
         )
         documents = self._roles.documents
-        made: dict[str, object] = {
+        source: dict[str, object] = {
             "kind": "database",
-            **Terms(tables=readable, base=self._roles.base, documents=documents).settings(),
+            **DatabaseSettings(tables=readable, base=self._roles.base, documents=documents).settings(),
         }
         self._comments["source", "tables"] = (
             "Only these tables are read, in this order: case files before what belongs to them."
         )
         if self._roles.base:
             self._comments["source", "base"] = "The folder where the file names in columns begin."
-        told = [
+        lines = [
             'Columns that hold documents: as = "bytes", "text", "large-object" or "file" (a path below base); name and',
             "media_type are columns that tell of the document. NULL is no document, nothing at all an empty one.",
         ]
-        told += [
-            f"Looks like file names, but no such file was found: {label}.{one.column} (set base, and name it here)"
+        lines += [
+            f"Looks like file names, but no such file was found: {label}.{column.column} (set base, and name it here)"
             for label, guessed in self._roles.guessed.items()
-            for one in guessed
+            for column in guessed
         ]
-        self._comments["source", "documents"] = "\n".join(told)
-        return made
+        self._comments["source", "documents"] = "\n".join(lines)
+        return source
 
     def _personal(self) -> str:
         lines = ["What is done where a national identity number is found in a text:"]
         lines += [
             '"report" notes it, "set-aside" leaves the record out, "screen" (with screening = "CODE") screens it.'
         ]
-        found = [
+        descriptions = [
             f"{label}.{column.name} ({kind})"
             for label, table in self._schema.tables.items()
             for column in table.columns
-            if (kind := personal(column, self._seen[label].columns.get(column.name)))
+            if (kind := personal_data_kind(column, self._stats[label].columns.get(column.name)))
         ]
-        if found:
+        if descriptions:
             lines.append("These columns look like personal data:")
-            lines += [f"  {one}" for one in found[:60]]
+            lines += [f"  {description}" for description in descriptions[:60]]
         return "\n".join(lines)
 
     def _case(self, table: Table) -> None:
         fields = self._fields(table, _CASE)
-        made: dict[str, object] = {"for": table.label, "type": _CASE}
-        owner = self._told_by(table, _AUTHORS)
+        rule: dict[str, object] = {"for": table.label, "type": _CASE}
+        owner = self._related_name(table, _AUTHORS)
         if owner:
             fields["saksansvarlig"] = f"= {owner} | default(none)"
-        self._labels(table, made)
-        made["fields"] = fields
+        self._labels(table, rule)
+        rule["fields"] = fields
         parties = list(self._parties(table, "sakspart"))
         if parties:
-            made["parties"] = parties
-        self._maps.append((made, self._told(table, "each row is a case file, and holds the records that refer to it.")))
+            rule["parties"] = parties
+        self._maps.append(
+            (rule, self._table_comment(table, "each row is a case file, and holds the records that refer to it."))
+        )
 
     def _record(self, table: Table) -> None:
-        way = self._roles.parents.get(table.label)
+        route = self._roles.parents.get(table.label)
         fields = self._fields(table, _RECORD)
-        author = self._told_by(table, _AUTHORS) or self._column(named(table, _AUTHORS, Kind.TEXT))
+        author = self._related_name(table, _AUTHORS) or self._column(find_column(table, _AUTHORS, Kind.TEXT))
         if author:
             fields["forfatter"] = f"= {author} | default(none)"
-        made: dict[str, object] = {"for": table.label, "type": _RECORD}
-        self._labels(table, made)
-        made["fields"] = fields
+        rule: dict[str, object] = {"for": table.label, "type": _RECORD}
+        self._labels(table, rule)
+        rule["fields"] = fields
         parties = list(self._parties(table, "korrespondansepart"))
         if parties:
-            made["parties"] = parties
-        told = "each row is a record; its documents come in the order they have under [source.documents]."
-        if way is None:
-            self._maps.append(({**made, "parents": [_folder_of(table)]}, self._told(table, told)))
+            rule["parties"] = parties
+        comment = "each row is a record; its documents come in the order they have under [source.documents]."
+        if route is None:
+            self._maps.append(({**rule, "parents": [_folder_of(table)]}, self._table_comment(table, comment)))
             return
-        above = _path(*way)
+        above = _path(*route)
         parent = {"parent": {"key": f"= {above}.row_key", "type": _CASE}}
-        inside = {"for": made["for"], "when": f"= {above} | default(none)", **_without(made, "for"), **parent}
-        self._maps.append((_ordered(inside), self._told(table, told)))
-        outside = {**made, "parents": [_folder_of(table)]}
-        self._maps.append((_ordered(outside), f"{table.label}: rows that belong to no case file."))
+        inside = {"for": rule["for"], "when": f"= {above} | default(none)", **_without(rule, "for"), **parent}
+        self._maps.append((_tables_last(inside), self._table_comment(table, comment)))
+        outside = {**rule, "parents": [_folder_of(table)]}
+        self._maps.append((_tables_last(outside), f"{table.label}: rows that belong to no case file."))
 
-    def _rest(self, table: Table) -> None:
+    def _map_other(self, table: Table) -> None:
         label = table.label
         if label in self._roles.links and label in self._shown:
             self._skips.append(
@@ -230,7 +232,7 @@ class _Proposal:
                 )
             )
             return
-        refers = self._above(table)
+        refers = self._parent_relation(table)
         if refers is not None:
             relation, kind = refers
             note: dict[str, object] = {
@@ -240,17 +242,21 @@ class _Proposal:
                 "parent": {"key": f"= {_path(relation.name)}.row_key", "type": kind},
                 "fields": {"tekst": "= record.row_text", "merknadstype": "MER"},
             }
-            self._maps.append((note, self._told(table, f"each row is a note on the {kind} that it refers to.")))
-        elif label in self._shown and self._is_whole(table):
+            self._maps.append(
+                (note, self._table_comment(table, f"each row is a note on the {kind} that it refers to."))
+            )
+        elif label in self._shown and self._is_covered(table):
             reason = "its values stand in the case files and records that refer to it"
             skip: dict[str, object] = {"for": label, "when": "= record.row_used", "reason": reason}
-            told = f"{label}: rows that others refer to stand there, whole, as keywords and parties.\n"
-            self._skips.append((skip, f"{told}Without this rule every row becomes a record of its own, too."))
+            comment = f"{label}: rows that others refer to stand there, whole, as keywords and parties.\n"
+            self._skips.append((skip, f"{comment}Without this rule every row becomes a record of its own, too."))
         fields = {**self._fields(table, _RECORD)}
-        made: dict[str, object] = {"for": label, "type": _RECORD, "fields": fields, "parents": [_folder_of(table)]}
-        self._maps.append((made, self._told(table, "each row that comes here is a record in a folder for the table.")))
+        rule: dict[str, object] = {"for": label, "type": _RECORD, "fields": fields, "parents": [_folder_of(table)]}
+        self._maps.append(
+            (rule, self._table_comment(table, "each row that comes here is a record in a folder for the table."))
+        )
 
-    def _above(self, table: Table) -> tuple[Relation, str] | None:
+    def _parent_relation(self, table: Table) -> tuple[Relation, str] | None:
         """The case file or record that rows of a table tell more of."""
         if table.label in self._shown:
             return None
@@ -263,12 +269,14 @@ class _Proposal:
         return None
 
     def _fields(self, table: Table, kind: str) -> dict[str, object]:
-        name = title(table) or display(table)
+        name = title_column(table) or display_column(table)
         fields: dict[str, object] = {
             "tittel": f"= {self._column(name)} | default(key){self._clip(table, name)}" if name else "= key",
             "beskrivelse": "= record.row_text",
         }
-        day = named(table, _DATE_NAMES, *_DATES) or next((c.name for c in table.columns if c.kind in _DATES), None)
+        day = find_column(table, _DATE_NAMES, *_DATES) or next(
+            (c.name for c in table.columns if c.kind in _DATES), None
+        )
         if day:
             fields["saksdato" if kind == _CASE else "dokumentetsDato"] = _day(self._column(day))
         return fields
@@ -276,102 +284,102 @@ class _Proposal:
     def _clip(self, table: Table, name: str) -> str:
         return "" if (table.column(name).size or _LONGEST_TITLE + 1) <= _LONGEST_TITLE else f" | clip({_LONGEST_TITLE})"
 
-    def _labels(self, table: Table, made: dict[str, object]) -> None:
+    def _labels(self, table: Table, rule: dict[str, object]) -> None:
         """Keywords: what codes a row has, also by way of a table that binds rows together."""
         words = []
         for relation in table.relations:
-            other = self._schema.tables.get(relation.table.label)
-            if other is not None and other.label in self._roles.codes:
-                words.append(f"= {_path(relation.name, display(other))} | default(none)")
-                self._show(other, display(other))
+            target = self._schema.tables.get(relation.table.label)
+            if target is not None and target.label in self._roles.codes:
+                words.append(f"= {_path(relation.name, display_column(target))} | default(none)")
+                self._remember_shown(target, display_column(target))
         for link, name, relation in self._links(table):
-            other = self._schema.tables[relation.table.label]
-            if other.label in self._roles.codes:
+            target = self._schema.tables[relation.table.label]
+            if target.label in self._roles.codes:
                 rows = f"{_path(name)} | pluck('{_quoted(relation.name)}')"
-                words.append(f"= {rows} | compact | pluck('{_quoted(display(other) or '')}')")
-                self._show(other, display(other))
-                self._show(link)
+                words.append(f"= {rows} | compact | pluck('{_quoted(display_column(target) or '')}')")
+                self._remember_shown(target, display_column(target))
+                self._remember_shown(link)
         if words:
-            made["keywords"] = words
+            rule["keywords"] = words
 
     def _links(self, table: Table) -> Iterator[tuple[Table, str, Relation]]:
         """Tables that bind rows of this one to others: the table, what a row calls it, and its other relation."""
         referring = list(self._schema.referring(table.name))
-        for other, back in referring:
-            if other.label not in self._roles.links:
+        for link, back in referring:
+            if link.label not in self._roles.links:
                 continue
-            for relation in other.relations:
+            for relation in link.relations:
                 if relation != back:
-                    yield other, child_name(table, other, back, [one for one, _ in referring]), relation
+                    yield link, child_name(table, link, back, [child for child, _ in referring]), relation
 
     def _parties(self, table: Table, kind: str) -> Iterator[dict[str, object]]:
         for relation in table.relations:
-            other = self._schema.tables.get(relation.table.label)
-            if other is None or other.label not in self._roles.persons or re.search(_AUTHORS, relation.name):
+            target = self._schema.tables.get(relation.table.label)
+            if target is None or target.label not in self._roles.persons or re.search(_AUTHORS, relation.name):
                 continue
-            fields = self._party(other, _path(relation.name), kind)
+            fields = self._party(target, _path(relation.name), kind)
             yield {"when": f"= {_path(relation.name)} | default(none)", "fields": fields}
         for link, name, relation in self._links(table):
-            other = self._schema.tables[relation.table.label]
-            if other.label in self._roles.persons:
-                self._show(link)
+            target = self._schema.tables[relation.table.label]
+            if target.label in self._roles.persons:
+                self._remember_shown(link)
                 who = _path(relation.name).replace("record", "item", 1)
-                yield {"each": f"= {_path(name)}", "when": f"= {who}", "fields": self._party(other, who, kind)}
+                yield {"each": f"= {_path(name)}", "when": f"= {who}", "fields": self._party(target, who, kind)}
 
-    def _party(self, other: Table, who: str, kind: str) -> dict[str, object]:
+    def _party(self, person: Table, who: str, kind: str) -> dict[str, object]:
         def of(column: str | None) -> str:
             return f"{who}{_path(column).removeprefix('record')}"
 
-        fields: dict[str, object] = {f"{kind}Navn": f"= {of(display(other))} | default('ukjent')"}
-        self._show(other, display(other))
+        fields: dict[str, object] = {f"{kind}Navn": f"= {of(display_column(person))} | default('ukjent')"}
+        self._remember_shown(person, display_column(person))
         if kind == "sakspart":
             fields["sakspartIdent"] = f"= {who}.row_key"
             fields["sakspartRolle"] = _ROLE
         else:
             fields["korrespondanseparttype"] = "IA"
         for field, pattern in _PARTY_FIELDS:
-            column = named(other, pattern)
+            column = find_column(person, pattern)
             if column:
                 fields[field] = f"= {of(column)} | default(none)"
-                self._show(other, column)
+                self._remember_shown(person, column)
         return fields
 
-    def _told_by(self, table: Table, pattern: str) -> str | None:
+    def _related_name(self, table: Table, pattern: str) -> str | None:
         """What a relation with such a name leads to, by what it is called there."""
         for relation in table.relations:
-            other = self._schema.tables.get(relation.table.label)
-            if other is None or not re.search(pattern, relation.name, re.IGNORECASE):
+            target = self._schema.tables.get(relation.table.label)
+            if target is None or not re.search(pattern, relation.name, re.IGNORECASE):
                 continue
-            name = display(other)
+            name = display_column(target)
             if name:
-                self._show(other, name)
+                self._remember_shown(target, name)
                 return _path(relation.name, name)
         return None
 
-    def _show(self, table: Table, column: str | None = None) -> None:
+    def _remember_shown(self, table: Table, column: str | None = None) -> None:
         """Remembers that values of a table stand in what refers to it."""
         self._shown.setdefault(table.label, set()).update({column} if column else ())
 
-    def _is_whole(self, table: Table) -> bool:
+    def _is_covered(self, table: Table) -> bool:
         """True where all that a row holds stands in what refers to it."""
         return {column.name for column in table.columns} <= {*table.key, *self._shown[table.label]}
 
     def _column(self, name: str | None) -> str | None:
         return None if name is None else _path(name)
 
-    def _told(self, table: Table, what: str) -> str:
-        seen = self._seen[table.label]
-        lines = [f"{table.label}: {'about ' if seen.about else ''}{seen.rows} rows; {what}"]
+    def _table_comment(self, table: Table, what: str) -> str:
+        stats = self._stats[table.label]
+        lines = [f"{table.label}: {'about ' if stats.about else ''}{stats.rows} rows; {what}"]
         line = "Columns:"
         for column in table.columns[:80]:
-            told = f" {column.name} ({column.declared or column.kind})"
-            if len(line) + len(told) > 110:
+            text = f" {column.name} ({column.declared_type or column.kind})"
+            if len(line) + len(text) > 110:
                 lines.append(line)
                 line = " "
-            line += told
+            line += text
         lines.append(line)
         if table.relations:
-            relations = ", ".join(f"{one.name} ({one.table.label})" for one in table.relations)
+            relations = ", ".join(f"{relation.name} ({relation.table.label})" for relation in table.relations)
             lines.append(f"Leads to: {relations}")
         return "\n".join(lines)
 
@@ -380,13 +388,13 @@ def _folder_of(table: Table) -> dict[str, object]:
     return {"key": table.label, "type": "Mappe", "fields": {"tittel": table.label}}
 
 
-def _ordered(made: dict[str, object]) -> dict[str, object]:
+def _tables_last(rule: dict[str, object]) -> dict[str, object]:
     """Plain values first, as TOML wants it."""
-    return dict(sorted(made.items(), key=lambda item: isinstance(item[1], dict | list)))
+    return dict(sorted(rule.items(), key=lambda item: isinstance(item[1], dict | list)))
 
 
-def _without(made: Mapping[str, object], name: str) -> dict[str, object]:
-    return {key: value for key, value in made.items() if key != name}
+def _without(rule: Mapping[str, object], name: str) -> dict[str, object]:
+    return {key: value for key, value in rule.items() if key != name}
 
 
 def _day(column: str | None) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from noarkit.safe.scratch import scratch
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
 from noarkit.sources.database.columns import Column
-from noarkit.sources.database.schema import Relation, Schema, Table, selection, source_of
+from noarkit.sources.database.schema import Relation, Schema, Table, select_expression, source_of
 from noarkit.sources.database.session import Row, Session
 from noarkit.sources.database.values import Convert, Kind, plain_converter, text_of
 from noarkit.sources.recipe.filters import FilterRefused
@@ -54,9 +54,9 @@ class Fields(dict[str, object]):
         return dict.__contains__(self, name) or name in self._batch.reader.lazy
 
     def __missing__(self, name: str) -> object:
-        made = self._batch.resolve(name, self._at)
-        self[name] = made
-        return made
+        value = self._batch.resolve(name, self._at)
+        self[name] = value
+        return value
 
     def get(self, name: str, default: object = None) -> Any:  # Any: as of every mapping
         """The value of a column or relation; `default` where there is none of this name."""
@@ -73,7 +73,7 @@ class Batch:
     reader: TableReader
     raw: list[Row]
     fields: list[Fields] = field(default_factory=list)
-    resolved: dict[str, Sequence[object]] = field(default_factory=dict)
+    values_by_name: dict[str, Sequence[object]] = field(default_factory=dict)
 
     def resolve(self, name: str, at: int) -> object:
         """What `name` is for one row, asked for all of them. Raises `KeyError` for a name that is not there."""
@@ -81,16 +81,16 @@ class Batch:
             return self.reader.text(self.fields[at])
         if name == ROW_KEY:
             return self.reader.key_of(self.raw[at])
-        found = self.resolved.get(name)
-        if found is None:
-            ask = self.reader.lazy.get(name)
-            if ask is None:
+        values = self.values_by_name.get(name)
+        if values is None:
+            resolver = self.reader.lazy.get(name)
+            if resolver is None:
                 raise KeyError(name)
-            found = self.resolved[name] = ask(self)
-        return found[at]
+            values = self.values_by_name[name] = resolver(self)
+        return values[at]
 
 
-Ask = Callable[[Batch], Sequence[object]]
+Resolver = Callable[[Batch], Sequence[object]]
 
 
 class Tables:
@@ -124,7 +124,7 @@ class TableReader:
         self._bulky = [place for place, column in enumerate(self.columns) if column.kind in _BOUNDED]
         self._key_places = [self._place[name] for name in table.key if name in self._place]
         self._kept: dict[tuple[str, ...], dict[Key, Fields | None]] = {}
-        self.lazy: dict[str, Ask] = {}
+        self.lazy: dict[str, Resolver] = {}
         self._name_relations()
 
     @property
@@ -134,10 +134,10 @@ class TableReader:
 
     def batches(self, extra: Sequence[str] = ()) -> Iterator[Batch]:
         """Every row once, in an order that stays; `extra` expressions stand after the columns of each raw row."""
-        for rows in self._raw(extra):
-            yield self.made(rows)
+        for rows in self._raw_batches(extra):
+            yield self.make_batch(rows)
 
-    def made(self, rows: list[Row]) -> Batch:
+    def make_batch(self, rows: list[Row]) -> Batch:
         """Raw rows as a batch."""
         batch = Batch(self, rows)
         converts = self._converts
@@ -149,20 +149,22 @@ class TableReader:
             batch.fields.append(Fields(values, batch, at))
         return batch
 
-    def by(self, columns: Sequence[str], keys: Sequence[tuple[object, ...]], extra: Sequence[str] = ()) -> list[Row]:
+    def rows_by_keys(
+        self, columns: Sequence[str], keys: Sequence[tuple[object, ...]], extra: Sequence[str] = ()
+    ) -> list[Row]:
         """The raw rows whose `columns` hold one of `keys`, in the order of their own keys."""
-        found: list[Row] = []
+        rows: list[Row] = []
         for start in range(0, len(keys), _KEYS_A_QUESTION):
-            some = keys[start : start + _KEYS_A_QUESTION]
-            where = self._in(columns, len(some))
+            chunk = keys[start : start + _KEYS_A_QUESTION]
+            where = self._in_condition(columns, len(chunk))
             order = f" ORDER BY {self._order(self.table.key)}" if self.table.key else ""
             statement = f"{self._select(extra)} WHERE {where}{order}"
-            found.extend(self._session.rows(statement, [value for key in some for value in key]))
-        return found
+            rows.extend(self._session.rows(statement, [value for key in chunk for value in key]))
+        return rows
 
-    def one(self, clause: str, values: Sequence[object], extra: Sequence[str] = ()) -> Row | None:
+    def select_row(self, clause: str, values: Sequence[object], extra: Sequence[str] = ()) -> Row | None:
         """The raw row that a condition finds."""
-        return self._session.one(f"{self._select(extra)} WHERE {clause}", values)
+        return self._session.first_row(f"{self._select(extra)} WHERE {clause}", values)
 
     def key_of(self, row: Row) -> str:
         """The key of a row, as `record.key` has it; empty where the table has none."""
@@ -183,22 +185,25 @@ class TableReader:
 
     def _select(self, extra: Sequence[str]) -> str:
         family, quote = self._session.family, self._session.quote
-        wanted = [_bounded(family, column, selection(family, column, quote(column.name))) for column in self.columns]
-        return f"SELECT {', '.join([*wanted, *extra]) or '1'} FROM {self.from_clause}"  # noqa: S608  # quoted by the dialect
+        expressions = [
+            _bounded_expression(family, column, select_expression(family, column, quote(column.name)))
+            for column in self.columns
+        ]
+        return f"SELECT {', '.join([*expressions, *extra]) or '1'} FROM {self.from_clause}"  # noqa: S608  # quoted by the dialect
 
     def _order(self, names: Sequence[str]) -> str:
         return ", ".join(self._session.quote(name) for name in names)
 
-    def _in(self, columns: Sequence[str], count: int) -> str:
+    def _in_condition(self, columns: Sequence[str], count: int) -> str:
         mark = placeholder(self._session)
         if len(columns) == 1:
             return f"{self._session.quote(columns[0])} IN ({', '.join([mark] * count)})"
-        one = f"({', '.join([mark] * len(columns))})"
+        group = f"({', '.join([mark] * len(columns))})"
         names = ", ".join(self._session.quote(name) for name in columns)
-        listed = ", ".join([one] * count)
-        return f"({names}) IN ({'VALUES ' if self._session.family == SQLITE else ''}{listed})"
+        groups = ", ".join([group] * count)
+        return f"({names}) IN ({'VALUES ' if self._session.family == SQLITE else ''}{groups})"
 
-    def _raw(self, extra: Sequence[str]) -> Iterator[list[Row]]:
+    def _raw_batches(self, extra: Sequence[str]) -> Iterator[list[Row]]:
         table = self.table
         kinds = {table.column(name).kind for name in table.key}
         paged = self._session.family in (POSTGRESQL, MYSQL) and len(self._key_places) == len(table.key)
@@ -208,13 +213,13 @@ class TableReader:
         names = table.key or [c.name for c in self.columns if c.kind not in _UNSORTABLE]
         order = f" ORDER BY {self._order(names)}" if names else ""
         rows = self._session.stream(f"{self._select(extra)}{order}", BATCH_ROWS)
-        yield from rows if self._session.can_interleave else _spooled(rows)
+        yield from rows if self._session.can_interleave else _spool_batches(rows)
 
     def _pages(self, extra: Sequence[str]) -> Iterator[list[Row]]:
         """Batch after batch from where the last one ended, as large as its rows allow."""
         key = self.table.key
         order = self._order(key)
-        after = self._after(key)
+        after = self._after_condition(key)
         size, last = 200, None
         while True:
             where = f" WHERE {after}" if last is not None else ""
@@ -227,7 +232,7 @@ class TableReader:
             last = self.key_values(rows[-1])
             size = self._next_size(rows)
 
-    def _after(self, key: Sequence[str]) -> str:
+    def _after_condition(self, key: Sequence[str]) -> str:
         mark, quote = placeholder(self._session), self._session.quote
         if self._session.family == POSTGRESQL or len(key) == 1:
             names = ", ".join(quote(name) for name in key)
@@ -245,8 +250,10 @@ class TableReader:
         return [last[0], *(value for depth in range(len(last)) for value in last[: depth + 1])]
 
     def _next_size(self, rows: list[Row]) -> int:
-        held = sum(len(value) for place in self._bulky for row in rows if isinstance(value := row[place], str | bytes))
-        return max(1, min(BATCH_ROWS, int(_BATCH_BYTES / max(held / len(rows), 1.0))))
+        bulk_size = sum(
+            len(value) for place in self._bulky for row in rows if isinstance(value := row[place], str | bytes)
+        )
+        return max(1, min(BATCH_ROWS, int(_BATCH_BYTES / max(bulk_size / len(rows), 1.0))))
 
     # relations
 
@@ -255,18 +262,18 @@ class TableReader:
         self.lazy[ROW_TEXT] = self.lazy[ROW_KEY] = lambda batch: ()
         for relation in table.relations:
             if all(name in self._place for name in relation.columns):
-                self.lazy[relation.name] = lambda batch, relation=relation: self._referred(batch, relation)  # type: ignore[misc]  # bound at once
+                self.lazy[relation.name] = lambda batch, relation=relation: self._referred_rows(batch, relation)  # type: ignore[misc]  # bound at once
         referring = [
-            (other, relation)
-            for other, relation in self._tables.schema.referring(table.name)
+            (child, relation)
+            for child, relation in self._tables.schema.referring(table.name)
             if all(name in self._place for name in relation.referred)
         ]
-        for other, relation in referring:
-            name = child_name(table, other, relation, [one for one, _ in referring])
+        for child, relation in referring:
+            name = child_name(table, child, relation, [candidate for candidate, _ in referring])
             if name not in self.lazy and not table.has(name):
-                self.lazy[name] = lambda batch, other=other, relation=relation: self._children(batch, other, relation)  # type: ignore[misc]  # bound at once
+                self.lazy[name] = lambda batch, other=child, relation=relation: self._child_rows(batch, other, relation)  # type: ignore[misc]  # bound at once
         if referring:
-            self.lazy[ROW_USED] = lambda batch: self._used(batch, referring)
+            self.lazy[ROW_USED] = lambda batch: self._row_usage(batch, referring)
         for name in [name for name in self.lazy if table.has(name)]:
             del self.lazy[name]
 
@@ -276,65 +283,67 @@ class TableReader:
         keys = [tuple(row[place] for place in places) for row in batch.raw]
         return [None if any(value is None for value in key) else key for key in keys]
 
-    def _referred(self, batch: Batch, relation: Relation) -> Sequence[object]:
+    def _referred_rows(self, batch: Batch, relation: Relation) -> Sequence[object]:
         """The row that a foreign key leads to, for every row of the batch."""
         target = self._tables.reader(relation.table.label)
-        wanted = self._values(batch, relation.columns)
-        kept = target._kept.setdefault(relation.referred, {})
-        missing = list({key: None for key in wanted if key is not None and key not in kept})
+        row_keys = self._values(batch, relation.columns)
+        cache = target._kept.setdefault(relation.referred, {})
+        missing = list({key: None for key in row_keys if key is not None and key not in cache})
         if missing:
-            if len(kept) + len(missing) > _KEPT_ROWS:
-                kept.clear()
-                missing = list({key: None for key in wanted if key is not None})
-            found = target.made(target.by(relation.referred, missing))
-            keys = target._values(found, relation.referred)
-            exact = {key: fields for key, fields in zip(keys, found.fields, strict=True) if key is not None}
-            same = self._same(exact)
-            kept.update({key: None if (there := same(key)) is None else exact[there] for key in missing})
-        return [None if key is None else kept.get(key) for key in wanted]
+            if len(cache) + len(missing) > _KEPT_ROWS:
+                cache.clear()
+                missing = list({key: None for key in row_keys if key is not None})
+            fetched = target.make_batch(target.rows_by_keys(relation.referred, missing))
+            keys = target._values(fetched, relation.referred)
+            exact = {key: fields for key, fields in zip(keys, fetched.fields, strict=True) if key is not None}
+            same = self._key_matcher(exact)
+            cache.update({key: None if (there := same(key)) is None else exact[there] for key in missing})
+        return [None if key is None else cache.get(key) for key in row_keys]
 
-    def _children(self, batch: Batch, other: Table, relation: Relation) -> Sequence[object]:
+    def _child_rows(self, batch: Batch, child: Table, relation: Relation) -> Sequence[object]:
         """The rows of another table that refer to each row."""
-        reader = self._tables.reader(other.label)
-        wanted = self._values(batch, relation.referred)
-        keys = list({key: None for key in wanted if key is not None})
+        reader = self._tables.reader(child.label)
+        row_keys = self._values(batch, relation.referred)
+        keys = list({key: None for key in row_keys if key is not None})
         lists: dict[Key, list[Fields]] = {key: [] for key in keys}
-        same = self._same(lists)
+        same = self._key_matcher(lists)
         if all(name in reader._place for name in relation.columns):
-            found = reader.made(reader.by(relation.columns, keys))
-            for key, fields in zip(reader._values(found, relation.columns), found.fields, strict=True):
+            fetched = reader.make_batch(reader.rows_by_keys(relation.columns, keys))
+            for key, fields in zip(reader._values(fetched, relation.columns), fetched.fields, strict=True):
                 there = None if key is None else same(key)
                 if there is not None:
                     lists[there].append(fields)
                     if len(lists[there]) > _MOST_CHILDREN:
-                        raise FilterRefused("too-many-rows", other.label)
-        return [[] if key is None else lists[key] for key in wanted]
+                        raise FilterRefused("too-many-rows", child.label)
+        return [[] if key is None else lists[key] for key in row_keys]
 
-    def _used(self, batch: Batch, referring: Sequence[tuple[Table, Relation]]) -> Sequence[object]:
+    def _row_usage(self, batch: Batch, referring: Sequence[tuple[Table, Relation]]) -> Sequence[object]:
         """Whether any row of any table refers to each row."""
-        used: list[object] = [False] * len(batch.raw)
-        for other, relation in referring:
-            wanted = self._values(batch, relation.referred)
-            keys = list({key: None for key in wanted if key is not None})
+        flags: list[object] = [False] * len(batch.raw)
+        for child, relation in referring:
+            row_keys = self._values(batch, relation.referred)
+            keys = list({key: None for key in row_keys if key is not None})
             there: set[Key] = set()
-            same = self._same(dict.fromkeys(keys))
+            same = self._key_matcher(dict.fromkeys(keys))
             quoted = ", ".join(self._session.quote(name) for name in relation.columns)
-            source = source_of(self._session, other)
+            source = source_of(self._session, child)
             for start in range(0, len(keys), _KEYS_A_QUESTION):
-                some = keys[start : start + _KEYS_A_QUESTION]
-                statement = f"SELECT DISTINCT {quoted} FROM {source} WHERE {self._in(relation.columns, len(some))}"  # noqa: S608  # quoted by the dialect
-                rows = self._session.rows(statement, [value for key in some for value in key])
+                chunk = keys[start : start + _KEYS_A_QUESTION]
+                statement = (
+                    f"SELECT DISTINCT {quoted} FROM {source} WHERE {self._in_condition(relation.columns, len(chunk))}"  # noqa: S608  # quoted by the dialect
+                )
+                rows = self._session.rows(statement, [value for key in chunk for value in key])
                 there.update(key for row in rows if (key := same(tuple(row))) is not None)
-            for at, key in enumerate(wanted):
-                used[at] = used[at] or key in there
-        return used
+            for at, key in enumerate(row_keys):
+                flags[at] = flags[at] or key in there
+        return flags
 
-    def _same(self, known: Collection[Key]) -> Callable[[Key], Key | None]:
+    def _key_matcher(self, keys: Collection[Key]) -> Callable[[Key], Key | None]:
         """Finds the key among `known` that the server takes for the same: MySQL's texts may differ in case."""
         if self._session.family != MYSQL:
-            return lambda key: key if key in known else None
-        alike = {_folded(key): key for key in known}
-        return lambda key: key if key in known else alike.get(_folded(key))
+            return lambda key: key if key in keys else None
+        alike = {_fold_key(key): key for key in keys}
+        return lambda key: key if key in keys else alike.get(_fold_key(key))
 
     def _key_text(self, row: Row, place: int) -> str:
         convert = self._converts[place][1]
@@ -348,13 +357,13 @@ def label_text(label: str) -> str:
     return label.replace("%", "%25").replace(":", "%3A")
 
 
-def child_name(table: Table, other: Table, relation: Relation, all_referring: Sequence[Table]) -> str:
+def child_name(table: Table, child: Table, relation: Relation, all_referring: Sequence[Table]) -> str:
     """What a row calls the rows of another table that refer to it: that table's name, or how they refer as well."""
-    base = other.label.replace(".", "_")
-    twice = sum(one.name == other.name for one in all_referring) > 1
+    base = child.label.replace(".", "_")
+    twice = sum(item.name == child.name for item in all_referring) > 1
     name = f"{base}_by_{relation.name}" if twice else base
-    taken = {one.name for one in table.relations} | {column.name for column in table.columns}
-    return f"{name}_rows" if name in taken else name
+    used_names = {item.name for item in table.relations} | {column.name for column in table.columns}
+    return f"{name}_rows" if name in used_names else name
 
 
 def placeholder(session: Session) -> str:
@@ -366,7 +375,7 @@ def _plain_of(family: str, column: Column) -> Convert | None:
     return plain_converter(family, column.kind, bits=column.size or 0)
 
 
-def _bounded(family: str, column: Column, expression: str) -> str:
+def _bounded_expression(family: str, column: Column, expression: str) -> str:
     """The expression, cut where a column may hold more than anybody can want in one value."""
     if column.kind not in _BOUNDED or (column.size and column.size <= 100_000) or column.kind is Kind.ARRAY:
         return expression
@@ -387,12 +396,12 @@ def _bounded(family: str, column: Column, expression: str) -> str:
     return expression
 
 
-def _folded(key: tuple[object, ...]) -> tuple[object, ...]:
+def _fold_key(key: tuple[object, ...]) -> tuple[object, ...]:
     """A key as a server may compare it: without regard to case and to blanks at its end."""
     return tuple(value.rstrip().casefold() if isinstance(value, str) else value for value in key)
 
 
-def _spooled(batches: Iterator[list[Row]]) -> Iterator[list[Row]]:
+def _spool_batches(batches: Iterator[list[Row]]) -> Iterator[list[Row]]:
     """The same batches by way of a temporary file, so that the session is free for other questions meanwhile."""
     with closing(scratch()) as db:
         db.execute("CREATE TABLE spool (n INTEGER PRIMARY KEY, rows BLOB)")

@@ -16,16 +16,16 @@ from sqlalchemy import Inspector
 from sqlalchemy.exc import NoSuchTableError
 
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
-from noarkit.sources.database.columns import Column, read_column, unescaped
-from noarkit.sources.database.declared import (
-    Declared,
-    Kin,
-    Terms,
+from noarkit.sources.database.catalogue import (
+    DeclaredColumn,
+    ForeignKeyActions,
+    TableInheritance,
     declared_columns,
-    key_terms,
-    kin,
+    foreign_key_actions,
+    list_inheritance,
     statements,
 )
+from noarkit.sources.database.columns import Column, read_column, unescaped
 from noarkit.sources.database.quiet import without_warnings
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.sqlite_statement import Statement
@@ -58,7 +58,7 @@ class Relation:
     table: TableName
     referred: tuple[str, ...]
     constraint: str = ""
-    terms: Terms = field(default_factory=Terms)
+    actions: ForeignKeyActions = field(default_factory=ForeignKeyActions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +109,10 @@ class Schema:
 
     def referring(self, table: TableName) -> Iterator[tuple[Table, Relation]]:
         """The foreign keys that lead to a table."""
-        for other in self.tables.values():
-            for relation in other.relations:
+        for child in self.tables.values():
+            for relation in child.relations:
                 if relation.table == table:
-                    yield other, relation
+                    yield child, relation
 
 
 def reflect(session: Session, only: Sequence[str] = ()) -> Schema:
@@ -127,42 +127,46 @@ def reflect(session: Session, only: Sequence[str] = ()) -> Schema:
         schemas = tuple(_schemas(session, inspector, only))
         for name in schemas:
             home = name or default
-            told = _Told(declared_columns(session, home), key_terms(session, home), statements(session))
-            for table in _tables(session, inspector, name, told):
+            catalogue = _Catalogue(
+                declared_columns(session, home), foreign_key_actions(session, home), statements(session)
+            )
+            for table in _tables(session, inspector, name, catalogue):
                 tables[table.name] = table
-        tables = with_kin(tables, kin(session), default)
-    known = {name: replace(table, relations=_named(table, tables)) for name, table in tables.items()}
-    ordered = _parents_first(known)
+        tables = apply_inheritance(tables, list_inheritance(session), default)
+    named_tables = {name: replace(table, relations=_name_relations(table, tables)) for name, table in tables.items()}
+    ordered = _parents_first(named_tables)
     return Schema({table.label: table for table in ordered}, default, schemas)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Catalogue:
     """What the catalogue says of a schema's columns and foreign keys."""
 
-    columns: Mapping[tuple[str, str], Declared]
-    terms: Mapping[tuple[str, object], Terms]
+    columns: Mapping[tuple[str, str], DeclaredColumn]
+    key_actions: Mapping[tuple[str, object], ForeignKeyActions]
     statements: Mapping[str, Statement]
 
 
-def with_kin(tables: Mapping[TableName, Table], found: Iterable[Kin], default: str | None) -> dict[TableName, Table]:
+def apply_inheritance(
+    tables: Mapping[TableName, Table], inheritance: Iterable[TableInheritance], default: str | None
+) -> dict[TableName, Table]:
     """The tables with each row once: a partition's rows are those of the table it is a part of, and so is it; one that
     others inherit from keeps its own."""
     heirs: set[TableName] = set()
     parts: dict[TableName, list[str]] = {}
     notes: dict[TableName, list[str]] = {}
-    left = dict(tables)
-    for one in found:
+    remaining = dict(tables)
+    for link in inheritance:
         own, parent = (
             TableName(None if schema == default else schema, name)
-            for schema, name in ((one.schema, one.name), (one.parent_schema, one.parent))
+            for schema, name in ((link.schema, link.name), (link.parent_schema, link.parent))
         )
-        if not one.is_partition:
+        if not link.is_partition:
             heirs.add(parent)
             notes.setdefault(own, []).append(parent.label)
         elif own in tables and parent in tables:
-            parts.setdefault(parent, []).append(f"{own.label} {one.bounds}".strip())
-            left.pop(own, None)
+            parts.setdefault(parent, []).append(f"{own.label} {link.bounds}".strip())
+            remaining.pop(own, None)
     return {
         name: replace(
             table,
@@ -172,7 +176,7 @@ def with_kin(tables: Mapping[TableName, Table], found: Iterable[Kin], default: s
                 *([f"PARTITIONS: {'; '.join(parts[name])}"] if name in parts else []),
             ),
         )
-        for name, table in left.items()
+        for name, table in remaining.items()
     }
 
 
@@ -181,9 +185,9 @@ def source_of(session: Session, table: Table) -> str:
     return f"{'ONLY ' if table.has_heirs else ''}{session.quote(table.name.schema, table.name.name)}"
 
 
-def selection(family: str, column: Column, quoted: str) -> str:
+def select_expression(family: str, column: Column, quoted: str) -> str:
     """What is selected to read a column."""
-    return expression(family, column.declared, column.kind, quoted)
+    return expression(family, column.declared_type, column.kind, quoted)
 
 
 def _schemas(session: Session, inspector: Inspector, only: Sequence[str]) -> Iterator[str | None]:
@@ -199,7 +203,7 @@ def _schemas(session: Session, inspector: Inspector, only: Sequence[str]) -> Ite
         yield None if name == default else name
 
 
-def _tables(session: Session, inspector: Inspector, schema: str | None, told: _Told) -> Iterator[Table]:
+def _tables(session: Session, inspector: Inspector, schema: str | None, catalogue: _Catalogue) -> Iterator[Table]:
     names = [(name, False) for name in sorted(inspector.get_table_names(schema=schema))]
     names += [(name, True) for name in sorted(inspector.get_view_names(schema=schema))]
     if session.family == POSTGRESQL:
@@ -208,48 +212,48 @@ def _tables(session: Session, inspector: Inspector, schema: str | None, told: _T
         if session.family == SQLITE and name.startswith("sqlite_"):
             continue
         try:
-            yield _table(session, inspector, TableName(schema, name), told, is_view=is_view)
+            yield _table(session, inspector, TableName(schema, name), catalogue, is_view=is_view)
         except NoSuchTableError:
             continue  # dropped while the catalogue was read, or a view over what is no more
 
 
-def _table(session: Session, inspector: Inspector, name: TableName, told: _Told, *, is_view: bool) -> Table:
+def _table(session: Session, inspector: Inspector, name: TableName, catalogue: _Catalogue, *, is_view: bool) -> Table:
     columns = tuple(
-        read_column(session, found, told.columns.get((name.name, unescaped(session.family, found["name"]))))
-        for found in inspector.get_columns(name.name, schema=name.schema)
+        read_column(session, info, catalogue.columns.get((name.name, unescaped(session.family, info["name"]))))
+        for info in inspector.get_columns(name.name, schema=name.schema)
     )
     if is_view:
         return Table(name, columns, is_view=True)
     family = session.family
     keyed = inspector.get_pk_constraint(name.name, schema=name.schema)
     primary = _key_columns(family, keyed.get("constrained_columns"))
-    statement = told.statements.get(name.name, Statement())
+    statement = catalogue.statements.get(name.name, Statement())
     candidates = _candidates(session, inspector, name, statement)
     uniques = tuple(dict.fromkeys(columns for _, columns in candidates))
     required = {column.name for column in columns if not column.nullable}
     usable = [unique for unique in uniques if set(unique) <= required]
-    if session.family == SQLITE and primary and not _sqlite_key_is_whole(session, name, primary, columns):
+    if session.family == SQLITE and primary and not _key_has_no_null(session, name, primary, columns):
         key: tuple[str, ...] = next(iter(usable), ())
     else:
         key = primary or next(iter(usable), ())
-    relations = tuple(_with_terms(one, name, told) for one in _relations(session, inspector, name))
+    relations = tuple(_with_actions(relation, name, catalogue) for relation in _relations(session, inspector, name))
     key_name = str(keyed.get("name") or ("PRIMARY" if family == MYSQL else ""))
     if family == SQLITE:
         key_name = statement.primary
     comment = _comment(inspector, name)
-    made = Table(name, columns, key, primary, uniques, relations, candidates=candidates)
-    return replace(made, key_name=key_name, comment=comment)
+    table = Table(name, columns, key, primary, uniques, relations, candidates=candidates)
+    return replace(table, key_name=key_name, comment=comment)
 
 
-def _sqlite_key_is_whole(
-    session: Session, name: TableName, primary: tuple[str, ...], columns: tuple[Column, ...]
-) -> bool:
+def _key_has_no_null(session: Session, name: TableName, primary: tuple[str, ...], columns: tuple[Column, ...]) -> bool:
     """SQLite lets NULL stand in a primary key that says nothing against it."""
-    nullable = [column for column in primary if next(one for one in columns if one.name == column).nullable]
+    nullable = [
+        column for column in primary if next(candidate for candidate in columns if candidate.name == column).nullable
+    ]
     if not nullable:
         return True
-    wanted = " OR ".join(f"{session.quote(column)} IS NULL" for column in nullable)
-    row = session.one(f"SELECT EXISTS (SELECT 1 FROM {session.quote(name.name)} WHERE {wanted})")  # noqa: S608  # quoted by the dialect
+    condition = " OR ".join(f"{session.quote(column)} IS NULL" for column in nullable)
+    row = session.first_row(f"SELECT EXISTS (SELECT 1 FROM {session.quote(name.name)} WHERE {condition})")  # noqa: S608  # quoted by the dialect
     return not (row and row[0])
 
 
@@ -263,44 +267,48 @@ def _candidates(
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The unique keys of a table with their names, shortest first; one that has no name stands only where no other is
     of the same columns."""
-    found: list[tuple[str, tuple[str, ...]]] = []
+    unique_keys: list[tuple[str, tuple[str, ...]]] = []
     if session.family == SQLITE:  # the library reads a statement here, too
-        told = session.rows(
+        rows = session.rows(
             "SELECT l.name, i.name FROM pragma_index_list(?) l JOIN pragma_index_info(l.name) i"
             " WHERE l.origin = 'u' AND NOT l.partial ORDER BY l.seq, i.seqno",
             (name.name,),
         )
-        names = {tuple(column.lower() for column in columns): named for named, columns in statement.unique if named}
-        for _, some in groupby(told, key=itemgetter(0)):
-            key = tuple(str(column) for _, column in some)
-            found.append((names.get(tuple(column.lower() for column in key), ""), key))
+        names = {
+            tuple(column.lower() for column in columns): named_keys
+            for named_keys, columns in statement.unique
+            if named_keys
+        }
+        for _, index_rows in groupby(rows, key=itemgetter(0)):
+            key = tuple(str(column) for _, column in index_rows)
+            unique_keys.append((names.get(tuple(column.lower() for column in key), ""), key))
     else:
         constraints = inspector.get_unique_constraints(name.name, schema=name.schema)
-        found += [(str(one["name"] or ""), tuple(one["column_names"])) for one in constraints]
+        unique_keys += [(str(entry["name"] or ""), tuple(entry["column_names"])) for entry in constraints]
     for index in inspector.get_indexes(name.name, schema=name.schema):
         columns = index["column_names"]
         options = index.get("dialect_options") or {}
         partial = options.get("postgresql_where") or options.get("sqlite_where")
         if index.get("unique") and partial is None and None not in columns:
-            found.append((str(index["name"] or ""), tuple(str(column) for column in columns)))
+            unique_keys.append((str(index["name"] or ""), tuple(str(column) for column in columns)))
     family = session.family
-    keys = {(unescaped(family, key), _key_columns(family, columns)) for key, columns in found}
-    named = {columns for key, columns in keys if key}
-    kept = (one for one in keys if one[0] or one[1] not in named)
-    return tuple(sorted(kept, key=lambda one: (len(one[1]), one[1], one[0])))
+    keys = {(unescaped(family, key), _key_columns(family, columns)) for key, columns in unique_keys}
+    named_keys = {columns for key, columns in keys if key}
+    remaining = (entry for entry in keys if entry[0] or entry[1] not in named_keys)
+    return tuple(sorted(remaining, key=lambda one: (len(one[1]), one[1], one[0])))
 
 
 def _relations(session: Session, inspector: Inspector, name: TableName) -> Iterator[Relation]:
     if session.family != MYSQL:
-        yield from (_relation(one, session) for one in inspector.get_foreign_keys(name.name, schema=name.schema))
+        yield from (_relation(info, session) for info in inspector.get_foreign_keys(name.name, schema=name.schema))
         return
-    told = session.rows(  # the library reads a statement here, and misses keys whose names have quotes in them
+    rows = session.rows(  # the library reads a statement here, and misses keys whose names have quotes in them
         "SELECT constraint_name, column_name, referenced_table_schema, referenced_table_name, referenced_column_name"
         " FROM information_schema.key_column_usage WHERE table_schema = COALESCE(%s, DATABASE()) AND table_name = %s"
         " AND referenced_table_name IS NOT NULL ORDER BY constraint_name, ordinal_position",
         (name.schema, name.name),
     )
-    for constraint, columns in groupby(told, key=itemgetter(0)):
+    for constraint, columns in groupby(rows, key=itemgetter(0)):
         _, here, schemas, tables, there = zip(*columns, strict=True)
         yield _relation(
             {
@@ -314,27 +322,29 @@ def _relations(session: Session, inspector: Inspector, name: TableName) -> Itera
         )
 
 
-def _relation(found: Any, session: Session) -> Relation:  # Any: the inspector's own mapping
-    schema = found.get("referred_schema")
+def _relation(info: Any, session: Session) -> Relation:  # Any: the inspector's own mapping
+    schema = info.get("referred_schema")
     if session.family == MYSQL and schema is not None and schema == session.address.url.database:
         schema = None
-    table = TableName(schema, found["referred_table"])
+    table = TableName(schema, info["referred_table"])
     return Relation(
         name="",
-        columns=tuple(found["constrained_columns"]),
+        columns=tuple(info["constrained_columns"]),
         table=table,
-        referred=tuple(found.get("referred_columns") or ()),
-        constraint=str(found.get("name") or ""),
-        terms=Terms("", *(str((found.get("options") or {}).get(name) or "") for name in ("ondelete", "onupdate"))),
+        referred=tuple(info.get("referred_columns") or ()),
+        constraint=str(info.get("name") or ""),
+        actions=ForeignKeyActions(
+            "", *(str((info.get("options") or {}).get(name) or "") for name in ("ondelete", "onupdate"))
+        ),
     )
 
 
-def _with_terms(relation: Relation, table: TableName, told: _Told) -> Relation:
+def _with_actions(relation: Relation, table: TableName, catalogue: _Catalogue) -> Relation:
     """The relation with what it does, as the catalogue says; else as the library read it."""
     by_columns = (relation.table.name, relation.columns)
     for key in ((table.name, relation.constraint), (table.name, by_columns)):
-        if key in told.terms:
-            return replace(relation, terms=told.terms[key])
+        if key in catalogue.key_actions:
+            return replace(relation, actions=catalogue.key_actions[key])
     return relation
 
 
@@ -345,21 +355,21 @@ def _comment(inspector: Inspector, name: TableName) -> str:
         return ""
 
 
-def _named(table: Table, tables: Mapping[TableName, Table]) -> tuple[Relation, ...]:
+def _name_relations(table: Table, tables: Mapping[TableName, Table]) -> tuple[Relation, ...]:
     """The relations to tables we see, each with a name that no column and no other relation has."""
-    taken = {column.name for column in table.columns}
-    named = []
+    used_names = {column.name for column in table.columns}
+    relations = []
     for relation in table.relations:
-        other = tables.get(relation.table)
-        if other is None:
+        target = tables.get(relation.table)
+        if target is None:
             continue
-        referred = relation.referred or other.primary_key
+        referred = relation.referred or target.primary_key
         if len(referred) != len(relation.columns):
             continue
-        name = next(name for name in _proposals(relation) if name not in taken)
-        taken.add(name)
-        named.append(replace(relation, name=name, referred=referred))
-    return tuple(named)
+        name = next(name for name in _proposals(relation) if name not in used_names)
+        used_names.add(name)
+        relations.append(replace(relation, name=name, referred=referred))
+    return tuple(relations)
 
 
 def _proposals(relation: Relation) -> Iterator[str]:
@@ -379,20 +389,20 @@ def _proposals(relation: Relation) -> Iterator[str]:
 
 def _parents_first(tables: Mapping[TableName, Table]) -> Iterable[Table]:
     """Tables in an order where what others refer to comes first; circles are cut where they begin."""
-    done: dict[TableName, Table] = {}
+    ordered: dict[TableName, Table] = {}
     for name in sorted(tables, key=lambda one: (one.schema or "", one.name)):
         waiting: list[tuple[TableName, bool]] = [(name, False)]
         on_the_way: set[TableName] = set()
         while waiting:
             current, ready = waiting.pop()
-            if current in done:
+            if current in ordered:
                 continue
             if ready:
-                done[current] = tables[current]
+                ordered[current] = tables[current]
                 continue
             on_the_way.add(current)
             waiting.append((current, True))
             for relation in reversed(tables[current].relations):
-                if relation.table not in done and relation.table not in on_the_way:
+                if relation.table not in ordered and relation.table not in on_the_way:
                     waiting.append((relation.table, False))
-    return done.values()
+    return ordered.values()

@@ -106,13 +106,13 @@ class Session:
         with self.faults():
             return [tuple(row) for row in self._execute(statement, parameters).fetchall()]
 
-    def one(self, statement: str, parameters: Sequence[object] = ()) -> Row | None:
+    def first_row(self, statement: str, parameters: Sequence[object] = ()) -> Row | None:
         """The first row."""
         with self.faults():
             row = self._execute(statement, parameters).first()
             return None if row is None else tuple(row)
 
-    def blocks(self, statement: str, parameters: Sequence[object]) -> bytes | str | None:
+    def fetch_value(self, statement: str, parameters: Sequence[object]) -> bytes | str | None:
         """The one value of one row, fetched in the form that costs least; None where there is no row, or no value."""
         with self.faults():
             if self.family == POSTGRESQL:
@@ -123,7 +123,7 @@ class Session:
                 row = self._execute(statement, parameters).first()
         return row[0] if row else None
 
-    def copied(self, query: str) -> Iterator[bytes]:
+    def copy_lines(self, query: str) -> Iterator[bytes]:
         """The lines of PostgreSQL's `COPY … TO` for a query, as its text format has them; in constant memory."""
         with self.faults():
             driver = self._connection.connection.driver_connection
@@ -135,8 +135,8 @@ class Session:
         """SQLite's own way into one value, piece by piece."""
         with self.faults():
             driver: Any = self._connection.connection.driver_connection  # Any: sqlite3's own
-            found: sqlite3.Blob = driver.blobopen(table, column, rowid, readonly=True)
-            return found
+            blob: sqlite3.Blob = driver.blobopen(table, column, rowid, readonly=True)
+            return blob
 
     def stream(self, statement: str, batch: int = 2_000) -> Iterator[list[Row]]:
         """Rows in batches by a cursor that the server keeps, in constant memory."""
@@ -146,10 +146,10 @@ class Session:
         try:
             while True:
                 with self.faults():
-                    some: list[Row] = [tuple(row) for row in result.fetchmany(batch)]
-                if not some:
+                    rows: list[Row] = [tuple(row) for row in result.fetchmany(batch)]
+                if not rows:
                     return
-                yield some
+                yield rows
         finally:
             with suppress(SQLAlchemyError, sqlite3.Error):
                 result.close()
@@ -168,7 +168,7 @@ class Session:
         """The name of this session's snapshot, for `connect(…, snapshot=…)`; None where the server has no such."""
         if self.family != POSTGRESQL:
             return None
-        row = self.one("SELECT pg_export_snapshot()")
+        row = self.first_row("SELECT pg_export_snapshot()")
         return str(row[0]) if row else None
 
     def is_alive(self) -> bool:
@@ -179,7 +179,7 @@ class Session:
             return False
         return True
 
-    def rest(self) -> None:
+    def release_snapshot(self) -> None:
         """Lets the snapshot go, so that nobody waits for us. `renew` takes another."""
         if self._rests:
             return
@@ -192,7 +192,7 @@ class Session:
 
     def renew(self) -> None:
         """A new snapshot: the rows as they are now."""
-        self.rest()
+        self.release_snapshot()
         if self.family in _BEGIN:
             self._run(_BEGIN[self.family][-1])
         self._rests = False
@@ -251,9 +251,9 @@ def connect(
 
     Raises `SourceAway`, `SourceDenied`, `SourceGone`, and `UsageFault` where the driver is not installed.
     """
-    known = os.environ if environment is None else environment
+    variables = os.environ if environment is None else environment
     try:
-        engine = _engine(address, known, copy)
+        engine = _engine(address, variables, copy)
         with without_warnings():  # of versions nobody tried: what they can do shows by itself
             connection = engine.connect()
     except ImportError as error:
@@ -280,31 +280,31 @@ def _engine(address: Address, environment: Mapping[str, str], copy: LocalCopy | 
     secret = password_of(address, environment)
     if secret is not None:
         url = url.set(password=secret.reveal())
-    given: dict[str, Any] = {}  # Any: each driver has arguments of its own
+    connect_args: dict[str, Any] = {}  # Any: each driver has arguments of its own
     options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT"}
     if address.family == POSTGRESQL:
-        given = {"connect_timeout": _CONNECT_TIMEOUT_S, "application_name": "noarkit", "prepare_threshold": 5}
+        connect_args = {"connect_timeout": _CONNECT_TIMEOUT_S, "application_name": "noarkit", "prepare_threshold": 5}
         options["use_native_hstore"] = False
     elif address.family == MYSQL:
-        given = {"connect_timeout": _CONNECT_TIMEOUT_S, "charset": "utf8mb4", "conv": _conversions()}
-        given |= {"program_name": "noarkit"}
-        kept = option_file_of(address, environment) if secret is None else None
-        if kept is not None:
-            given["read_default_file"] = kept
+        connect_args = {"connect_timeout": _CONNECT_TIMEOUT_S, "charset": "utf8mb4", "conv": _conversions()}
+        connect_args |= {"program_name": "noarkit"}
+        option_file = option_file_of(address, environment) if secret is None else None
+        if option_file is not None:
+            connect_args["read_default_file"] = option_file
     else:
         options = {}
-    return sa.create_engine(url, connect_args=given, poolclass=NullPool, hide_parameters=True, **options)
+    return sa.create_engine(url, connect_args=connect_args, poolclass=NullPool, hide_parameters=True, **options)
 
 
 def _sqlite(address: Address, copy: LocalCopy | None) -> Engine:
     uri = sqlite_uri(address.file, copy)
 
-    def opened() -> sqlite3.Connection:
+    def open_connection() -> sqlite3.Connection:
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
         connection.text_factory = _text
         return connection
 
-    return sa.create_engine("sqlite://", creator=opened, poolclass=NullPool, hide_parameters=True)
+    return sa.create_engine("sqlite://", creator=open_connection, poolclass=NullPool, hide_parameters=True)
 
 
 def _bindable(value: object) -> object:
@@ -359,6 +359,6 @@ def _read_texts(session: Session) -> None:
     adapters = session._connection.connection.driver_connection.adapters  # type: ignore[union-attr]  # psycopg's own
     for name in _TEXTS_OF_POSTGRESQL:
         adapters.register_loader(name, TextLoader)
-    encoding = session.one("SHOW server_encoding")
+    encoding = session.first_row("SHOW server_encoding")
     if encoding and encoding[0] == "SQL_ASCII":
         raise SourceDenied(where=session.address.where, why="database-without-charset")

@@ -28,51 +28,53 @@ class Statement:
 
 def read_statement(sql: str) -> Statement:
     """What is said between the brackets of a `CREATE TABLE`."""
-    made = Statement()
+    statement = Statement()
     tokens = [token for token in _TOKEN.findall(sql) if not token.startswith(("--", "/*"))]
     if "(" not in tokens:
-        return made
+        return statement
     for part in _parts(_group(tokens, tokens.index("("))):
         words = [token for token in part if not token.isspace()]
         if words:
-            _read_part(part, words, made)
-    return made
+            _read_part(part, words, statement)
+    return statement
 
 
-def _read_part(part: Sequence[str], words: Sequence[str], made: Statement) -> None:
+def _read_part(part: Sequence[str], words: Sequence[str], statement: Statement) -> None:
     """One column with its own conditions, or a condition of the table."""
     column = "" if words[0].upper() in _OF_THE_TABLE else _name(words[0])
-    named, at = "", part.index(words[0]) + (1 if column else 0)
+    constraint_name, at = "", part.index(words[0]) + (1 if column else 0)
     while at < len(part):
         word = part[at].upper()
         if word == "CONSTRAINT":
-            named, at = _next_name(part, at)
+            constraint_name, at = _next_name(part, at)
             continue
         if word == "(":
             at += len(_group(part, at)) + 2
             continue
         if word in ("PRIMARY", "UNIQUE", "CHECK", "AS", "AUTOINCREMENT"):
-            _take(word, (column, named), part, at, made)
-            named = ""
+            _read_constraint(word, (column, constraint_name), part, at, statement)
+            constraint_name = ""
         at += 1
 
 
-def _take(word: str, names: tuple[str, str], tokens: Sequence[str], at: int, made: Statement) -> None:
-    column, named = names
+def _read_constraint(word: str, names: tuple[str, str], tokens: Sequence[str], at: int, statement: Statement) -> None:
+    column, constraint_name = names
     if word == "AUTOINCREMENT":
-        made.generation[column.lower()] = word
+        statement.generation[column.lower()] = word
         return
     if word == "PRIMARY":
-        made.primary = named
+        statement.primary = constraint_name
         return
-    group = "" if word == "UNIQUE" and column else _following(tokens, at)
+    group = "" if word == "UNIQUE" and column else _next_group(tokens, at)
     if word == "CHECK":
-        made.checks.append((named, group.strip()))
+        statement.checks.append((constraint_name, group.strip()))
     elif word == "AS":
-        stored = "STORED" in (token.upper() for token in tokens[at:])
-        made.generation[column.lower()] = f"GENERATED ALWAYS AS ({group.strip()}) {'STORED' if stored else 'VIRTUAL'}"
+        is_stored = "STORED" in (token.upper() for token in tokens[at:])
+        statement.generation[column.lower()] = (
+            f"GENERATED ALWAYS AS ({group.strip()}) {'STORED' if is_stored else 'VIRTUAL'}"
+        )
     else:
-        made.unique.append((named, (column,) if column else tuple(_columns(group))))
+        statement.unique.append((constraint_name, (column,) if column else tuple(_columns(group))))
 
 
 def _columns(group: str) -> Iterator[str]:
@@ -83,7 +85,7 @@ def _columns(group: str) -> Iterator[str]:
             yield _name(words[0])
 
 
-def _following(tokens: Sequence[str], at: int) -> str:
+def _next_group(tokens: Sequence[str], at: int) -> str:
     """What the next brackets hold."""
     begin = next((number for number in range(at, len(tokens)) if tokens[number] == "("), None)
     return "" if begin is None else "".join(_group(tokens, begin))

@@ -86,16 +86,16 @@ _PLAIN_MOMENT = re.compile(r"\d{4}-\d\d-\d\d [^A-Z]*$")
 _ZONE = re.compile(r"([+-]\d\d)(?::?(\d\d))?$")
 
 
-def kind_of(family: str, declared: str, reflected: TypeEngine[object]) -> Kind:
+def kind_of(family: str, declared_type: str, reflected: TypeEngine[object]) -> Kind:
     """The kind of a column, by the type the server declares and what SQLAlchemy makes of it."""
-    word = declared.lower().split("(")[0].strip()
-    if declared.endswith("[]") or isinstance(reflected, sqltypes.ARRAY):
+    word = declared_type.lower().split("(")[0].strip()
+    if declared_type.endswith("[]") or isinstance(reflected, sqltypes.ARRAY):
         return Kind.ARRAY
     if family == POSTGRESQL and word.startswith("interval "):  # of some fields alone
         word = "interval"
-    known = {POSTGRESQL: _POSTGRESQL, MYSQL: _MYSQL}.get(family, {}).get(word.removesuffix(" unsigned"))
-    if known is not None:
-        return known
+    mapped_kind = {POSTGRESQL: _POSTGRESQL, MYSQL: _MYSQL}.get(family, {}).get(word.removesuffix(" unsigned"))
+    if mapped_kind is not None:
+        return mapped_kind
     for shape, kind in _SHAPES:
         if isinstance(reflected, shape):
             if kind is Kind.TIMESTAMP and getattr(reflected, "timezone", False):
@@ -121,9 +121,9 @@ _SHAPES: tuple[tuple[type[object], Kind], ...] = (
 )
 
 
-def expression(family: str, declared: str, kind: Kind, quoted: str) -> str:
+def expression(family: str, declared_type: str, kind: Kind, quoted: str) -> str:
     """What is selected for a column: itself, or the text of what a driver has no words for."""
-    word = declared.lower().split("(")[0].strip()
+    word = declared_type.lower().split("(")[0].strip()
     if kind is Kind.GEOMETRY and (family == MYSQL or word in ("geometry", "geography")):
         return f"ST_AsText({quoted})"
     if kind is Kind.GEOMETRY or (family == POSTGRESQL and kind in (Kind.OTHER, Kind.CHOICE, Kind.XML)):
@@ -172,10 +172,10 @@ def plain(value: object, kind: Kind) -> object:
         return value if value.is_finite() else str(value)
     if kind is Kind.JSON and isinstance(value, str):
         try:
-            found: object = json.loads(value)
+            json_value: object = json.loads(value)
         except (ValueError, RecursionError):
             return value
-        return found
+        return json_value
     if isinstance(value, list):
         return [plain(part, Kind.OTHER) for part in value]
     return value
@@ -202,23 +202,23 @@ def _timestamp(value: object) -> object:
 def _zoned(value: object) -> object:
     """With its offset, which is always UTC in our sessions."""
     text = str(_timestamp(value))
-    found = _ZONE.search(text, 11)
-    if found is None:
+    match = _ZONE.search(text, 11)
+    if match is None:
         return f"{text}+00:00" if len(text) > 10 and text[10] == "T" else text
-    return f"{text[: found.start()]}{found[1]}:{found[2] or '00'}"
+    return f"{text[: match.start()]}{match[1]}:{match[2] or '00'}"
 
 
 def _mysql_time(value: object) -> object:
     """A time of day; what is longer than a day, or below none, is a duration."""
     if isinstance(value, timedelta):
         value = str(value)
-    found = _MYSQL_TIME.fullmatch(str(value))
-    if found is None:
+    match = _MYSQL_TIME.fullmatch(str(value))
+    if match is None:
         return str(value)
-    sign, hours, minutes, seconds, rest = found.groups()
+    sign, hours, minutes, seconds, fraction = match.groups()
     if sign or int(hours) > 23:
-        return f"{sign}PT{int(hours)}H{int(minutes)}M{int(seconds)}{(rest or '').rstrip('0').rstrip('.')}S"
-    return f"{int(hours):02}:{minutes}:{seconds}{(rest or '').rstrip('0').rstrip('.')}"
+        return f"{sign}PT{int(hours)}H{int(minutes)}M{int(seconds)}{(fraction or '').rstrip('0').rstrip('.')}S"
+    return f"{int(hours):02}:{minutes}:{seconds}{(fraction or '').rstrip('0').rstrip('.')}"
 
 
 def _bits(value: object, bits: int) -> object:

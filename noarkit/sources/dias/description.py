@@ -12,12 +12,12 @@ from pathlib import Path
 
 from noarkit.errors import HostileInput, ItemMalformed, ItemVanished, PackageFault
 from noarkit.graph.entity import Content, SetAside
+from noarkit.packages.container.statements import read_statements
 from noarkit.packages.dias import spec
 from noarkit.packages.dias.info import INFO_NAMESPACE
 from noarkit.packages.dias.mets_read import MetsAgent, MetsHeader
 from noarkit.packages.dias.read import DiasPackage, read_description
-from noarkit.packages.holding.statements import read_statements
-from noarkit.sources.descriptions import Told, Whole, period_of, told_by
+from noarkit.sources.descriptions import ArchiveDescription, DocumentSummary, period_of, summarise_document
 from noarkit.sources.files.names import key_of
 from noarkit.sources.plain import PlainFile, PlainRecords, path_fields
 from noarkit.sources.port import SourceItem, SourceRecord
@@ -39,15 +39,15 @@ def description_item(package: DiasPackage, records: PlainRecords, file: PlainFil
     item = records.item(file)
     if not isinstance(item, SourceRecord):
         return replace(item, record_key=described_key(file.name)) if isinstance(item, SetAside) else item
-    told = Told()
+    summary = DocumentSummary()
     if file.name.lower().endswith(".xml"):
         try:
             with package.storage.open(file.name) as source:
-                told = told_by(read_statements(source, f"{package.storage.where}: {file.name}"))
+                summary = summarise_document(read_statements(source, f"{package.storage.where}: {file.name}"))
         except (PackageFault, HostileInput):
-            told = Told()  # it is kept as it is; the validator says what is wrong with it
+            summary = DocumentSummary()  # it is kept as it is; the validator says what is wrong with it
     header = package.header if file.name == spec.METS else None
-    return _record(file.name, told, header, package.header, item.contents[0])
+    return _record(file.name, summary, header, package.header, item.contents[0])
 
 
 def sealing_item(package: DiasPackage) -> SourceItem | None:
@@ -58,7 +58,7 @@ def sealing_item(package: DiasPackage) -> SourceItem | None:
     try:
         status = place.stat()
         with place.open("rb") as source:
-            told = told_by(read_statements(source, str(place)))
+            summary = summarise_document(read_statements(source, str(place)))
     except (PackageFault, HostileInput) as fault:  # what seals the package and cannot be read proves nothing
         data = {"key": place.name, "why": str(fault.data.get("why", ""))}
         return SetAside(described_key(place.name), ItemMalformed.code, data)
@@ -67,37 +67,39 @@ def sealing_item(package: DiasPackage) -> SourceItem | None:
     content = Content(
         f"{BESIDE}::{place.name}", place.name, status.st_size, status.st_mtime_ns, None, "application/xml"
     )
-    return _record(f"../{place.name}", told, _header_of(place), package.header, content)
+    return _record(f"../{place.name}", summary, _header_of(place), package.header, content)
 
 
-def whole_of(header: MetsHeader) -> Whole:
+def archive_description(header: MetsHeader) -> ArchiveDescription:
     """What the package says of its archive."""
-    maker = next((one for one in header.agents if one.role == "ARCHIVIST" and one.type == "ORGANIZATION"), None)
+    maker = next((agent for agent in header.agents if agent.role == "ARCHIVIST" and agent.type == "ORGANIZATION"), None)
     period = period_of(f"{header.value('STARTDATE')}/{header.value('ENDDATE')}")
-    return Whole(maker.name if maker else "", _identifier(maker) if maker else "", "", period)
+    return ArchiveDescription(maker.name if maker else "", _identifier(maker) if maker else "", "", period)
 
 
 def agents_of(header: MetsHeader) -> list[dict[str, str]]:
     """Those whom the package names."""
     return [
         {
-            "role": one.other_role or one.role,
-            "type": one.other_type or one.type,
-            "name": one.name,
-            "id": _identifier(one),
+            "role": agent.other_role or agent.role,
+            "type": agent.other_type or agent.type,
+            "name": agent.name,
+            "id": _identifier(agent),
         }
-        for one in header.agents
-        if one.name
+        for agent in header.agents
+        if agent.name
     ]
 
 
-def _record(name: str, told: Told, header: MetsHeader | None, whole: MetsHeader, content: Content) -> SourceRecord:
+def _record(
+    name: str, summary: DocumentSummary, header: MetsHeader | None, package_header: MetsHeader, content: Content
+) -> SourceRecord:
     fields: dict[str, object] = {
         **path_fields(name.removeprefix("../").split("/")),
-        **told.fields(),
+        **summary.fields(),
         "size": content.size_bytes,
         "created": None,
-        "package": {"agents": agents_of(whole)},
+        "package": {"agents": agents_of(package_header)},
     }
     if header is not None and header.namespace == INFO_NAMESPACE:
         fields["identifiers"] = [{"system": "pakkeID", "id": header.object_id}] if header.object_id else []
@@ -108,7 +110,7 @@ def _record(name: str, told: Told, header: MetsHeader | None, whole: MetsHeader,
             "identifiers": _identifiers(header),
         }
     key = described_key(name.removeprefix("../")) if not name.startswith("../") else described_key(name)
-    return SourceRecord(DESCRIPTION, key, fields, (content,), told.notes(key))
+    return SourceRecord(DESCRIPTION, key, fields, (content,), summary.notes(key))
 
 
 def _values(header: MetsHeader) -> Iterator[tuple[str, str]]:
@@ -119,23 +121,25 @@ def _values(header: MetsHeader) -> Iterator[tuple[str, str]]:
     yield "RECORDSTATUS", header.record_status
     yield "metsDocumentID", header.document_id
     yield from ((kind, value) for kind, value in header.records if kind in _DATES)
-    for one in header.agents:
-        kind = " ".join(filter(None, (one.other_role or one.role, one.other_type or one.type)))
-        yield f"agent {kind}", " — ".join((one.name, *one.notes))
+    for agent in header.agents:
+        kind = " ".join(filter(None, (agent.other_role or agent.role, agent.other_type or agent.type)))
+        yield f"agent {kind}", " — ".join((agent.name, *agent.notes))
 
 
 _DATES = frozenset({"STARTDATE", "ENDDATE"})
 
 
 def _identifiers(header: MetsHeader) -> list[dict[str, str]]:
-    told = [("OBJID", header.object_id), *header.records]
-    return [{"system": kind or "altRecordID", "id": value} for kind, value in told if value and kind not in _DATES]
+    identifiers = [("OBJID", header.object_id), *header.records]
+    return [
+        {"system": kind or "altRecordID", "id": value} for kind, value in identifiers if value and kind not in _DATES
+    ]
 
 
 def _identifier(agent: MetsAgent) -> str:
     """The organisation number among its notes; they have no types."""
-    found = (_ORGANISATION_NUMBER.fullmatch(note) for note in agent.notes if agent.other_type != _SOFTWARE)
-    return next((one.group().replace(" ", "") for one in found if one), "")
+    matches = (_ORGANISATION_NUMBER.fullmatch(note) for note in agent.notes if agent.other_type != _SOFTWARE)
+    return next((match.group().replace(" ", "") for match in matches if match), "")
 
 
 def _header_of(place: Path) -> MetsHeader | None:

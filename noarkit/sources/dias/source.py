@@ -23,23 +23,23 @@ from noarkit.errors import (
 )
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
+from noarkit.packages.container.locators import MemberReader, MemberStream
+from noarkit.packages.container.names import original_name
 from noarkit.packages.dias import spec
 from noarkit.packages.dias.inventory import Entry
 from noarkit.packages.dias.located import locate
 from noarkit.packages.dias.read import DiasPackage, open_dias
-from noarkit.packages.holding.located import Located, LocatedStream
-from noarkit.packages.holding.names import original_name
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.descriptions import with_descriptions
-from noarkit.sources.dias.description import BESIDE, described_key, description_item, sealing_item, whole_of
+from noarkit.sources.dias.description import BESIDE, archive_description, described_key, description_item, sealing_item
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of
-from noarkit.sources.files.streams import opened
+from noarkit.sources.files.streams import open_content
 from noarkit.sources.package import ExtractSource
 from noarkit.sources.plain import PlainFile, PlainRecords
 from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord, encoding_setting
-from noarkit.sources.proven import ProvenStream
 from noarkit.sources.recipe.proposal import observe, propose
+from noarkit.sources.verified_stream import VerifiedStream
 
 KIND = "dias"
 _ABOVE = f"{spec.CONTENT}/"
@@ -63,7 +63,7 @@ def find_dias(where: str, limits: UnpackLimits = LIMITS) -> Source | None:
     if not located.is_tar:
         extract = located.place / spec.CONTENT
         return ExtractSource(extract) if (located.place / _STRUCTURE).is_file() else DiasSource(located.place)
-    with open_dias(located.place, limits=limits, whole=False) as package:
+    with open_dias(located.place, limits=limits, complete=False) as package:
         if located.description is None and package.size_of(spec.METS) is None:
             return None  # a tar of something else
         plain = package.storage.member(_STRUCTURE) is None
@@ -76,7 +76,7 @@ class DiasSource:
     def __init__(self, place: Path, limits: UnpackLimits = LIMITS) -> None:
         self._limits = limits
         self.place = place.absolute()
-        self._located = Located(self.place)
+        self._located = MemberReader(self.place)
         weakref.finalize(self, self._located.close)
 
     @property
@@ -84,18 +84,18 @@ class DiasSource:
         """Kind `dias`, and where it lies."""
         return SourceIdentity(KIND, str(self.place), encoding_setting(self._limits))
 
-    def records(self, tell: Listener) -> Iterator[SourceItem]:
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every file of the content, by name. Raises `SourceGone`, and `PackageFault` for what cannot be read."""
         if not self.place.exists():
             raise SourceGone(where=str(self.place), why="ENOENT")
-        with open_dias(self.place, limits=self._limits, whole=False) as package:
+        with open_dias(self.place, limits=self._limits, complete=False) as package:
             records = _records_of(package, self.place)
             yield from _descriptions(package, records)
             for count, entry in enumerate(package.entries(), start=1):
                 if entry.name.startswith(_ABOVE):
-                    yield records.item(_listed(entry, package))
+                    yield records.item(_listed_file(entry, package))
                 if count % _TELL_EVERY == 0:
-                    tell(Event("source_read", {"items": count}))
+                    emit(Event("source_read", {"items": count}))
             for name in package.missing():
                 key = _key(name)
                 yield SetAside(key, ItemVanished.code, {"key": key})
@@ -112,32 +112,32 @@ class DiasSource:
             if algorithm == BESIDE or self.place.is_dir():
                 folder = self.place.parent if algorithm == BESIDE else self.place
                 plain = replace(content, locator=key_of(os.fsencode(locator)))
-                stream = stack.enter_context(opened(folder, plain, follow=False, mail_limit_bytes=0))
+                stream = stack.enter_context(open_content(folder, plain, follow=False, mail_limit_bytes=0))
                 algorithm = "" if algorithm == BESIDE else algorithm
             else:
                 packed = stack.enter_context(self._located.open(locator))
-                stream = LocatedStream(packed, self._located, content.modified_ns)
-            yield ProvenStream(stream, algorithm, expected)
+                stream = MemberStream(packed, self._located, content.modified_ns)
+            yield VerifiedStream(stream, algorithm, expected)
 
     def default_recipe(self) -> str:
         """That of a file tree: one record with one document and one version for every file; and one for each document
         that describes the package."""
-        with open_dias(self.place, limits=self._limits, whole=False) as package:
-            whole = whole_of(package.header)
-        return with_descriptions(default_recipe(KIND, self._system(), self._label()), whole)
+        with open_dias(self.place, limits=self._limits, complete=False) as package:
+            description = archive_description(package.header)
+        return with_descriptions(default_recipe(KIND, self._system(), self._label()), description)
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, emit: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
-        seen = (item for item in islice(self.records(tell), _LOOKED_AT) if isinstance(item, SourceRecord))
-        return propose(observe(seen), source_kind=KIND, external_system=self._system())
+        records = (item for item in islice(self.records(emit), _LOOKED_AT) if isinstance(item, SourceRecord))
+        return propose(observe(records), source_kind=KIND, external_system=self._system())
 
     def _label(self) -> str:
-        with open_dias(self.place, limits=self._limits, whole=False) as package:
+        with open_dias(self.place, limits=self._limits, complete=False) as package:
             return package.header.label or spec.uuid_in(package.header.object_id) or self.place.stem
 
     def _system(self) -> str:
         """A package is known by its UUID, wherever it lies."""
-        with open_dias(self.place, limits=self._limits, whole=False) as package:
+        with open_dias(self.place, limits=self._limits, complete=False) as package:
             uuid = spec.uuid_in(package.header.object_id)
         return f"{KIND}:{uuid or hashlib.sha256(str(self.place).encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
 
@@ -158,13 +158,13 @@ def _descriptions(package: DiasPackage, records: PlainRecords) -> Iterator[Sourc
     if (sealing := sealing_item(package)) is not None:
         yield sealing
     if package.size_of(spec.METS) is not None:
-        yield description_item(package, records, _unlisted(spec.METS, package))
+        yield description_item(package, records, _unlisted_file(spec.METS, package))
     for entry in package.entries():
         if not entry.name.startswith(_ABOVE):
-            yield _description(package, records, _listed(entry, package))
+            yield _description(package, records, _listed_file(entry, package))
     for name in package.unlisted():
         if not name.startswith(_ABOVE):
-            item = _description(package, records, _unlisted(name, package))
+            item = _description(package, records, _unlisted_file(name, package))
             yield replace(item, notes=(*item.notes, UNLISTED)) if isinstance(item, SourceRecord) else item
 
 
@@ -178,11 +178,11 @@ def _stray(package: DiasPackage, records: PlainRecords, name: str) -> SourceItem
     """A file of the content that nothing lists: taken with a note where the package has no METS, else set aside."""
     if package.size_of(spec.METS) is not None:
         return SetAside(_key(name), ItemMalformed.code, {"key": _key(name), "why": "not-listed"})
-    item = records.item(replace(_unlisted(name, package), told=name.removeprefix(_ABOVE)))
+    item = records.item(replace(_unlisted_file(name, package), original_name=name.removeprefix(_ABOVE)))
     return replace(item, notes=(*item.notes, UNLISTED)) if isinstance(item, SourceRecord) else item
 
 
-def _unlisted(name: str, package: DiasPackage) -> PlainFile:
+def _unlisted_file(name: str, package: DiasPackage) -> PlainFile:
     return PlainFile(name, name, package.size_of(name) or 0, name, package.storage.member(name), None, ":")
 
 
@@ -192,11 +192,11 @@ def _key(name: str) -> str:
     return key_of(name.removeprefix(_ABOVE).encode("utf-8", "surrogateescape"))
 
 
-def _listed(entry: Entry, package: DiasPackage) -> PlainFile:
+def _listed_file(entry: Entry, package: DiasPackage) -> PlainFile:
     sha256, proof = _proof(entry)
     member = package.storage.member(entry.name)
-    told = original_name(entry.owner_id, entry.name.removeprefix(_ABOVE))
-    return PlainFile(told, entry.name, entry.size_bytes, entry.name, member, sha256, proof)
+    original = original_name(entry.owner_id, entry.name.removeprefix(_ABOVE))
+    return PlainFile(original, entry.name, entry.size_bytes, entry.name, member, sha256, proof)
 
 
 def _proof(entry: Entry) -> tuple[str | None, str]:

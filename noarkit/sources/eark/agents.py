@@ -31,11 +31,13 @@ def identifier_of(agent: Agent) -> str:
 
 def creator_of(heading: Heading) -> Agent | None:
     """Who made the archive: an organisation or person, never the software it came from."""
-    makers = [one for one in heading.agents if one.role == "ARCHIVIST" and one.name and one.other_type != "SOFTWARE"]
+    makers = [
+        agent for agent in heading.agents if agent.role == "ARCHIVIST" and agent.name and agent.other_type != "SOFTWARE"
+    ]
     return next(iter(makers), None)
 
 
 def identifiers_of(heading: Heading) -> list[dict[str, str]]:
     """The package's own identifier, and what agreements and references its header names."""
-    told = [("OBJID", heading.object_id), *heading.record]
-    return [{"system": kind or "altRecordID", "id": value} for kind, value in told if value]
+    identifiers = [("OBJID", heading.object_id), *heading.record]
+    return [{"system": kind or "altRecordID", "id": value} for kind, value in identifiers if value]

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from noarkit.errors import HostileInput, PackageFault
 from noarkit.graph.entity import Content
+from noarkit.packages.container.statements import read_statements
 from noarkit.packages.eark import spec
 from noarkit.packages.eark.inventory import Entry
 from noarkit.packages.eark.mets_read import Heading
 from noarkit.packages.eark.read import EarkPackage
-from noarkit.packages.holding.statements import read_statements
-from noarkit.sources.descriptions import Told, told_by
+from noarkit.sources.descriptions import DocumentSummary, summarise_document
 from noarkit.sources.eark.agents import agent_fields, identifiers_of
 from noarkit.sources.eark.records import Frame
 from noarkit.sources.plain import path_fields
@@ -38,10 +38,10 @@ def unlisted_entry(name: str) -> Entry:
 
 def description_record(package: EarkPackage, frame: Frame, entry: Entry, content: Content) -> SourceRecord:
     """The record of one of them."""
-    told = _told(package, entry)
+    summary = _summary_of(package, entry)
     fields = {
         **path_fields(entry.name.split("/")),
-        **told.fields(),
+        **summary.fields(),
         "size": content.size_bytes,
         "created": entry.created,
         "agents": [],
@@ -50,22 +50,22 @@ def description_record(package: EarkPackage, frame: Frame, entry: Entry, content
     }
     heading = package.documents.get(entry.name)
     if heading is not None:
-        fields |= _of_heading(heading, told)
-    return SourceRecord(DESCRIPTION, entry.name, fields, (content,), told.notes(entry.name))
+        fields |= _heading_fields(heading, summary)
+    return SourceRecord(DESCRIPTION, entry.name, fields, (content,), summary.notes(entry.name))
 
 
-def _told(package: EarkPackage, entry: Entry) -> Told:
+def _summary_of(package: EarkPackage, entry: Entry) -> DocumentSummary:
     """What it tells; nothing but its kind where it is no XML, which is the validator's to judge."""
     if not entry.name.lower().endswith(".xml"):
-        return Told(entry.md_type)
+        return DocumentSummary(entry.md_type)
     try:
         with package.open(entry.name) as source:
-            return told_by(read_statements(source, f"{package.where}/{entry.name}"))
+            return summarise_document(read_statements(source, f"{package.where}/{entry.name}"))
     except (PackageFault, HostileInput):
-        return Told(entry.md_type)
+        return DocumentSummary(entry.md_type)
 
 
-def _of_heading(heading: Heading, told: Told) -> dict[str, object]:
+def _heading_fields(heading: Heading, summary: DocumentSummary) -> dict[str, object]:
     values = [
         ("LABEL", heading.label),
         ("TYPE", heading.category),
@@ -75,7 +75,7 @@ def _of_heading(heading: Heading, told: Told) -> dict[str, object]:
         ("PROFILE", heading.profile),
         ("CREATEDATE", heading.created),
         ("RECORDSTATUS", heading.record_status),
-        *((one["name"], one["value"]) for one in told.values if one["name"] == _DOCUMENT_ID),
+        *((entry["name"], entry["value"]) for entry in summary.values if entry["name"] == _DOCUMENT_ID),
         *(
             (f"agent {agent.role} {agent.other_role or agent.type}".rstrip(), " — ".join((agent.name, *notes)))
             for agent in heading.agents

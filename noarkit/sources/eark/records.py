@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from noarkit.graph.entity import Content, Note
+from noarkit.packages.container.names import original_name
 from noarkit.packages.eark.erms_read import Unit
 from noarkit.packages.eark.inventory import Entry
 from noarkit.packages.eark.read import Heading, Part
-from noarkit.packages.holding.names import original_name
-from noarkit.sources.descriptions import Whole, beyond, period_of
+from noarkit.sources.descriptions import ArchiveDescription, in_document_notes, period_of
 from noarkit.sources.eark.agents import agent_fields, creator_of, identifier_of
 from noarkit.sources.eark.unit_fields import authors_of, party_of, unit_identifiers, unit_values
 from noarkit.sources.files.names import readable
@@ -31,17 +31,17 @@ class Frame:
     """Where names within it begin."""
 
 
-def package_fields(heading: Heading, told: Mapping[str, str]) -> dict[str, object]:
+def package_fields(heading: Heading, metadata: Mapping[str, str]) -> dict[str, object]:
     """What recipes see as `record.package`."""
     creator = creator_of(heading)
     return {
         "id": heading.object_id,
-        "title": told.get("title") or told.get("title_proper") or heading.label or heading.object_id,
-        "creator": creator.name if creator else told.get("creator", ""),
+        "title": metadata.get("title") or metadata.get("title_proper") or heading.label or heading.object_id,
+        "creator": creator.name if creator else metadata.get("creator", ""),
         "creator_id": identifier_of(creator) if creator else "",
-        "description": told.get("description", ""),
-        "period": period_of(told.get("date", "")),
-        "reference": told.get("identifier", ""),
+        "description": metadata.get("description", ""),
+        "period": period_of(metadata.get("date", "")),
+        "reference": metadata.get("identifier", ""),
         "type": heading.package_type,
         "category": heading.category,
         "created": heading.created,
@@ -50,22 +50,22 @@ def package_fields(heading: Heading, told: Mapping[str, str]) -> dict[str, objec
     }
 
 
-def whole_of(told: Mapping[str, object]) -> Whole:
+def archive_description(fields: Mapping[str, object]) -> ArchiveDescription:
     """What a recipe says of the archive."""
-    period = told["period"]
-    return Whole(
-        str(told["creator"]),
-        str(told["creator_id"]),
-        str(told["description"]),
+    period = fields["period"]
+    return ArchiveDescription(
+        str(fields["creator"]),
+        str(fields["creator_id"]),
+        str(fields["description"]),
         period if isinstance(period, tuple) else None,
     )
 
 
-def part_fields(part: Part, told: Mapping[str, str]) -> dict[str, object]:
+def part_fields(part: Part, metadata: Mapping[str, str]) -> dict[str, object]:
     """What recipes see as `record.representation`."""
     return {
         "name": part.name,
-        "title": told.get("title") or part.label,
+        "title": metadata.get("title") or part.label,
         "content_type": part.content_type,
         "other_content_type": part.other_content_type,
         "kind": part.heading.kind if part.heading else "",
@@ -76,12 +76,12 @@ def file_record(
     kind: str, frame: Frame, entry: Entry, content: Content, title: str, notes: tuple[Note, ...] = ()
 ) -> SourceRecord:
     """The record of one file, by its original name where that had to be another."""
-    stored = entry.name.removeprefix(frame.base)
-    original = original_name(entry.original_name, stored)
+    stored_name = entry.name.removeprefix(frame.base)
+    original = original_name(entry.original_name, stored_name)
     steps = [readable(step) for step in original.split("/")]
-    key, told = entry.name, entry.original_name
-    if original != stored:
-        key, told, content = frame.base + told, "/".join(steps), replace(content, name=steps[-1])
+    key, stated_name = entry.name, entry.original_name
+    if original != stored_name:
+        key, stated_name, content = frame.base + stated_name, "/".join(steps), replace(content, name=steps[-1])
     fields = {
         **path_fields(steps),
         "size": content.size_bytes,
@@ -91,7 +91,7 @@ def file_record(
         "media_type": entry.media_type,
         "puid": entry.puid,
         "format_name": entry.format_name,
-        "original_name": told,
+        "original_name": stated_name,
         "representation": frame.part,
         "package": frame.package,
     }
@@ -100,35 +100,35 @@ def file_record(
 
 def unit_record(frame: Frame, unit: Unit, contents: tuple[Content, ...], notes: tuple[Note, ...]) -> SourceRecord:
     """The record of an aggregation or record of an ERMS document."""
-    told = unit.told
+    attributes = unit.texts
     fields: dict[str, object] = {
         "id": unit.id,
-        "object_id": told.get("objectId", ""),
+        "object_id": attributes.get("objectId", ""),
         "type": unit.type,
-        "title": told.get("title", ""),
-        "description": told.get("description", ""),
-        "status": told.get("status", ""),
-        "number": told.get("runningNumber", ""),
-        "direction": told.get("direction", ""),
-        "class_code": told.get("class_code", ""),
-        "class_title": told.get("class_title", ""),
+        "title": attributes.get("title", ""),
+        "description": attributes.get("description", ""),
+        "status": attributes.get("status", ""),
+        "number": attributes.get("runningNumber", ""),
+        "direction": attributes.get("direction", ""),
+        "class_code": attributes.get("class_code", ""),
+        "class_title": attributes.get("class_title", ""),
         "dates": dict(unit.dates),
         "keywords": list(unit.keywords),
         "notes": list(unit.notes),
         "agents": [dict(agent) for agent in unit.agents],
         "parties": [party for agent in unit.agents if (party := party_of(agent))],
         "author": authors_of(unit.agents),
-        "restrictions": [dict(one) for one in unit.restrictions],
+        "restrictions": [dict(restriction) for restriction in unit.restrictions],
         "identifiers": unit_identifiers(unit),
         "values": unit_values(unit),
         "parent": unit_key(frame, unit.parent) if unit.parent else None,
-        "name": told.get("objectId", "") or unit.id or ".".join(map(str, unit.place)),
+        "name": attributes.get("objectId", "") or unit.id or ".".join(map(str, unit.place)),
         "representation": frame.part,
         "package": frame.package,
     }
     key = unit_key(frame, unit)
-    lacking = beyond(key, [(f"{unit.kind}/{path}", value, 1) for path, value in unit.rest])
-    return SourceRecord(unit.kind, key, fields, contents, (*notes, *lacking))
+    document_notes = in_document_notes(key, [(f"{unit.kind}/{path}", value, 1) for path, value in unit.extras])
+    return SourceRecord(unit.kind, key, fields, contents, (*notes, *document_notes))
 
 
 def unit_key(frame: Frame, unit: Unit) -> str:

@@ -14,11 +14,11 @@ from noarkit.errors import ItemUnreadable, ItemVanished, UnsafePath
 from noarkit.graph.entity import Content
 from noarkit.packages.eark.inventory import Entry
 from noarkit.packages.eark.spec import HASHES
-from noarkit.safe.paths import checked_parts, inside
+from noarkit.safe.paths import checked_parts, resolve_inside
 from noarkit.sources.files.names import key_of
-from noarkit.sources.files.streams import opened
+from noarkit.sources.files.streams import open_content
 from noarkit.sources.port import ContentStream
-from noarkit.sources.proven import ProvenStream
+from noarkit.sources.verified_stream import VerifiedStream
 
 NOT_FOLLOWED = "outside-package"
 NOT_BELOW = "outside-shallow-root"
@@ -39,8 +39,8 @@ class ShallowFiles:
 
     def name_of(self, href: str) -> str:
         """The name below the folder that a reference leads to. Raises `ItemUnreadable` for one that leads elsewhere."""
-        scheme, colon, rest = href.partition(":")
-        path = rest if colon and scheme.lower() == "file" else href
+        scheme, colon, tail = href.partition(":")
+        path = tail if colon and scheme.lower() == "file" else href
         path = unquote("/" + path.lstrip("/"))
         above = f"{self.root}/".replace("//", "/")
         if (colon and scheme.lower() != "file") or not path.startswith(above):
@@ -54,7 +54,7 @@ class ShallowFiles:
         """A file as a plan remembers it. Raises `ItemUnreadable`, `ItemVanished`."""
         name = self.name_of(entry.href)
         try:
-            status = os.stat(inside(self.root, name), follow_symlinks=False)  # noqa: PTH116  # no link is followed
+            status = os.stat(resolve_inside(self.root, name), follow_symlinks=False)  # noqa: PTH116  # no link is followed
         except UnsafePath as fault:
             raise ItemUnreadable(key=entry.href, why=NOT_BELOW) from fault
         except OSError as error:
@@ -71,5 +71,5 @@ class ShallowFiles:
         """Opens a content by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
         algorithm, checksum, name = content.locator.removeprefix(_LOCATOR).split(":", 2)
         plain = replace(content, locator=key_of(os.fsencode(name)))
-        with opened(self.root, plain, follow=False, mail_limit_bytes=0) as file:
-            yield ProvenStream(file, algorithm, checksum)
+        with open_content(self.root, plain, follow=False, mail_limit_bytes=0) as file:
+            yield VerifiedStream(file, algorithm, checksum)

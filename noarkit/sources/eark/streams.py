@@ -15,14 +15,14 @@ from pathlib import Path
 
 from noarkit.errors import ItemVanished
 from noarkit.graph.entity import Content
+from noarkit.packages.container.locators import MemberReader, MemberStream, locator_of
 from noarkit.packages.eark.inventory import Entry
 from noarkit.packages.eark.read import EarkPackage
 from noarkit.packages.eark.spec import HASHES
-from noarkit.packages.holding.located import Located, LocatedStream, locator_of
 from noarkit.sources.files.names import key_of
-from noarkit.sources.files.streams import opened
+from noarkit.sources.files.streams import open_content
 from noarkit.sources.port import ContentStream
-from noarkit.sources.proven import ProvenStream
+from noarkit.sources.verified_stream import VerifiedStream
 
 _SHA256_LENGTH = 64
 
@@ -32,7 +32,7 @@ class PackageFiles:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._located = None if path.is_dir() else Located(path)
+        self._located = None if path.is_dir() else MemberReader(path)
         if self._located is not None:
             weakref.finalize(self, self._located.close)
 
@@ -64,9 +64,9 @@ class PackageFiles:
         algorithm, checksum, place = content.locator.split(":", 2)
         if self._located is not None:
             with self._located.open(place) as source:
-                stream = LocatedStream(source, self._located, content.modified_ns)
-                yield ProvenStream(stream, algorithm, checksum)
+                stream = MemberStream(source, self._located, content.modified_ns)
+                yield VerifiedStream(stream, algorithm, checksum)
             return
         plain = replace(content, locator=key_of(os.fsencode(place)))
-        with opened(self._path, plain, follow=False, mail_limit_bytes=0) as file:
-            yield ProvenStream(file, algorithm, checksum)
+        with open_content(self._path, plain, follow=False, mail_limit_bytes=0) as file:
+            yield VerifiedStream(file, algorithm, checksum)

@@ -21,7 +21,7 @@ from noarkit.packages.eark.read import EarkPackage, open_eark
 from noarkit.safe.atomic import temporary_name
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.toml import load_toml
-from noarkit.safe.workplace import folder_of
+from noarkit.safe.workplace import folder_for_owner
 from noarkit.sources.files.default import basic_string
 from noarkit.sources.port import ContentStream, SourceItem, SourceRecord
 from noarkit.sources.siard import find_siard
@@ -48,41 +48,43 @@ def archives_in(package: EarkPackage) -> list[str]:
 class PackedTables:
     """The tables of the archive `name` in the package at `path`, on a recipe's terms."""
 
-    def __init__(self, path: Path, name: str, terms: Mapping[str, object], shapes: Mapping[str, object] | None) -> None:
+    def __init__(
+        self, path: Path, name: str, settings: Mapping[str, object], shapes: Mapping[str, object] | None
+    ) -> None:
         self.name = name
         self._path = path
-        self._terms = dict(terms)
+        self._settings = dict(settings)
         self._shapes = dict(shapes or {})
         self._home: Path | None = None
         self._despite = False
         self._archive: SiardArchiveSource | None = None
-        self._held: _Temporary | None = None
+        self._temporary: _Temporary | None = None
         self._folder = Path()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self._path, self.name, self._terms, self._shapes, self._home, self._despite)
+        return _rebuild, (self._path, self.name, self._settings, self._shapes, self._home, self._despite)
 
     def settings(self) -> dict[str, object]:
         """What finds the same tables again, once they were read."""
-        told = {TERM: self.name, **self._terms}
+        told = {TERM: self.name, **self._settings}
         shapes = self._archive.identity.settings.get(SHAPES) if self._archive is not None else self._shapes
         return {**told, SHAPES: shapes} if shapes else told
 
     def settle(self, folder: Path) -> None:
         """What is written on the way is kept in this folder, of a run."""
-        self._home, self._archive, self._held = folder, None, None
+        self._home, self._archive, self._temporary = folder, None, None
 
     def despite_damage(self) -> None:
         """The archive is taken as it is where its message digest is wrong."""
         self._despite, self._archive = True, None
 
-    def records(self, tell: Listener) -> Iterator[SourceItem]:
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every row of every table once."""
-        for item in self._source().records(tell):
+        for item in self._source().records(emit):
             if not isinstance(item, SourceRecord) or not item.contents:
                 yield item
                 continue
-            contents = tuple(replace(one, locator=f"{_LOCATOR}{one.locator}") for one in item.contents)
+            contents = tuple(replace(content, locator=f"{_LOCATOR}{content.locator}") for content in item.contents)
             yield replace(item, contents=contents)
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
@@ -93,26 +95,28 @@ class PackedTables:
         """What a recipe has to say of the tables: the terms below `[source]`, and formats and rules. None where a table
         bears the name of another kind of record."""
         text = self._source().default_recipe()
-        told = load_toml(text)
-        if _TAKEN_KINDS & {kind for one in told.get("map", ()) for kind in _kinds(one)}:
+        document = load_toml(text)
+        if _TAKEN_KINDS & {kind for rule in document.get("map", ()) for kind in _kinds(rule)}:
             return None
-        terms = text[text.index("[source]\n") + 9 : text.index("# external_system names")]
-        terms = "".join(line for line in terms.splitlines(keepends=True) if not line.startswith("kind = "))
+        settings_text = text[text.index("[source]\n") + 9 : text.index("# external_system names")]
+        settings_text = "".join(
+            line for line in settings_text.splitlines(keepends=True) if not line.startswith("kind = ")
+        )
         rules = text[text.index("# How numbers are written") :]
-        return f"{TERM} = {basic_string(self.name)}\n{terms}", rules
+        return f"{TERM} = {basic_string(self.name)}\n{settings_text}", rules
 
     def _source(self) -> SiardArchiveSource:
         if self._archive is None:
-            found = find_siard(str(self._lies()))
-            if found is None:
+            archive = find_siard(str(self._archive_path()))
+            if archive is None:
                 raise PackageFault(where=f"{self._path}/{self.name}", why="no-siard-metadata")
-            source = SiardArchiveSource(found.path, self._terms, self._shapes)
+            source = SiardArchiveSource(archive.path, self._settings, self._shapes)
             if self._home is not None:
                 source.settle(self._home)
             self._archive = source.despite_damage() if self._despite else source
         return self._archive
 
-    def _lies(self) -> Path:
+    def _archive_path(self) -> Path:
         """The archive as a file."""
         if self._path.is_dir():
             return self._path / self.name  # as a walk that follows no link found it
@@ -120,7 +124,7 @@ class PackedTables:
         if not target.exists():
             part = target.with_name(temporary_name())
             with open_eark(self._path) as package:
-                _written(package, self.name, part)
+                _copy_archive(package, self.name, part)
             modified = self._path.stat().st_mtime_ns
             os.utime(part, ns=(modified, modified))
             part.replace(target)
@@ -128,13 +132,13 @@ class PackedTables:
 
     def _target(self) -> Path:
         if self._home is None:
-            if self._held is None:
-                self._held = _Temporary()
-                self._folder = folder_of(self._held, "eark")
+            if self._temporary is None:
+                self._temporary = _Temporary()
+                self._folder = folder_for_owner(self._temporary, "eark")
             folder = self._folder
         else:
-            told = f"{self._path} {self._path.stat().st_mtime_ns} {self.name}".encode("utf-8", "surrogateescape")
-            folder = self._home / f"siard-of-{hashlib.blake2b(told, digest_size=8).hexdigest()}"
+            fingerprint = f"{self._path} {self._path.stat().st_mtime_ns} {self.name}".encode("utf-8", "surrogateescape")
+            folder = self._home / f"siard-of-{hashlib.blake2b(fingerprint, digest_size=8).hexdigest()}"
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder / Path(self.name).name
 
@@ -144,7 +148,7 @@ def is_of_tables(content: Content) -> bool:
     return content.locator.startswith(_LOCATOR)
 
 
-def _written(package: EarkPackage, name: str, target: Path) -> None:
+def _copy_archive(package: EarkPackage, name: str, target: Path) -> None:
     try:
         with package.open(name) as source, target.open("xb") as file:
             while block := source.read(BLOCK_BYTES):
@@ -154,22 +158,22 @@ def _written(package: EarkPackage, name: str, target: Path) -> None:
 
 
 def _kinds(rule: Mapping[str, object]) -> list[str]:
-    told = rule.get("for", ())
-    return [told] if isinstance(told, str) else [str(one) for one in told] if isinstance(told, list) else []
+    kinds = rule.get("for", ())
+    return [kinds] if isinstance(kinds, str) else [str(kind) for kind in kinds] if isinstance(kinds, list) else []
 
 
 class _Temporary:
     """What holds a folder of ours: it goes with the last who holds this."""
 
 
-def _rebuilt(
+def _rebuild(
     path: Path,
     name: str,
-    terms: Mapping[str, object],
+    settings: Mapping[str, object],
     shapes: Mapping[str, object],
     home: Path | None,
     despite: bool,
 ) -> PackedTables:
-    tables = PackedTables(path, name, terms, shapes)
+    tables = PackedTables(path, name, settings, shapes)
     tables._home, tables._despite = home, despite
     return tables

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from noarkit.errors import PackageFault
-from noarkit.packages.eark.descriptive import led_to, read_descriptive
+from noarkit.packages.eark.descriptive import read_descriptive, resolve_reference
 from noarkit.packages.eark.inventory import representation_folder
 from noarkit.packages.eark.read import EarkPackage
 from noarkit.safe.scratch import scratch
@@ -46,7 +46,7 @@ class Titles:
                     self._folders.setdefault(owner, {}).setdefault(titled.field, titled.text)
                     continue
                 for folder in (above, owner, _outer(above)):
-                    file = led_to(titled.of, folder)
+                    file = resolve_reference(titled.of, folder)
                     if file and package.size_of(file) is not None:
                         self._db.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (file, titled.text))
                         self._any = True

@@ -18,7 +18,7 @@ _OF_A_PARTY = frozenset({"type", "role", "name", "organisation", "idNumber"})
 def party_of(agent: Mapping[str, str]) -> dict[str, str] | None:
     """An agent who sent or got the record, with the code of its part; None for any other."""
     words = _words(agent)
-    code = next((code for code, known in _CODES if words & known), None)
+    code = next((code for code, code_words in _CODES if words & code_words), None)
     if code is None or not _name(agent):
         return None
     contact = agent.get("name", "") if agent.get("organisation") else ""
@@ -32,7 +32,7 @@ def authors_of(agents: Iterable[Mapping[str, str]]) -> str:
 
 def unit_identifiers(unit: Unit) -> list[dict[str, str]]:
     """By which a unit was known."""
-    own = [("objectId", unit.told["objectId"])] if unit.told.get("objectId") else []
+    own = [("objectId", unit.texts["objectId"])] if unit.texts.get("objectId") else []
     return [{"system": f"ERMS {kind}", "id": value} for kind, value in (*own, *unit.ids)]
 
 
@@ -42,33 +42,35 @@ def unit_values(unit: Unit) -> list[dict[str, str]]:
 
 
 def _values(unit: Unit) -> Iterator[tuple[str, str]]:
-    told = unit.told
+    attributes = unit.texts
     yield f"{unit.kind} type", unit.type
-    yield "status", told.get("status", "")
-    yield "runningNumber", told.get("runningNumber", "")
-    yield "direction", told.get("direction", "")
-    yield "classification", " ".join(filter(None, (told.get("class_code"), told.get("class_title"))))
-    yield "subject", told.get("subject", "")
-    yield "levelName", told.get("levelName", "")
+    yield "status", attributes.get("status", "")
+    yield "runningNumber", attributes.get("runningNumber", "")
+    yield "direction", attributes.get("direction", "")
+    yield "classification", " ".join(filter(None, (attributes.get("class_code"), attributes.get("class_title"))))
+    yield "subject", attributes.get("subject", "")
+    yield "levelName", attributes.get("levelName", "")
     yield from ((f"date {kind}", text) for kind, text in unit.dates.items())
-    yield from (("restriction", _line(one)) for one in unit.restrictions)
-    yield from (("agent", _line(one)) for one in unit.agents if unit.kind == "record" and not _stands(one))
-    yield from (("agent", _line(one)) for one in unit.agents if unit.kind != "record" and set(one) - _OF_A_PARTY)
+    yield from (("restriction", _line(entry)) for entry in unit.restrictions)
+    yield from (("agent", _line(entry)) for entry in unit.agents if unit.kind == "record" and not _is_covered(entry))
+    yield from (("agent", _line(entry)) for entry in unit.agents if unit.kind != "record" and set(entry) - _OF_A_PARTY)
 
 
-def _stands(agent: Mapping[str, str]) -> bool:
+def _is_covered(agent: Mapping[str, str]) -> bool:
     """True where a party or the author says all there is to say of it."""
-    known = _OF_A_PARTY - {"idNumber"} if party_of(agent) else frozenset({"type", "role", "name"})
-    return bool(party_of(agent) or _words(agent) & _AUTHORS) and not set(agent) - known
+    covered_fields = _OF_A_PARTY - {"idNumber"} if party_of(agent) else frozenset({"type", "role", "name"})
+    return bool(party_of(agent) or _words(agent) & _AUTHORS) and not set(agent) - covered_fields
 
 
-def _line(told: Mapping[str, str]) -> str:
-    return ", ".join(value if name in ("type", "name") else f"{name}: {value}" for name, value in told.items() if value)
+def _line(attributes: Mapping[str, str]) -> str:
+    return ", ".join(
+        value if name in ("type", "name") else f"{name}: {value}" for name, value in attributes.items() if value
+    )
 
 
 def _words(agent: Mapping[str, str]) -> frozenset[str]:
-    told: Sequence[str] = (agent.get("type", ""), agent.get("role", ""))
-    return frozenset(one.strip().lower() for one in told)
+    texts: Sequence[str] = (agent.get("type", ""), agent.get("role", ""))
+    return frozenset(text.strip().lower() for text in texts)
 
 
 def _name(agent: Mapping[str, str]) -> str:

@@ -13,6 +13,6 @@ beside    registers in use: registers (rows by file), tables (CSV, JSON), sheets
 from __future__ import annotations
 
 from noarkit.sources.files.policy import FilePolicy
-from noarkit.sources.files.source import FileTree, Glance
+from noarkit.sources.files.source import FileSummary, FileTree
 
-__all__ = ["FilePolicy", "FileTree", "Glance"]
+__all__ = ["FilePolicy", "FileSummary", "FileTree"]

@@ -64,8 +64,8 @@ def _notes(descriptor: int, size: int, head: bytes) -> Iterator[Note]:
 
 
 def _is_test_file(head: bytes) -> bool:
-    told = head[:_TEST_FILE_BYTES]
-    return not head[_TEST_FILE_BYTES:].strip() and hashlib.sha256(told).hexdigest() == _TEST_FILE
+    test_bytes = head[:_TEST_FILE_BYTES]
+    return not head[_TEST_FILE_BYTES:].strip() and hashlib.sha256(test_bytes).hexdigest() == _TEST_FILE
 
 
 def _tail(descriptor: int, size: int) -> bytes:

@@ -31,7 +31,7 @@ def default_recipe(
     text = text.replace("CLASS", _class(levels.case_level)).replace("LEVEL", str(levels.case_level))
     text = text.replace('kind = "files"', "\n".join(_source(kind, levels, owner, letters=letters)))
     text = text.replace('external_system = "files"', f"external_system = {basic_string(system)}")
-    text = text.replace("SEEN", _seen(levels)).replace("WAY", _way(owner))
+    text = text.replace("SEEN", _level_comment(levels)).replace("WAY", _owner_comment(owner))
     return text.replace('{ tittel = "Filer" }', f"{{ tittel = {basic_string(f'Filer: {root_name}')} }}")
 
 
@@ -64,7 +64,7 @@ def _class(level: int) -> str:
     return f'{{ ident = "= (record.folders + [{fill}])[:{level - 1}]" }}'
 
 
-def _way(owner: Owner) -> str:
+def _owner_comment(owner: Owner) -> str:
     if owner.domain:
         return f"{owner.mails} of {owner.read} mails name {owner.domain}."
     return f"No domain stands out in {owner.read} mails."
@@ -74,12 +74,12 @@ def _template(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text("utf-8")
 
 
-def _seen(levels: Levels) -> str:
+def _level_comment(levels: Levels) -> str:
     """What the level was chosen by, as a comment."""
     if not levels.folders:
         return f"level {levels.case_level}, the folders directly below the root"
-    seen = f"level {levels.case_level}: {levels.folders} folders, {levels.named} of them named like cases"
-    return f"{seen}; {levels.deeper} folders lie deeper" if levels.deeper else seen
+    text = f"level {levels.case_level}: {levels.folders} folders, {levels.case_like} of them named like cases"
+    return f"{text}; {levels.deeper} folders lie deeper" if levels.deeper else text
 
 
 def basic_string(text: str) -> str:

@@ -33,10 +33,10 @@ class MediaTypes:
 
     def of(self, head: bytes, ext: str) -> str:
         """The media type of a file that begins with `head` and whose name ends with `ext`."""
-        told = self._handle().from_buffer(head)
-        if told != MAIL and told.startswith("text/") and looks_like_mail(head, ext):
+        media_type = self._handle().from_buffer(head)
+        if media_type != MAIL and media_type.startswith("text/") and looks_like_mail(head, ext):
             return MAIL
-        return told
+        return media_type
 
     def _handle(self) -> _Handle:
         handle: _Handle | None = getattr(self._own, "handle", None)
@@ -50,8 +50,8 @@ def looks_like_mail(head: bytes, ext: str) -> bool:
     if _HEADER_LINE.match(head) is None:
         return False
     top = head.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
-    known = {match[0].lower() for match in _MAIL_HEADER.finditer(top)}
-    return len(known) >= (1 if ext in _MAIL_EXTENSIONS else 3)
+    header_names = {match[0].lower() for match in _MAIL_HEADER.finditer(top)}
+    return len(header_names) >= (1 if ext in _MAIL_EXTENSIONS else 3)
 
 
 def looks_like_mailbox(head: bytes) -> bool:

@@ -89,13 +89,13 @@ def is_gone(error: OSError) -> bool:
     return error.errno in _GONE
 
 
-def is_unlike_the_rest(mode: int) -> bool:
+def is_special_file(mode: int) -> bool:
     """True for devices, FIFOs and sockets."""
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
 
 
 def _refuse_device(status: os.stat_result, key: str) -> None:
-    if is_unlike_the_rest(status.st_mode):
+    if is_special_file(status.st_mode):
         raise ItemNotAFile(key=key, why=kind_of(status.st_mode))
     if stat.S_ISLNK(status.st_mode):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

@@ -45,7 +45,7 @@ class Levels:
 
     case_level: int = 1
     folders: int = 0
-    named: int = 0
+    case_like: int = 0
     deeper: int = 0
     mails: int = 0
     letters: tuple[Path, ...] = ()
@@ -53,20 +53,20 @@ class Levels:
     @property
     def are_cases(self) -> bool:
         """True where the folders of the level are named like cases, not only chosen as the likeliest."""
-        return self.folders >= _LEAST_FOLDERS and self.named >= _LEAST_SHARE * self.folders
+        return self.folders >= _LEAST_FOLDERS and self.case_like >= _LEAST_SHARE * self.folders
 
 
 @dataclass(slots=True)
 class _Level:
     folders: int = 0
-    named: int = 0
-    holding: int = 0
+    case_like: int = 0
+    with_files: int = 0
     names: Counter[str] = field(default_factory=Counter)
 
 
 def survey(root: Path) -> Levels:
     """What the folders below `root` say. A folder that cannot be read counts, and nothing below it does."""
-    found: dict[int, _Level] = {}
+    levels: dict[int, _Level] = {}
     mails, letters = 0, list[Path]()
     for depth, place, files in _folders(root):
         for file in files:
@@ -77,32 +77,32 @@ def survey(root: Path) -> Levels:
         if not depth:
             continue
         name = os.path.basename(place)  # noqa: PTH119  # a path of the system's own, millions of times
-        level = found.setdefault(depth, _Level())
+        level = levels.setdefault(depth, _Level())
         level.folders += 1
-        level.named += _is_named_like_a_case(name)
-        level.holding += bool(files)
+        level.case_like += _is_named_like_a_case(name)
+        level.with_files += bool(files)
         for file in files:
             if file in level.names or len(level.names) < _MOST_NAMES:
                 level.names[file] += 1
-    chosen = _case_level(found)
-    here = found.get(chosen, _Level())
-    deeper = sum(level.holding for depth, level in found.items() if depth > chosen)
-    return Levels(chosen, here.folders, here.named, deeper, mails, tuple(letters))
+    case_level = _case_level(levels)
+    here = levels.get(case_level, _Level())
+    deeper = sum(level.with_files for depth, level in levels.items() if depth > case_level)
+    return Levels(case_level, here.folders, here.case_like, deeper, mails, tuple(letters))
 
 
-def _case_level(found: dict[int, _Level]) -> int:
-    for depth, level in sorted(found.items()):
-        if level.folders >= _LEAST_FOLDERS and level.named >= _LEAST_SHARE * level.folders:
+def _case_level(levels: dict[int, _Level]) -> int:
+    for depth, level in sorted(levels.items()):
+        if level.folders >= _LEAST_FOLDERS and level.case_like >= _LEAST_SHARE * level.folders:
             return depth
-    for depth, level in sorted(found.items()):
+    for depth, level in sorted(levels.items()):
         most = max(level.names.values(), default=0)  # "Vedtak.pdf" in folder after folder
-        if level.holding >= _LEAST_FOLDERS and most >= max(_LEAST_FOLDERS, _LEAST_SHARE * level.holding):
+        if level.with_files >= _LEAST_FOLDERS and most >= max(_LEAST_FOLDERS, _LEAST_SHARE * level.with_files):
             return depth
     above = 0
-    for depth, level in sorted(found.items()):  # of a few folders all must be named so, and no file lie above them
-        if level.named == level.folders and not above:
+    for depth, level in sorted(levels.items()):  # of a few folders all must be named so, and no file lie above them
+        if level.case_like == level.folders and not above:
             return depth
-        above += level.holding
+        above += level.with_files
     return 1
 
 

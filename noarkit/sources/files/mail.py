@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import Message
 
-from noarkit.sources.files.mime import LONGEST_HEAD, STUMBLES, Part, TooComplex, head_of, parts, payload
+from noarkit.sources.files.mime import LONGEST_HEAD, PARSE_ERRORS, Part, TooComplex, head_of, parts, payload
 
 HEAD_BYTES = LONGEST_HEAD
 
@@ -53,45 +53,48 @@ class Mail:
 
 def read_head(head: bytes) -> Mail:
     """A mail from its first bytes: parties, dates, subject and identifiers, no attachments."""
-    found = head_of(head, _KNOWN)
-    headers = [(name, _text(value)) for name, value in found.pairs]
+    raw_headers = head_of(head, _KNOWN)
+    headers = [(name, _text(value)) for name, value in raw_headers.pairs]
     if not headers:
         return Mail({}, is_mail=False, defective=True)
-    return Mail(fields_of(headers), (), True, found.defective or _is_defective(headers))
+    return Mail(fields_of(headers), (), True, raw_headers.defective or _is_defective(headers))
 
 
-def read_whole(content: bytes) -> Mail:
+def read_mail(content: bytes) -> Mail:
     """A mail with its attachments; a body that cannot be taken apart is told as defective, its head is kept."""
     head = read_head(content)
     if not head.is_mail:
         return head
     try:
-        found = list(parts(content))
+        mail_parts = list(parts(content))
     except TooComplex:
         return Mail(head.fields, (), True, head.defective, too_complex=True)
-    defective = head.defective or any(part.broken for part in found)
+    defective = head.defective or any(part.broken for part in mail_parts)
     attachments = []
-    for number, part in _documents(found):
-        held, sound = payload(content, part)
+    for number, part in _documents(mail_parts):
+        data, sound = payload(content, part)
         defective |= not sound
-        attachments.append(Attachment(number, _name(part.head, number), part.media_type, held))
+        attachments.append(Attachment(number, _name(part.head, number), part.media_type, data))
     return with_attachments(Mail(head.fields, (), True, defective), attachments)
 
 
-def read_part(content: bytes, number: int) -> bytes | None:
+def read_attachment(content: bytes, number: int) -> bytes | None:
     """The bytes of one attachment; None where the mail has none of that number."""
     try:
-        found = next((part for at, part in _documents(list(parts(content))) if at == number), None)
+        attachment = next((part for at, part in _documents(list(parts(content))) if at == number), None)
     except TooComplex:
         return None
-    return None if found is None else payload(content, found)[0]
+    return None if attachment is None else payload(content, attachment)[0]
 
 
-def with_attachments(told: Mail, attachments: Iterable[Attachment], within: int = 0) -> Mail:
+def with_attachments(message: Mail, attachments: Iterable[Attachment], within: int = 0) -> Mail:
     """A mail with what hangs on it, in its fields too."""
-    found = tuple(attachments)
-    listed = [{"name": one.name, "media_type": one.media_type, "size": len(one.payload)} for one in found]
-    return Mail({**told.fields, "attachments": listed}, found, True, told.defective, within)
+    attached = tuple(attachments)
+    entries = [
+        {"name": attachment.name, "media_type": attachment.media_type, "size": len(attachment.payload)}
+        for attachment in attached
+    ]
+    return Mail({**message.fields, "attachments": entries}, attached, True, message.defective, within)
 
 
 def header_block(content: bytes) -> bytes:
@@ -107,7 +110,7 @@ def fields_of(headers: list[tuple[str, str]]) -> dict[str, object]:
         first.setdefault(name, value)
     parties = {name: _parties(headers, name) for name in _PARTY_HEADERS}
     return {
-        "subject": decoded(first.get("subject", "")),
+        "subject": decode_words(first.get("subject", "")),
         "date": _date(first.get("date", "")),
         "received": _date(first.get("received", "").rpartition(";")[2]),
         "message_id": _identifier(first.get("message-id", "")),
@@ -125,22 +128,22 @@ def fields_of(headers: list[tuple[str, str]]) -> dict[str, object]:
     }
 
 
-def seen_from(fields: Mapping[str, object], own_domains: Iterable[str]) -> dict[str, object]:
+def with_direction(fields: Mapping[str, object], own_domains: Iterable[str]) -> dict[str, object]:
     """The fields as the owner of some domains sees them: each party `own` or not, the mail's direction `in`, `out`,
     `internal`, or empty where no address tells."""
     own = tuple(domain.lower().lstrip("@.") for domain in own_domains)
-    told = dict(fields)
+    result = dict(fields)
     for name in (*_ROLES, "sender", "reply_to", "parties"):
-        found = fields.get(name)
-        if isinstance(found, list):
-            told[name] = [{**party, "own": _is_own(str(party.get("address", "")), own)} for party in found]
-    told["direction"] = _direction(told) if own else ""
-    return told
+        parties = fields.get(name)
+        if isinstance(parties, list):
+            result[name] = [{**party, "own": _is_own(str(party.get("address", "")), own)} for party in parties]
+    result["direction"] = _direction(result) if own else ""
+    return result
 
 
 def _is_own(address: str, own: tuple[str, ...]) -> bool:
     domain = domain_of(address)
-    return bool(domain) and any(domain == one or domain.endswith(f".{one}") for one in own)
+    return bool(domain) and any(domain == own_domain or domain.endswith(f".{own_domain}") for own_domain in own)
 
 
 def domain_of(address: str) -> str:
@@ -148,13 +151,13 @@ def domain_of(address: str) -> str:
     return address.rpartition("@")[2].strip().lower().rstrip(".>") if "@" in address else ""
 
 
-def _direction(told: Mapping[str, object]) -> str:
-    known = {
-        name: [party for party in _list(told[name]) if domain_of(str(party["address"]))]
+def _direction(fields: Mapping[str, object]) -> str:
+    parties_by_field = {
+        name: [party for party in _list(fields[name]) if domain_of(str(party["address"]))]
         for name in ("from", "sender", "parties")
     }
-    senders = known["from"] or known["sender"]
-    receivers = [party for party in known["parties"] if party["role"] != "from"]
+    senders = parties_by_field["from"] or parties_by_field["sender"]
+    receivers = [party for party in parties_by_field["parties"] if party["role"] != "from"]
     ours = [bool(party["own"]) for party in receivers]
     if senders and not any(party["own"] for party in senders):
         return "in"
@@ -173,32 +176,36 @@ def _parties(headers: list[tuple[str, str]], role: str) -> list[dict[str, str]]:
     values = [value for name, value in headers if name == role]
     try:
         pairs = email.utils.getaddresses(values)[:_MOST_PARTIES]
-    except STUMBLES:
+    except PARSE_ERRORS:
         pairs = [(value, "") for value in values]
-    named = ((decoded(name), address) for name, address in pairs)
-    return [{"name": name or address, "address": address, "role": role} for name, address in named if name or address]
+    decoded_pairs = ((decode_words(name), address) for name, address in pairs)
+    return [
+        {"name": name or address, "address": address, "role": role}
+        for name, address in decoded_pairs
+        if name or address
+    ]
 
 
-def decoded(value: str) -> str:
+def decode_words(value: str) -> str:
     """Encoded words as text."""
     if "=?" not in value or len(value) > _LONGEST_WORDS:
         return _clean(value)
     try:
         pieces = email.header.decode_header(value)
-        texts = (piece if isinstance(piece, str) else _decoded_bytes(piece, charset) for piece, charset in pieces)
+        texts = (piece if isinstance(piece, str) else _decode_bytes(piece, charset) for piece, charset in pieces)
         return _clean("".join(texts)) or _clean(value)
-    except STUMBLES:
+    except PARSE_ERRORS:
         return _clean(value)
 
 
-def _decoded_bytes(piece: bytes, charset: str | None) -> str:
+def _decode_bytes(piece: bytes, charset: str | None) -> str:
     try:
         return piece.decode(charset or "ascii")
     except (LookupError, UnicodeError, ValueError):
-        return _guessed(piece)
+        return _guess_text(piece)
 
 
-def _guessed(piece: bytes) -> str:
+def _guess_text(piece: bytes) -> str:
     try:
         return piece.decode("utf-8")
     except UnicodeDecodeError:
@@ -207,7 +214,7 @@ def _guessed(piece: bytes) -> str:
 
 def _text(value: bytes) -> str:
     """A raw header on one line, its bytes as the text they most likely are."""
-    return _clean(_guessed(value))
+    return _clean(_guess_text(value))
 
 
 def _clean(text: str) -> str:
@@ -219,7 +226,7 @@ def _date(value: str) -> str | None:
         moment = email.utils.parsedate_to_datetime(value[:200])
         # a date without zone says by RFC 5322 that its zone is not known; UTC is what it is then counted in
         return wire_time(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment)
-    except STUMBLES:
+    except PARSE_ERRORS:
         return None
 
 
@@ -230,8 +237,8 @@ def wire_time(moment: datetime) -> str | None:
 
 
 def _identifier(value: str) -> str:
-    found = _IDENTIFIER.search(value)
-    return found[0] if found else value[:900]
+    match = _IDENTIFIER.search(value)
+    return match[0] if match else value[:900]
 
 
 def _is_defective(headers: list[tuple[str, str]]) -> bool:
@@ -240,9 +247,9 @@ def _is_defective(headers: list[tuple[str, str]]) -> bool:
     return doubled or any(_date(value) is None for name, value in headers if name == "date")
 
 
-def _documents(found: list[Part]) -> Iterator[tuple[int, Part]]:
+def _documents(mail_parts: list[Part]) -> Iterator[tuple[int, Part]]:
     """The parts that are neither body nor mere structure, numbered."""
-    documents = (part for part in found if not part.multipart and _is_document(part))
+    documents = (part for part in mail_parts if not part.multipart and _is_document(part))
     yield from enumerate(documents, start=1)
 
 
@@ -253,11 +260,11 @@ def _is_document(part: Part) -> bool:
 
 
 def _name(head: Message, number: int) -> str:
-    return decoded(_clean(_file_name(head))) or f"part-{number}"
+    return decode_words(_clean(_file_name(head))) or f"part-{number}"
 
 
 def _file_name(head: Message) -> str:
     try:
         return str(head.get_filename("") or "")
-    except STUMBLES:
+    except PARSE_ERRORS:
         return ""

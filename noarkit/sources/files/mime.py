@@ -27,7 +27,7 @@ _NAME = re.compile(rb"[!-9;-~]{1,100}[ \t]*")
 _OF_PARTS = frozenset({b"content-type", b"content-disposition", b"content-transfer-encoding"})
 
 # what the standard library's mail code is known to raise on bytes that are no mail
-STUMBLES = (
+PARSE_ERRORS = (
     *(ValueError, LookupError, TypeError, AttributeError, AssertionError, OverflowError, RecursionError),
     email.errors.MessageError,
 )
@@ -47,13 +47,13 @@ class Part:
     end: int
     top: bool = False
     multipart: bool = False
-    begun: bool = False
+    has_boundary: bool = False
     closed: bool = False
 
     @property
     def broken(self) -> bool:
         """True for a part that promises parts and has none, or whose last part never ends."""
-        return self.multipart and not (self.begun and self.closed)
+        return self.multipart and not (self.has_boundary and self.closed)
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Head:
     defective: bool = False
 
 
-def head_of(content: bytes, known: frozenset[str]) -> Head:
+def head_of(content: bytes, header_names: frozenset[str]) -> Head:
     """The headers whose names are `known`, at most a hundred of each."""
     head = Head()
     counts: dict[str, int] = {}
@@ -75,7 +75,7 @@ def head_of(content: bytes, known: frozenset[str]) -> Head:
             head.defective |= bool(line.strip()) and not (number == 0 and line.startswith(b"From "))
             continue
         text = name.strip().lower().decode("ascii")
-        if text in known and counts.get(text, 0) < _MOST_ALIKE:
+        if text in header_names and counts.get(text, 0) < _MOST_ALIKE:
             counts[text] = counts.get(text, 0) + 1
             head.pairs.append((text, value))
     return head
@@ -86,35 +86,35 @@ def parts(content: bytes) -> Iterator[Part]:
 
     Raises TooComplex. A mail inside a mail is one part, whole.
     """
-    whole = _part(content, 0, len(content), "text/plain", top=True)
+    root = _part(content, 0, len(content), "text/plain", top=True)
     boundaries: list[tuple[bytes, Part]] = []
-    found = [whole]
-    current = whole
-    if whole.multipart:
-        _open(boundaries, whole)
-    for line in _DELIMITER.finditer(content, whole.start):
+    all_parts = [root]
+    current = root
+    if root.multipart:
+        _open(boundaries, root)
+    for line in _DELIMITER.finditer(content, root.start):
         depth = _depth(boundaries, line[1])
         if line.start() < current.start or depth < 0:
             continue
-        ending = line[1] != boundaries[depth][0]
+        is_last = line[1] != boundaries[depth][0]
         _close(content, current, line.start())
         for _, above in boundaries[depth + 1 :]:
             above.end = min(above.end, current.end)
         del boundaries[depth + 1 :]
         outer = boundaries[depth][1]
-        outer.begun, outer.closed = True, ending
-        if ending:
+        outer.has_boundary, outer.closed = True, is_last
+        if is_last:
             current = Part(Message(), "", line.end(), len(content))  # what follows the last part belongs to nobody
             boundaries.pop()
             continue
-        if len(found) > MOST_PARTS:
+        if len(all_parts) > MOST_PARTS:
             raise TooComplex
         default = "message/rfc822" if outer.media_type == "multipart/digest" else "text/plain"
         current = _part(content, line.end(), len(content), default)
-        found.append(current)
+        all_parts.append(current)
         if current.multipart:
             _open(boundaries, current)
-    yield from found
+    yield from all_parts
 
 
 def _open(boundaries: list[tuple[bytes, Part]], part: Part) -> None:
@@ -160,25 +160,25 @@ def _head_end(content: bytes, start: int, most: int) -> tuple[int, int]:
 
 def _message(block: bytes) -> Message:
     """The few headers of a part that say what it is, each cut where it is longer than any of people's is."""
-    kept = []
-    seen: set[bytes] = set()
+    header_lines = []
+    seen_names: set[bytes] = set()
     for line in _NEW_LINE.split(block):
         name = line.partition(b":")[0].strip().lower()
-        if name in _OF_PARTS and name not in seen:
-            seen.add(name)
-            kept.append(line[:_LONGEST_VALUE])
+        if name in _OF_PARTS and name not in seen_names:
+            seen_names.add(name)
+            header_lines.append(line[:_LONGEST_VALUE])
     try:
         return email.parser.BytesParser(policy=email.policy.compat32).parsebytes(
-            b"\r\n".join(kept) + b"\r\n\r\n", headersonly=True
+            b"\r\n".join(header_lines) + b"\r\n\r\n", headersonly=True
         )
-    except STUMBLES:
+    except PARSE_ERRORS:
         return Message()
 
 
 def _boundary(head: Message) -> bytes:
     try:
         boundary = head.get_boundary()
-    except STUMBLES:
+    except PARSE_ERRORS:
         return b""
     return boundary.encode("utf-8", "surrogateescape").rstrip()[:200] if boundary else b""
 
@@ -187,7 +187,7 @@ def media_type_of(head: Message) -> str:
     """The media type that headers name."""
     try:
         return head.get_content_type()
-    except STUMBLES:
+    except PARSE_ERRORS:
         return "application/octet-stream"
 
 
@@ -201,7 +201,7 @@ def payload(content: bytes, part: Part) -> tuple[bytes, bool]:
     message["Content-Transfer-Encoding"] = encoding
     message.set_payload(raw.decode("ascii", "surrogateescape"))
     try:
-        made = message.get_payload(decode=True)
-    except STUMBLES:
+        payload_bytes = message.get_payload(decode=True)
+    except PARSE_ERRORS:
         return raw, False
-    return (made, not message.defects) if isinstance(made, bytes) else (raw, False)
+    return (payload_bytes, not message.defects) if isinstance(payload_bytes, bytes) else (raw, False)

@@ -58,7 +58,7 @@ def has_invisible(name: str) -> bool:
     return not name.isprintable() and any(unicodedata.category(sign) in _INVISIBLE for sign in name)
 
 
-def twins(names: Iterable[bytes], again: Iterable[bytes]) -> dict[bytes, bool]:
+def find_twins(names: Iterable[bytes], again: Iterable[bytes]) -> dict[bytes, bool]:
     """The names that some system would take for another of the same folder; the value is True where case alone differs.
 
     Takes the names twice, so that a folder of a million entries costs a bitmap and not a copy of its names.
@@ -74,7 +74,7 @@ def twins(names: Iterable[bytes], again: Iterable[bytes]) -> dict[bytes, bool]:
     return {name: _differ_by_case(group) for group in groups.values() if len(group) > 1 for name in group}
 
 
-def composed(name: str) -> str:
+def normalize_name(name: str) -> str:
     """What two writings of one name have in common: composition (NFC) and case aside."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
@@ -82,26 +82,26 @@ def composed(name: str) -> str:
 def _fold(name: bytes) -> bytes:
     if name.isascii():
         return name.lower()
-    return composed(name.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    return normalize_name(name.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 def _doubled(names: Iterable[bytes]) -> tuple[set[int], int]:
     """Hashes that more than one name has, and the mask they are cut by. A list tells them where names are few, else a
     bitmap of 8 MB."""
-    every = iter(names)
-    few = list(islice(every, _FEW))
+    name_iterator = iter(names)
+    few = list(islice(name_iterator, _FEW))
     plain = all(map(bytes.isascii, few))
     places = sorted(map(hash, map(bytes.lower, few) if plain else map(_fold, few)))
-    doubled = {one for one, other in pairwise(places) if one == other}
+    doubled = {first for first, second in pairwise(places) if first == second}
     if len(few) < _FEW:
         return doubled, -1
     doubled = {place & _PLACES for place in doubled}
-    seen = bytearray((_PLACES + 1) // 8)
-    for place in chain(dict.fromkeys(places), (hash(_fold(name)) for name in every)):
+    bitmap = bytearray((_PLACES + 1) // 8)
+    for place in chain(dict.fromkeys(places), (hash(_fold(name)) for name in name_iterator)):
         byte, bit = (place & _PLACES) >> 3, 1 << (place & 7)
-        if seen[byte] & bit:
+        if bitmap[byte] & bit:
             doubled.add(place & _PLACES)
-        seen[byte] |= bit
+        bitmap[byte] |= bit
     return doubled, _PLACES
 
 

@@ -17,13 +17,13 @@ from olefile import OleFileIO
 from noarkit.sources.files.mail import (
     Attachment,
     Mail,
-    decoded,
+    decode_words,
     fields_of,
     read_head,
     wire_time,
     with_attachments,
 )
-from noarkit.sources.files.mime import MOST_PARTS, STUMBLES, TooComplex
+from noarkit.sources.files.mime import MOST_PARTS, PARSE_ERRORS, TooComplex
 
 MEDIA_TYPE = "application/vnd.ms-outlook"
 SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -48,10 +48,10 @@ _BYTES = "__substg1.0_37010102"
 _BY_VALUE = 1
 
 # what the reader of OLE2 is known to raise on bytes that are none
-_BROKEN = (*STUMBLES, OSError, struct.error, MemoryError)
+_BROKEN = (*PARSE_ERRORS, OSError, struct.error, MemoryError)
 
 
-class _Bounded(OleFileIO):  # type: ignore[misc]  # the library has no types
+class _BoundedOleFile(OleFileIO):  # type: ignore[misc]  # the library has no types
     """An OLE2 file with no more entries than any message has."""
 
     def _load_direntry(self, sid: int) -> object:
@@ -61,17 +61,17 @@ class _Bounded(OleFileIO):  # type: ignore[misc]  # the library has no types
         return super()._load_direntry(sid)
 
 
-def read_message(file: IO[bytes], *, whole: bool) -> Mail:
+def read_message(file: IO[bytes], *, include_parts: bool) -> Mail:
     """The message in an open file, its attachments where `whole`. Whatever the bytes are, it never raises."""
     try:
-        with _opened(file) as ole:
+        with _open_container(file) as ole:
             if not ole.exists(_PROPERTIES):
                 return Mail({}, is_mail=False, defective=True)
             fields = _fields(ole)
-            told = Mail(fields, (), bool(fields["subject"] or fields["parties"] or fields["date"]))
-            if not told.is_mail:
+            message = Mail(fields, (), bool(fields["subject"] or fields["parties"] or fields["date"]))
+            if not message.is_mail:
                 return Mail({}, is_mail=False, defective=True)
-            return _with_attachments(ole, told) if whole else told
+            return _with_attachments(ole, message) if include_parts else message
     except TooComplex:
         return Mail({}, is_mail=False, defective=True, too_complex=True)
     except _BROKEN:
@@ -81,7 +81,7 @@ def read_message(file: IO[bytes], *, whole: bool) -> Mail:
 def read_message_part(file: IO[bytes], number: int) -> bytes | None:
     """The bytes of one attachment; None where the message has none of that number."""
     try:
-        with _opened(file) as ole:
+        with _open_container(file) as ole:
             places = [place for place in _storages(ole, "__attach_version1.0_#") if _has_bytes(ole, place)]
             return _stream(ole, f"{places[number - 1]}/{_BYTES}") if 0 < number <= len(places) else None
     except (TooComplex, *_BROKEN):
@@ -91,104 +91,106 @@ def read_message_part(file: IO[bytes], number: int) -> bytes | None:
 def streams_in(file: IO[bytes]) -> frozenset[str] | None:
     """What stands directly in an OLE2 file; None where it cannot be read."""
     try:
-        with _opened(file) as ole:
+        with _open_container(file) as ole:
             return frozenset(str(entry.name) for entry in ole.root.kids)
     except (TooComplex, *_BROKEN):
         return None
 
 
 @contextmanager
-def _opened(file: IO[bytes]) -> Iterator[_Bounded]:
+def _open_container(file: IO[bytes]) -> Iterator[_BoundedOleFile]:
     head = file.read(_HEADER.size)
     if len(head) < _HEADER.size or _HEADER.unpack(head) not in _HEADERS_KNOWN:
         raise ValueError("no container of messages")  # the library takes whatever sizes of sectors a file claims
     file.seek(0)
-    ole = _Bounded(file)
+    ole = _BoundedOleFile(file)
     try:
         yield ole
     finally:
         ole.close()
 
 
-def _with_attachments(ole: _Bounded, told: Mail) -> Mail:
+def _with_attachments(ole: _BoundedOleFile, message: Mail) -> Mail:
     attachments: list[Attachment] = []
     within = 0
     for place in _storages(ole, "__attach_version1.0_#"):
         if not _has_bytes(ole, place):
             within += 1
         elif len(attachments) >= MOST_PARTS:
-            return Mail(told.fields, (), True, too_complex=True)
+            return Mail(message.fields, (), True, too_complex=True)
         else:
             texts = _Texts(ole, f"{place}/", _codepage(ole))
             number = len(attachments) + 1
             name = _first(texts, (_LONG_NAME, _SHORT_NAME, _NAME)) or f"part-{number}"
             kind = texts.get(_MIME) or "application/octet-stream"
             attachments.append(Attachment(number, name, kind, _stream(ole, f"{place}/{_BYTES}")))
-    return with_attachments(told, attachments, within)
+    return with_attachments(message, attachments, within)
 
 
-def _has_bytes(ole: _Bounded, place: str) -> bool:
+def _has_bytes(ole: _BoundedOleFile, place: str) -> bool:
     method = _numbers(ole, f"{place}/{_PROPERTIES}", _HEADER_BYTES["below"]).get(_METHOD, _BY_VALUE)
     return method == _BY_VALUE and bool(ole.exists(f"{place}/{_BYTES}"))
 
 
-def _fields(ole: _Bounded) -> dict[str, object]:
+def _fields(ole: _BoundedOleFile) -> dict[str, object]:
     texts = _Texts(ole, "", _codepage(ole))
     numbers = _numbers(ole, _PROPERTIES, _HEADER_BYTES["top"])
     headers = texts.get(_HEADERS)
-    sent = read_head(headers.encode("utf-8")).fields if headers else {}
+    header_fields = read_head(headers.encode("utf-8")).fields if headers else {}
     parties = [*_sender(texts), *_recipients(ole)]
-    found = dict(fields_of([]))
-    found.update(
-        subject=decoded(texts.get(_SUBJECT)) or sent.get("subject", ""),
-        date=_moment(numbers.get(_SENT)) or sent.get("date"),
-        received=_moment(numbers.get(_DELIVERED)) or sent.get("received"),
-        message_id=texts.get(_MESSAGE_ID) or sent.get("message_id", ""),
-        in_reply_to=texts.get(_IN_REPLY_TO) or sent.get("in_reply_to", ""),
-        references=texts.get(_REFERENCES).split() or sent.get("references", []),
-        parties=_chosen(parties, sent.get("parties")),
+    fields = dict(fields_of([]))
+    fields.update(
+        subject=decode_words(texts.get(_SUBJECT)) or header_fields.get("subject", ""),
+        date=_moment(numbers.get(_SENT)) or header_fields.get("date"),
+        received=_moment(numbers.get(_DELIVERED)) or header_fields.get("received"),
+        message_id=texts.get(_MESSAGE_ID) or header_fields.get("message_id", ""),
+        in_reply_to=texts.get(_IN_REPLY_TO) or header_fields.get("in_reply_to", ""),
+        references=texts.get(_REFERENCES).split() or header_fields.get("references", []),
+        parties=_merge_parties(parties, header_fields.get("parties")),
     )
     for role in ("from", "to", "cc", "bcc"):
-        found[role] = [party for party in _list(found["parties"]) if party["role"] == role]
+        fields[role] = [party for party in _list(fields["parties"]) if party["role"] == role]
     for name in ("sender", "reply_to"):
-        found[name] = sent.get(name, [])
-    return found
+        fields[name] = header_fields.get(name, [])
+    return fields
 
 
-def _chosen(own: list[dict[str, str]], sent: object) -> list[Mapping[str, str]]:
+def _merge_parties(own: list[dict[str, str]], header_parties: object) -> list[Mapping[str, str]]:
     """The message's own parties; each address that only the headers it was sent with know is taken from there."""
-    known = {(party["name"], party["role"]): party["address"] for party in _list(sent) if "@" in party["address"]}
-    told: list[Mapping[str, str]] = []
+    addresses = {
+        (party["name"], party["role"]): party["address"] for party in _list(header_parties) if "@" in party["address"]
+    }
+    parties: list[Mapping[str, str]] = []
     for party in own:
-        address = party["address"] if "@" in party["address"] else known.get((party["name"], party["role"]), "")
-        told.append({**party, "address": address})
-    missing = {"from", "to"} - {party["role"] for party in told}
-    return [*told, *(party for party in _list(sent) if party["role"] in missing)]
+        address = party["address"] if "@" in party["address"] else addresses.get((party["name"], party["role"]), "")
+        parties.append({**party, "address": address})
+    missing = {"from", "to"} - {party["role"] for party in parties}
+    return [*parties, *(party for party in _list(header_parties) if party["role"] in missing)]
 
 
 def _sender(texts: _Texts) -> Iterator[dict[str, str]]:
     for smtp, address, name in _SENDERS:
-        told = _party(texts, (smtp, address), (name,), "from")
-        if told is not None:
-            yield told
+        party = _party(texts, (smtp, address), (name,), "from")
+        if party is not None:
+            yield party
             return
 
 
-def _recipients(ole: _Bounded) -> Iterator[dict[str, str]]:
+def _recipients(ole: _BoundedOleFile) -> Iterator[dict[str, str]]:
     codepage = _codepage(ole)
     for number, place in enumerate(_storages(ole, "__recip_version1.0_#")):
         if number >= _MOST_PARTIES:
             return
         kind = _numbers(ole, f"{place}/{_PROPERTIES}", _HEADER_BYTES["below"]).get(_RECIPIENT_TYPE, 1)
         role = _ROLES.get(kind & 0xF, "to")
-        told = _party(_Texts(ole, f"{place}/", codepage), (_SMTP, _ADDRESS), (_NAME,), role)
-        if told is not None:
-            yield told
+        party = _party(_Texts(ole, f"{place}/", codepage), (_SMTP, _ADDRESS), (_NAME,), role)
+        if party is not None:
+            yield party
 
 
 def _party(texts: _Texts, addresses: Iterable[int], names: Iterable[int], role: str) -> dict[str, str] | None:
     """A party; an address of a mail server's own directory (`/O=…`) is none that others could write to."""
-    address = next((found for number in addresses if "@" in (found := texts.get(number))), "")
+    address = next((text for number in addresses if "@" in (text := texts.get(number))), "")
     name = _first(texts, names) or address
     return {"name": name, "address": address, "role": role} if name else None
 
@@ -196,7 +198,7 @@ def _party(texts: _Texts, addresses: Iterable[int], names: Iterable[int], role: 
 class _Texts:
     """The texts of a storage, by the numbers of their properties."""
 
-    def __init__(self, ole: _Bounded, place: str, codepage: str) -> None:
+    def __init__(self, ole: _BoundedOleFile, place: str, codepage: str) -> None:
         self._ole, self._place, self._codepage = ole, place, codepage
 
     def get(self, number: int) -> str:
@@ -212,13 +214,13 @@ class _Texts:
 
 
 def _first(texts: _Texts, numbers: Iterable[int]) -> str:
-    return next((found for number in numbers if (found := texts.get(number))), "")
+    return next((text for number in numbers if (text := texts.get(number))), "")
 
 
-def _codepage(ole: _Bounded) -> str:
+def _codepage(ole: _BoundedOleFile) -> str:
     numbers = _numbers(ole, _PROPERTIES, _HEADER_BYTES["top"])
-    told = numbers.get(0x3FFD) or numbers.get(0x3FDE) or 1252
-    name = {65001: "utf-8", 28591: "latin-1", 20127: "cp1252"}.get(told, f"cp{told}")
+    codepage = numbers.get(0x3FFD) or numbers.get(0x3FDE) or 1252
+    name = {65001: "utf-8", 28591: "latin-1", 20127: "cp1252"}.get(codepage, f"cp{codepage}")
     try:
         b"".decode(name)
     except LookupError:
@@ -226,19 +228,19 @@ def _codepage(ole: _Bounded) -> str:
     return name
 
 
-def _numbers(ole: _Bounded, path: str, header_bytes: int) -> dict[int, int]:
+def _numbers(ole: _BoundedOleFile, path: str, header_bytes: int) -> dict[int, int]:
     """The properties of fixed size: number and value, as they stand in 16 bytes each."""
     if not ole.exists(path):
         return {}
     raw = _stream(ole, path, 1024 * 1024)
-    found: dict[int, int] = {}
+    values: dict[int, int] = {}
     for at in range(header_bytes, len(raw) - 15, 16):
         kind, number, _, value = struct.unpack_from("<HHIQ", raw, at)
         if kind in (0x0002, 0x0003, 0x000B):
-            found.setdefault(number, value & 0xFFFFFFFF)
+            values.setdefault(number, value & 0xFFFFFFFF)
         elif kind == 0x0040:
-            found.setdefault(number, value)
-    return found
+            values.setdefault(number, value)
+    return values
 
 
 def _moment(filetime: int | None) -> str | None:
@@ -247,16 +249,16 @@ def _moment(filetime: int | None) -> str | None:
         return None
     try:
         return wire_time(_EPOCH + timedelta(microseconds=filetime // 10))
-    except STUMBLES:
+    except PARSE_ERRORS:
         return None
 
 
-def _storages(ole: _Bounded, prefix: str) -> list[str]:
+def _storages(ole: _BoundedOleFile, prefix: str) -> list[str]:
     """The storages of a kind that stand directly in the message, in the order of their numbers."""
     return sorted(entry.name for entry in ole.root.kids if entry.name.startswith(prefix) and entry.entry_type == 1)
 
 
-def _stream(ole: _Bounded, path: str, most: int = -1) -> bytes:
+def _stream(ole: _BoundedOleFile, path: str, most: int = -1) -> bytes:
     with ole.openstream(path) as stream:
         return bytes(stream.read(most))
 

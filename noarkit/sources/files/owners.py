@@ -42,13 +42,13 @@ def _domains(path: Path) -> set[str]:
     try:
         with path.open("rb") as file:
             if path.suffix.lower() != ".msg":
-                told = mail.read_head(file.read(mail.HEAD_BYTES))
+                message = mail.read_head(file.read(mail.HEAD_BYTES))
             elif path.stat().st_size > _MOST_BYTES:
                 return set()
             else:
-                told = outlook.read_message(file, whole=False)
+                message = outlook.read_message(file, include_parts=False)
     except OSError:
         return set()  # whoever reads the source says that it cannot be read
-    parties = told.fields.get("parties")
-    found = parties if isinstance(parties, list) else []
-    return {domain for party in found if (domain := mail.domain_of(str(party["address"])))}
+    parties = message.fields.get("parties")
+    entries = parties if isinstance(parties, list) else []
+    return {domain for party in entries if (domain := mail.domain_of(str(party["address"])))}

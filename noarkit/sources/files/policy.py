@@ -117,33 +117,39 @@ class FilePolicy:
     unnamed: Literal["skip", "take"] = "skip"
     case_level: int = 0
 
-    def shaped(self, terms: Mapping[str, object]) -> FilePolicy:
+    def with_settings(self, settings: Mapping[str, object]) -> FilePolicy:
         """This policy with what a recipe's `[source]` says. Raises `PlanFault` for what is none of it."""
         kinds = get_type_hints(FilePolicy)
-        told = {name: value for name, value in terms.items() if name != "kind"}
-        for name, value in told.items():
+        changes = {name: value for name, value in settings.items() if name != "kind"}
+        for name, value in changes.items():
             if name not in kinds:
                 near = next(iter(get_close_matches(name, kinds, 1)), "")
                 raise PlanFault(where="[source]", why="unknown-key", name=name, near=near)
             if name == "own_domains":
-                told[name] = _texts(name, value)
+                changes[name] = _texts(name, value)
                 continue
             choices = get_args(kinds[name])
             if choices and value not in choices:
                 raise PlanFault(where=f"[source] {name}", why="no-such-choice", name=", ".join(choices))
             # a whole number serves as a measure, and true is no number
-            wanted: tuple[type, ...] = (int, float) if kinds[name] is float else (str if choices else kinds[name],)
-            if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
+            expected_types: tuple[type, ...] = (
+                (int, float) if kinds[name] is float else (str if choices else kinds[name],)
+            )
+            if not isinstance(value, expected_types) or (isinstance(value, bool) and bool not in expected_types):
                 raise PlanFault(where=f"[source] {name}", why="wrong-kind", name=name)
-        return replace(self, **told)  # type: ignore[arg-type]  # each was judged above
+        return replace(self, **changes)  # type: ignore[arg-type]  # each was judged above
 
     def settings(self) -> Mapping[str, object]:
         """What differs from the default, for the plan's first page."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+        return {
+            option.name: getattr(self, option.name)
+            for option in fields(self)
+            if getattr(self, option.name) != option.default
+        }
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:
-    found = [value] if isinstance(value, str) else value
-    if not isinstance(found, list | tuple) or not all(isinstance(one, str) and one for one in found):
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(isinstance(item, str) and item for item in items):
         raise PlanFault(where=f"[source] {name}", why="wrong-kind", name=name)
-    return tuple(found)
+    return tuple(items)

@@ -54,15 +54,15 @@ class Puids:
         if not size:
             return None
         if size > _HASHED_BYTES:
-            return self._asked(descriptor, ext) or _mail_puid(head, ext)
+            return self._identify(descriptor, ext) or _mail_puid(head, ext)
         alike = (ext, size, hashlib.sha256(os.pread(descriptor, _HASHED_BYTES, 0)).digest())
         if alike not in self._known:
-            self._known[alike] = self._asked(descriptor, ext) or _mail_puid(head, ext)
+            self._known[alike] = self._identify(descriptor, ext) or _mail_puid(head, ext)
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         return self._known[alike]
 
-    def _asked(self, descriptor: int, ext: str) -> str | None:
+    def _identify(self, descriptor: int, ext: str) -> str | None:
         path = self._path(descriptor, ext)
         if path is None:
             return None
@@ -118,10 +118,10 @@ def serve() -> None:
 
     for line in sys.stdin:
         try:
-            told = pygfried.identify(json.loads(line))
+            puid = pygfried.identify(json.loads(line))
         except OSError:
-            told = None
-        sys.stdout.write(json.dumps(told if told and told != "UNKNOWN" else None) + "\n")
+            puid = None
+        sys.stdout.write(json.dumps(puid if puid and puid != "UNKNOWN" else None) + "\n")
         sys.stdout.flush()
 
 

@@ -11,9 +11,9 @@ from functools import lru_cache
 
 from noarkit.graph.entity import Content, Note
 from noarkit.sources.files import policy
-from noarkit.sources.files.judge import Folder, Found
+from noarkit.sources.files.file_filter import Folder, FoundFile
 from noarkit.sources.files.names import has_forbidden, has_invisible, is_decodable, key_of, text_of
-from noarkit.sources.files.walk import Emptiness
+from noarkit.sources.files.walk import EmptyFolder
 from noarkit.sources.port import SourceRecord
 
 _LONG_PATH = 255
@@ -33,7 +33,7 @@ class RecordMaker:
         self._group = _cached(lambda number: grp.getgrgid(number).gr_name)
         self._mode = lru_cache(maxsize=4096)(lambda mode: format(mode & 0o7777, "04o"))
 
-    def file(self, found: Found, *, media_type: str | None = None, puid: str | None = None) -> SourceRecord:
+    def file(self, found: FoundFile, *, media_type: str | None = None, puid: str | None = None) -> SourceRecord:
         """The record of one file, its content the file itself."""
         folder, name, status, _, _ = found
         key = folder.key + key_of(name)
@@ -45,13 +45,13 @@ class RecordMaker:
         content = Content(key, text, size, modified_ns, None, media_type, puid)
         return SourceRecord("file", key, fields, (content,), self._notes(found, text))
 
-    def glance(self, found: Found) -> tuple[str, tuple[Note, ...]]:
+    def summarize(self, file: FoundFile) -> tuple[str, tuple[Note, ...]]:
         """The ending of a file's name, and its notes: what a count of formats and troubles needs."""
-        text = text_of(found.name)
+        text = text_of(file.name)
         stem, _, ext = text.rpartition(".")
-        return ext.lower() if stem else "", self._notes(found, text)
+        return ext.lower() if stem else "", self._notes(file, text)
 
-    def folder(self, emptiness: Emptiness) -> SourceRecord:
+    def folder(self, emptiness: EmptyFolder) -> SourceRecord:
         """The record of a folder with nothing in it; its key ends with a slash."""
         folder, status = emptiness
         fields = self._fields(folder, "", status)
@@ -91,8 +91,8 @@ class RecordMaker:
             "register": {},
         }
 
-    def _notes(self, found: Found, text: str) -> tuple[Note, ...]:
-        folder, _, status, twin, through_link = found
+    def _notes(self, file: FoundFile, text: str) -> tuple[Note, ...]:
+        folder, _, status, twin, through_link = file
         notes = self._folder_notes if folder is self._folder else self._notes_of(folder)
         modified_ns = status.st_mtime_ns
         if (
@@ -105,10 +105,10 @@ class RecordMaker:
             and 1_000_000_000 < modified_ns < self._latest_ns
         ):
             return notes
-        return _together(notes, self._odd(found, text))
+        return _merge_notes(notes, self._unusual_notes(file, text))
 
-    def _odd(self, found: Found, text: str) -> Iterable[Note]:
-        folder, name, status, twin, through_link = found
+    def _unusual_notes(self, file: FoundFile, text: str) -> Iterable[Note]:
+        folder, name, status, twin, through_link = file
         yield from _name_notes([name], [text])
         if twin is not None:
             yield policy.CASE_TWIN if twin else policy.COMPOSITION_TWIN
@@ -133,14 +133,14 @@ class RecordMaker:
 
 def timestamp(nanoseconds: int) -> str | None:
     """A time of a file as wire timestamp in UTC; None beyond what a calendar can tell."""
-    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    seconds, remaining_ns = divmod(nanoseconds, 1_000_000_000)
     days, seconds = divmod(seconds, _DAY_S)
     day = _day(days)
     if day is None:
         return None
     minutes, second = divmod(seconds, 60)
     hour, minute = divmod(minutes, 60)
-    return f"{day}T{hour:02}:{minute:02}:{second:02}.{rest // 1_000_000:03}Z"
+    return f"{day}T{hour:02}:{minute:02}:{second:02}.{remaining_ns // 1_000_000:03}Z"
 
 
 @lru_cache(maxsize=4096)
@@ -154,15 +154,15 @@ def _day(days: int) -> str | None:
 def _name_notes(raw: Iterable[bytes], texts: Iterable[str]) -> Iterable[Note]:
     if not all(map(is_decodable, raw)):
         yield policy.UNDECODABLE
-    whole = "".join(texts)
-    if has_forbidden(whole):
+    joined_text = "".join(texts)
+    if has_forbidden(joined_text):
         yield policy.FORBIDDEN_SIGNS
-    if has_invisible(whole):
+    if has_invisible(joined_text):
         yield policy.INVISIBLE_SIGNS
 
 
-def _together(some: tuple[Note, ...], more: Iterable[Note]) -> tuple[Note, ...]:
-    return (*some, *(note for note in more if note not in some))
+def _merge_notes(notes: tuple[Note, ...], more: Iterable[Note]) -> tuple[Note, ...]:
+    return (*notes, *(note for note in more if note not in notes))
 
 
 def _cached(look_up: Callable[[int], str]) -> Callable[[int], str]:

@@ -18,7 +18,7 @@ from noarkit.errors import ItemMalformed, NoarkitError
 from noarkit.graph.entity import Note
 from noarkit.safe.scratch import scratch
 from noarkit.sources.files import policy, sheets, tables
-from noarkit.sources.files.names import composed
+from noarkit.sources.files.names import normalize_name
 
 NAMES = (b"metadata.csv", b"metadata.json", b"metadata.xlsx")
 
@@ -61,17 +61,22 @@ class Register:
         """Forgets the rows."""
         self._db.close()
 
-    def about(self, path: str, name: str) -> tuple[Row, tuple[Note, ...]]:
+    def look_up(self, path: str, name: str) -> tuple[Row, tuple[Note, ...]]:
         """What the register says about a file, and what is to be noted about how it was found; {} if nothing."""
-        for column, wanted in (("path", path), ("folded", composed(path)), ("path", name), ("folded", composed(name))):
-            found = self._db.execute(
+        for column, value in (
+            ("path", path),
+            ("folded", normalize_name(path)),
+            ("path", name),
+            ("folded", normalize_name(name)),
+        ):
+            matches = self._db.execute(
                 f"SELECT data FROM rows WHERE {column} = ? ORDER BY number LIMIT 2",  # noqa: S608 - one of two constants
-                (wanted,),
+                (value,),
             ).fetchall()
-            if found:
+            if matches:
                 notes = [policy.REGISTER_OTHER_WRITING] if column == "folded" else []
-                notes += [policy.REGISTER_NAMES_TWICE] if len(found) > 1 else []
-                return json.loads(found[0][0]), tuple(notes)
+                notes += [policy.REGISTER_NAMES_TWICE] if len(matches) > 1 else []
+                return json.loads(matches[0][0]), tuple(notes)
         return {}, ()
 
     def entries(self) -> Iterator[Entry]:
@@ -83,22 +88,22 @@ class Register:
         self._db.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, path TEXT, folded TEXT, data TEXT)")
         first = next(rows, None)
         if first is not None:
-            chosen = _file_column(first, where, column)
+            path_column = _file_column(first, where, column)
             self._db.execute("BEGIN")
-            self._db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", _stored(chain([first], rows), chosen))
+            self._db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", _table_rows(chain([first], rows), path_column))
             self._db.execute("COMMIT")
         self._db.execute("CREATE INDEX by_path ON rows (path)")
         self._db.execute("CREATE INDEX by_folded ON rows (folded)")
 
 
-def read(file: BinaryIO, *, where: str, column: str = "") -> Register:
+def read_register(file: BinaryIO, *, where: str, column: str = "") -> Register:
     """The register in an open file, its form told by the end of its name. Raises `ItemMalformed`."""
-    ending = where.lower().rpartition(".")[2]
+    extension = where.lower().rpartition(".")[2]
     try:
-        if ending == "xlsx":
-            return Register(tables.named(sheets.rows(file)), where=where, column=column)
-        with tables.text_of(file, "utf-8-sig" if ending == "json" else None) as text:
-            rows = tables.json_rows(text) if ending == "json" else tables.named(tables.csv_rows(text))
+        if extension == "xlsx":
+            return Register(tables.mapping_rows(sheets.rows(file)), where=where, column=column)
+        with tables.text_of(file, "utf-8-sig" if extension == "json" else None) as text:
+            rows = tables.json_rows(text) if extension == "json" else tables.mapping_rows(tables.csv_rows(text))
             return Register(rows, where=where, column=column)
     except (csv.Error, ValueError, RecursionError, sqlite3.Error) as error:
         raise ItemMalformed(key=where, why=str(error)) from error
@@ -108,23 +113,23 @@ def read(file: BinaryIO, *, where: str, column: str = "") -> Register:
         raise ItemMalformed(key=where, why=str(error.data.get("why", error.code))) from error
 
 
-def _stored(rows: Iterable[Row], column: str) -> Iterator[tuple[int, str, str, str]]:
+def _table_rows(rows: Iterable[Row], column: str) -> Iterator[tuple[int, str, str, str]]:
     for number, row in enumerate(rows):
         path = plain_path(str(row.get(column) or ""))
-        yield number, path, composed(path), json.dumps(row)
+        yield number, path, normalize_name(path), json.dumps(row)
 
 
-def plain_path(written: str) -> str:
+def plain_path(raw_path: str) -> str:
     """A path as a register writes it, with slashes and without a needless beginning."""
-    path = written.strip().replace("\\", "/")
+    path = raw_path.strip().replace("\\", "/")
     while path.startswith("./"):
         path = path[2:]
     return path
 
 
-def _file_column(row: Row, where: str, wanted: str) -> str:
+def _file_column(row: Row, where: str, preferred: str) -> str:
     by_name = {name.strip().casefold(): name for name in row}
-    for name in (wanted.strip().casefold(),) if wanted else _COLUMNS:
+    for name in (preferred.strip().casefold(),) if preferred else _COLUMNS:
         if name in by_name:
             return by_name[name]
     raise ItemMalformed(key=where, why="no column names the files")

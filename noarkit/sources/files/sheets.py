@@ -60,7 +60,7 @@ def _rows(archive: zipfile.ZipFile, strings: sqlite3.Connection) -> Iterator[lis
         for _, element in xml.stream(source, ("end",)):
             if _local(element) == "row":
                 yield _row(element, book)
-                xml.forget(element)
+                xml.free_element(element)
 
 
 def _row(element: etree._Element, book: _Book) -> list[str]:
@@ -106,14 +106,18 @@ def _number(text: str, *, is_date: bool, epoch: datetime) -> str:
 def _first_sheet(archive: zipfile.ZipFile) -> tuple[str, bool]:
     with _Member(archive, "xl/workbook.xml") as source:
         book = xml.parse(source)
-    old_epoch = any(_local(one) == "workbookPr" and one.get("date1904") in ("1", "true") for one in book.iter("{*}*"))
-    sheet = next((one for one in book.iter("{*}sheet")), None)
+    old_epoch = any(
+        _local(element) == "workbookPr" and element.get("date1904") in ("1", "true") for element in book.iter("{*}*")
+    )
+    sheet = next((element for element in book.iter("{*}sheet")), None)
     if sheet is None:
         raise PackageFault(where="xlsx", why="no-sheet")
-    wanted = next((value for name, value in sheet.attrib.items() if str(name).endswith("}id")), "")
+    relation_id = next((value for name, value in sheet.attrib.items() if str(name).endswith("}id")), "")
     with _Member(archive, "xl/_rels/workbook.xml.rels") as source:
-        relations = {one.get("Id"): one.get("Target", "") for one in xml.parse(source).iter("{*}Relationship")}
-    target = relations.get(str(wanted), "worksheets/sheet1.xml")
+        relations = {
+            element.get("Id"): element.get("Target", "") for element in xml.parse(source).iter("{*}Relationship")
+        }
+    target = relations.get(str(relation_id), "worksheets/sheet1.xml")
     return (target.lstrip("/") if target.startswith("/") else "xl/" + target), old_epoch
 
 
@@ -122,10 +126,10 @@ def _date_styles(archive: zipfile.ZipFile) -> frozenset[int]:
         return frozenset()
     with _Member(archive, "xl/styles.xml") as source:
         root = xml.parse(source)
-    formats = {int(one.get("numFmtId", "0")): one.get("formatCode", "") for one in root.iter("{*}numFmt")}
+    formats = {int(element.get("numFmtId", "0")): element.get("formatCode", "") for element in root.iter("{*}numFmt")}
     dates = _DATE_FORMATS | {number for number, code in formats.items() if _tells_a_date(code)}
     styles = next(iter(root.iter("{*}cellXfs")), None)
-    uses = [] if styles is None else [int(one.get("numFmtId", "0")) for one in styles]
+    uses = [] if styles is None else [int(element.get("numFmtId", "0")) for element in styles]
     return frozenset(index for index, number in enumerate(uses) if number in dates)
 
 
@@ -145,12 +149,12 @@ def _load_strings(archive: zipfile.ZipFile, strings: sqlite3.Connection) -> None
 def _numbered(items: Iterator[etree._Element]) -> Iterator[tuple[int, str]]:
     for number, item in enumerate(items):
         yield number, _texts(item)
-        xml.forget(item)
+        xml.free_element(item)
 
 
 def _texts(element: etree._Element) -> str:
     """All runs of a text; how it is to be read aloud is no part of it."""
-    return "".join(one.text or "" for one in element.iter("{*}t") if _local_of_parent(one) != "rPh")
+    return "".join(text_node.text or "" for text_node in element.iter("{*}t") if _local_of_parent(text_node) != "rPh")
 
 
 def _local(element: etree._Element) -> str:

@@ -16,19 +16,19 @@ from noarkit.errors import SourceGone
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.sources.files import folders, policy
-from noarkit.sources.files.beside import Beside, Lead, Named, led
 from noarkit.sources.files.default import TOP, default_recipe
-from noarkit.sources.files.inside import Inspector
-from noarkit.sources.files.judge import Found, Judge
+from noarkit.sources.files.file_filter import FileFilter, FoundFile
+from noarkit.sources.files.inspector import Inspector
 from noarkit.sources.files.levels import Levels, survey
 from noarkit.sources.files.names import key_of, readable, text_of
 from noarkit.sources.files.owners import owner_of
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.records import RecordMaker
-from noarkit.sources.files.streams import opened
-from noarkit.sources.files.walk import Emptiness, Walk, WalkItem
+from noarkit.sources.files.register_lookup import FolderRegisters, LeadingRegister, NamedFile, with_register_row
+from noarkit.sources.files.streams import open_content
+from noarkit.sources.files.walk import EmptyFolder, Walk, WalkItem
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
-from noarkit.sources.recipe.proposal import described, observe
+from noarkit.sources.recipe.proposal import describe_kinds, observe
 
 _TELL_EVERY = 10_000
 _LOOKED_AT = 20_000
@@ -36,7 +36,7 @@ _LONGEST_SYSTEM = 200
 _AS_IT_STANDS = FilePolicy()
 
 
-class Glance(NamedTuple):
+class FileSummary(NamedTuple):
     """What a look from outside tells of a file."""
 
     kind: str
@@ -50,10 +50,10 @@ class FileTree:
     """The files below `root`, or the one file `root`. `clock` gives seconds since 1970."""
 
     def __init__(
-        self, root: Path, wanted: FilePolicy = _AS_IT_STANDS, *, clock: Callable[[], float] = time.time
+        self, root: Path, file_policy: FilePolicy = _AS_IT_STANDS, *, clock: Callable[[], float] = time.time
     ) -> None:
         self._where = root.absolute()
-        self._wanted = wanted
+        self._policy = file_policy
         self._clock = clock
         self._only = None if self._where.is_dir() or not os.path.lexists(self._where) else os.fsencode(self._where.name)
         self._root = self._where if self._only is None else self._where.parent
@@ -61,13 +61,13 @@ class FileTree:
     @property
     def identity(self) -> SourceIdentity:
         """Kind `files`, the place, and what the policy changes."""
-        return SourceIdentity("files", key_of(os.fsencode(self._where)), self._wanted.settings())
+        return SourceIdentity("files", key_of(os.fsencode(self._where)), self._policy.settings())
 
-    def fitted(self, terms: Mapping[str, object]) -> FileTree:
+    def fitted(self, settings: Mapping[str, object]) -> FileTree:
         """The same files on the terms of a recipe's `[source]`. Raises `PlanFault` for what is none."""
-        return FileTree(self._where, self._wanted.shaped(terms), clock=self._clock)
+        return FileTree(self._where, self._policy.with_settings(settings), clock=self._clock)
 
-    def records(self, tell: Listener) -> Iterator[SourceItem]:
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every file once, in the order of the walk (or of a leading register), in constant memory.
 
         Raises `SourceGone` where the root is not there, or is no longer there at the end; `ItemMalformed` or
@@ -76,16 +76,16 @@ class FileTree:
         for count, item in enumerate(self._records(), start=1):
             yield item
             if count % _TELL_EVERY == 0:
-                tell(Event("source_read", {"items": count}))
+                emit(Event("source_read", {"items": count}))
 
-    def glances(self, tell: Listener) -> Iterator[Glance | SetAside | Skipped] | None:
+    def summaries(self, emit: Listener) -> Iterator[FileSummary | SetAside | Skipped] | None:
         """The same items seen from outside, several times faster; None where the policy looks inside."""
-        return None if self._wanted.look_inside or self._wanted.lead else self._glances(tell)
+        return None if self._policy.look_inside or self._policy.lead else self._summaries(emit)
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """Opens a content by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemNotAFile`, `ItemChanged`."""
-        follow = self._wanted.links == "follow"
-        return opened(self._root, content, follow=follow, mail_limit_bytes=self._wanted.mail_limit_bytes)
+        follow = self._policy.links == "follow"
+        return open_content(self._root, content, follow=follow, mail_limit_bytes=self._policy.mail_limit_bytes)
 
     def default_recipe(self) -> str:
         """One record with one document and one version per file; folders down to the case files become Mappe.
@@ -95,101 +95,105 @@ class FileTree:
         """
         levels = self._levels()
         owner = owner_of(levels.letters)
-        letters = self._wanted.mail == "file"
+        letters = self._policy.mail == "file"
         return default_recipe("files", self._system(), self._root_name(), levels, owner, letters=letters)
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, emit: Listener) -> str:
         """The default recipe, with what the first records hold, ten thousands of them, as its comments."""
-        seen = (item for item in islice(self.records(tell), _LOOKED_AT) if isinstance(item, SourceRecord))
-        return f"{described(observe(seen))}\n{self.default_recipe()}"
+        sample = (item for item in islice(self.records(emit), _LOOKED_AT) if isinstance(item, SourceRecord))
+        return f"{describe_kinds(observe(sample))}\n{self.default_recipe()}"
 
     def _levels(self) -> Levels:
         if self._only is None:
             return survey(self._root)
-        return replace(TOP, mails=int(self._wanted.mail != "file"))
+        return replace(TOP, mails=int(self._policy.mail != "file"))
 
     def _records(self) -> Iterator[SourceItem]:
         now = self._clock()
         root = folders.open_root(self._root)
-        with ExitStack() as closing:
-            closing.callback(os.close, root)
-            maker = RecordMaker(self._root_name(), now=now, case_level=self._wanted.case_level)
-            if not self._wanted.look_inside:
-                yield from (_outside(item, maker) for item in self._walk(root, now))
+        with ExitStack() as stack:
+            stack.callback(os.close, root)
+            maker = RecordMaker(self._root_name(), now=now, case_level=self._policy.case_level)
+            if not self._policy.look_inside:
+                yield from (_plain_record(item, maker) for item in self._walk(root, now))
                 return
-            inspector = closing.enter_context(Inspector(maker, self._wanted))
-            if self._wanted.lead:
-                yield from self._led(root, now, inspector, maker)
+            inspector = stack.enter_context(Inspector(maker, self._policy))
+            if self._policy.lead:
+                yield from self._register_records(root, now, inspector, maker)
             else:
-                yield from self._walked(root, now, inspector, maker)
+                yield from self._walk_records(root, now, inspector, maker)
 
-    def _walked(self, root: int, now: float, inspector: Inspector, maker: RecordMaker) -> Iterator[SourceItem]:
-        with Beside(self._wanted.register_column) as beside:
+    def _walk_records(self, root: int, now: float, inspector: Inspector, maker: RecordMaker) -> Iterator[SourceItem]:
+        with FolderRegisters(self._policy.register_column) as registers:
             for item in self._walk(root, now):
-                if not isinstance(item, Found):
-                    yield _outside(item, maker)
+                if not isinstance(item, FoundFile):
+                    yield _plain_record(item, maker)
                     continue
                 for record in inspector.items(item):
-                    told = isinstance(record, SourceRecord) and self._wanted.registers
-                    yield beside.tell(record, item) if told and isinstance(record, SourceRecord) else record
+                    use_registers = isinstance(record, SourceRecord) and self._policy.registers
+                    yield (
+                        registers.enrich(record, item) if use_registers and isinstance(record, SourceRecord) else record
+                    )
 
-    def _led(self, root: int, now: float, inspector: Inspector, maker: RecordMaker) -> Iterator[SourceItem]:
-        judge = Judge(self._wanted, now=now)
-        with Lead(root, self._wanted.lead, self._wanted.register_column, judge) as lead:
-            for row in lead.found():
-                if isinstance(row, Named):
-                    yield from (led(record, row.row, row.key) for record in inspector.items(row.found))
+    def _register_records(
+        self, root: int, now: float, inspector: Inspector, maker: RecordMaker
+    ) -> Iterator[SourceItem]:
+        file_filter = FileFilter(self._policy, now=now)
+        with LeadingRegister(root, self._policy.lead, self._policy.register_column, file_filter) as lead:
+            for row in lead.files():
+                if isinstance(row, NamedFile):
+                    yield from (with_register_row(record, row.row, row.key) for record in inspector.items(row.file))
                 else:
                     yield row
             for item in self._walk(root, now):
-                if isinstance(item, Found):
-                    yield from self._unnamed(item, lead, inspector)
-                elif isinstance(item, Emptiness) or not lead.names(item.record_key):
-                    yield _outside(item, maker)
+                if isinstance(item, FoundFile):
+                    yield from self._unnamed_records(item, lead, inspector)
+                elif isinstance(item, EmptyFolder) or not lead.has_file(item.record_key):
+                    yield _plain_record(item, maker)
 
-    def _unnamed(self, item: Found, lead: Lead, inspector: Inspector) -> Iterator[SourceItem]:
+    def _unnamed_records(self, item: FoundFile, lead: LeadingRegister, inspector: Inspector) -> Iterator[SourceItem]:
         key = item.folder.key + key_of(item.name)
         if key == lead.key:
             yield Skipped(key, policy.SKIPPED_REGISTER)
-        elif lead.names(key):
+        elif lead.has_file(key):
             return
-        elif self._wanted.unnamed == "skip":
+        elif self._policy.unnamed == "skip":
             yield Skipped(key, policy.SKIPPED_UNNAMED)
         else:
             yield from inspector.items(item)
 
-    def _glances(self, tell: Listener) -> Iterator[Glance | SetAside | Skipped]:
+    def _summaries(self, emit: Listener) -> Iterator[FileSummary | SetAside | Skipped]:
         now = self._clock()
         root = folders.open_root(self._root)
         try:
-            maker = RecordMaker(self._root_name(), now=now, case_level=self._wanted.case_level)
+            maker = RecordMaker(self._root_name(), now=now, case_level=self._policy.case_level)
             for count, item in enumerate(self._walk(root, now), start=1):
-                if isinstance(item, Found):
+                if isinstance(item, FoundFile):
                     status = item.status
-                    yield Glance("file", status.st_size, status.st_mtime_ns, *maker.glance(item))
-                elif isinstance(item, Emptiness):
-                    yield Glance("folder", 0, item.status.st_mtime_ns, "", maker.folder(item).notes)
+                    yield FileSummary("file", status.st_size, status.st_mtime_ns, *maker.summarize(item))
+                elif isinstance(item, EmptyFolder):
+                    yield FileSummary("folder", 0, item.status.st_mtime_ns, "", maker.folder(item).notes)
                 else:
                     yield item
                 if count % _TELL_EVERY == 0:
-                    tell(Event("source_read", {"items": count}))
+                    emit(Event("source_read", {"items": count}))
         finally:
             os.close(root)
 
     def _walk(self, root: int, now: float) -> Iterator[WalkItem]:
         identity = os.fstat(root)
 
-        def stands() -> None:
+        def check_root() -> None:
             try:
-                named = self._root.stat()
+                root_status = self._root.stat()
                 if self._only is not None:
                     os.stat(self._only, dir_fd=root, follow_symlinks=False)
             except OSError as error:
                 raise SourceGone(where=self.identity.where, why="vanished while it was read") from error
-            if not os.path.samestat(named, identity):
+            if not os.path.samestat(root_status, identity):
                 raise SourceGone(where=self.identity.where, why="replaced while it was read")
 
-        return Walk(root, self._wanted, now=now, stands=stands, only=self._only).items()
+        return Walk(root, self._policy, now=now, check_root=check_root, only=self._only).items()
 
     def _system(self) -> str:
         where = self.identity.where
@@ -201,7 +205,7 @@ class FileTree:
         return readable(text_of(os.fsencode(self._root.resolve().name))) or "/"
 
 
-def _outside(item: WalkItem, maker: RecordMaker) -> SourceItem:
-    if isinstance(item, Found):
+def _plain_record(item: WalkItem, maker: RecordMaker) -> SourceItem:
+    if isinstance(item, FoundFile):
         return maker.file(item)
-    return maker.folder(item) if isinstance(item, Emptiness) else item
+    return maker.folder(item) if isinstance(item, EmptyFolder) else item

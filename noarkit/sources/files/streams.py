@@ -42,9 +42,9 @@ class FileStream:
         """Up to `size` bytes, all that is left for a negative size; empty at the end."""
         if size < 0:
             return b"".join(iter(lambda: self.read(1024 * 1024), b""))
-        wanted = size if self._end < 0 else min(size, self._end - self._at)
+        length = size if self._end < 0 else min(size, self._end - self._at)
         with folders.faults(self._key):
-            block = os.pread(self._descriptor, wanted, self._at) if wanted > 0 else b""
+            block = os.pread(self._descriptor, length, self._at) if length > 0 else b""
         self._at += len(block)
         return block
 
@@ -61,18 +61,18 @@ class FileStream:
         """True where the file is as it was when opened, and still the one that its name leads to."""
         try:
             now = os.fstat(self._descriptor)
-            named = os.stat(self._name, dir_fd=self._parent, follow_symlinks=self._follow)
+            path_status = os.stat(self._name, dir_fd=self._parent, follow_symlinks=self._follow)
         except OSError:
             return False
-        return _marks(self._before) == _marks(now) == _marks(named)
+        return _file_state(self._before) == _file_state(now) == _file_state(path_status)
 
 
 class PartStream:
     """An attachment, taken from its mail into memory."""
 
-    def __init__(self, payload: bytes, whole: FileStream) -> None:
+    def __init__(self, payload: bytes, mail_file: FileStream) -> None:
         self._payload = BytesIO(payload)
-        self._whole = whole
+        self._mail_file = mail_file
 
     def read(self, size: int = -1, /) -> bytes:
         """Up to `size` bytes; empty at the end."""
@@ -80,11 +80,13 @@ class PartStream:
 
     def still_the_same(self) -> bool:
         """As of the file that holds the mail."""
-        return self._whole.still_the_same()
+        return self._mail_file.still_the_same()
 
 
 @contextmanager
-def opened(root: Path, content: Content, *, follow: bool, mail_limit_bytes: int) -> Iterator[FileStream | PartStream]:
+def open_content(
+    root: Path, content: Content, *, follow: bool, mail_limit_bytes: int
+) -> Iterator[FileStream | PartStream]:
     """The stream of a content of the tree at `root`.
 
     Raises `SourceGone`, `ItemVanished`, `ItemUnreadable`, `ItemNotAFile`, or `ItemChanged` where size or time are not
@@ -99,12 +101,12 @@ def opened(root: Path, content: Content, *, follow: bool, mail_limit_bytes: int)
             parent = folders.reach(home, steps)
             descriptor = folders.open_file(name, parent, key=key, follow=follow)
         file = FileStream(descriptor, parent, name, key=key, follow=follow)
-        _compare(content, file.status, key, whole=not within)
+        _compare(content, file.status, key, is_whole=not within)
         yield _within(file, within, content, mail_limit_bytes) if within else file
     finally:
-        for one in (home, parent, descriptor):
-            if one >= 0:
-                os.close(one)
+        for handle in (home, parent, descriptor):
+            if handle >= 0:
+                os.close(handle)
 
 
 def _path(key: str) -> bytes:
@@ -136,14 +138,14 @@ def _within(file: FileStream, within: list[str], content: Content, limit_bytes: 
 def _part(file: FileStream, number: int) -> bytes | None:
     """An attachment of the mail at hand, in whichever of the two forms it is written."""
     if not file.begins_with(outlook.SIGNATURE):
-        return mail.read_part(file.read(), number)
-    with file.as_file() as whole:
-        return outlook.read_message_part(whole, number)
+        return mail.read_attachment(file.read(), number)
+    with file.as_file() as mail_file:
+        return outlook.read_message_part(mail_file, number)
 
 
-def _compare(content: Content, status: os.stat_result, key: str, *, whole: bool) -> None:
+def _compare(content: Content, status: os.stat_result, key: str, *, is_whole: bool) -> None:
     fault: SourceFault | None = None
-    if whole and content.size_bytes is not None and status.st_size != content.size_bytes:
+    if is_whole and content.size_bytes is not None and status.st_size != content.size_bytes:
         fault = ItemChanged(key=key, why="size", planned=content.size_bytes, found=status.st_size)
     elif content.modified_ns is not None and status.st_mtime_ns != content.modified_ns:
         fault = ItemChanged(key=key, why="time", planned=content.modified_ns, found=status.st_mtime_ns)
@@ -151,5 +153,5 @@ def _compare(content: Content, status: os.stat_result, key: str, *, whole: bool)
         raise fault
 
 
-def _marks(status: os.stat_result) -> tuple[int, ...]:
+def _file_state(status: os.stat_result) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -43,11 +43,11 @@ def csv_rows(text: TextIOWrapper) -> Iterator[list[str]]:
     yield from csv.reader(chain([first] if first else [], text), delimiter=delimiter)
 
 
-def named(rows: Iterable[list[str]]) -> Iterator[Mapping[str, object]]:
+def mapping_rows(rows: Iterable[list[str]]) -> Iterator[Mapping[str, object]]:
     """Rows as mappings under the names of the first one; empty rows are left out, doubled names are numbered."""
-    every = iter(rows)
-    names = _names(next(every, []))
-    for row in every:
+    row_iterator = iter(rows)
+    names = _names(next(row_iterator, []))
+    for row in row_iterator:
         if any(cell.strip() for cell in row):
             named_cells = dict(zip(names, row, strict=False))
             yield {**dict.fromkeys(names, ""), **named_cells}
@@ -60,10 +60,10 @@ def json_rows(text: TextIOWrapper) -> Iterator[Mapping[str, object]]:
     if head.startswith("["):
         yield from map(_object, _items(head[1:], text))
         return
-    rest = text.read(_WHOLE_BYTES)
+    tail = text.read(_WHOLE_BYTES)
     if text.read(1):
         raise ValueError("too large for an object; write a list")
-    yield from _unwrapped(json.loads(head + rest))
+    yield from _object_rows(json.loads(head + tail))
 
 
 def _encoding(file: BinaryIO) -> str:
@@ -97,7 +97,7 @@ def _names(cells: list[str]) -> list[str]:
     return names
 
 
-def _items(buffer: str, rest: TextIOWrapper) -> Iterator[object]:
+def _items(buffer: str, text: TextIOWrapper) -> Iterator[object]:
     """The items of a list whose opening bracket is read."""
     decoder = json.JSONDecoder()
     at, ended = 0, False
@@ -116,7 +116,7 @@ def _items(buffer: str, rest: TextIOWrapper) -> Iterator[object]:
             yield item
             at = end
             continue
-        block = rest.read(_BLOCK_BYTES)
+        block = text.read(_BLOCK_BYTES)
         ended = not block
         buffer, at = buffer[at:] + block, 0
 
@@ -127,12 +127,12 @@ def _object(item: object) -> Mapping[str, object]:
     return item
 
 
-def _unwrapped(whole: object) -> Iterator[Mapping[str, object]]:
-    if not isinstance(whole, dict):
+def _object_rows(document: object) -> Iterator[Mapping[str, object]]:
+    if not isinstance(document, dict):
         raise ValueError("neither a list nor an object")
-    lists = [value for value in whole.values() if isinstance(value, list)]
+    lists = [value for value in document.values() if isinstance(value, list)]
     if lists:
         yield from map(_object, lists[0])
     else:
-        for name, value in whole.items():
+        for name, value in document.items():
             yield {"path": name, **_object(value)}

@@ -21,7 +21,7 @@ class Tally:
     def __exit__(self, *exc: object) -> None:
         self._db.close()
 
-    def again(self, name: str) -> int:
+    def add(self, name: str) -> int:
         """Counts `name` once more and says how often it came by before."""
         key = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         rows = self._db.execute(

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.sources.files import folders, policy
-from noarkit.sources.files.judge import ANYONE_MAY_READ, Folder, Found, Judge, set_aside
-from noarkit.sources.files.names import key_of, text_of, twins
+from noarkit.sources.files.file_filter import ANYONE_MAY_READ, FileFilter, Folder, FoundFile, set_aside
+from noarkit.sources.files.names import find_twins, key_of, text_of
 from noarkit.sources.files.policy import FilePolicy
 
 _MOST_OPEN = 48
@@ -26,14 +26,14 @@ _PLAIN = 0o170444
 _PLAIN_FILE = stat.S_IFREG | ANYONE_MAY_READ
 
 
-class Emptiness(NamedTuple):
+class EmptyFolder(NamedTuple):
     """A folder with nothing in it."""
 
     folder: Folder
     status: os.stat_result
 
 
-WalkItem = Found | Emptiness | SetAside | Skipped
+WalkItem = FoundFile | EmptyFolder | SetAside | Skipped
 
 
 @dataclass(slots=True)
@@ -53,31 +53,37 @@ class Walk:
     """
 
     def __init__(
-        self, root: int, wanted: FilePolicy, *, now: float, stands: Callable[[], None], only: bytes | None = None
+        self,
+        root: int,
+        file_policy: FilePolicy,
+        *,
+        now: float,
+        check_root: Callable[[], None],
+        only: bytes | None = None,
     ) -> None:
-        self._wanted = wanted
-        self._stands = stands
+        self._policy = file_policy
+        self._check_root = check_root
         self._only = only
-        self._judge = Judge(wanted, now=now)
+        self._filter = FileFilter(file_policy, now=now)
         self._levels = [_Level(b"", os.dup(root), _identity(os.fstat(root)))]
 
     def items(self) -> Iterator[WalkItem]:
         """Everything below the root, once. To be run once, to its end or until it is closed."""
         try:
-            yield from self._look_around()
+            yield from self._list_folder()
             while self._levels:
                 level = self._levels[-1]
                 if level.waiting:
                     yield from self._go_down(level.waiting.pop())
                 else:
                     self._leave()
-            self._stands()
+            self._check_root()
         finally:
             while self._levels:
                 self._leave()
 
     def _go_down(self, name: bytes) -> Iterator[WalkItem]:
-        if reason := self._judge.unwanted(name):
+        if reason := self._filter.unwanted(name):
             yield Skipped(self._folder_key(name), reason)
             return
         try:
@@ -86,15 +92,15 @@ class Walk:
             yield self._folder_fault(name, error)
             return
         identity = _identity(os.fstat(handle))
-        if self._wanted.file_systems == "stay" and identity[0] != self._levels[0].identity[0]:
+        if self._policy.file_systems == "stay" and identity[0] != self._levels[0].identity[0]:
             os.close(handle)
             yield Skipped(self._folder_key(name), policy.SKIPPED_FILE_SYSTEM)
             return
         self._levels.append(_Level(name, handle, identity))
         self._spare_descriptors()
-        yield from self._look_around()
+        yield from self._list_folder()
 
-    def _look_around(self) -> Iterator[WalkItem]:
+    def _list_folder(self) -> Iterator[WalkItem]:
         """The files of the folder at hand; its folders are put by."""
         level = self._levels[-1]
         try:
@@ -105,14 +111,14 @@ class Walk:
         folder = self._folder(level, files)
         if files:
             yield from self._files(folder, level.waiting)
-        elif not level.waiting and self._wanted.empty_folders == "record" and folder.parts:
-            yield Emptiness(folder, os.fstat(level.handle))
+        elif not level.waiting and self._policy.empty_folders == "record" and folder.parts:
+            yield EmptyFolder(folder, os.fstat(level.handle))
         level.waiting.sort(reverse=True)
 
     def _files(self, folder: Folder, waiting: list[bytes]) -> Iterator[WalkItem]:
         files = folder.names[0]
-        doubles = twins(chain(files, waiting), chain(files, waiting))
-        handle, easy = folder.handle, self._judge.is_easy
+        doubles = find_twins(chain(files, waiting), chain(files, waiting))
+        handle, easy = folder.handle, self._filter.is_easy
         for name in files:
             try:
                 status = os.lstat(name, dir_fd=handle)
@@ -120,11 +126,11 @@ class Walk:
                 yield set_aside(folders.fault(folder.key + key_of(name), error))
                 continue
             if status.st_mode & _PLAIN == _PLAIN_FILE and easy:
-                yield Found(folder, name, status, doubles.get(name), False)
+                yield FoundFile(folder, name, status, doubles.get(name), False)
             elif stat.S_ISDIR(status.st_mode):
                 waiting.append(name)
             else:
-                yield self._judge.file(folder, name, status, twin=doubles.get(name))
+                yield self._filter.check(folder, name, status, twin=doubles.get(name))
 
     def _folder(self, level: _Level, files: list[bytes]) -> Folder:
         steps = tuple(step.name for step in self._levels[1:])
@@ -144,7 +150,7 @@ class Walk:
         return "".join(key_of(step) + "/" for step in (steps if name is None else [*steps, name]))
 
     def _folder_fault(self, name: bytes | None, error: OSError) -> SetAside:
-        self._stands()
+        self._check_root()
         return set_aside(folders.fault(self._folder_key(name) or "/", error))
 
     def _handle(self, depth: int) -> int:

@@ -37,13 +37,13 @@ def office_type(descriptor: int, size: int, head: bytes) -> str | None:
 
 def _members(tail: bytes) -> dict[bytes, int]:
     """The names in the list at the end of a zip, as far as it lies in these bytes, and where each member begins."""
-    found: dict[bytes, int] = {}
+    offsets: dict[bytes, int] = {}
     at = tail.find(_ENTRY)
-    while at >= 0 and len(found) < _MOST_ENTRIES and at + _ENTRY_BYTES <= len(tail):
+    while at >= 0 and len(offsets) < _MOST_ENTRIES and at + _ENTRY_BYTES <= len(tail):
         (length,), (begins,) = unpack_from("<H", tail, at + 28), unpack_from("<I", tail, at + 42)
-        found[tail[at + _ENTRY_BYTES : at + _ENTRY_BYTES + length]] = begins
+        offsets[tail[at + _ENTRY_BYTES : at + _ENTRY_BYTES + length]] = begins
         at = tail.find(_ENTRY, at + _ENTRY_BYTES + length)
-    return found
+    return offsets
 
 
 def _open_document(descriptor: int, begins: int) -> str | None:
@@ -53,6 +53,6 @@ def _open_document(descriptor: int, begins: int) -> str | None:
         return None
     (method,), (length,) = unpack_from("<H", local, 8), unpack_from("<I", local, 22)
     name, extra = unpack_from("<HH", local, 26)
-    said = local[_LOCAL_BYTES + name + extra :][:length]
-    is_one = method == 0 and said.startswith(_OPEN_DOCUMENT) and length < 100 and said.isascii()
-    return said.decode("ascii").strip() if is_one else None
+    media_type = local[_LOCAL_BYTES + name + extra :][:length]
+    is_one = method == 0 and media_type.startswith(_OPEN_DOCUMENT) and length < 100 and media_type.isascii()
+    return media_type.decode("ascii").strip() if is_one else None

@@ -6,6 +6,7 @@ terms    what a recipe may say of an extract
 files    the document files, as they are named and as they lie
 """
 
+from noarkit.sources.package.extract_recipe import ExtractRecipe, read_extract_recipe
 from noarkit.sources.package.source import (
     DEFAULT_ZONE,
     EXTERNAL_SYSTEM,
@@ -14,15 +15,14 @@ from noarkit.sources.package.source import (
     ExtractSource,
     find_extract,
 )
-from noarkit.sources.package.terms import Terms, read_terms
 
 __all__ = [
     "DEFAULT_ZONE",
     "EXTERNAL_SYSTEM",
     "KIND",
     "ExtractMapper",
+    "ExtractRecipe",
     "ExtractSource",
-    "Terms",
     "find_extract",
-    "read_terms",
+    "read_extract_recipe",
 ]

@@ -15,16 +15,16 @@ from noarkit.packages.dias.spec import CONTENT
 from noarkit.packages.dias.spec import METS as DIAS_METS
 from noarkit.packages.eark.spec import METS_FILE, REPRESENTATIONS
 
-AROUND = "it lies in the package around the extract, which alone is taken"
+SKIPPED_AROUND = "it lies in the package around the extract, which alone is taken"
 _HIGHEST = 6
 _WRAPPERS = ((DIAS_METS, CONTENT), (METS_FILE, REPRESENTATIONS), (DECLARATION, PAYLOAD))
 """What lies at the top of a package, and the folder in which it holds what was sent."""
 
 
-def left_around(names: Iterator[str]) -> Iterator[Skipped]:
+def skip_surrounding(names: Iterator[str]) -> Iterator[Skipped]:
     """These files, skipped by name."""
     for name in names:
-        yield Skipped(f"/{name}".encode("utf-8", "backslashreplace").decode(), AROUND)
+        yield Skipped(f"/{name}".encode("utf-8", "backslashreplace").decode(), SKIPPED_AROUND)
 
 
 def files_around(root: Path) -> Iterator[str]:
@@ -41,9 +41,9 @@ def files_around(root: Path) -> Iterator[str]:
 
 def _top_of(root: Path) -> Path | None:
     """The outermost package around a folder."""
-    found = None
+    top = None
     for above in list(root.parents)[:_HIGHEST]:
         first = root.relative_to(above).parts[0]
         if any(first == inner and (above / mark).is_file() for mark, inner in _WRAPPERS):
-            found = above
-    return found
+            top = above
+    return top

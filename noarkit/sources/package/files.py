@@ -84,8 +84,8 @@ def is_damaged(open_content: Callable[[Content], AbstractContextManager[ContentS
     """Reads a content through: True where that cannot be done, or it is not what its checksum says."""
     try:
         with open_content(content) as stream:
-            found = sha256_of_stream(stream)
-            return not stream.still_the_same() or content.sha256 not in (None, found)
+            digest = sha256_of_stream(stream)
+            return not stream.still_the_same() or content.sha256 not in (None, digest)
     except SourceFault:
         return True
 

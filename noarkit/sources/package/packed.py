@@ -10,17 +10,17 @@ from pathlib import Path
 
 from noarkit.errors import ItemVanished, PackageFault, SourceGone, UnsafePath
 from noarkit.graph.entity import Content
-from noarkit.packages.holding.located import Located, LocatedStream, locator_of
-from noarkit.packages.holding.storage import Below, Storage
+from noarkit.packages.container.locators import MemberReader, MemberStream, locator_of
+from noarkit.packages.container.storage import Storage, SubfolderStorage
 from noarkit.packages.noark5.entities import Untakable
-from noarkit.packages.noark5.held import extract_in, open_packed, spread
+from noarkit.packages.noark5.nested_extract import copy_top_files, find_extract_root, open_packed
 from noarkit.packages.noark5.spec import DOCUMENT_FOLDERS
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import checked_parts
-from noarkit.safe.workplace import folder_of
+from noarkit.safe.workplace import folder_for_owner
 from noarkit.sources.package.files import ALGORITHMS, is_damaged
 from noarkit.sources.port import ContentStream
-from noarkit.sources.proven import ProvenStream
+from noarkit.sources.verified_stream import VerifiedStream
 
 
 class PackedFiles:
@@ -28,7 +28,7 @@ class PackedFiles:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._located = Located(path)
+        self._located = MemberReader(path)
         self._storage: Storage | None = None
         self._extract: Storage | None = None
         self._root: Path | None = None
@@ -38,32 +38,32 @@ class PackedFiles:
     def root(self) -> Path:
         """A folder with the XML of the extract, there as long as this is."""
         if self._root is None:
-            root = folder_of(self, "extract")
-            spread(self._held(), root)
+            root = folder_for_owner(self, "extract")
+            copy_top_files(self._extract_storage(), root)
             self._root = root
         return self._root
 
-    def _held(self) -> Storage:
+    def _extract_storage(self) -> Storage:
         if self._extract is None:
             if not self.path.is_file():
                 raise SourceGone(where=str(self.path), why="ENOENT")
             self._modified_ns = self._located.modified_ns()
             self._storage = open_packed(self.path)
             weakref.finalize(self, self._storage.close)
-            self._extract = extract_in(self._storage)
+            self._extract = find_extract_root(self._storage)
             if self._extract is None:
                 raise PackageFault(where=str(self.path), why="no-package")
         return self._extract
 
     def content(self, path: str, sha256: str | None, algorithm: str, checksum: str) -> Content:
         """The file that the XML names; `\\` is taken for `/`, and a name may lack its folder. Raises Untakable."""
-        held = self._held()
+        extract = self._extract_storage()
         try:
             parts = checked_parts(path.replace("\\", "/").removeprefix("./"))
         except UnsafePath as fault:
             raise Untakable(fault.code, **fault.data) from None
         for folder in ("", *DOCUMENT_FOLDERS):
-            member = held.member("/".join((folder, *parts) if folder else parts))
+            member = extract.member("/".join((folder, *parts) if folder else parts))
             if member is not None:
                 old = ALGORITHMS.get(algorithm) if sha256 is None and checksum else None
                 proof = f"{old}:{checksum}" if old else ":"
@@ -72,9 +72,9 @@ class PackedFiles:
 
     def around(self) -> Iterator[str]:
         """The files of the package that the extract lies in, which are none of its own."""
-        held = self._held()
-        if self._storage is not None and isinstance(held, Below):
-            yield from (stored.name for stored in self._storage.files() if not stored.name.startswith(held.above))
+        extract = self._extract_storage()
+        if self._storage is not None and isinstance(extract, SubfolderStorage):
+            yield from (file.name for file in self._storage.files() if not file.name.startswith(extract.above))
 
     def is_damaged(self, content: Content) -> bool:
         """True where its bytes cannot be read, or are not what its checksum says."""
@@ -82,7 +82,7 @@ class PackedFiles:
 
     def file(self, name: str) -> AbstractContextManager[Readable]:
         """A file by its name."""
-        member = self._held().member("/".join(checked_parts(name)))
+        member = self._extract_storage().member("/".join(checked_parts(name)))
         if member is None:
             raise FileNotFoundError(name)
         return self._located.open(locator_of(member))
@@ -91,6 +91,6 @@ class PackedFiles:
     def open(self, content: Content) -> Iterator[ContentStream]:
         """Opens a content by its locator. Raises ItemVanished, ItemUnreadable, ItemChanged."""
         algorithm, checksum, locator = content.locator.split(":", 2)
-        with self._located.open(locator) as bytes_of:
-            stream = LocatedStream(bytes_of, self._located, content.modified_ns)
-            yield ProvenStream(stream, algorithm, checksum)
+        with self._located.open(locator) as source:
+            stream = MemberStream(source, self._located, content.modified_ns)
+            yield VerifiedStream(stream, algorithm, checksum)

@@ -20,8 +20,8 @@ def extract_root(folder: Path) -> Path | None:
         below = [entry for entry in folder.iterdir() if entry.is_dir()]
     except OSError:
         return None
-    found = [place for one in below for place in (one, one / "content") if _is_extract(place)]
-    return found[0] if len(found) == 1 else None
+    roots = [place for subfolder in below for place in (subfolder, subfolder / "content") if _is_extract(place)]
+    return roots[0] if len(roots) == 1 else None
 
 
 def _is_extract(place: Path) -> bool:

@@ -14,30 +14,30 @@ from zoneinfo import ZoneInfo
 
 from noarkit.errors import PackageFault, SourceGone
 from noarkit.events import Event, Listener
-from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped
-from noarkit.packages.forms import Found, look
-from noarkit.packages.noark5 import beyond, vsm
-from noarkit.packages.noark5.apart import apart, may_be_apart
+from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped
+from noarkit.packages.forms import DetectedForm, detect_form
+from noarkit.packages.noark5 import unmapped_fields, vsm
 from noarkit.packages.noark5.business import BusinessFields
 from noarkit.packages.noark5.carrying import Carrier
-from noarkit.packages.noark5.declared import declared_groups, stated_context
-from noarkit.packages.noark5.entities import Maker, Untakable
+from noarkit.packages.noark5.child_process import can_use_child, iterate_in_child
+from noarkit.packages.noark5.declarations import declared_groups, read_context
+from noarkit.packages.noark5.entities import EntityBuilder, Untakable
 from noarkit.packages.noark5.read import Unit, units
 from noarkit.packages.noark5.readers import Readers
 from noarkit.packages.noark5.spec import CHANGE_LOG, DESCRIPTION, STRUCTURE
 from noarkit.packages.noark5.spine import Spine
 from noarkit.packages.noark5.targets import TargetsInFile
-from noarkit.packages.noark5.unit_notes import UnitNotes, Where
+from noarkit.packages.noark5.unit_notes import UnitLocation, UnitNotes
 from noarkit.packages.noark5.values import Codes
 from noarkit.safe.digest import Readable
-from noarkit.sources.package.around import left_around
+from noarkit.sources.package.around import skip_surrounding
 from noarkit.sources.package.files import DocumentFiles, SeenInDatabase
 from noarkit.sources.package.packed import PackedFiles
 from noarkit.sources.package.place import extract_root
 from noarkit.sources.port import ContentStream, Groundwork, SourceIdentity, SourceItem, SourceRecord
 
 KIND = "noark5"
-EXTERNAL_SYSTEM = beyond.OWN_SYSTEM
+EXTERNAL_SYSTEM = unmapped_fields.OWN_SYSTEM
 DEFAULT_ZONE = "Europe/Oslo"
 LARGE_BYTES = 4 * 1024 * 1024
 _TELL_EVERY = 10_000
@@ -46,7 +46,7 @@ _CONTENTS = "contents"
 _ROOM = 1_000
 
 
-def find_extract(where: str, found: Found | None = None) -> ExtractSource | None:
+def find_extract(where: str, detection: DetectedForm | None = None) -> ExtractSource | None:
     """The extract in a folder, zip or tar; None where there is none. Raises what `safe` refuses.
 
     `found` is what a look at the path told.
@@ -55,8 +55,8 @@ def find_extract(where: str, found: Found | None = None) -> ExtractSource | None
     if path.is_dir():
         root = extract_root(path)
         return None if root is None else ExtractSource(root)
-    found = found or (look(path) if path.is_file() else None)
-    return ExtractSource(path) if found is not None and found.form == "noark5" else None
+    detection = detection or (detect_form(path) if path.is_file() else None)
+    return ExtractSource(path) if detection is not None and detection.form == "noark5" else None
 
 
 class ExtractSource:
@@ -105,7 +105,7 @@ class ExtractSource:
             settings["accepted"] = sorted(self._accepted)
         return SourceIdentity(KIND, str(self.place), settings)
 
-    def records(self, tell: Listener) -> Iterator[SourceItem]:
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every folder and record once, parents first, and before them what they stand in.
 
         Raises `SourceGone` where the extract is not there, `PackageFault` and `UnsafeXml` where it cannot be read.
@@ -114,11 +114,11 @@ class ExtractSource:
         if not structure.is_file():
             raise SourceGone(where=str(self.place), why="ENOENT")
         self.business = BusinessFields(declared_groups(self.root / vsm.SCHEMA_FILE, vsm.NAMESPACE))
-        with closing(SeenInDatabase()) as seen, closing(TargetsInFile(structure)) as targets:
+        with closing(SeenInDatabase()) as seen_ids, closing(TargetsInFile(structure)) as targets:
             readers = Readers(ZoneInfo(self._zone), self.codes)
-            maker = Maker(
+            maker = EntityBuilder(
                 self._files,
-                seen,
+                seen_ids,
                 self.codes,
                 self.business,
                 readers,
@@ -127,28 +127,28 @@ class ExtractSource:
                 targets if self._carry else None,
             )
             walk = _Walk(maker, Spine(maker))
-            for count, unit in enumerate(self._units(structure, seen), start=1):
+            for count, unit in enumerate(self._units(structure, seen_ids), start=1):
                 yield from walk.items(unit)
                 if count % _TELL_EVERY == 0:
-                    tell(Event("source_read", {"items": count}))
-            yield from walk.rest()
+                    emit(Event("source_read", {"items": count}))
+            yield from walk.finish()
         yield from self._of_the_package()
-        yield from left_around(self._files.around())
+        yield from skip_surrounding(self._files.around())
 
     def _of_the_package(self) -> Iterator[SourceItem]:
         """What the description says of the package as a whole, which no archive unit can hold."""
-        notes, where = UnitNotes(), Where("", DESCRIPTION, 0)
+        notes, where = UnitNotes(), UnitLocation("", DESCRIPTION, 0)
         try:
-            for path, value in stated_context(self.root / f"{DESCRIPTION}.xml"):
+            for path, value in read_context(self.root / f"{DESCRIPTION}.xml"):
                 notes.lose_text(where, path, value)
         except PackageFault as fault:
             notes.lose_text(where, "unreadable", str(fault.data.get("why", "")))
         yield from _groundwork([], notes)
 
-    def _units(self, structure: Path, seen: SeenInDatabase) -> Iterator[Unit]:
-        if structure.stat().st_size < self._large_bytes or not may_be_apart():
-            return units(structure, seen.first)
-        return map(Unit._make, apart(lambda: _parsed(structure), str(structure)))
+    def _units(self, structure: Path, seen_ids: SeenInDatabase) -> Iterator[Unit]:
+        if structure.stat().st_size < self._large_bytes or not can_use_child():
+            return units(structure, seen_ids.first)
+        return map(Unit._make, iterate_in_child(lambda: _parse_units(structure), str(structure)))
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """Opens a document. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
@@ -165,7 +165,9 @@ class ExtractSource:
     def needs(self) -> dict[str, object]:
         """What the archive must have before the load: codes `{list: {code: [name, authority]}}`, groups of business
         fields `{group: {field: kind}}` and their names, and the change log that is to be kept."""
-        codes = {name: {code: list(told) for code, told in some.items()} for name, some in self.codes.new.items()}
+        codes = {
+            name: {code: list(values) for code, values in entries.items()} for name, entries in self.codes.new.items()
+        }
         log = self.root / f"{CHANGE_LOG}.xml"
         return {
             "codes": codes,
@@ -178,14 +180,14 @@ class ExtractSource:
         """An extract needs none: only where its keys are known by, and its zone."""
         return f'[target]\nexternal_system = "{EXTERNAL_SYSTEM}"\nzone = "{self._zone}"\nclose = true\ncarry = true\n'
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, emit: Listener) -> str:
         """The same: what an extract holds is fixed."""
         return self.default_recipe()
 
 
-def _parsed(structure: Path) -> Iterator[Unit]:
-    with closing(SeenInDatabase()) as seen:
-        yield from units(structure, seen.first)
+def _parse_units(structure: Path) -> Iterator[Unit]:
+    with closing(SeenInDatabase()) as seen_ids:
+        yield from units(structure, seen_ids.first)
 
 
 class ExtractMapper:
@@ -207,23 +209,26 @@ class ExtractMapper:
         """Nothing: what records hang under comes with them."""
         return ()
 
-    def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
+    def map(self, record: SourceRecord) -> MappedRecord | SetAside | Skipped:
         """The record's entities, with what is known of its contents by now."""
-        found = record.fields[_ENTITIES]
-        assert isinstance(found, tuple)  # noqa: S101  # as records() made it
+        record_entities = record.fields[_ENTITIES]
+        assert isinstance(record_entities, tuple)  # noqa: S101  # as records() made it
         if record.contents is record.fields[_CONTENTS]:  # as they were read
-            return Mapped(record.key, found, record.notes, record.key)
-        known = {content.locator: content for content in record.contents}
+            return MappedRecord(record.key, record_entities, record.notes, record.key)
+        content_by_locator = {content.locator: content for content in record.contents}
         entities = tuple(
-            replace(one, content=known[one.content.locator]) if one.content is not None else one for one in found
+            replace(entity, content=content_by_locator[entity.content.locator])
+            if entity.content is not None
+            else entity
+            for entity in record_entities
         )
-        return Mapped(record.key, entities, record.notes, record.key)
+        return MappedRecord(record.key, entities, record.notes, record.key)
 
 
 class _Walk:
     """Turns units into items."""
 
-    def __init__(self, maker: Maker, spine: Spine) -> None:
+    def __init__(self, maker: EntityBuilder, spine: Spine) -> None:
         self._maker = maker
         self._spine = spine
 
@@ -232,7 +237,7 @@ class _Walk:
         if unit.kind not in ("mappe", "registrering"):
             yield from self._of_spine(lambda told: list(self._spine.take(unit, told)), unit)
             return
-        if not self._spine.settled:
+        if not self._spine.is_settled:
             yield from self._of_spine(lambda told: list(self._spine.before(unit, told)), unit)
         notes = UnitNotes()
         self._spine.close(unit, notes)
@@ -246,17 +251,17 @@ class _Walk:
         except Untakable as fault:
             yield SetAside(unit.key, fault.code, {"key": unit.key, **fault.data, "line": unit.line})
             return
-        contents = tuple(one.content for one in entities if one.content is not None)
+        contents = tuple(entity.content for entity in entities if entity.content is not None)
         created = entities[0].fields.get("opprettetDato")
         fields: dict[str, object] = {_ENTITIES: entities, _CONTENTS: contents, "created": created}
         yield SourceRecord(unit.type or unit.kind, unit.key, fields, contents, notes.notes())
 
-    def rest(self) -> Iterator[SourceItem]:
+    def finish(self) -> Iterator[SourceItem]:
         """What waited for more that never came."""
         notes = UnitNotes()
         entities = list(self._spine.finish(notes))
         if self._maker.carrier is not None:
-            self._maker.carrier.rest(notes)
+            self._maker.carrier.flush(notes)
         yield from _groundwork(entities, notes)
 
     def _of_spine(self, make: Callable[[UnitNotes], list[Entity]], unit: Unit) -> Iterator[SourceItem]:
@@ -271,5 +276,5 @@ class _Walk:
 def _groundwork(entities: list[Entity] | tuple[Entity, ...], notes: UnitNotes) -> Iterator[SourceItem]:
     for start in range(0, len(entities), _ROOM):
         yield Groundwork(tuple(entities[start : start + _ROOM]))
-    if found := notes.notes():
-        yield Groundwork((), found)
+    if note_tuple := notes.notes():
+        yield Groundwork((), note_tuple)

@@ -174,7 +174,7 @@ from noarkit.sources.recipe.mapper import Mapper, compile_recipe
 from noarkit.sources.recipe.proposal import observe, propose
 from noarkit.sources.recipe.read import read_recipe
 from noarkit.sources.recipe.targets import NATURAL_KEYS
-from noarkit.sources.recipe.writing import render
+from noarkit.sources.recipe.toml_writer import render
 
 __all__ = [
     "NATURAL_KEYS",

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 
-from noarkit.graph.entity import Entity, Mapped, SetAside
+from noarkit.graph.entity import Entity, MappedRecord, SetAside
 from noarkit.model import metamodel
 from noarkit.sources.port import SourceRecord
 from noarkit.sources.recipe.compile import compile_plan
@@ -27,11 +27,11 @@ def check(
 ) -> list[RecipeProblem]:
     """The problems of `recipe`, by line. `code_lists` are the archive's own (name to codes), where it was asked."""
     plan, problems = compile_plan(recipe)
-    found = [*recipe.problems, *_with_lists(problems, code_lists), *_unreachable(recipe)]
-    if not any(not problem.warning for problem in found):
+    all_problems = [*recipe.problems, *_apply_code_lists(problems, code_lists), *_unreachable(recipe)]
+    if not any(not problem.warning for problem in all_problems):
         mapper = Mapper(plan, Scene(Sandbox(recipe.formats, recipe.codes)))
-        found.extend(_of_samples(recipe, mapper, samples, code_lists))
-    unique = {(problem.line, problem.key, repr(problem.data)): problem for problem in found}
+        all_problems.extend(_check_samples(recipe, mapper, samples, code_lists))
+    unique = {(problem.line, problem.key, repr(problem.data)): problem for problem in all_problems}
     return sorted(unique.values(), key=lambda problem: (problem.line, problem.warning, problem.key))
 
 
@@ -40,42 +40,44 @@ def fits(recipe: Recipe, source_kind: str) -> bool:
     return not recipe.kinds or source_kind in recipe.kinds or _SAME_RECORDS.get(source_kind) in recipe.kinds
 
 
-def _with_lists(problems: Iterable[RecipeProblem], code_lists: CodeLists | None) -> list[RecipeProblem]:
+def _apply_code_lists(problems: Iterable[RecipeProblem], code_lists: CodeLists | None) -> list[RecipeProblem]:
     """Unknown codes, judged by the archive's lists where they are known: there a fault, or none."""
-    kept = []
+    remaining = []
     for problem in problems:
-        known = (code_lists or {}).get(str(problem.data.get("list")))
-        if problem.key != "unknown-code" or not problem.warning or known is None:
+        list_codes = (code_lists or {}).get(str(problem.data.get("list")))
+        if problem.key != "unknown-code" or not problem.warning or list_codes is None:
             if problem.key == "unknown-code" and problem.warning and not problem.data.get("known"):
                 continue  # a list that every archive fills itself, and nobody was asked
-            kept.append(problem)
-        elif problem.data.get("code") not in known:
-            kept.append(replace(problem, data={**problem.data, "known": ", ".join(sorted(known))}, warning=False))
-    return kept
+            remaining.append(problem)
+        elif problem.data.get("code") not in list_codes:
+            remaining.append(
+                replace(problem, data={**problem.data, "known": ", ".join(sorted(list_codes))}, warning=False)
+            )
+    return remaining
 
 
 def _unreachable(recipe: Recipe) -> list[RecipeProblem]:
     """Maps that no record can come to, because an earlier rule without a condition takes all of their kinds."""
-    taken: dict[str, int] = {}
+    lines_by_kind: dict[str, int] = {}
     all_from = 0
-    found = []
+    problems = []
     for skip in recipe.skips:
         if _always(skip.when):
             all_from = all_from or (0 if skip.kinds else skip.line)
-            taken.update(dict.fromkeys(skip.kinds, skip.line))
+            lines_by_kind.update(dict.fromkeys(skip.kinds, skip.line))
     for rule in recipe.maps:
-        by = all_from or _all_taken(rule, taken)
+        by = all_from or _shadowing_line(rule, lines_by_kind)
         if by or _never(rule.when):
-            found.append(RecipeProblem(rule.line, "unreachable-map", {"by": by}, warning=True))
+            problems.append(RecipeProblem(rule.line, "unreachable-map", {"by": by}, warning=True))
         elif _always(rule.when):
             all_from = all_from or (0 if rule.kinds else rule.line)
-            taken.update(dict.fromkeys(rule.kinds, rule.line))
-    return found
+            lines_by_kind.update(dict.fromkeys(rule.kinds, rule.line))
+    return problems
 
 
-def _all_taken(rule: MapRule, taken: Mapping[str, int]) -> int:
-    if rule.kinds and all(kind in taken for kind in rule.kinds):
-        return taken[rule.kinds[0]]
+def _shadowing_line(rule: MapRule, lines_by_kind: Mapping[str, int]) -> int:
+    if rule.kinds and all(kind in lines_by_kind for kind in rule.kinds):
+        return lines_by_kind[rule.kinds[0]]
     return 0
 
 
@@ -87,7 +89,7 @@ def _never(when: Value | None) -> bool:
     return when is not None and when.expression is None and not when.raw
 
 
-def _of_samples(
+def _check_samples(
     recipe: Recipe, mapper: Mapper, samples: Iterable[SourceRecord], code_lists: CodeLists | None
 ) -> list[RecipeProblem]:
     first: dict[tuple[int, str, str], str] = {}
@@ -102,50 +104,52 @@ def _of_samples(
             place = (line if isinstance(line, int) else 0, str(result.data["why"]), str(result.data["what"]))
             first.setdefault(place, record.key)
             counts[place] = counts.get(place, 0) + 1
-        elif isinstance(result, Mapped):
+        elif isinstance(result, MappedRecord):
             for entity in result.entities:
-                _judge_codes(entity, record.key, code_lists, codes)
-    found = [
+                _check_codes(entity, record.key, code_lists, codes)
+    problems = [
         RecipeProblem(max(line, 1), why, {"name": what, "record": first[line, why, what], "records": count})
         for (line, why, what), count in counts.items()
     ]
-    return [*found, *codes.values(), *(_unknown_kinds(recipe, kinds) if kinds else ())]
+    return [*problems, *codes.values(), *(_unknown_kinds(recipe, kinds) if kinds else ())]
 
 
-def _judge_codes(
+def _check_codes(
     entity: Entity,
     key: str,
     code_lists: CodeLists | None,
-    found: dict[tuple[int, str, str], RecipeProblem],
+    problems: dict[tuple[int, str, str], RecipeProblem],
 ) -> None:
     model = metamodel()
     for name, value in entity.fields.items():
         field = model.types[entity.type].fields[name]
         if not isinstance(value, str) or not (field.values or field.code_list):
             continue
-        asked = (code_lists or {}).get(field.code_list or "")
-        known = field.values or asked or [code.code for code in model.code_lists[field.code_list or ""].codes]
+        archive_codes = (code_lists or {}).get(field.code_list or "")
+        known_codes = (
+            field.values or archive_codes or [code.code for code in model.code_lists[field.code_list or ""].codes]
+        )
         place = (entity.recipe_line, name, value)
-        if known and value not in known and place not in found:
+        if known_codes and value not in known_codes and place not in problems:
             data = {
                 "field": name,
                 "code": value,
                 "list": field.code_list or "",
-                "known": ", ".join(sorted(known)),
+                "known": ", ".join(sorted(known_codes)),
                 "record": key,
             }
-            sure = bool(field.values) or asked is not None
-            found[place] = RecipeProblem(max(entity.recipe_line, 1), "unknown-code", data, warning=not sure)
+            sure = bool(field.values) or archive_codes is not None
+            problems[place] = RecipeProblem(max(entity.recipe_line, 1), "unknown-code", data, warning=not sure)
 
 
 def _unknown_kinds(recipe: Recipe, kinds: set[str]) -> list[RecipeProblem]:
     """Kinds that a rule names and no sample has: a slip of the pen, or something rare."""
-    found = []
-    named = [(rule.line, rule.kinds) for rule in recipe.maps] + [(rule.line, rule.kinds) for rule in recipe.skips]
-    for line, named_kinds in named:
+    problems = []
+    rule_kinds = [(rule.line, rule.kinds) for rule in recipe.maps] + [(rule.line, rule.kinds) for rule in recipe.skips]
+    for line, named_kinds in rule_kinds:
         for kind in named_kinds:
             if kind not in kinds:
                 near = next(iter(get_close_matches(kind, sorted(kinds), 1)), "")
                 data = {"kind": kind, "near": near, "known": ", ".join(sorted(kinds))}
-                found.append(RecipeProblem(line, "kind-not-seen", data, warning=True))
-    return found
+                problems.append(RecipeProblem(line, "kind-not-seen", data, warning=True))
+    return problems

@@ -16,6 +16,7 @@ from noarkit.sources.recipe import links
 from noarkit.sources.recipe.compiled import (
     ClassPlan,
     DocumentPlan,
+    EntityPlan,
     FieldPlan,
     FieldSlot,
     FolderPlan,
@@ -27,10 +28,9 @@ from noarkit.sources.recipe.compiled import (
     SkipPlan,
     Slot,
     System,
-    ThingPlan,
     VersionPlan,
 )
-from noarkit.sources.recipe.defaults import complete, default_fields
+from noarkit.sources.recipe.defaults import default_fields, fill_defaults
 from noarkit.sources.recipe.expressions import NAMES, ExpressionRefused, Sandbox
 from noarkit.sources.recipe.format import (
     ClassRule,
@@ -59,7 +59,7 @@ _FILLED_FROM_CONTENT = frozenset({"referanseDokumentfil", "format"})
 
 def compile_plan(recipe: Recipe) -> tuple[Plan, tuple[RecipeProblem, ...]]:
     """The plan, and every problem that compiling met; a plan with problems that are no warnings must not run."""
-    compiler = Compiler(complete(recipe))
+    compiler = Compiler(fill_defaults(recipe))
     plan = compiler.plan()
     return plan, tuple(compiler.problems)
 
@@ -99,9 +99,9 @@ class Compiler:
         """Keeps a problem."""
         self.problems.append(RecipeProblem(line, key, data))
 
-    def near(self, name: str, known: Iterable[str]) -> str:
+    def near(self, name: str, candidates: Iterable[str]) -> str:
         """The known name most like `name`; empty where none is."""
-        return next(iter(get_close_matches(name, list(known), 1)), "")
+        return next(iter(get_close_matches(name, list(candidates), 1)), "")
 
     def slot(self, value: Value | None, *, inside: bool = False) -> Slot | None:
         """Compiles a value; `inside` an `each`, `item` is known too."""
@@ -128,17 +128,17 @@ class Compiler:
 
     def type_of(self, name: str, line: int) -> ObjectType | None:
         """The concrete type called `name`; an unknown one is a problem."""
-        found = self.model.types.get(name)
-        if found is None:
+        object_type = self.model.types.get(name)
+        if object_type is None:
             self.problem(line, "unknown-type", type=name, near=self.near(name, self.model.types))
-        return found
+        return object_type
 
-    def fields(self, kind: ObjectType, given: Fields, line: int, *, inside: bool = False) -> FieldPlan:
+    def fields(self, kind: ObjectType, rule_fields: Fields, line: int, *, inside: bool = False) -> FieldPlan:
         """Compiles the fields of one rule, those of `[defaults]` and of the type beneath them."""
-        standing = {name: Value(raw, line) for name, raw in default_fields(kind.name).items()}
+        type_defaults = {name: Value(raw, line) for name, raw in default_fields(kind.name).items()}
         constants: dict[str, FieldValue] = {}
         slots: list[FieldSlot] = []
-        for name, value in {**standing, **self.recipe.defaults.get(kind.name, {}), **given}.items():
+        for name, value in {**type_defaults, **self.recipe.defaults.get(kind.name, {}), **rule_fields}.items():
             field = self._field(kind, name, value.line)
             if field is None:
                 continue
@@ -149,23 +149,23 @@ class Compiler:
             elif slot is not None and not is_blank(value.raw):
                 self._constant(field, value, constants)
         sure = {*constants, *(slot.name for slot in slots)}
-        filled = _FILLED_FROM_CONTENT if kind.name == "Dokumentversjon" else _FILLED_LATER
-        needed = [
+        filled_later = _FILLED_FROM_CONTENT if kind.name == "Dokumentversjon" else _FILLED_LATER
+        required = [
             field.name
             for field in kind.fields.values()
-            if field.need == "must" and not field.has_default and field.name not in filled
+            if field.need == "must" and not field.has_default and field.name not in filled_later
         ]
-        for name in needed:
+        for name in required:
             if name not in sure:
                 self.problem(line, "mandatory-without-value", type=kind.name, field=name)
-        late = tuple(name for name in needed if name not in constants)
+        late = tuple(name for name in required if name not in constants)
         one_of = tuple(rule.names for rule in kind.rules if set(rule.names) <= set(kind.fields))
         return FieldPlan(kind.name, line, constants, tuple(slots), late, one_of)
 
     def _field(self, kind: ObjectType, name: str, line: int) -> Field | None:
         field = kind.fields.get(name)
         if field is None:
-            english = {known.alias: known.name for known in kind.fields.values() if known.alias}
+            english = {candidate.alias: candidate.name for candidate in kind.fields.values() if candidate.alias}
             near = english.get(name) or self.near(name, kind.fields)
             key = "link-as-field" if name in kind.references else "unknown-field"
             self.problem(line, key, type=kind.name, field=name, near=near)
@@ -176,24 +176,24 @@ class Compiler:
 
     def _constant(self, field: Field, value: Value, constants: dict[str, FieldValue]) -> None:
         try:
-            made = converter(field.kind)(value.raw, self.recipe.formats)
+            constant = converter(field.kind)(value.raw, self.recipe.formats)
         except ValueRefused as fault:
             self.problem(value.line, "constant-wrong-kind", field=field.name, wanted=field.kind, why=str(fault))
             return
-        if isinstance(made, str):
-            made, forbidden = clean_text(made)
+        if isinstance(constant, str):
+            constant, forbidden = clean_text(constant)
             if forbidden:
                 self.problem(value.line, "forbidden-sign", field=field.name)
-        self._judge_code(field, made, value.line)
-        constants[field.name] = made
+        self._check_code(field, constant, value.line)
+        constants[field.name] = constant
 
-    def _judge_code(self, field: Field, code: FieldValue, line: int) -> None:
+    def _check_code(self, field: Field, code: FieldValue, line: int) -> None:
         """A constant must be of its closed values. Not in the model's code list is a warning: archives have more."""
-        known = list(field.values)
-        if field.code_list and not known:
-            known = [entry.code for entry in self.model.code_lists[field.code_list].codes]
-        if isinstance(code, str) and code not in known and (known or field.code_list):
-            data = {"field": field.name, "code": code, "list": field.code_list or "", "known": ", ".join(known)}
+        known_codes = list(field.values)
+        if field.code_list and not known_codes:
+            known_codes = [entry.code for entry in self.model.code_lists[field.code_list].codes]
+        if isinstance(code, str) and code not in known_codes and (known_codes or field.code_list):
+            data = {"field": field.name, "code": code, "list": field.code_list or "", "known": ", ".join(known_codes)}
             self.problems.append(RecipeProblem(line, "unknown-code", data, warning=not field.values))
 
     def _map(self, rule: MapRule) -> MapPlan:
@@ -205,7 +205,7 @@ class Compiler:
             self.problem(rule.documents[0].line, "cannot-hang-under", type="Dokument", under=kind.name)
         folders = tuple(self._folder(folder) for folder in rule.parents or ())
         parent, parent_link = self._parent(rule, kind)
-        self._judge_chain(rule, kind, folders)
+        self._check_chain(rule, kind, folders)
         documents = rule.documents
         if documents is None:
             documents = (DocumentRule(rule.line),)
@@ -214,8 +214,8 @@ class Compiler:
             kinds=frozenset(rule.kinds),
             when=self.condition(rule.when),
             key=self.slot(rule.key),
-            thing=self._thing(kind, rule.fields, rule.traits, rule.line),
-            links=links.upward(kind),
+            entity=self._entity_plan(kind, rule.fields, rule.traits, rule.line),
+            links=links.links_to_parents(kind),
             arkivdel=self._arkivdel(rule),
             parent=parent,
             parent_link=parent_link,
@@ -225,10 +225,10 @@ class Compiler:
 
     def _arkivdel(self, rule: MapRule) -> Slot | None:
         value = rule.arkivdel
-        known = self.targets.arkivdeler
-        if value is not None and value.expression is None and value.raw not in known:
-            near = self.near(str(value.raw), known)
-            self.problem(value.line, "unknown-arkivdel", name=value.raw, near=near, known=", ".join(known))
+        arkivdeler = self.targets.arkivdeler
+        if value is not None and value.expression is None and value.raw not in arkivdeler:
+            near = self.near(str(value.raw), arkivdeler)
+            self.problem(value.line, "unknown-arkivdel", name=value.raw, near=near, known=", ".join(arkivdeler))
         return self.slot(value)
 
     def _parent(self, rule: MapRule, kind: ObjectType) -> tuple[Slot | None, str | None]:
@@ -237,24 +237,28 @@ class Compiler:
         if value is None:
             return None, None
         raw = value.raw if isinstance(value.raw, Mapping) else {"key": value.raw}
-        named = raw.get("type")
+        type_name = raw.get("type")
         if rule.parents:
             self.problem(value.line, "parent-and-parents")
-        types = [named] if isinstance(named, str) else sorted({other.type or "" for other in self.recipe.maps})
-        found = {links.link_up(kind, self.model.types[name]) for name in types if name in self.model.types}
-        found.discard(None)
-        if len(found) != 1:
+        types = (
+            [type_name]
+            if isinstance(type_name, str)
+            else sorted({map_rule.type or "" for map_rule in self.recipe.maps})
+        )
+        link_names = {links.link_to_parent(kind, self.model.types[name]) for name in types if name in self.model.types}
+        link_names.discard(None)
+        if len(link_names) != 1:
             self.problem(value.line, "parent-type-unclear", type=kind.name, known=", ".join(types))
-        return self.slot(Value(raw.get("key"), value.line)), next(iter(found), None)
+        return self.slot(Value(raw.get("key"), value.line)), next(iter(link_names), None)
 
-    def _judge_chain(self, rule: MapRule, kind: ObjectType, folders: tuple[FolderPlan, ...]) -> None:
+    def _check_chain(self, rule: MapRule, kind: ObjectType, folders: tuple[FolderPlan, ...]) -> None:
         """Each folder must be able to hang under the one before, or in the arkivdel, and the record under the last."""
         above = "Arkivdel"
         for folder in folders:
             if above not in folder.links:
-                self.problem(folder.thing.line, "cannot-hang-under", type=folder.thing.type, under=above)
-            above = folder.thing.type
-        if rule.parent is None and above not in links.upward(kind) and not links.is_owned(kind):
+                self.problem(folder.entity.line, "cannot-hang-under", type=folder.entity.type, under=above)
+            above = folder.entity.type
+        if rule.parent is None and above not in links.links_to_parents(kind) and not links.is_owned(kind):
             self.problem(rule.line, "cannot-hang-under", type=kind.name, under=above)
 
     def _folder(self, rule: FolderRule) -> FolderPlan:
@@ -265,19 +269,19 @@ class Compiler:
         return FolderPlan(
             guard=self._guard(rule.each, rule.when),
             key=self._sure(self.slot(rule.key, inside=inside)),
-            thing=self._thing(kind, rule.fields, rule.traits, rule.line, inside=inside),
-            links=links.upward(kind),
+            entity=self._entity_plan(kind, rule.fields, rule.traits, rule.line, inside=inside),
+            links=links.links_to_parents(kind),
         )
 
     def _document(self, rule: DocumentRule) -> DocumentPlan:
-        each = rule.each or Value("= contents", rule.line)
+        each_value = rule.each or Value("= contents", rule.line)
         title = Value("= item.title | default(item.name) | default(record.title) | default(key)", rule.line)
         role = Value("= 'H' if index == 0 else 'V'", rule.line)
         fields = {"tittel": title, "tilknyttetRegistreringSom": role, **rule.fields}
         versions = (VersionRule(rule.line),) if rule.versions is None else rule.versions
         return DocumentPlan(
-            guard=self._guard(each, rule.when),
-            thing=self._thing(self.model.types["Dokument"], fields, rule.traits, rule.line, inside=True),
+            guard=self._guard(each_value, rule.when),
+            entity=self._entity_plan(self.model.types["Dokument"], fields, rule.traits, rule.line, inside=True),
             versions=tuple(self._version(version) for version in versions),
         )
 
@@ -286,27 +290,31 @@ class Compiler:
         return VersionPlan(
             guard=self._guard(rule.each, rule.when, inside=True),
             content=self.slot(rule.content, inside=True),
-            thing=self._thing(kind, rule.fields, rule.traits, rule.line, inside=True),
+            entity=self._entity_plan(kind, rule.fields, rule.traits, rule.line, inside=True),
         )
 
-    def _guard(self, each: Value | None, when: Value | None, *, inside: bool = False) -> Guard:
-        return Guard(self.slot(each, inside=inside), self.condition(when, inside=inside or each is not None))
+    def _guard(self, each_value: Value | None, when: Value | None, *, inside: bool = False) -> Guard:
+        return Guard(
+            self.slot(each_value, inside=inside), self.condition(when, inside=inside or each_value is not None)
+        )
 
-    def _thing(self, kind: ObjectType, fields: Fields, traits: Traits, line: int, *, inside: bool = False) -> ThingPlan:
+    def _entity_plan(
+        self, kind: ObjectType, fields: Fields, traits: Traits, line: int, *, inside: bool = False
+    ) -> EntityPlan:
         plan = self.fields(kind, fields, line, inside=inside)
         parts = tuple(part for rule in traits.parts if (part := self._part(rule, kind, inside)))
         must = links.needed_parts(kind)
         for name in must:
             if not any(part.type == name for part in parts):
                 self.problem(line, "mandatory-part", type=kind.name, part=name)
-        return ThingPlan(
+        return EntityPlan(
             type=kind.name,
             line=line,
             fields=replace(plan, business=self._business(kind, traits, line, inside)),
             parts=parts,
             classes=self._classes(kind, traits, line, inside),
             references=tuple(
-                found for rule in traits.cross_references if (found := self._reference(rule, kind, inside))
+                reference for rule in traits.cross_references if (reference := self._reference(rule, kind, inside))
             ),
             must=must,
             screenable="skjerming" in kind.fields,
@@ -327,7 +335,7 @@ class Compiler:
         options = links.types_of_section(rule.section, owner)
         name = rule.type or (options[0] if options else "")
         kind = self.type_of(name, rule.line) if name else None
-        link = links.link_up(kind, owner) if kind else None
+        link = links.link_to_parent(kind, owner) if kind else None
         if kind is None or link is None or name not in options:
             if kind is not None or not options:
                 self.problem(rule.line, "cannot-hang-under", type=name or rule.section, under=owner.name)
@@ -357,23 +365,23 @@ class Compiler:
             primary = self._default_class(kind, line)
         rules = [(rule, "refPrimaerKlasse") for rule in (primary,) if rule]
         rules += [(rule, "refSekundaerKlasse") for rule in traits.secondary_classes]
-        made = []
+        plans = []
         for rule, link in rules:
             if link not in kind.references:
                 self.problem(rule.line, "cannot-have-class", type=kind.name)
             elif plan := self._class(rule, link, inside):
-                made.append(replace(plan, must=kind.references[link].need == "must"))
-        return tuple(made)
+                plans.append(replace(plan, must=kind.references[link].need == "must"))
+        return tuple(plans)
 
     def _default_class(self, kind: ObjectType, line: int) -> ClassRule | None:
         for system in self.recipe.target.classifications:
             if system.primary and system.default_class:
-                chosen = system.default_class
+                default_class = system.default_class
                 return ClassRule(
-                    chosen.line,
-                    Value(chosen.ident, chosen.line),
-                    Value(chosen.title, chosen.line),
-                    fields=chosen.fields,
+                    default_class.line,
+                    Value(default_class.ident, default_class.line),
+                    Value(default_class.title, default_class.line),
+                    fields=default_class.fields,
                 )
         self.problem(line, "mandatory-class", type=kind.name)
         return None
@@ -395,11 +403,11 @@ class Compiler:
         )
 
     def _system(self, rule: ClassRule, primary: bool) -> System | None:
-        known = [system for system in self.recipe.target.classifications if system.primary == primary]
-        if not known:
+        systems = [system for system in self.recipe.target.classifications if system.primary == primary]
+        if not systems:
             self.problem(rule.line, "no-classification", role="primary" if primary else "secondary")
             return None
-        names = [system.name for system in known]
+        names = [system.name for system in systems]
         name = rule.system or names[0]
         if name not in names:
             self.problem(

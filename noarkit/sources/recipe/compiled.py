@@ -16,7 +16,7 @@ Run = Callable[[Scene], object]
 Convert = Callable[[object, Formats], FieldValue]
 
 
-class Unfit(Exception):
+class RecipeMismatch(Exception):
     """A record that the recipe does not fit: the line, a stable word why, and what: a name, or a code no table has."""
 
     def __init__(self, line: int, why: str, what: str = "") -> None:
@@ -39,7 +39,7 @@ class Slot:
         try:
             return self.run(scene)
         except ExpressionRefused as fault:
-            raise Unfit(self.line, fault.why, fault.what) from fault
+            raise RecipeMismatch(self.line, fault.why, fault.what) from fault
 
     def text(self, scene: Scene) -> str | None:
         """The value as text; None where blank."""
@@ -49,7 +49,7 @@ class Slot:
         try:
             return value if isinstance(value, str) else to_text(value)
         except ValueRefused as fault:
-            raise Unfit(self.line, str(fault)) from fault
+            raise RecipeMismatch(self.line, str(fault)) from fault
 
     def items(self, scene: Scene) -> list[object]:
         """The value as a list: none is empty, a single thing is a list of one."""
@@ -78,27 +78,27 @@ class FieldPlan:
     line: int
     constants: Mapping[str, FieldValue]
     slots: tuple[FieldSlot, ...]
-    needed: tuple[str, ...]
+    required: tuple[str, ...]
     one_of: tuple[tuple[str, ...], ...] = ()
     business: tuple[tuple[str, str, tuple[Slot, ...]], ...] = ()
 
     def check(self, fields: Mapping[str, FieldValue]) -> None:
         """Raises Unfit where a field that must have a value has none."""
-        for name in self.needed:
+        for name in self.required:
             if name not in fields:
-                raise Unfit(self.line, "mandatory-without-value", f"{self.type}.{name}")
+                raise RecipeMismatch(self.line, "mandatory-without-value", f"{self.type}.{name}")
         for names in self.one_of:
             if sum(name in fields for name in names) != 1:
-                raise Unfit(self.line, "exactly-one", f"{self.type}: {', '.join(names)}")
+                raise RecipeMismatch(self.line, "exactly-one", f"{self.type}: {', '.join(names)}")
 
 
 @dataclass(slots=True)
-class Numbers:
+class ItemCounter:
     """Numbers the items of a section, from 1, over all its rules."""
 
     last: int = 0
 
-    def take(self) -> int:
+    def next_number(self) -> int:
         """The next number."""
         self.last += 1
         return self.last
@@ -111,21 +111,21 @@ class Guard:
     each: Slot | None = None
     when: Slot | None = None
 
-    def rounds(self, scene: Scene, numbers: Numbers) -> Iterator[int]:
+    def iterate(self, scene: Scene, numbers: ItemCounter) -> Iterator[int]:
         """Shows each item in turn and yields its number. What `when` leaves out is counted but not yielded."""
         if self.each is None:
-            number = numbers.take()
+            number = numbers.next_number()
             if self.when is None or self.when.get(scene):
                 yield number
             return
         items = self.each.items(scene)
-        outer = scene.within()
+        outer = scene.current()
         for index, item in enumerate(items):
-            number = numbers.take()
+            number = numbers.next_number()
             scene.enter(item, index, items)
             if self.when is None or self.when.get(scene):
                 yield number
-        scene.back(outer)
+        scene.restore(outer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class System:
     leaf_ident: str
     leaf_title: str
     mode: Target
-    declared: Mapping[str, Entity] = field(default_factory=dict)
+    declared_classes: Mapping[str, Entity] = field(default_factory=dict)
     inner: frozenset[str] = frozenset()
     by_default: Mapping[str, Entity] = field(default_factory=dict)  # what the default class is called, once it is used
 
@@ -181,7 +181,7 @@ class ReferencePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class ThingPlan:
+class EntityPlan:
     """A folder, record, document or version with all that hangs under it; `must` names parts it cannot be without."""
 
     type: str
@@ -200,7 +200,7 @@ class VersionPlan:
 
     guard: Guard
     content: Slot | None
-    thing: ThingPlan
+    entity: EntityPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class DocumentPlan:
     """Documents of a record, with their versions."""
 
     guard: Guard
-    thing: ThingPlan
+    entity: EntityPlan
     versions: tuple[VersionPlan, ...]
 
 
@@ -218,7 +218,7 @@ class FolderPlan:
 
     guard: Guard
     key: Slot
-    thing: ThingPlan
+    entity: EntityPlan
     links: Mapping[str, str]
 
 
@@ -230,7 +230,7 @@ class MapPlan:
     kinds: frozenset[str]
     when: Slot | None
     key: Slot | None
-    thing: ThingPlan
+    entity: EntityPlan
     links: Mapping[str, str]
     arkivdel: Slot | None
     parent: Slot | None
@@ -261,9 +261,9 @@ class Plan:
     screening: str | None
 
 
-def converted(convert: Convert, value: object, formats: Formats, line: int, name: str) -> FieldValue:
+def convert_value(convert: Convert, value: object, formats: Formats, line: int, name: str) -> FieldValue:
     """`value` in wire form. Raises Unfit where it has not that kind."""
     try:
         return convert(value, formats)
     except ValueRefused as fault:
-        raise Unfit(line, str(fault), name) from fault
+        raise RecipeMismatch(line, str(fault), name) from fault

@@ -37,7 +37,7 @@ _FOLDER_KEY = {
 _TITLE = "record.title | default(record.name) | default(key)"
 
 
-def complete(recipe: Recipe) -> Recipe:
+def fill_defaults(recipe: Recipe) -> Recipe:
     """`recipe` with all that its archive model says about what it leaves out."""
     target = _target(recipe.target)
     maps = recipe.maps or (MapRule(line=1),)
@@ -60,19 +60,19 @@ def _target(target: TargetPlace) -> TargetPlace:
         arkivskaper = TargetRule(line, "Arkivskaper")
     return replace(
         target,
-        arkivskaper=arkivskaper and _filled(arkivskaper, arkivskaperIdent=name, arkivskaperNavn=name),
-        arkiv=arkiv and _filled(arkiv, tittel=name),
-        arkivdeler=tuple(_named(_filled(rule, tittel=name)) for rule in arkivdeler),
+        arkivskaper=arkivskaper and _with_natural_key(arkivskaper, arkivskaperIdent=name, arkivskaperNavn=name),
+        arkiv=arkiv and _with_natural_key(arkiv, tittel=name),
+        arkivdeler=tuple(_with_name(_with_natural_key(rule, tittel=name)) for rule in arkivdeler),
         classifications=_classifications(target, name),
     )
 
 
 def _classifications(target: TargetPlace, name: str) -> tuple[Classification, ...]:
-    known = tuple(system if system.name else replace(system, name=name) for system in target.classifications)
-    if target.model == 3 and not any(system.primary for system in known):
-        made = Classification(target.line, name, fields={"tittel": Value(name, target.line)})
-        known = (made, *known)
-    return tuple(_with_class(system, name) if target.model == 3 and system.primary else system for system in known)
+    systems = tuple(system if system.name else replace(system, name=name) for system in target.classifications)
+    if target.model == 3 and not any(system.primary for system in systems):
+        default_system = Classification(target.line, name, fields={"tittel": Value(name, target.line)})
+        systems = (default_system, *systems)
+    return tuple(_with_class(system, name) if target.model == 3 and system.primary else system for system in systems)
 
 
 def _with_class(system: Classification, name: str) -> Classification:
@@ -81,7 +81,7 @@ def _with_class(system: Classification, name: str) -> Classification:
     return replace(system, default_class=DeclaredClass(system.line, "0", name))
 
 
-def _filled(rule: TargetRule, **names: str) -> TargetRule:
+def _with_natural_key(rule: TargetRule, **names: str) -> TargetRule:
     """A target with its natural key, unless what it is found by is given already."""
     if rule.fields and rule.mode is Target.FIND:
         return rule
@@ -89,7 +89,7 @@ def _filled(rule: TargetRule, **names: str) -> TargetRule:
     return replace(rule, fields={**rule.fields, **missing})
 
 
-def _named(rule: TargetRule) -> TargetRule:
+def _with_name(rule: TargetRule) -> TargetRule:
     title = rule.fields.get("tittel")
     return rule if rule.name or title is None else replace(rule, name=str(title.raw))
 
@@ -126,8 +126,8 @@ def _folder(rule: FolderRule, target: TargetPlace) -> FolderRule:
 
 
 def _with_title(kind: str, fields: Fields, line: int) -> Fields:
-    known = metamodel().types.get(kind)
-    if (known is not None and "tittel" not in known.fields) or "tittel" in fields:
+    object_type = metamodel().types.get(kind)
+    if (object_type is not None and "tittel" not in object_type.fields) or "tittel" in fields:
         return fields
     return {**fields, "tittel": title_of_records(line)}
 
@@ -145,9 +145,9 @@ def _with_participants(kind: str, traits: Traits, line: int) -> Traits:
     """A Moetemappe takes those whom the record names as participants."""
     if kind != "Moetemappe" or any(part.section == "participants" for part in traits.parts):
         return traits
-    each = Value("= record.participants | default([])", line)
+    participants = Value("= record.participants | default([])", line)
     fields = {"navn": Value("= item.name | default(item)", line)}
-    return replace(traits, parts=(*traits.parts, PartRule("participants", line, None, each, fields=fields)))
+    return replace(traits, parts=(*traits.parts, PartRule("participants", line, None, participants, fields=fields)))
 
 
 def default_fields(kind: str) -> Mapping[str, object]:

@@ -151,12 +151,12 @@ class Scene:
         self.names["index"] = index
         self.names["items"] = items
 
-    def within(self) -> tuple[object, object, object] | None:
+    def current(self) -> tuple[object, object, object] | None:
         """The item that is shown now, for `back`."""
         names = self.names
         return (names["item"], names["index"], names["items"]) if "item" in names else None
 
-    def back(self, outer: tuple[object, object, object] | None) -> None:
+    def restore(self, outer: tuple[object, object, object] | None) -> None:
         """After the last item: what was shown before is shown again."""
         if outer is not None:
             self.enter(*outer)
@@ -194,8 +194,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def getitem(self, obj: object, argument: object) -> object:
         """`obj[argument]`: an item of a list or text, or a field of data."""
         if isinstance(argument, str):
-            found = self.getattr(obj, argument)
-            return self._missing("[…]") if isinstance(found, Undefined) else found  # the name may be of the data
+            value = self.getattr(obj, argument)
+            return self._missing("[…]") if isinstance(value, Undefined) else value  # the name may be of the data
         if isinstance(obj, list | tuple | str) and isinstance(argument, int | slice):
             try:
                 return obj[argument]
@@ -208,7 +208,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Context, operator: str, left: object, right: object) -> object:
         """Numbers are reckoned with inside bounds; texts and lists can be added, but not multiplied or formatted."""
         if operator == "+" and isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
-            return _joined(left, right)
+            return _concatenate(left, right)
         for operand in (left, right):
             if isinstance(operand, Undefined):
                 raise ExpressionRefused("missing-name", operand._undefined_hint or operand._undefined_name or "")
@@ -226,7 +226,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if not parser.stream.eos:
                 raise ExpressionRefused("expression-syntax", "chunk after the expression")
             tree.set_environment(self)
-            literal = self._judge(tree, names)
+            literal = self._check_tree(tree, names)
             body = nodes.Assign(nodes.Name(_RESULT, "store"), tree, lineno=1)
             template = self.from_string(nodes.Template([body], lineno=1))
         except TemplateSyntaxError as fault:
@@ -239,38 +239,38 @@ class Sandbox(ImmutableSandboxedEnvironment):
             raise ExpressionRefused("expression-syntax", type(fault).__name__) from fault
         return Expression(source, template.root_render_func, literal)
 
-    def _judge(self, tree: nodes.Node, names: tuple[str, ...]) -> bool:
+    def _check_tree(self, tree: nodes.Node, names: tuple[str, ...]) -> bool:
         """Refuses what is not allowed; an `if` without `else` gives none. True where lists are written in it."""
         waiting = [tree]
         literal = False
         while waiting:
             node = waiting.pop()
             if isinstance(node, nodes.Call):
-                raise ExpressionRefused("call-refused", _called(node))
+                raise ExpressionRefused("call-refused", _call_name(node))
             if not isinstance(node, _ALLOWED):
                 raise ExpressionRefused("expression-part-refused", type(node).__name__)
             if isinstance(node, nodes.Name):
-                _known(node.name, names, "unknown-name")
+                _require_known(node.name, names, "unknown-name")
             elif isinstance(node, nodes.Filter):
-                _known(node.name, tuple(self.filters), "unknown-filter")
-                self._judge_filter(node)
+                _require_known(node.name, tuple(self.filters), "unknown-filter")
+                self._check_filter(node)
             elif isinstance(node, nodes.Test):
-                _known(node.name, tuple(self.tests), "unknown-test")
-                self._judge_filter(node)
+                _require_known(node.name, tuple(self.tests), "unknown-test")
+                self._check_filter(node)
             elif isinstance(node, nodes.CondExpr) and node.expr2 is None:
                 node.expr2 = nodes.Const(None, lineno=node.lineno, environment=self)
             literal = literal or isinstance(node, nodes.List | nodes.Tuple | nodes.Dict)
             waiting.extend(node.iter_child_nodes())
         return literal
 
-    def _judge_filter(self, node: nodes.Filter | nodes.Test) -> None:
+    def _check_filter(self, node: nodes.Filter | nodes.Test) -> None:
         """Constant arguments that can be judged before any record is read: tables, patterns, date forms."""
         first = node.args[0] if node.args else None
         constant = first.value if isinstance(first, nodes.Const) else None
         if node.name == "code":
             if not isinstance(constant, str):
                 raise ExpressionRefused("code-table-unnamed")
-            _known(constant, tuple(self._codes), "unknown-code-table")
+            _require_known(constant, tuple(self._codes), "unknown-code-table")
         elif node.name in ("match", "matching"):
             if not isinstance(constant, str):
                 raise ExpressionRefused("pattern-not-constant")
@@ -296,12 +296,12 @@ def _first_missing(value: object) -> object:
     return value
 
 
-def _known(name: str, known: tuple[str, ...], why: str) -> None:
-    if name not in known:
-        raise ExpressionRefused(why, name, near=next(iter(get_close_matches(name, known, 1)), ""))
+def _require_known(name: str, choices: tuple[str, ...], why: str) -> None:
+    if name not in choices:
+        raise ExpressionRefused(why, name, near=next(iter(get_close_matches(name, choices, 1)), ""))
 
 
-def _called(node: nodes.Call) -> str:
+def _call_name(node: nodes.Call) -> str:
     return node.node.name if isinstance(node.node, nodes.Name) else getattr(node.node, "attr", "")
 
 
@@ -319,7 +319,9 @@ def _try_date_form(form: object) -> None:
         raise ExpressionRefused("date-form", str(form)) from fault
 
 
-def _joined(left: str | list[object] | tuple[object, ...], right: str | list[object] | tuple[object, ...]) -> object:
+def _concatenate(
+    left: str | list[object] | tuple[object, ...], right: str | list[object] | tuple[object, ...]
+) -> object:
     if isinstance(left, str) and isinstance(right, str):
         return left + right
     if isinstance(left, str) or isinstance(right, str):
@@ -346,7 +348,10 @@ def content_format(content: Content) -> str:
     """
     subtype = (content.media_type or "").rpartition("/")[2]
     endings = (_extension(ContentView(content, 0)).lower(), "txt" if subtype == "plain" else subtype)
-    return next((one for one in endings if one.isascii() and one.isalnum() and len(one) <= 10), "bin")
+    return next(
+        (extension for extension in endings if extension.isascii() and extension.isalnum() and len(extension) <= 10),
+        "bin",
+    )
 
 
 _OF_RECORD = frozenset({"key", "kind", "contents"})

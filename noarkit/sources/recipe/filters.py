@@ -43,10 +43,10 @@ class FilterRefused(ValueError):
 
 def filters_and_tests(formats: Formats, codes: Mapping[str, Mapping[str, object]]) -> tuple[Filters, Filters]:
     """All filters and all tests, those that read dates and numbers bound to `formats`, `code` to `codes`."""
-    return {**_TEXTS, **_PATHS, **_LISTS, **_of_values(formats, codes)}, {**_TESTS, **_tests_of_values(formats)}
+    return {**_TEXTS, **_PATHS, **_LISTS, **_value_filters(formats, codes)}, {**_TESTS, **_value_tests(formats)}
 
 
-def _of_values(formats: Formats, codes: Mapping[str, Mapping[str, object]]) -> Filters:
+def _value_filters(formats: Formats, codes: Mapping[str, Mapping[str, object]]) -> Filters:
     def code(value: object, table: str) -> object:
         return _code(value, table, codes.get(table, {}))
 
@@ -68,7 +68,7 @@ def _of_values(formats: Formats, codes: Mapping[str, Mapping[str, object]]) -> F
     }
 
 
-def _tests_of_values(formats: Formats) -> Filters:
+def _value_tests(formats: Formats) -> Filters:
     def is_date(value: object) -> bool:
         try:
             to_date(_plain(value), formats)
@@ -99,7 +99,7 @@ def _text(value: object) -> str:
     return to_text(_plain(value))
 
 
-def _of_text(change: Callable[[str], object]) -> Callable[[object], object]:
+def _text_filter(change: Callable[[str], object]) -> Callable[[object], object]:
     return lambda value: None if value is None else change(_text(value))
 
 
@@ -234,10 +234,10 @@ def _sorted(value: object) -> list[object]:
 
 
 def _unique(value: object) -> list[object]:
-    seen: dict[str, object] = {}
+    items_by_repr: dict[str, object] = {}
     for item in _list(value):
-        seen.setdefault(repr(item), item)
-    return list(seen.values())
+        items_by_repr.setdefault(repr(item), item)
+    return list(items_by_repr.values())
 
 
 def _part(value: object, index: int) -> object:
@@ -253,12 +253,12 @@ def _pluck(value: object, name: str) -> list[object]:
     return [item.get(name) for item in _mappings(_list(value))]
 
 
-def _named(value: object, name: str) -> object:
+def _find_by_name(value: object, name: str) -> object:
     """The first content, or mapping, whose `name` is `name`; None where there is none."""
     for item in _list(value):
         content = getattr(item, "content", None)
-        found = item.get("name") if isinstance(item, Mapping) else getattr(content, "name", None)
-        if found == name:
+        item_name = item.get("name") if isinstance(item, Mapping) else getattr(content, "name", None)
+        if item_name == name:
             return item
     return None
 
@@ -275,23 +275,23 @@ def _reverse(value: object) -> object:
 
 
 _TEXTS: Filters = {
-    "trim": _of_text(str.strip),
-    "lower": _of_text(str.lower),
-    "upper": _of_text(str.upper),
-    "capitalize": _of_text(str.capitalize),
-    "title": _of_text(str.title),
-    "string": _of_text(str),
-    "readable": _of_text(_readable),
+    "trim": _text_filter(str.strip),
+    "lower": _text_filter(str.lower),
+    "upper": _text_filter(str.upper),
+    "capitalize": _text_filter(str.capitalize),
+    "title": _text_filter(str.title),
+    "string": _text_filter(str),
+    "readable": _text_filter(_readable),
     "replace": _replace,
     "split": _split,
     "join": _join,
     "clip": _clip,
 }
 _PATHS: Filters = {
-    "stem": _of_text(_stem),
-    "extension": _of_text(_extension),
-    "basename": _of_text(_basename),
-    "folder": _of_text(_folder),
+    "stem": _text_filter(_stem),
+    "extension": _text_filter(_extension),
+    "basename": _text_filter(_basename),
+    "folder": _text_filter(_folder),
 }
 _LISTS: Filters = {
     "first": _first,
@@ -304,7 +304,7 @@ _LISTS: Filters = {
     "part": _part,
     "compact": _compact,
     "pluck": _pluck,
-    "named": _named,
+    "named": _find_by_name,
 }
 _TESTS: Filters = {
     "defined": lambda value: not isinstance(value, Undefined),

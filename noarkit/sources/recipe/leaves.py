@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from noarkit.graph.entity import Entity, FieldValue
-from noarkit.sources.recipe.compiled import ClassPlan, System, Unfit
+from noarkit.sources.recipe.compiled import ClassPlan, RecipeMismatch, System
 from noarkit.sources.recipe.targets import class_entity, idents_of
 from noarkit.sources.recipe.values import ValueRefused, to_text
 
@@ -30,12 +30,12 @@ class Leaves:
         system = plan.system
         idents = _idents(ident, system, plan.line)
         names = _titles(idents, titles, title, plan)
-        if system.child_of_all and (idents[-1] not in system.declared or idents[-1] in system.inner):
+        if system.child_of_all and (idents[-1] not in system.declared_classes or idents[-1] in system.inner):
             idents = [*idents, f"{idents[-1]}{system.separator}{system.leaf_ident}"]
             names = [*names, system.leaf_title]
-        made = [self._entity(system, idents[: depth + 1], name, plan.line) for depth, name in enumerate(names)]
-        self._judge(made, plan.line)
-        return made
+        classes = [self._entity(system, idents[: depth + 1], name, plan.line) for depth, name in enumerate(names)]
+        self._check(classes, plan.line)
+        return classes
 
     def use(self, chains: Iterable[tuple[Entity, ...]]) -> None:
         """Remembers that a record was taken into the last class of each of `chains`."""
@@ -43,17 +43,17 @@ class Leaves:
             self._used.add(chain[-1].key)
             self._inner.update(above.key for above in chain[:-1])
 
-    def _judge(self, chain: list[Entity], line: int) -> None:
+    def _check(self, chain: list[Entity], line: int) -> None:
         if chain[-1].key in self._inner:
-            raise Unfit(line, "class-has-children")
+            raise RecipeMismatch(line, "class-has-children")
         for above in chain[:-1]:
             if above.key in self._used:
-                raise Unfit(line, "class-in-use")
+                raise RecipeMismatch(line, "class-in-use")
 
     def _entity(self, system: System, idents: list[str], name: str, line: int) -> Entity:
-        known = system.declared.get(idents[-1])
-        if known is not None:
-            return known
+        declared_class = system.declared_classes.get(idents[-1])
+        if declared_class is not None:
+            return declared_class
         fields: dict[str, FieldValue] = {"klasseIdent": idents[-1], "tittel": name}
         default = system.by_default.get(idents[-1])
         if default is not None and name == idents[-1].rsplit(system.separator or None, 1)[-1]:
@@ -65,34 +65,36 @@ def _idents(ident: object, system: System, line: int) -> list[str]:
     """A text such as `1.2.3`, or a list of levels, as the idents on the way to the class."""
     try:
         levels = [to_text(level) for level in ident] if isinstance(ident, list | tuple) else None
-        idents = idents_of(to_text(ident), system.separator) if levels is None else _joined(levels, system, line)
+        idents = (
+            idents_of(to_text(ident), system.separator) if levels is None else _cumulative_idents(levels, system, line)
+        )
     except ValueRefused as fault:
-        raise Unfit(line, str(fault)) from fault
+        raise RecipeMismatch(line, str(fault)) from fault
     if len(idents) > DEEPEST:
-        raise Unfit(line, "class-too-deep")
+        raise RecipeMismatch(line, "class-too-deep")
     if any(not level for level in (levels or idents[-1].split(system.separator or None))):
-        raise Unfit(line, "class-level-empty")
+        raise RecipeMismatch(line, "class-level-empty")
     return idents
 
 
-def _joined(levels: list[str], system: System, line: int) -> list[str]:
+def _cumulative_idents(levels: list[str], system: System, line: int) -> list[str]:
     if not system.separator and len(levels) > 1:
-        raise Unfit(line, "class-without-separator")
+        raise RecipeMismatch(line, "class-without-separator")
     if system.separator and any(system.separator in level for level in levels):
-        raise Unfit(line, "class-level-holds-separator")
+        raise RecipeMismatch(line, "class-level-holds-separator")
     return [system.separator.join(levels[: depth + 1]) for depth in range(len(levels))]
 
 
 def _titles(idents: list[str], titles: list[object], title: str | None, plan: ClassPlan) -> list[str]:
     """A title for each level: from `titles`, the last from `title`, else what the level adds to the one before."""
     separator = plan.system.separator
-    made = []
+    level_titles = []
     for depth, ident in enumerate(idents):
         own = ident.rsplit(separator, 1)[-1] if separator and depth else ident
         try:
-            made.append(to_text(titles[depth]) if depth < len(titles) and titles[depth] else own)
+            level_titles.append(to_text(titles[depth]) if depth < len(titles) and titles[depth] else own)
         except ValueRefused as fault:
-            raise Unfit(plan.line, str(fault)) from fault
+            raise RecipeMismatch(plan.line, str(fault)) from fault
     if title:
-        made[-1] = title
-    return made
+        level_titles[-1] = title
+    return level_titles

@@ -19,7 +19,7 @@ _END_OF_SCALAR = ",]}#\r\n"
 
 def lines_of(text: str) -> Mapping[Path, int]:
     """The line (from 1) of every table, key and item of `text`, by path; items of arrays are numbered in it."""
-    walk = _Walk(text)
+    walk = _LineScanner(text)
     walk.document()
     return walk.lines
 
@@ -32,7 +32,7 @@ def nearest_line(lines: Mapping[Path, int], path: Path) -> int:
 
 
 @dataclass(slots=True)
-class _Walk:
+class _LineScanner:
     text: str
     at: int = 0
     line: int = 1

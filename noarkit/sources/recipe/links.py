@@ -28,7 +28,7 @@ _TYPES = {
 }
 
 
-def link_up(kind: ObjectType, above: ObjectType) -> str | None:
+def link_to_parent(kind: ObjectType, above: ObjectType) -> str | None:
     """The name of the link by which a `kind` hangs under an `above`; None where it cannot."""
     model = metamodel()
     for reference in kind.references.values():
@@ -40,15 +40,15 @@ def link_up(kind: ObjectType, above: ObjectType) -> str | None:
 
 
 @cache
-def _upward(name: str) -> Mapping[str, str]:
+def _links_to_parents(name: str) -> Mapping[str, str]:
     types = metamodel().types
-    found = ((above, link_up(types[name], types[above])) for above in types)
-    return {above: link for above, link in found if link}
+    pairs = ((above, link_to_parent(types[name], types[above])) for above in types)
+    return {above: link for above, link in pairs if link}
 
 
-def upward(kind: ObjectType) -> Mapping[str, str]:
+def links_to_parents(kind: ObjectType) -> Mapping[str, str]:
     """Every type that a `kind` can hang under, with the link."""
-    return _upward(kind.name)
+    return _links_to_parents(kind.name)
 
 
 def is_owned(kind: ObjectType) -> bool:

@@ -34,10 +34,10 @@ class Pattern:
         """The groups where the beginning of `text` matches (the whole match where there are none), else None."""
         if len(text) > self.longest:
             raise PatternRefused("text-too-long-for-pattern")
-        found = self.compiled.match(text)
-        if found is None:
+        match = self.compiled.match(text)
+        if match is None:
             return None
-        return list(found.groups()) if self.compiled.groups else [found.group()]
+        return list(match.groups()) if self.compiled.groups else [match.group()]
 
 
 def read_pattern(text: str) -> Pattern:
@@ -49,7 +49,7 @@ def read_pattern(text: str) -> Pattern:
     branches = reader.choice()
     if reader.at < len(body):
         raise PatternRefused("pattern-syntax")
-    cost = _work(branches)
+    cost = _cost_of_branches(branches)
     longest = int((_STEPS / cost.ways) ** (1 / max(cost.degree, 1)))
     if longest < _SHORTEST:
         raise PatternRefused("pattern-too-costly")
@@ -105,7 +105,7 @@ class _Reader:
             return [_Item(source, True, least, most, _Cost())]
         if len(inner) == 1 and (least, most) == (1, 1):
             return inner[0]
-        cost = _work(inner)
+        cost = _cost_of_branches(inner)
         if most > 1 and cost != _Cost():
             raise PatternRefused("pattern-repeats-what-varies")
         return [_Item(source, False, least, most, cost)]
@@ -131,10 +131,10 @@ class _Reader:
         self.depth += 1
         if self.depth > 20:
             raise PatternRefused("pattern-too-costly")
-        opened = re.compile(r"\((\?:|\?P<[A-Za-z_]\w*>|(?!\?))").match(self.text, self.at)
-        if opened is None:
+        match = re.compile(r"\((\?:|\?P<[A-Za-z_]\w*>|(?!\?))").match(self.text, self.at)
+        if match is None:
             raise PatternRefused("pattern-group")
-        self.at = opened.end()
+        self.at = match.end()
         branches = self.choice()
         if self._sign() != ")":
             raise PatternRefused("pattern-syntax")
@@ -143,36 +143,36 @@ class _Reader:
         return branches
 
     def _class(self) -> None:
-        found = re.compile(r"\[\^?\]?(?:\\.|[^\]\\\[])*\]").match(self.text, self.at)
-        if found is None:
+        match = re.compile(r"\[\^?\]?(?:\\.|[^\]\\\[])*\]").match(self.text, self.at)
+        if match is None:
             raise PatternRefused("pattern-syntax")
-        self.at = found.end()
+        self.at = match.end()
 
     def _repeat(self) -> tuple[int, int]:
-        found = re.compile(r"([*+?]|\{(\d{1,4})(,(\d{1,4})?)?\})[?+]?").match(self.text, self.at)
-        if found is None:
+        match = re.compile(r"([*+?]|\{(\d{1,4})(,(\d{1,4})?)?\})[?+]?").match(self.text, self.at)
+        if match is None:
             if self._sign() == "{":
                 raise PatternRefused("pattern-syntax")
             return 1, 1
-        self.at = found.end()
-        simple = {"*": (0, _FAR), "+": (1, _FAR), "?": (0, 1)}.get(found.group(1))
+        self.at = match.end()
+        simple = {"*": (0, _FAR), "+": (1, _FAR), "?": (0, 1)}.get(match.group(1))
         if simple:
             return simple
-        least = int(found.group(2))
-        if found.group(3) is None:
+        least = int(match.group(2))
+        if match.group(3) is None:
             return least, least
-        return least, int(found.group(4)) if found.group(4) else _FAR
+        return least, int(match.group(4)) if match.group(4) else _FAR
 
     def _sign(self) -> str:
         return self.text[self.at : self.at + 1]
 
 
-def _work(branches: list[list[_Item]]) -> _Cost:
-    costs = [_work_of_sequence(items) for items in branches]
+def _cost_of_branches(branches: list[list[_Item]]) -> _Cost:
+    costs = [_cost_of_sequence(items) for items in branches]
     return _Cost(min(sum(cost.ways for cost in costs), _STEPS), max(cost.degree for cost in costs))
 
 
-def _work_of_sequence(items: list[_Item]) -> _Cost:
+def _cost_of_sequence(items: list[_Item]) -> _Cost:
     ways, degree = 1, 0
     after: _Item | None = None
     for item in reversed(items):

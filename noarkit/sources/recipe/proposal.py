@@ -13,8 +13,8 @@ from noarkit.model import metamodel
 from noarkit.sources.port import SourceRecord
 from noarkit.sources.recipe.lines import Path
 from noarkit.sources.recipe.personal import holds_identity_number
+from noarkit.sources.recipe.toml_writer import render
 from noarkit.sources.recipe.values import Formats, ValueRefused, is_blank, make_formats, to_date
-from noarkit.sources.recipe.writing import render
 
 _MOST_FIELDS = 200
 _MOST_CODES = 12
@@ -28,7 +28,7 @@ _KEYWORDS = ("keywords", "tags", "labels", "emneord")
 
 
 @dataclass(slots=True)
-class FieldSeen:
+class FieldStats:
     """What was seen of one field: how often it had a value, of which kinds; `codes` while they are few and short."""
 
     present: int = 0
@@ -42,37 +42,37 @@ class FieldSeen:
 
 
 @dataclass(slots=True)
-class KindSeen:
+class KindStats:
     """What was seen of the records of one kind."""
 
     records: int = 0
     with_content: int = 0
     most_contents: int = 0
     identity_numbers: int = 0
-    fields: dict[str, FieldSeen] = field(default_factory=dict)
+    fields: dict[str, FieldStats] = field(default_factory=dict)
 
 
-def observe(records: Iterable[SourceRecord]) -> dict[str, KindSeen]:
+def observe(records: Iterable[SourceRecord]) -> dict[str, KindStats]:
     """Counts `records` by kind, and what their fields hold."""
     formats = make_formats(Formats())
-    kinds: dict[str, KindSeen] = {}
+    kinds: dict[str, KindStats] = {}
     for record in records:
-        seen = kinds.setdefault(record.kind, KindSeen())
-        seen.records += 1
-        seen.with_content += bool(record.contents)
-        seen.most_contents = max(seen.most_contents, len(record.contents))
-        seen.identity_numbers += holds_identity_number(record.fields)
+        stats = kinds.setdefault(record.kind, KindStats())
+        stats.records += 1
+        stats.with_content += bool(record.contents)
+        stats.most_contents = max(stats.most_contents, len(record.contents))
+        stats.identity_numbers += holds_identity_number(record.fields)
         for name, value in _flat(record.fields):
-            if name in seen.fields or len(seen.fields) < _MOST_FIELDS:
-                _count(seen.fields.setdefault(name, FieldSeen()), value, formats)
+            if name in stats.fields or len(stats.fields) < _MOST_FIELDS:
+                _count(stats.fields.setdefault(name, FieldStats()), value, formats)
     return kinds
 
 
-def propose(kinds: Mapping[str, KindSeen], *, source_kind: str, external_system: str) -> str:
+def propose(kinds: Mapping[str, KindStats], *, source_kind: str, external_system: str) -> str:
     """A commented recipe for a source of `source_kind` that holds `kinds`."""
-    folder = {kind: _first(seen, _FOLDERS) for kind, seen in kinds.items()}
+    folder = {kind: _first(stats, _FOLDERS) for kind, stats in kinds.items()}
     model = 2 if any(folder.values()) else 1
-    numbers = sum(seen.identity_numbers for seen in kinds.values())
+    numbers = sum(stats.identity_numbers for stats in kinds.values())
     data: dict[str, object] = {
         "source": {"kind": source_kind},
         "target": {
@@ -100,81 +100,91 @@ def propose(kinds: Mapping[str, KindSeen], *, source_kind: str, external_system:
             "Values that look like codes, as they were seen: give each the archive's own, and use the\n"
             + ("table as in \"= record.status | code('status')\".")
         )
-    data["map"] = [_map(kind, seen, folder[kind]) for kind, seen in kinds.items()]
-    for index, (kind, seen) in enumerate(kinds.items()):
-        comments["map", index] = _told(kind, seen)
+    data["map"] = [_map(kind, stats, folder[kind]) for kind, stats in kinds.items()]
+    for index, (kind, stats) in enumerate(kinds.items()):
+        comments["map", index] = _kind_comment(kind, stats)
     return render(data, comments)
 
 
-def described(kinds: Mapping[str, KindSeen]) -> str:
+def describe_kinds(kinds: Mapping[str, KindStats]) -> str:
     """What was seen, as comments for the head of a recipe that is made by other means."""
-    numbers = sum(seen.identity_numbers for seen in kinds.values())
+    numbers = sum(stats.identity_numbers for stats in kinds.values())
     lines = [_head(kinds), f"Records with a national identity number in some text, of those seen: {numbers}."]
-    for kind, seen in kinds.items():
-        lines += _told(kind, seen).splitlines()
+    for kind, stats in kinds.items():
+        lines += _kind_comment(kind, stats).splitlines()
     return "".join(f"# {line}\n" for line in lines)
 
 
-def _head(kinds: Mapping[str, KindSeen]) -> str:
-    total = sum(seen.records for seen in kinds.values())
+def _head(kinds: Mapping[str, KindStats]) -> str:
+    total = sum(stats.records for stats in kinds.values())
     return f"Proposed from {total} records. Read it through, change what is wrong, and let it be checked before a plan."
 
 
-def _map(kind: str, seen: KindSeen, folder: str | None) -> dict[str, object]:
-    title = _first(seen, _TITLES)
+def _map(kind: str, stats: KindStats, folder: str | None) -> dict[str, object]:
+    title = _first(stats, _TITLES)
     fields: dict[str, object] = {"tittel": f"= {_choice([title] if title else [])}"}
-    day = _first(seen, _DATES, "date")
+    day = _first(stats, _DATES, "date")
     if day:
         fields["dokumentetsDato"] = f"= {_expression(day)} | default(none)"
-    author = _first(seen, _AUTHORS, "text")
+    author = _first(stats, _AUTHORS, "text")
     if author:
         fields["forfatter"] = f"= {_expression(author)} | default(none)"
-    known = metamodel().types["Basisregistrering"].fields
-    for name, one in seen.fields.items():
-        if name in known and known[name].save == "x" and one.kind in ("text", "date", "number"):
+    noark_fields = metamodel().types["Basisregistrering"].fields
+    for name, field_stats in stats.fields.items():
+        if name in noark_fields and noark_fields[name].save == "x" and field_stats.kind in ("text", "date", "number"):
             fields.setdefault(name, f"= {_expression(name)} | default(none)")
-    made: dict[str, object] = {"for": kind, "type": "Basisregistrering"}
-    words = _first(seen, _KEYWORDS, "list")
+    rule: dict[str, object] = {"for": kind, "type": "Basisregistrering"}
+    words = _first(stats, _KEYWORDS, "list")
     if words:
-        made["keywords"] = f"= {_expression(words)} | default([])"
-    made["fields"] = fields
+        rule["keywords"] = f"= {_expression(words)} | default([])"
+    rule["fields"] = fields
     if folder:
         key = f"= {_expression(folder)} | default('.')"
-        made["parents"] = [{"key": key, "type": "Mappe", "fields": {"tittel": key}}]
-    return made
+        rule["parents"] = [{"key": key, "type": "Mappe", "fields": {"tittel": key}}]
+    return rule
 
 
 def _choice(names: list[str]) -> str:
     return " | default(".join([*(_expression(name) for name in names), "key"]) + ")" * len(names)
 
 
-def _told(kind: str, seen: KindSeen) -> str:
-    fields = [f"{name} ({one.kind}, {one.present})" for name, one in list(seen.fields.items())[:60] if one.present]
-    lines = [f"{kind}: {seen.records} records, {seen.with_content} with contents (at most {seen.most_contents})."]
+def _kind_comment(kind: str, stats: KindStats) -> str:
+    fields = [
+        f"{name} ({field_stats.kind}, {field_stats.present})"
+        for name, field_stats in list(stats.fields.items())[:60]
+        if field_stats.present
+    ]
+    lines = [f"{kind}: {stats.records} records, {stats.with_content} with contents (at most {stats.most_contents})."]
     line = "Fields:"
-    for told in fields:
-        if len(line) + len(told) > 110:
+    for text in fields:
+        if len(line) + len(text) > 110:
             lines.append(line)
             line = " "
-        line += f" {told}"
+        line += f" {text}"
     return "\n".join([*lines, line] if fields else lines)
 
 
-def _code_tables(kinds: Mapping[str, KindSeen]) -> dict[str, object]:
+def _code_tables(kinds: Mapping[str, KindStats]) -> dict[str, object]:
     tables: dict[str, object] = {}
-    for seen in kinds.values():
-        for name, one in seen.fields.items():
-            few = one.codes is not None and 1 < len(one.codes) <= _MOST_CODES
-            if one.codes and few and one.present >= 5 * len(one.codes) and one.kind == "text" and "." not in name:
-                tables.setdefault(name, {code: code for code in sorted(one.codes)})
+    for stats in kinds.values():
+        for name, field_stats in stats.fields.items():
+            few = field_stats.codes is not None and 1 < len(field_stats.codes) <= _MOST_CODES
+            if (
+                field_stats.codes
+                and few
+                and field_stats.present >= 5 * len(field_stats.codes)
+                and field_stats.kind == "text"
+                and "." not in name
+            ):
+                tables.setdefault(name, {code: code for code in sorted(field_stats.codes)})
     return tables
 
 
-def _first(seen: KindSeen, names: Iterable[str], kind: str | None = None) -> str | None:
+def _first(stats: KindStats, names: Iterable[str], kind: str | None = None) -> str | None:
     """The first of `names` that at least every second record has, with values of that kind."""
     for name in names:
-        one = seen.fields.get(name)
-        if one and one.present * 2 >= seen.records and (kind is None or one.kind == kind):
+        field_stats = stats.fields.get(name)
+        if field_stats and field_stats.present * 2 >= stats.records and (kind is None or field_stats.kind == kind):
             return name
     return None
 
@@ -195,22 +205,22 @@ def _flat(fields: Mapping[str, object]) -> Iterator[tuple[str, object]]:
             yield name, value
 
 
-def _count(seen: FieldSeen, value: object, formats: Formats) -> None:
+def _count(stats: FieldStats, value: object, formats: Formats) -> None:
     if is_blank(value) or value in ([], {}, ()):
         return
-    seen.present += 1
+    stats.present += 1
     kind = _kind_of(value, formats)
-    seen.kinds[kind] = seen.kinds.get(kind, 0) + 1
-    if seen.codes is None:
+    stats.kinds[kind] = stats.kinds.get(kind, 0) + 1
+    if stats.codes is None:
         return
     if (
         not isinstance(value, str)
         or len(value) > _LONGEST_CODE
-        or (value not in seen.codes and len(seen.codes) >= _MOST_CODES)
+        or (value not in stats.codes and len(stats.codes) >= _MOST_CODES)
     ):
-        seen.codes = None
+        stats.codes = None
     else:
-        seen.codes[value] = seen.codes.get(value, 0) + 1
+        stats.codes[value] = stats.codes.get(value, 0) + 1
 
 
 def _kind_of(value: object, formats: Formats) -> str:

@@ -90,17 +90,17 @@ class _Table:
     def problem(self, key: str, *names: str | int, **data: object) -> None:
         self.problems.append(RecipeProblem(self.line_of(*names), key, data))
 
-    def only(self, *known: str) -> None:
+    def check_keys(self, *known_keys: str) -> None:
         for name in self.data:
-            if name not in known:
-                near = get_close_matches(name, known, 1)
-                key = "field-outside-fields" if "fields" in known and name in _noark_fields() else "unknown-key"
-                self.problem(key, name, name=name, near=near[0] if near else "", known=", ".join(sorted(known)))
+            if name not in known_keys:
+                near = get_close_matches(name, known_keys, 1)
+                key = "field-outside-fields" if "fields" in known_keys and name in _noark_fields() else "unknown-key"
+                self.problem(key, name, name=name, near=near[0] if near else "", known=", ".join(sorted(known_keys)))
 
     def typed(self, name: str, kind: type[_T], default: _T) -> _T:
-        found = self.data.get(name, default)
-        if isinstance(found, kind) and not (kind is int and isinstance(found, bool)):
-            return found
+        value = self.data.get(name, default)
+        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+            return value
         self.problem("wrong-kind", name, name=name, wanted=_KINDS.get(kind, kind.__name__))
         return default
 
@@ -108,18 +108,18 @@ class _Table:
         return self.typed(name, str, default)
 
     def choice(self, name: str, options: Sequence[str], default: str) -> str:
-        found = self.text(name, default)
-        if found in options:
-            return found
-        near = get_close_matches(found, options, 1)
+        value = self.text(name, default)
+        if value in options:
+            return value
+        near = get_close_matches(value, options, 1)
         self.problem(
-            "unknown-choice", name, name=name, value=found, near=near[0] if near else "", known=", ".join(options)
+            "unknown-choice", name, name=name, value=value, near=near[0] if near else "", known=", ".join(options)
         )
         return default
 
     def texts(self, name: str) -> tuple[str, ...]:
-        found = self.data.get(name, [])
-        items = [found] if isinstance(found, str) else found
+        value = self.data.get(name, [])
+        items = [value] if isinstance(value, str) else value
         if isinstance(items, list) and all(isinstance(item, str) for item in items):
             return tuple(items)
         self.problem("wrong-kind", name, name=name, wanted='"…", ["…"]')
@@ -131,24 +131,24 @@ class _Table:
         return Value(self.data[name], self.line_of(name))
 
     def values(self, name: str) -> tuple[Value, ...]:
-        found = self.data.get(name, [])
-        if isinstance(found, list):
-            return tuple(Value(item, self.line_of(name, index)) for index, item in enumerate(found))
-        return (Value(found, self.line_of(name)),)
+        value = self.data.get(name, [])
+        if isinstance(value, list):
+            return tuple(Value(item, self.line_of(name, index)) for index, item in enumerate(value))
+        return (Value(value, self.line_of(name)),)
 
     def table(self, name: str) -> _Table:
         return _Table(self.typed(name, dict, {}), (*self.path, name), self.lines, self.problems)
 
     def tables(self, name: str) -> list[_Table]:
         """The tables of a list; a single table counts as a list of one."""
-        found = self.data.get(name, [])
-        if isinstance(found, dict):
+        value = self.data.get(name, [])
+        if isinstance(value, dict):
             return [self.table(name)]
-        if not isinstance(found, list):
+        if not isinstance(value, list):
             self.problem("wrong-kind", name, name=name, wanted="{ … }, [{ … }]")
             return []
         tables = []
-        for index, item in enumerate(found):
+        for index, item in enumerate(value):
             if isinstance(item, dict):
                 tables.append(_Table(item, (*self.path, name, index), self.lines, self.problems))
             else:
@@ -161,12 +161,12 @@ class _Table:
 
 
 def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) -> Recipe:
-    top.only("source", "target", "personal_data", "skip", "codes", "formats", "defaults", "map")
+    top.check_keys("source", "target", "personal_data", "skip", "codes", "formats", "defaults", "map")
     source = top.table("source")
     kinds = source.texts("kind")
     shaped = (*(_OF_DATABASES if "database" in kinds else ()), *(_OF_FILES if "files" in kinds else ()))
     shaped += (*_OF_DATABASES, _OF_PACKAGES) if "eark" in kinds else ()
-    source.only("kind", *shaped)
+    source.check_keys("kind", *shaped)
     target = _target(top.table("target"))
     defaults = {kind: top.table("defaults").fields(kind) for kind in top.table("defaults").data}
     return Recipe(
@@ -186,7 +186,7 @@ def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) ->
 
 
 def _target(table: _Table) -> TargetPlace:
-    table.only(
+    table.check_keys(
         "external_system", "model", "zone", "close", "arkivskaper", "arkiv", "arkivdel", "classification", "follow"
     )
     model = table.typed("model", int, 1)
@@ -211,15 +211,15 @@ def _target(table: _Table) -> TargetPlace:
 
 def _follow(table: _Table) -> Mapping[str, tuple[str, ...]]:
     """What of folders that are in the archive already follows their source, by type."""
-    table.only(*FOLLOWED)
-    found = {kind: table.texts(kind) for kind in table.data if kind in FOLLOWED}
-    for kind, names in found.items():
+    table.check_keys(*FOLLOWED)
+    names_by_kind = {kind: table.texts(kind) for kind in table.data if kind in FOLLOWED}
+    for kind, names in names_by_kind.items():
         for name in names:
             if name not in FOLLOWED[kind]:
                 near = get_close_matches(name, FOLLOWED[kind], 1)
-                known = ", ".join(FOLLOWED[kind])
-                table.problem("unknown-choice", kind, name=kind, value=name, near="".join(near), known=known)
-    return found
+                choices = ", ".join(FOLLOWED[kind])
+                table.problem("unknown-choice", kind, name=kind, value=name, near="".join(near), known=choices)
+    return names_by_kind
 
 
 def _zone(table: _Table) -> str:
@@ -237,7 +237,7 @@ def _mode(table: _Table, name: str = "mode") -> Target:
 
 
 def _target_rule(table: _Table, kind: str) -> TargetRule:
-    table.only("mode", "fields", *(["name"] if kind == "Arkivdel" else []))
+    table.check_keys("mode", "fields", *(["name"] if kind == "Arkivdel" else []))
     fields = table.fields()
     title = fields.get("tittel")
     name = table.text("name", str(title.raw) if title else "")
@@ -245,7 +245,7 @@ def _target_rule(table: _Table, kind: str) -> TargetRule:
 
 
 def _classification(table: _Table, index: int) -> Classification:
-    table.only(
+    table.check_keys(
         *("name", "mode", "role", "fields", "arkivdel", "separator", "leaf", "leaf_ident", "leaf_title"),
         *("default_class", "classes", "class_mode"),
     )
@@ -262,14 +262,14 @@ def _classification(table: _Table, index: int) -> Classification:
         leaf=table.choice("leaf", ("fault", "child"), "fault"),
         leaf_ident=table.text("leaf_ident", "0"),
         leaf_title=table.text("leaf_title", "Generelt"),
-        default_class=_declared(table.table("default_class")) if "default_class" in table.data else None,
-        classes=tuple(_declared(part) for part in table.tables("classes")),
+        default_class=_declared_class(table.table("default_class")) if "default_class" in table.data else None,
+        classes=tuple(_declared_class(part) for part in table.tables("classes")),
         class_mode=_mode(table, "class_mode"),
     )
 
 
-def _declared(table: _Table) -> DeclaredClass:
-    table.only("ident", "title", "fields")
+def _declared_class(table: _Table) -> DeclaredClass:
+    table.check_keys("ident", "title", "fields")
     ident = table.text("ident")
     if not ident:
         table.problem("missing-key", name="ident")
@@ -277,7 +277,7 @@ def _declared(table: _Table) -> DeclaredClass:
 
 
 def _personal_data(table: _Table) -> PersonalData:
-    table.only("identity_numbers", "screening")
+    table.check_keys("identity_numbers", "screening")
     policy = table.choice("identity_numbers", ("report", "set-aside", "screen"), "report")
     screening = table.text("screening") or None
     if policy == "screen" and screening is None:
@@ -286,7 +286,7 @@ def _personal_data(table: _Table) -> PersonalData:
 
 
 def _skip(table: _Table) -> SkipRule:
-    table.only("for", "when", "reason")
+    table.check_keys("for", "when", "reason")
     reason = table.value("reason")
     if reason is None or reason.raw == "":
         table.problem("missing-key", name="reason")
@@ -294,7 +294,7 @@ def _skip(table: _Table) -> SkipRule:
 
 
 def _formats(table: _Table, zone: str) -> Formats:
-    table.only("locale", "dates", "decimal", "thousands", "century", "longest")
+    table.check_keys("locale", "dates", "decimal", "thousands", "century", "longest")
     forms = []
     for index, form in enumerate(table.texts("dates")):
         try:
@@ -319,7 +319,7 @@ def _formats(table: _Table, zone: str) -> Formats:
 
 
 def _map(table: _Table) -> MapRule:
-    table.only(*("for", "when", "type", "key", "arkivdel", "parent", "parents", "documents"), *_TRAITS, *_SHORT)
+    table.check_keys(*("for", "when", "type", "key", "arkivdel", "parent", "parents", "documents"), *_TRAITS, *_SHORT)
     return MapRule(
         line=table.line,
         kinds=table.texts("for"),
@@ -336,7 +336,7 @@ def _map(table: _Table) -> MapRule:
 
 
 def _folder(table: _Table) -> FolderRule:
-    table.only(*("when", "each", "key", "type"), *_TRAITS, *_SHORT)
+    table.check_keys(*("when", "each", "key", "type"), *_TRAITS, *_SHORT)
     if "key" not in table.data:
         table.problem("missing-key", name="key")
     return FolderRule(
@@ -351,7 +351,7 @@ def _folder(table: _Table) -> FolderRule:
 
 
 def _document(table: _Table) -> DocumentRule:
-    table.only(*("each", "when", "versions", "notes", "external_ids"), *_SHORT)
+    table.check_keys(*("each", "when", "versions", "notes", "external_ids"), *_SHORT)
     return DocumentRule(
         line=table.line,
         each=table.value("each"),
@@ -363,7 +363,7 @@ def _document(table: _Table) -> DocumentRule:
 
 
 def _version(table: _Table) -> VersionRule:
-    table.only("content", "each", "when", "fields", "external_ids")
+    table.check_keys("content", "each", "when", "fields", "external_ids")
     return VersionRule(
         line=table.line,
         content=table.value("content"),
@@ -381,9 +381,9 @@ def _all_fields(table: _Table) -> Fields:
     if screening:
         fields["skjerming"] = screening
     disposal = table.table("disposal")
-    disposal.only("vedtak", "hjemmel", "bevaringstid")
-    named = {"vedtak": "kassasjonsvedtak", "hjemmel": "kassasjonshjemmel", "bevaringstid": "bevaringstid"}
-    for short, field in named.items():
+    disposal.check_keys("vedtak", "hjemmel", "bevaringstid")
+    field_names = {"vedtak": "kassasjonsvedtak", "hjemmel": "kassasjonshjemmel", "bevaringstid": "bevaringstid"}
+    for short, field in field_names.items():
         value = disposal.value(short)
         if value:
             fields[field] = value
@@ -408,7 +408,7 @@ def _traits(table: _Table) -> Traits:
 
 
 def _part(table: _Table, section: str) -> PartRule:
-    table.only("type", "each", "when", "fields", *(["by"] if section == "sign_offs" else []))
+    table.check_keys("type", "each", "when", "fields", *(["by"] if section == "sign_offs" else []))
     if section == "identifiers" and "type" not in table.data:
         table.problem("missing-key", name="type")
     return PartRule(
@@ -433,7 +433,7 @@ def _class_rules(table: _Table, name: str) -> tuple[ClassRule, ...]:
 
 
 def _class_table(table: _Table) -> ClassRule:
-    table.only("ident", "title", "titles", "in", "fields")
+    table.check_keys("ident", "title", "titles", "in", "fields")
     ident = table.value("ident")
     if ident is None:
         table.problem("missing-key", name="ident")
@@ -448,7 +448,7 @@ def _class_table(table: _Table) -> ClassRule:
 
 
 def _cross_reference(table: _Table) -> CrossReference:
-    table.only("to", "key", "from", "each", "when")
+    table.check_keys("to", "key", "from", "each", "when")
     to = table.choice("to", ("Registrering", "Mappe"), "Registrering")
     key = table.value("key")
     if key is None:

@@ -10,11 +10,11 @@ from noarkit.sources.recipe.format import Recipe
 _OPEN = "= none"
 
 
-def undecided(recipe: Recipe) -> list[tuple[str, int]]:
+def undecided_kinds(recipe: Recipe) -> list[tuple[str, int]]:
     """The kinds of records whose screening nobody decided, each with the line that says so."""
     return [
-        (kind, told.line)
+        (kind, value.line)
         for rule in recipe.maps
-        if (told := rule.fields.get("skjerming")) is not None and told.raw == _OPEN
+        if (value := rule.fields.get("skjerming")) is not None and value.raw == _OPEN
         for kind in rule.kinds
     ]

@@ -35,17 +35,17 @@ class Targets:
     systems: Mapping[str, System] = field(default_factory=dict)
 
 
-class Maker(Protocol):
+class FieldCompiler(Protocol):
     """What compiles fields and keeps problems."""
 
     @property
     def recipe(self) -> Recipe: ...
     def problem(self, line: int, key: str, **data: object) -> None: ...
-    def near(self, name: str, known: Mapping[str, str]) -> str: ...
-    def fields(self, kind: ObjectType, given: Fields, line: int, *, inside: bool = False) -> FieldPlan: ...
+    def near(self, name: str, candidates: Mapping[str, str]) -> str: ...
+    def fields(self, kind: ObjectType, rule_fields: Fields, line: int, *, inside: bool = False) -> FieldPlan: ...
 
 
-def target_entities(maker: Maker) -> Targets:
+def target_entities(maker: FieldCompiler) -> Targets:
     """Makes the entities of `[target]`, and tells `maker` what is wrong with it."""
     target = maker.recipe.target
     entities: list[Entity] = []
@@ -58,16 +58,20 @@ def target_entities(maker: Maker) -> Targets:
     systems, of_arkivdel = _systems(maker, entities)
     arkivdeler: dict[str, str] = {}
     for rule in target.arkivdeler:
-        made = _entity(maker, rule, "arkivdel", arkiv, of_arkivdel.get(rule.name, ()))
-        if rule.name in arkivdeler or made.key in arkivdeler.values():
+        arkivdel = _entity(maker, rule, "arkivdel", arkiv, of_arkivdel.get(rule.name, ()))
+        if rule.name in arkivdeler or arkivdel.key in arkivdeler.values():
             maker.problem(rule.line, "duplicate-target", name=rule.name)
-        arkivdeler[rule.name] = made.key
-        entities.append(made)
+        arkivdeler[rule.name] = arkivdel.key
+        entities.append(arkivdel)
     return Targets(tuple(entities), arkivdeler, systems)
 
 
 def _entity(
-    maker: Maker, rule: TargetRule, prefix: str, arkiv: Entity | None = None, links: tuple[tuple[str, str], ...] = ()
+    maker: FieldCompiler,
+    rule: TargetRule,
+    prefix: str,
+    arkiv: Entity | None = None,
+    links: tuple[tuple[str, str], ...] = (),
 ) -> Entity:
     fields = constant_fields(maker, rule.type, rule.fields, rule.line, found_only=rule.mode is Target.FIND)
     if rule.mode is Target.FIND and not fields:
@@ -75,7 +79,7 @@ def _entity(
     if arkiv is None and rule.type == "Arkivdel" and rule.mode is not Target.FIND:
         maker.problem(rule.line, "arkivdel-without-arkiv", name=rule.name)
     return Entity(
-        key=f"{prefix}:{key_text(_natural(rule.type, fields))}",
+        key=f"{prefix}:{key_text(_natural_key(rule.type, fields))}",
         type=rule.type,
         fields=fields,
         parent=arkiv.key if arkiv else None,
@@ -86,31 +90,35 @@ def _entity(
     )
 
 
-def _natural(kind: str, fields: Mapping[str, FieldValue]) -> str:
-    found = fields.get(NATURAL_KEYS[kind]) or fields.get("uuid") or next(iter(fields.values()), "")
-    return str(found)
+def _natural_key(kind: str, fields: Mapping[str, FieldValue]) -> str:
+    value = fields.get(NATURAL_KEYS[kind]) or fields.get("uuid") or next(iter(fields.values()), "")
+    return str(value)
 
 
 def constant_fields(
-    maker: Maker, kind: str, given: Fields, line: int, *, found_only: bool = False
+    maker: FieldCompiler, kind: str, rule_fields: Fields, line: int, *, found_only: bool = False
 ) -> dict[str, FieldValue]:
     """Fields of a target: constants all. What is only to be found need not have all that a new one must."""
-    for name, value in given.items():
+    for name, value in rule_fields.items():
         if value.expression is not None:
             maker.problem(value.line, "constant-wanted", field=name)
     object_type = metamodel().types[kind]
     if not found_only:
-        return dict(maker.fields(object_type, given, line).constants)
-    natural = {name: value for name in _needed(object_type) if (value := Value("-", line)) and name not in given}
-    made = maker.fields(object_type, {**natural, **given}, line).constants
-    return {name: value for name, value in made.items() if name in given}
+        return dict(maker.fields(object_type, rule_fields, line).constants)
+    natural = {
+        name: value for name in _required_fields(object_type) if (value := Value("-", line)) and name not in rule_fields
+    }
+    constants = maker.fields(object_type, {**natural, **rule_fields}, line).constants
+    return {name: value for name, value in constants.items() if name in rule_fields}
 
 
-def _needed(kind: ObjectType) -> list[str]:
+def _required_fields(kind: ObjectType) -> list[str]:
     return [field.name for field in kind.fields.values() if field.need == "must" and not field.has_default]
 
 
-def _systems(maker: Maker, entities: list[Entity]) -> tuple[dict[str, System], dict[str, tuple[tuple[str, str], ...]]]:
+def _systems(
+    maker: FieldCompiler, entities: list[Entity]
+) -> tuple[dict[str, System], dict[str, tuple[tuple[str, str], ...]]]:
     """The classifications by name; and for each arkivdel the links to those it has."""
     target = maker.recipe.target
     names = {rule.name: "" for rule in target.arkivdeler}
@@ -118,11 +126,11 @@ def _systems(maker: Maker, entities: list[Entity]) -> tuple[dict[str, System], d
     links: dict[str, tuple[tuple[str, str], ...]] = {}
     primary: dict[str, str] = {}
     for rule in target.classifications:
-        system, made = _system(maker, rule)
+        system, system_entities = _system(maker, rule)
         if rule.name in systems:
             maker.problem(rule.line, "duplicate-target", name=rule.name)
         systems[rule.name] = system
-        entities.extend(made)
+        entities.extend(system_entities)
         for name in rule.arkivdeler or tuple(names):
             if name not in names:
                 maker.problem(
@@ -137,11 +145,11 @@ def _systems(maker: Maker, entities: list[Entity]) -> tuple[dict[str, System], d
     return systems, links
 
 
-def _system(maker: Maker, rule: Classification) -> tuple[System, list[Entity]]:
-    given = rule.fields or {"tittel": Value(rule.name, rule.line)}
+def _system(maker: FieldCompiler, rule: Classification) -> tuple[System, list[Entity]]:
+    system_fields = rule.fields or {"tittel": Value(rule.name, rule.line)}
     found_only = rule.mode is Target.FIND
-    fields = constant_fields(maker, "Klassifikasjonssystem", given, rule.line, found_only=found_only)
-    title = _natural("Klassifikasjonssystem", fields)
+    fields = constant_fields(maker, "Klassifikasjonssystem", system_fields, rule.line, found_only=found_only)
+    title = _natural_key("Klassifikasjonssystem", fields)
     key = f"classification:{key_text(title)}"
     entity = Entity(key, "Klassifikasjonssystem", fields, target=rule.mode, recipe_line=rule.line)
     system = System(
@@ -154,10 +162,10 @@ def _system(maker: Maker, rule: Classification) -> tuple[System, list[Entity]]:
         mode=rule.class_mode,
         inner=_inner(rule),
     )
-    declared: dict[str, Entity] = {}
-    for one in sorted(rule.classes, key=lambda one: (one.ident.count(rule.separator or "\0"), one.ident)):
-        for made in _declared(maker, system, one) if one.ident else ():
-            declared.setdefault(str(made.fields["klasseIdent"]), made)
+    classes: dict[str, Entity] = {}
+    for declared_class in sorted(rule.classes, key=lambda one: (one.ident.count(rule.separator or "\0"), one.ident)):
+        for item in _class_entities(maker, system, declared_class) if declared_class.ident else ():
+            classes.setdefault(str(item.fields["klasseIdent"]), item)
     with_classes = System(
         system.key,
         system.name,
@@ -166,18 +174,18 @@ def _system(maker: Maker, rule: Classification) -> tuple[System, list[Entity]]:
         system.leaf_ident,
         system.leaf_title,
         system.mode,
-        declared,
+        classes,
         system.inner,
-        _by_default(maker, system, rule.default_class),
+        _default_classes(maker, system, rule.default_class),
     )
-    return with_classes, [entity, *declared.values()]
+    return with_classes, [entity, *classes.values()]
 
 
-def _by_default(maker: Maker, system: System, one: DeclaredClass | None) -> dict[str, Entity]:
+def _default_classes(maker: FieldCompiler, system: System, declared_class: DeclaredClass | None) -> dict[str, Entity]:
     """The default class by its ident, so that a rule that names it by ident alone gets its title too."""
-    if one is None or not one.ident:
+    if declared_class is None or not declared_class.ident:
         return {}
-    last = _declared(maker, system, one)[-1]
+    last = _class_entities(maker, system, declared_class)[-1]
     return {str(last.fields["klasseIdent"]): last}
 
 
@@ -185,22 +193,24 @@ def _inner(rule: Classification) -> frozenset[str]:
     """The declared idents that have declared classes beneath them."""
     if not rule.separator:
         return frozenset()
-    return frozenset(ident for one in rule.classes for ident in idents_of(one.ident, rule.separator)[:-1])
+    return frozenset(
+        ident for declared_class in rule.classes for ident in idents_of(declared_class.ident, rule.separator)[:-1]
+    )
 
 
-def _declared(maker: Maker, system: System, one: DeclaredClass) -> list[Entity]:
+def _class_entities(maker: FieldCompiler, system: System, declared_class: DeclaredClass) -> list[Entity]:
     fields = {
-        **one.fields,
-        "klasseIdent": Value(one.ident, one.line),
-        "tittel": Value(one.title, one.line),
+        **declared_class.fields,
+        "klasseIdent": Value(declared_class.ident, declared_class.line),
+        "tittel": Value(declared_class.title, declared_class.line),
     }
-    made = constant_fields(maker, "Klasse", fields, one.line)
-    idents = idents_of(one.ident, system.separator)
+    class_fields = constant_fields(maker, "Klasse", fields, declared_class.line)
+    idents = idents_of(declared_class.ident, system.separator)
     chain = [
-        class_entity(system, idents[: depth + 1], {"klasseIdent": ident, "tittel": ident}, one.line)
+        class_entity(system, idents[: depth + 1], {"klasseIdent": ident, "tittel": ident}, declared_class.line)
         for depth, ident in enumerate(idents[:-1])
     ]
-    return [*chain, class_entity(system, idents, made, one.line)]
+    return [*chain, class_entity(system, idents, class_fields, declared_class.line)]
 
 
 def idents_of(ident: str, separator: str) -> list[str]:

@@ -82,12 +82,12 @@ def make_formats(formats: Formats) -> Formats:
 def read_date_form(form: str) -> re.Pattern[str]:
     """Compiles a date form such as `%d.%m.%Y`; raises ValueRefused where it names an unknown part, or one twice."""
     pieces = []
-    rest = iter(form)
-    for sign in rest:
+    signs = iter(form)
+    for sign in signs:
         if sign != "%":
             pieces.append(r"\s+" if sign == " " else re.escape(sign))
             continue
-        part = _PARTS.get(next(rest, ""))
+        part = _PARTS.get(next(signs, ""))
         if part is None:
             raise ValueRefused("date-form")
         pieces.append(part)
@@ -105,8 +105,8 @@ def is_blank(value: object) -> bool:
 def to_moment(value: object, formats: Formats) -> datetime:
     """A point in time with zone: from a datetime, a date (its midnight), seconds since 1970, or text."""
     try:
-        found = _moment(value, formats)
-        return found if found.tzinfo else found.replace(tzinfo=formats.zone)
+        moment = _moment(value, formats)
+        return moment if moment.tzinfo else moment.replace(tzinfo=formats.zone)
     except (ValueError, OverflowError, OSError) as fault:
         raise ValueRefused("not-a-time") from fault
 
@@ -116,8 +116,8 @@ def to_date(value: object, formats: Formats) -> date:
     if isinstance(value, date) and not isinstance(value, datetime):
         return value
     try:
-        found = _moment(value, formats)
-        return found.astimezone(formats.zone).date() if found.tzinfo else found.date()
+        moment = _moment(value, formats)
+        return moment.astimezone(formats.zone).date() if moment.tzinfo else moment.date()
     except (ValueError, OverflowError, OSError) as fault:
         raise ValueRefused("not-a-date") from fault
 
@@ -230,15 +230,15 @@ def _moment(value: object, formats: Formats) -> datetime:
 
 def _moment_of_text(text: str, formats: Formats) -> datetime:
     for reader in formats.readers[: len(formats.dates)]:
-        if found := reader.fullmatch(text):
-            return _moment_of_parts(found.groupdict(), formats)
+        if match := reader.fullmatch(text):
+            return _moment_of_parts(match.groupdict(), formats)
     try:
         return datetime.fromisoformat(text)
     except ValueError:
         pass
     for reader in formats.readers[len(formats.dates) :]:
-        if found := reader.fullmatch(text):
-            return _moment_of_parts(found.groupdict(), formats)
+        if match := reader.fullmatch(text):
+            return _moment_of_parts(match.groupdict(), formats)
     raise ValueRefused("not-a-time")
 
 
@@ -278,10 +278,10 @@ def _month(parts: Mapping[str, str | None]) -> int:
 
 
 def _offset(text: str) -> tzinfo:
-    found = datetime.fromisoformat(f"2000-01-01T00:00:00{text.upper()}").tzinfo
-    if found is None:
+    offset = datetime.fromisoformat(f"2000-01-01T00:00:00{text.upper()}").tzinfo
+    if offset is None:
         raise ValueRefused("not-a-time")
-    return found
+    return offset
 
 
 def _number_of_text(text: str, formats: Formats) -> int | float:

@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from noarkit.errors import JournalFault
-from noarkit.safe.scratch import Unattended
+from noarkit.safe.scratch import ScratchConnection
 
 INDEX = "bundle.db"
 INDEX_VERSION = 1
@@ -35,22 +35,22 @@ class Origin:
     seal: str
     key: str
     packed: bool
-    made: str
+    made_at: str
     by: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class BundleDocument:
     """A document of a bundle: where it lies and its checksum, or the fault that kept the sender from it."""
 
     locator: str
-    lies: str = ""
+    location: str = ""
     sha256: str = ""
     code: str = ""
     data: Mapping[str, object] | None = None
 
 
-def write_index(path: Path, origin: Origin, documents: Iterable[Held]) -> None:
+def write_index(path: Path, origin: Origin, documents: Iterable[BundleDocument]) -> None:
     """Makes the index at `path`, which is not there, durable when this returns."""
     path.touch(mode=0o600, exist_ok=False)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
@@ -63,7 +63,7 @@ def write_index(path: Path, origin: Origin, documents: Iterable[Held]) -> None:
         db.executemany(
             "INSERT INTO held VALUES (?, ?, ?, ?, ?) ON CONFLICT (locator) DO UPDATE SET lies = excluded.lies,"
             " sha256 = excluded.sha256, code = NULL, data = NULL WHERE excluded.code IS NULL",
-            (_row(one) for one in documents),
+            (_row(document) for document in documents),
         )
         db.execute("COMMIT")
 
@@ -88,7 +88,7 @@ def move_origin(path: Path, where: str) -> None:
 def connect_index(path: Path) -> sqlite3.Connection:
     """The index, to read only."""
     where = f"{path.resolve().as_uri()}?mode=ro"
-    return sqlite3.connect(where, uri=True, check_same_thread=False, factory=Unattended)
+    return sqlite3.connect(where, uri=True, check_same_thread=False, factory=ScratchConnection)
 
 
 def _facts(origin: Origin) -> list[tuple[str, str]]:
@@ -99,11 +99,11 @@ def _facts(origin: Origin) -> list[tuple[str, str]]:
         ("seal", origin.seal),
         ("key", origin.key),
         ("packed", "yes" if origin.packed else "no"),
-        ("made", origin.made),
+        ("made", origin.made_at),
         ("by", orjson.dumps(dict(origin.by)).decode()),
     ]
 
 
-def _row(one: Held) -> tuple[str | None, ...]:
-    data = None if one.data is None else orjson.dumps(dict(one.data), default=str).decode()
-    return one.locator, one.lies or None, one.sha256 or None, one.code or None, data
+def _row(document: BundleDocument) -> tuple[str | None, ...]:
+    data = None if document.data is None else orjson.dumps(dict(document.data), default=str).decode()
+    return document.locator, document.location or None, document.sha256 or None, document.code or None, data

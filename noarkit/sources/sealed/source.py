@@ -19,11 +19,11 @@ from noarkit.errors import ItemUnreadable, ItemVanished, SourceFault, SourceGone
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.graph.store import GraphStore
-from noarkit.packages.holding.located import Located, LocatedStream
-from noarkit.sources.plain import opened_below
+from noarkit.packages.container.locators import MemberReader, MemberStream
+from noarkit.sources.plain import open_below
 from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
-from noarkit.sources.proven import ProvenStream
 from noarkit.sources.sealed.index import connect_index, read_origin
+from noarkit.sources.verified_stream import VerifiedStream
 
 KIND = "sealed"
 _TELL_EVERY = 10_000
@@ -37,7 +37,7 @@ class SealedSource:
         self._index = index
         self.origin = read_origin(index)
         self.path = Path(self.origin.where)
-        self._located = Located(self.path)
+        self._located = MemberReader(self.path)
         self._db: sqlite3.Connection | None = None
         self._owner = 0
 
@@ -46,34 +46,34 @@ class SealedSource:
         """The bundle, by its place."""
         return SourceIdentity(KIND, self.origin.where, {"id": self.origin.id})
 
-    def records(self, tell: Listener) -> Iterator[SourceItem]:
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every record that was sealed, in the plan's order."""
         with closing(GraphStore.open(self._graph)) as graph:
             rows = graph.db.execute("SELECT key, state, code, data FROM record ORDER BY n")
             for count, (key, state, code, data) in enumerate(rows, 1):
                 yield _item(str(key), str(state), code, data)
                 if count % _TELL_EVERY == 0:
-                    tell(Event("source_read", {"items": count}))
+                    emit(Event("source_read", {"items": count}))
 
     @contextmanager
     def open(self, content: Content) -> Iterator[ContentStream]:
         """Opens a document by its locator. Raises `ItemVanished`, `ItemUnreadable`, the fault that the sender met with
         it, and `SourceGone` where the bundle is not there."""
-        lies, sha256 = self._lies(content.locator)
+        lies, sha256 = self._locate(content.locator)
         if not os.path.lexists(self.path):
             raise SourceGone(where=self.origin.where, why="ENOENT")
         if self.origin.packed:
             with self._located.open(lies) as packed:
-                yield ProvenStream(LocatedStream(packed, self._located, None), "sha256", sha256)
+                yield VerifiedStream(MemberStream(packed, self._located, None), "sha256", sha256)
         else:
-            with opened_below(self.path, lies) as file:
-                yield ProvenStream(_Bytes(file, content.locator), "sha256", sha256)
+            with open_below(self.path, lies) as file:
+                yield VerifiedStream(_Bytes(file, content.locator), "sha256", sha256)
 
     def default_recipe(self) -> str:
         """None: a bundle is loaded as it was planned."""
         raise _no_source(self.origin.where)
 
-    def proposal(self, tell: Listener) -> str:
+    def proposal(self, emit: Listener) -> str:
         """None, as above."""
         raise _no_source(self.origin.where)
 
@@ -83,16 +83,16 @@ class SealedSource:
     def __setstate__(self, state: Mapping[str, Path]) -> None:
         self.__init__(state["graph"], state["index"])  # type: ignore[misc]  # made anew in the other process
 
-    def _lies(self, locator: str) -> tuple[str, str]:
+    def _locate(self, locator: str) -> tuple[str, str]:
         if self._db is None or self._owner != os.getpid():  # a connection is never shared with a child
             self._db, self._owner = connect_index(self._index), os.getpid()
         row = self._db.execute("SELECT lies, sha256, code, data FROM held WHERE locator = ?", (locator,)).fetchone()
         if row is None:
             raise ItemVanished(key=locator)
-        lies, sha256, code, data = row
+        location, sha256, code, data = row
         if code is not None:
-            raise _as_met(str(code), orjson.loads(data or "{}"), locator)
-        return str(lies), str(sha256)
+            raise _rebuild_fault(str(code), orjson.loads(data or "{}"), locator)
+        return str(location), str(sha256)
 
 
 def no_plain_source(where: str) -> None:
@@ -130,7 +130,7 @@ def _item(key: str, state: str, code: str | None, data: str | None) -> SourceIte
     return SourceRecord(KIND, key, {})
 
 
-def _as_met(code: str, data: Mapping[str, object], locator: str) -> SourceFault:
+def _rebuild_fault(code: str, data: Mapping[str, object], locator: str) -> SourceFault:
     """The fault that the sender met, once more; nothing but a fault of an item is taken from a bundle."""
     for kind in vars(errors).values():
         if isinstance(kind, type) and issubclass(kind, SourceFault) and kind.code == code and kind.exit_code == 3:

@@ -31,6 +31,6 @@ def find_siard(where: str) -> SiardArchiveSource | None:
 
 def reopen_siard(identity: SourceIdentity) -> SiardArchiveSource:
     """The archive that a plan was made from, on the same terms. Raises `SourceGone` where it is another now."""
-    from noarkit.sources.siard.source import reopened
+    from noarkit.sources.siard.source import reopen
 
-    return reopened(identity)
+    return reopen(identity)

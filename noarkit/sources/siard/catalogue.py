@@ -11,12 +11,12 @@ from operator import itemgetter
 
 from noarkit.packages.siard.model import Attribute, Check, Column, Parameter, Routine, Trigger, UserType
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
+from noarkit.sources.database.catalogue import DOMAINS, statements
 from noarkit.sources.database.columns import column_of
-from noarkit.sources.database.declared import DOMAINS, statements
 from noarkit.sources.database.schema import TableName
 from noarkit.sources.database.session import Row, Session
 from noarkit.sources.database.sqlite_statement import Statement
-from noarkit.sources.siard.types import Judged, siard_column
+from noarkit.sources.siard.types import ColumnContents, siard_column
 
 _TIMES = ("BEFORE", "AFTER", "INSTEAD OF")
 _ROUTINES = (
@@ -75,11 +75,13 @@ def routines(session: Session, schema: str) -> tuple[Routine, ...]:
         return ()
     own = session.family == POSTGRESQL
     rows = session.rows(_PARAMETERS_OF_POSTGRESQL if own else _PARAMETERS, (schema,))
-    taken = {
-        (str(name), str(kind)): tuple(_parameter(session, row) for row in some)
-        for (name, kind), some in groupby(rows, key=itemgetter(0, 1))
+    parameters = {
+        (str(name), str(kind)): tuple(_parameter(session, row) for row in group)
+        for (name, kind), group in groupby(rows, key=itemgetter(0, 1))
     }
-    return tuple(_routine(row, taken) for row in session.rows(_ROUTINES_OF_POSTGRESQL if own else _ROUTINES, (schema,)))
+    return tuple(
+        _routine(row, parameters) for row in session.rows(_ROUTINES_OF_POSTGRESQL if own else _ROUTINES, (schema,))
+    )
 
 
 def user_types(session: Session, schema: str) -> tuple[UserType, ...]:
@@ -90,21 +92,21 @@ def user_types(session: Session, schema: str) -> tuple[UserType, ...]:
     if session.family != POSTGRESQL:
         return ()
     parts = {
-        str(name): tuple(_attribute(session, row) for row in some)
-        for name, some in groupby(session.rows(_ATTRIBUTES, (schema,)), key=itemgetter(0))
+        str(name): tuple(_attribute(session, row) for row in group)
+        for name, group in groupby(session.rows(_ATTRIBUTES, (schema,)), key=itemgetter(0))
     }
     return tuple(_user_type(session, row, parts) for row in session.rows(_TYPES, (schema,)))
 
 
 def triggers(session: Session, schema: str) -> Mapping[str, tuple[Trigger, ...]]:
     """What is done when rows change, by table; a trigger for several events is told once."""
-    found: dict[str, dict[str, Trigger]] = {}
+    by_table: dict[str, dict[str, Trigger]] = {}
     for table, name, timing, event, action in _trigger_rows(session, schema):
-        of_table = found.setdefault(table, {})
+        of_table = by_table.setdefault(table, {})
         before = of_table.get(name)
         events = event if before is None else f"{before.event} OR {event}"
         of_table[name] = Trigger(name, timing if timing in _TIMES else "AFTER", events, action=action)
-    return {table: tuple(some.values()) for table, some in found.items()}
+    return {table: tuple(by_name.values()) for table, by_name in by_table.items()}
 
 
 def checks(session: Session, table: TableName) -> tuple[Check, ...]:
@@ -114,43 +116,43 @@ def checks(session: Session, table: TableName) -> tuple[Check, ...]:
         return tuple(Check(name or f"check_{number}", words) for number, (name, words) in enumerate(own, start=1))
     with session.faults():
         try:
-            told = session.inspector.get_check_constraints(table.name, schema=table.schema)
+            constraints = session.inspector.get_check_constraints(table.name, schema=table.schema)
         except NotImplementedError:
             return ()
     return tuple(
-        Check(str(one.get("name") or f"check_{number}"), str(one.get("sqltext") or ""))
-        for number, one in enumerate(told, start=1)
+        Check(str(constraint.get("name") or f"check_{number}"), str(constraint.get("sqltext") or ""))
+        for number, constraint in enumerate(constraints, start=1)
     )
 
 
-def _routine(row: Row, taken: Mapping[tuple[str, str], tuple[Parameter, ...]]) -> Routine:
-    specific, name, source, language, returns, kind, comment = ("" if one is None else str(one) for one in row)
+def _routine(row: Row, parameters: Mapping[tuple[str, str], tuple[Parameter, ...]]) -> Routine:
+    specific, name, source, language, returns, kind, comment = ("" if value is None else str(value) for value in row)
     return Routine(
         specific or name,
         name,
         description=comment,
         source=source,
-        characteristic=" ".join(one for one in (kind, f"LANGUAGE {language}" if language else "") if one),
+        characteristic=" ".join(value for value in (kind, f"LANGUAGE {language}" if language else "") if value),
         return_type=returns if kind != "PROCEDURE" else "",
-        parameters=taken.get((specific, kind), ()),
+        parameters=parameters.get((specific, kind), ()),
     )
 
 
 def _parameter(session: Session, row: Row) -> Parameter:
     number, name, mode, words = row[2:]
-    made = _typed(session, str(name or f"${number}"), str(words))
-    return Parameter(made.name, str(mode), made.type, type_original=made.type_original)
+    column = _typed_column(session, str(name or f"${number}"), str(words))
+    return Parameter(column.name, str(mode), column.type, type_original=column.type_original)
 
 
 def _attribute(session: Session, row: Row) -> Attribute:
-    name, words, comment = (str(one or "") for one in row[1:])
-    made = _typed(session, name, words)
-    return Attribute(name, made.type, type_original=made.type_original, description=comment)
+    name, words, comment = (str(value or "") for value in row[1:])
+    column = _typed_column(session, name, words)
+    return Attribute(name, column.type, type_original=column.type_original, description=comment)
 
 
-def _typed(session: Session, name: str, words: str) -> Column:
+def _typed_column(session: Session, name: str, words: str) -> Column:
     """A value by its type; an array is a text here, for nobody knows how many elements it has at most."""
-    return siard_column(session.family, column_of(session, name, words), Judged(odd=words.endswith("[]")))
+    return siard_column(session.family, column_of(session, name, words), ColumnContents(odd=words.endswith("[]")))
 
 
 def _user_type(session: Session, row: Row, parts: Mapping[str, tuple[Attribute, ...]]) -> UserType:
@@ -161,26 +163,26 @@ def _user_type(session: Session, row: Row, parts: Mapping[str, tuple[Attribute, 
         words, demands = f"character varying({longest or 1})", [f"ENUM ({labels or ''})"]
     else:
         words = str(base)
-        told = (
+        clauses = (
             f"AS {over}" if over else "",
             f"DEFAULT {default}" if default is not None else "",
             "NOT NULL" if not_null else "",
             conditions,
         )
-        demands = [str(one) for one in told if one]
-    made = _typed(session, str(name), words)
+        demands = [str(clause) for clause in clauses if clause]
+    column = _typed_column(session, str(name), words)
     description = "\n".join([*([str(comment)] if comment else []), *demands])
-    return UserType(str(name), "distinct", base=made.type, description=description)
+    return UserType(str(name), "distinct", base=column.type, description=description)
 
 
 def _trigger_rows(session: Session, schema: str) -> Iterator[Sequence[str]]:
     if session.family in (POSTGRESQL, MYSQL):
         for row in session.rows(_TRIGGERS, (schema,)):
-            yield [str(one or "") for one in row]
+            yield [str(text or "") for text in row]
     elif session.family == SQLITE:
         statement = "SELECT tbl_name, name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name"
         for table, name, sql in session.rows(statement):
             words = " ".join(str(sql).upper().split())
-            timing = next((one for one in _TIMES if f" {one} " in words), "BEFORE")
-            event = next((one for one in ("INSERT", "DELETE", "UPDATE") if f" {one} " in words), "UPDATE")
+            timing = next((text for text in _TIMES if f" {text} " in words), "BEFORE")
+            event = next((text for text in ("INSERT", "DELETE", "UPDATE") if f" {text} " in words), "UPDATE")
             yield [str(table), str(name), timing, event, str(sql)]

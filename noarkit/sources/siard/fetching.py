@@ -20,14 +20,14 @@ from noarkit.sources.database.columns import Column
 from noarkit.sources.database.schema import Table, source_of
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.values import Kind, converter
-from noarkit.sources.siard.types import BYTES, OBJECT, TEXT, Judged, expression, is_object, oddness
+from noarkit.sources.siard.types import BYTES, OBJECT, TEXT, ColumnContents, expression, is_object, oddness
 
 _AT_ONCE = 1024 * 1024
 _SLICE = 8 * 1024 * 1024
 _BATCH_ROWS = 2_000
 _QUESTIONS_AT_ONCE = 1_000
 _CLASSES = ("integer", "real", "text", "blob")
-_HELD = frozenset({*_CLASSES, OBJECT})
+_STORED_CLASSES = frozenset({*_CLASSES, OBJECT})
 _SIZED = frozenset({Kind.TEXT, Kind.BYTES, Kind.JSON, Kind.XML, Kind.OTHER, Kind.GEOMETRY})
 
 
@@ -38,7 +38,7 @@ class Fetch:
     session: Session
     table: Table
     types: Mapping[str, str]
-    judged: Mapping[str, Judged]
+    contents: Mapping[str, ColumnContents]
 
     @property
     def where_from(self) -> str:
@@ -46,7 +46,7 @@ class Fetch:
         return source_of(self.session, self.table)
 
 
-def judge(session: Session, table: Table) -> dict[str, Judged]:
+def inspect_columns(session: Session, table: Table) -> dict[str, ColumnContents]:
     """What the columns of a table hold that decides their types, by one question over all rows (several, where a server
     answers no more at once)."""
     questions: list[tuple[str, str, str]] = []
@@ -61,16 +61,19 @@ def judge(session: Session, table: Table) -> dict[str, Judged]:
         if column.kind is Kind.LARGE_OBJECT:
             questions.append((column.name, OBJECT, is_object(quoted)))
         if session.family == SQLITE:
-            questions += [(column.name, one, f"typeof({quoted}) = '{one}'") for one in _CLASSES]
-    found: dict[str, set[str]] = {}
+            questions += [(column.name, type_class, f"typeof({quoted}) = '{type_class}'") for type_class in _CLASSES]
+    findings: dict[str, set[str]] = {}
     for first in range(0, len(questions), _QUESTIONS_AT_ONCE):
-        some = questions[first : first + _QUESTIONS_AT_ONCE]
-        asked = ", ".join(_any(session.family, question) for _, _, question in some)
-        row = session.one(f"SELECT {asked} FROM {source_of(session, table)}") or ()  # noqa: S608  # quoted by the dialect
-        for (name, what, _), answer in zip(some, row, strict=False):
+        batch = questions[first : first + _QUESTIONS_AT_ONCE]
+        expressions = ", ".join(_any_row(session.family, question) for _, _, question in batch)
+        row = session.first_row(f"SELECT {expressions} FROM {source_of(session, table)}") or ()  # noqa: S608  # quoted by the dialect
+        for (name, what, _), answer in zip(batch, row, strict=False):
             if answer:
-                found.setdefault(name, set()).add(what)
-    return {name: Judged("odd" in held, "large" in held, frozenset(held) & _HELD) for name, held in found.items()}
+                findings.setdefault(name, set()).add(what)
+    return {
+        name: ColumnContents("odd" in classes, "large" in classes, frozenset(classes) & _STORED_CLASSES)
+        for name, classes in findings.items()
+    }
 
 
 def rows_of(fetch: Fetch) -> Iterator[Sequence[object]]:
@@ -78,9 +81,9 @@ def rows_of(fetch: Fetch) -> Iterator[Sequence[object]]:
     session, table = fetch.session, fetch.table
     readers = [_Reader(fetch, column) for column in table.columns]
     extra = _row_place(fetch) if any(reader.streams for reader in readers) else ""
-    wanted = [part for reader in readers for part in reader.selected()]
-    statement = f"SELECT {', '.join([*wanted, *([extra] if extra else [])])} FROM {fetch.where_from}"  # noqa: S608  # quoted
-    one_by_one = any(judged.large for judged in fetch.judged.values())
+    expressions = [part for reader in readers for part in reader.select_list()]
+    statement = f"SELECT {', '.join([*expressions, *([extra] if extra else [])])} FROM {fetch.where_from}"  # noqa: S608  # quoted
+    one_by_one = any(contents.large for contents in fetch.contents.values())
     batches = session.stream(statement, 1 if one_by_one and not extra else 50 if one_by_one else _BATCH_ROWS)
     if all(reader.is_plain for reader in readers):
         for batch in batches:
@@ -88,7 +91,7 @@ def rows_of(fetch: Fetch) -> Iterator[Sequence[object]]:
         return
     for batch in batches:
         for row in batch:
-            yield _made(readers, row)
+            yield _convert_row(readers, row)
 
 
 def columns_of(fetch: Fetch) -> Iterator[Sequence[Sequence[object]]] | None:
@@ -99,38 +102,38 @@ def columns_of(fetch: Fetch) -> Iterator[Sequence[Sequence[object]]] | None:
     readers = [_Reader(fetch, column) for column in fetch.table.columns]
     if not all(reader.is_plain and reader.is_textual for reader in readers):
         return None
-    wanted = ", ".join(part for reader in readers for part in reader.copied())
-    return _columns(fetch.session.copied(f"SELECT {wanted} FROM {fetch.where_from}"), len(readers))  # noqa: S608  # quoted
+    expressions = ", ".join(part for reader in readers for part in reader.copy_list())
+    return _columns(fetch.session.copy_lines(f"SELECT {expressions} FROM {fetch.where_from}"), len(readers))  # noqa: S608  # quoted
 
 
 def _columns(lines: Iterator[bytes], width: int) -> Iterator[list[list[str | None]]]:
-    while some := list(islice(lines, _BATCH_ROWS)):
-        flat = b"".join(some).decode().replace("\n", "\t").split("\t")
-        yield [_unescaped(flat[at:-1:width]) for at in range(width)]
+    while batch := list(islice(lines, _BATCH_ROWS)):
+        flat = b"".join(batch).decode().replace("\n", "\t").split("\t")
+        yield [_unescape(flat[at:-1:width]) for at in range(width)]
 
 
-def _unescaped(values: list[str]) -> list[str | None]:
+def _unescape(values: list[str]) -> list[str | None]:
     """The values of a column: COPY writes a NULL as a lone `\\N`, and control signs behind a backslash."""
     if "\\" not in "".join(values):
         return list(values)
-    return [None if one == "\\N" else _ESCAPE.sub(_sign, one) if "\\" in one else one for one in values]
+    return [None if text == "\\N" else _ESCAPE.sub(_sign, text) if "\\" in text else text for text in values]
 
 
-def _sign(found: re.Match[str]) -> str:
-    return _SIGNS.get(found[1], found[1])
+def _sign(match: re.Match[str]) -> str:
+    return _SIGNS.get(match[1], match[1])
 
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _SIGNS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
-def _made(readers: Sequence[_Reader], row: Sequence[object]) -> list[object]:
-    made: list[object] = []
+def _convert_row(readers: Sequence[_Reader], row: Sequence[object]) -> list[object]:
+    values: list[object] = []
     at = 0
     for reader in readers:
-        made.append(reader.value(row, at))
+        values.append(reader.value(row, at))
         at += reader.width
-    return made
+    return values
 
 
 class _Reader:
@@ -142,47 +145,50 @@ class _Reader:
         self._column = column
         self._type = fetch.types[column.name]
         self._quoted = session.quote(column.name)
-        found = sql_type(self._type)
-        self._textual = found is not None and found.kind in TEXTUAL
-        large = fetch.judged.get(column.name, Judged()).large
+        parsed_type = sql_type(self._type)
+        self._textual = parsed_type is not None and parsed_type.kind in TEXTUAL
+        large = fetch.contents.get(column.name, ColumnContents()).large
         self._objects = column.kind is Kind.LARGE_OBJECT and self._type == BYTES
         self.streams = (large or self._objects) and bool(_row_place(fetch))
         self.width = 2 if self.streams else 1
         self._convert = self._converter()
         self.is_plain = not self.streams and self._convert is None
 
-    def selected(self) -> list[str]:
+    def select_list(self) -> list[str]:
         """The expressions of the column: its value where that is small, and its size where it is not."""
         session = self._fetch.session
-        told = expression(session.family, self._column, self._type, self._quoted)
+        value_sql = expression(session.family, self._column, self._type, self._quoted)
         if not self.streams:
-            return [told]
+            return [value_sql]
         if self._objects:
             number = f"CAST({self._quoted} AS bigint)"
-            if not self._fetch.judged.get(self._column.name, Judged()).odd:
+            if not self._fetch.contents.get(self._column.name, ColumnContents()).odd:
                 return ["NULL", number]
-            other = (
+            digits_sql = (
                 f"convert_to(CAST({self._quoted} AS text), 'UTF8')"  # what is no large object: its number, as digits
             )
             return [
-                f"CASE WHEN NOT {is_object(self._quoted)} THEN {other} END",
+                f"CASE WHEN NOT {is_object(self._quoted)} THEN {digits_sql} END",
                 f"CASE WHEN {is_object(self._quoted)} THEN {number} END",
             ]
         size = _size(session.family, self._column, self._quoted)
-        return [f"CASE WHEN {size} <= {_AT_ONCE} THEN {told} END", f"CASE WHEN {size} > {_AT_ONCE} THEN {size} END"]
+        return [
+            f"CASE WHEN {size} <= {_AT_ONCE} THEN {value_sql} END",
+            f"CASE WHEN {size} > {_AT_ONCE} THEN {size} END",
+        ]
 
     @property
     def is_textual(self) -> bool:
         """True where COPY's text of a value is the value."""
         return self._column.kind not in (Kind.BYTES, Kind.ARRAY, Kind.LARGE_OBJECT)
 
-    def copied(self) -> list[str]:
+    def copy_list(self) -> list[str]:
         """The expressions for COPY, whose flags and infinities have other names."""
         if self._column.kind is Kind.BOOLEAN:
             return [f"CAST({self._quoted} AS text)"]
         if self._column.kind is Kind.FLOAT:
             return [f"REPLACE(CAST({self._quoted} AS text), 'Infinity', 'INF')"]
-        return self.selected()
+        return self.select_list()
 
     def value(self, row: Sequence[object], at: int) -> object:
         """The value of a row."""
@@ -195,10 +201,10 @@ class _Reader:
 
     def _converter(self) -> Callable[[object], object] | None:
         family = self._fetch.session.family
-        held = self._fetch.judged.get(self._column.name, Judged()).held
-        if family == SQLITE and self._type == BYTES and held != {"blob"}:
+        classes = self._fetch.contents.get(self._column.name, ColumnContents()).classes
+        if family == SQLITE and self._type == BYTES and classes != {"blob"}:
             return _to_bytes
-        if family == SQLITE and self._type == TEXT and held != {"text"}:
+        if family == SQLITE and self._type == TEXT and classes != {"text"}:
             return _to_text
         if self._column.kind is Kind.ARRAY and family == POSTGRESQL and self._type != TEXT:
             return converter(family, Kind.ARRAY)
@@ -217,8 +223,10 @@ class _Reader:
         if session.family == SQLITE:
             return _Blob(session, (table.name, self._column.name), int(str(place)))
         source, quoted = self._fetch.where_from, self._quoted
-        told = expression(session.family, self._column, self._type, quoted)
-        statement = f"SELECT SUBSTRING({told} FROM %s FOR %s) FROM {source} WHERE tableoid = %s::oid AND ctid = %s::tid"  # noqa: S608  # quoted
+        value_sql = expression(session.family, self._column, self._type, quoted)
+        statement = (
+            f"SELECT SUBSTRING({value_sql} FROM %s FOR %s) FROM {source} WHERE tableoid = %s::oid AND ctid = %s::tid"  # noqa: S608  # quoted
+        )
         return _Slices(session, statement, tuple(str(place).split(" ", 1)), from_one=True)
 
 
@@ -241,7 +249,7 @@ class _Slices:
         while True:
             span = (at + 1, _SLICE) if self.from_one else (at, _SLICE)
             values = (*span, *self.place) if self.from_one else (*self.place, *span)
-            piece = self.session.blocks(self.statement, values)
+            piece = self.session.fetch_value(self.statement, values)
             if not piece:
                 return
             at += len(piece)
@@ -275,16 +283,16 @@ class _Pieces:
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
-        self._held = b""
+        self._buffer = b""
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes: at most `size`, and no more than a piece at a time."""
-        if not self._held:
-            self._held = next(self._pieces, b"")
-        if size < 0 or size >= len(self._held):
-            block, self._held = self._held, b""
+        if not self._buffer:
+            self._buffer = next(self._pieces, b"")
+        if size < 0 or size >= len(self._buffer):
+            block, self._buffer = self._buffer, b""
         else:
-            block, self._held = self._held[:size], self._held[size:]
+            block, self._buffer = self._buffer[:size], self._buffer[size:]
         return block
 
 
@@ -310,13 +318,13 @@ def _row_place(fetch: Fetch) -> str:
         return "CONCAT(CAST(tableoid AS text), ' ', CAST(ctid AS text))"  # the parts of a table number their rows alike
     if fetch.session.family == SQLITE and not any(column.name == "_rowid_" for column in fetch.table.columns):
         name = fetch.table.name.name
-        row = fetch.session.one("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (name,))
+        row = fetch.session.first_row("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (name,))
         without = row is None or "WITHOUT ROWID" in " ".join(str(row[0]).upper().split())
         return "" if without else "_rowid_"
     return ""
 
 
-def _any(family: str, question: str) -> str:
+def _any_row(family: str, question: str) -> str:
     return f"bool_or({question})" if family == POSTGRESQL else f"MAX({question})"
 
 
@@ -326,5 +334,5 @@ def _to_text(value: object) -> object:
 
 
 def _to_bytes(value: object) -> object:
-    told = _to_text(value)
-    return told.encode("utf-8", "surrogateescape") if isinstance(told, str) else told
+    text = _to_text(value)
+    return text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text

@@ -19,16 +19,23 @@ from typing import Literal, Self
 from noarkit.errors import UsageFault
 from noarkit.packages.siard import model
 from noarkit.packages.siard.spec import CODES
-from noarkit.sources.database.address import POSTGRESQL, SQLITE, Address, Connections, kept_in, read_address
+from noarkit.sources.database.address import (
+    POSTGRESQL,
+    SQLITE,
+    Address,
+    Connections,
+    read_address,
+    with_password_source,
+)
+from noarkit.sources.database.catalogue import versioned_tables
 from noarkit.sources.database.columns import Column
-from noarkit.sources.database.declared import versioned
 from noarkit.sources.database.quiet import without_warnings
 from noarkit.sources.database.schema import Relation, Table, reflect, source_of
 from noarkit.sources.database.session import Session
-from noarkit.sources.database.streams import Desks
+from noarkit.sources.database.streams import SessionPool
 from noarkit.sources.siard.catalogue import checks, routines, triggers, user_types
-from noarkit.sources.siard.fetching import Fetch, columns_of, judge, rows_of
-from noarkit.sources.siard.types import Judged, fell_back, siard_column
+from noarkit.sources.siard.fetching import Fetch, columns_of, inspect_columns, rows_of
+from noarkit.sources.siard.types import ColumnContents, is_fallback, siard_column
 
 Facts = Mapping[str, str]
 """What nobody but people know of a database: `description`, `archiver`, `archiver_contact`, `data_owner`,
@@ -46,7 +53,7 @@ def live_source(
     if address is None:
         raise UsageFault(what="unknown-source", where=url)
     if connections is not None:
-        address = kept_in(address, connections)
+        address = with_password_source(address, connections)
     return LiveSource(address, facts or {}, schemas)
 
 
@@ -64,14 +71,14 @@ class LiveSource(AbstractContextManager["LiveSource"]):
     since they hold what their own types in SIARD cannot; `left_out` what SIARD has no place for."""
 
     def __init__(self, address: Address, facts: Facts, schemas: Sequence[str] = ()) -> None:
-        self._desks = Desks(address)
+        self._desks = SessionPool(address)
         self._address = address
-        self._session: Session = self._desks.session()
+        self._session: Session = self._desks.new_session()
         self._facts = facts
         try:
             self._tables = reflect(self._session, schemas)
-            self._judged = {
-                label: judge(self._session, table) if not table.is_view else {}
+            self._contents = {
+                label: inspect_columns(self._session, table) if not table.is_view else {}
                 for label, table in self._tables.tables.items()
             }
             with without_warnings():  # of types it does not know: ours are told by the name
@@ -79,7 +86,7 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         except BaseException:
             self._session.close()
             raise
-        self.as_text = tuple(self._fallen())
+        self.as_text = tuple(self._text_columns())
         self.left_out = tuple(self._left_out())
         self.stamp = self._stamp()
 
@@ -93,11 +100,11 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         """Lets the session go."""
         self._session.close()
 
-    def _fallen(self) -> Iterator[str]:
+    def _text_columns(self) -> Iterator[str]:
         """Columns that hold what their types in SIARD cannot, by table."""
         for label, table in self._tables.tables.items():
             for column in table.columns if not table.is_view else ():
-                if fell_back(self._address.family, column, self._judged[label].get(column.name, Judged())):
+                if is_fallback(self._address.family, column, self._contents[label].get(column.name, ColumnContents())):
                     yield f"{table.name.name}.{column.name}"
 
     def _left_out(self) -> Iterator[LeftOut]:
@@ -105,23 +112,25 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         for label, table in self._tables.tables.items():
             if not table.columns:
                 yield LeftOut(label, "no-columns", self._count(source_of(self._session, table)))
-        for name in versioned(self._session):
+        for name in versioned_tables(self._session):
             source = self._session.quote(name)
             earlier = self._count(f"{source} FOR SYSTEM_TIME ALL") - self._count(source)
             if earlier > 0:
                 yield LeftOut(name, "earlier-rows", earlier)
 
     def _count(self, source: str) -> int:
-        row = self._session.one(f"SELECT count(*) FROM {source}")  # noqa: S608  # quoted by the dialect
+        row = self._session.first_row(f"SELECT count(*) FROM {source}")  # noqa: S608  # quoted by the dialect
         return int(str(row[0])) if row else 0
 
     def _archive(self) -> model.Archive:
         """What the catalogue tells, in SIARD's words."""
         default = self._default()
         names = dict.fromkeys(table.name.schema or default for table in self._tables.tables.values())
-        named = dict.fromkeys([*names, *(name or default for name in self._tables.schemas)])
-        made = [self._schema(name, default) for name in named or {default: None}]
-        schemas = tuple(one for one in made if one.name in names or one.routines or one.types) or tuple(made[:1])
+        schema_names = dict.fromkeys([*names, *(name or default for name in self._tables.schemas)])
+        candidates = [self._schema(name, default) for name in schema_names or {default: None}]
+        schemas = tuple(
+            schema for schema in candidates if schema.name in names or schema.routines or schema.types
+        ) or tuple(candidates[:1])
         facts = self._facts
         return model.Archive(
             dbname=self._address.name,
@@ -144,7 +153,7 @@ class LiveSource(AbstractContextManager["LiveSource"]):
             name,
             types=user_types(self._session, name),
             tables=tuple(self._tables_of(name, default)),
-            views=tuple(self._view(table) for table in self._of(name, default) if table.is_view),
+            views=tuple(self._view(table) for table in self._tables_in(name, default) if table.is_view),
             routines=routines(self._session, name),
         )
 
@@ -157,11 +166,11 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         return columns_of(self._fetch(schema, table))
 
     def _fetch(self, schema: model.Schema, table: model.Table) -> Fetch:
-        found = self._found(schema.name, table.name)
+        source_table = self._find_table(schema.name, table.name)
         types = {column.name: column.type for column in table.columns}
-        return Fetch(self._session, found, types, self._judged[found.label])
+        return Fetch(self._session, source_table, types, self._contents[source_table.label])
 
-    def _found(self, schema: str, name: str) -> Table:
+    def _find_table(self, schema: str, name: str) -> Table:
         for table in self._tables.tables.values():
             if (table.name.schema or self._default(), table.name.name) == (schema, name) and not table.is_view:
                 return table
@@ -170,29 +179,31 @@ class LiveSource(AbstractContextManager["LiveSource"]):
     def _default(self) -> str:
         return self._tables.default_schema or ("main" if self._address.family == SQLITE else self._address.name)
 
-    def _of(self, name: str, default: str) -> list[Table]:
+    def _tables_in(self, name: str, default: str) -> list[Table]:
         return [
             table for table in self._tables.tables.values() if (table.name.schema or default) == name and table.columns
         ]
 
     def _tables_of(self, name: str, default: str) -> Iterator[model.Table]:
-        told = triggers(self._session, name)
-        for table in self._of(name, default):
+        triggers_by_table = triggers(self._session, name)
+        for table in self._tables_in(name, default):
             if not table.is_view:
                 yield replace(
                     self._table(table, default),
-                    triggers=told.get(table.name.name, ()),
+                    triggers=triggers_by_table.get(table.name.name, ()),
                     checks=checks(self._session, table.name),
                 )
 
     def _table(self, table: Table, default: str) -> model.Table:
-        judged = self._judged[table.label]
+        contents = self._contents[table.label]
         key_name = table.key_name or f"pk_{table.name.name}"
         primary = model.Key(key_name, table.primary_key) if table.primary_key else None
         return model.Table(
             table.name.name,
-            description="\n".join(one for one in (table.comment, *table.notes) if one),
-            columns=tuple(self._column(column, judged.get(column.name, Judged())) for column in table.columns),
+            description="\n".join(text for text in (table.comment, *table.notes) if text),
+            columns=tuple(
+                self._column(column, contents.get(column.name, ColumnContents())) for column in table.columns
+            ),
             primary_key=primary,
             foreign_keys=tuple(_foreign(relation, default) for relation in table.relations),
             candidate_keys=tuple(
@@ -201,8 +212,8 @@ class LiveSource(AbstractContextManager["LiveSource"]):
             ),
         )
 
-    def _column(self, column: Column, judged: Judged) -> model.Column:
-        return siard_column(self._address.family, column, judged)
+    def _column(self, column: Column, contents: ColumnContents) -> model.Column:
+        return siard_column(self._address.family, column, contents)
 
     def _view(self, table: Table) -> model.View:
         inspector = self._session.inspector
@@ -211,14 +222,14 @@ class LiveSource(AbstractContextManager["LiveSource"]):
                 query = str(inspector.get_view_definition(table.name.name, schema=table.name.schema) or "")
             except NotImplementedError:
                 query = ""
-        columns = tuple(self._column(column, Judged()) for column in table.columns)
+        columns = tuple(self._column(column, ColumnContents()) for column in table.columns)
         return model.View(table.name.name, query_original=query, columns=columns)
 
     def _product(self) -> str:
         if self._address.family == SQLITE:
-            return f"SQLite {(self._session.one('SELECT sqlite_version()') or ('',))[0]}"
+            return f"SQLite {(self._session.first_row('SELECT sqlite_version()') or ('',))[0]}"
         name = {POSTGRESQL: "PostgreSQL"}.get(self._address.family, self._address.family)
-        row = self._session.one(_VERSION.get(self._address.family, "SELECT VERSION()"))
+        row = self._session.first_row(_VERSION.get(self._address.family, "SELECT VERSION()"))
         return f"{name} {row[0] if row else ''}".strip()
 
     def _users(self) -> list[str]:
@@ -230,8 +241,8 @@ class LiveSource(AbstractContextManager["LiveSource"]):
 
     def _stamp(self) -> str:
         """An SQLite file that nobody writes to is the same as long as it looks the same."""
-        marks = self._desks.marks()
-        return f"{self._address.where} {marks}" if marks else ""
+        file_state = self._desks.file_states()
+        return f"{self._address.where} {file_state}" if file_state else ""
 
 
 _VERSION = {POSTGRESQL: "SELECT current_setting('server_version')"}
@@ -244,13 +255,13 @@ def _foreign(relation: Relation, default: str) -> model.ForeignKey:
         relation.table.schema or default,
         relation.table.name,
         tuple(model.Reference(ours, theirs) for ours, theirs in pairs),
-        match_type=relation.terms.match,
-        delete_action=_action(relation.terms.on_delete),
-        update_action=_action(relation.terms.on_update),
-        description=relation.terms.definition,
+        match_type=relation.actions.match,
+        delete_action=_action(relation.actions.on_delete),
+        update_action=_action(relation.actions.on_update),
+        description=relation.actions.definition,
     )
 
 
-def _action(told: str) -> str:
+def _action(action: str) -> str:
     """What is done, where SIARD has a word for it."""
-    return told.upper() if told.upper() in CODES["referentialActionType"] else ""
+    return action.upper() if action.upper() in CODES["referentialActionType"] else ""

@@ -46,22 +46,22 @@ _FIXED: Mapping[Kind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ColumnContents:
     """What the rows say of a column: `odd` holds values its own type cannot, `large` any that are not to be read at
     once, `held` the classes of values that SQLite has in it; of an `oid`, whether any is a large object."""
 
     odd: bool = False
     large: bool = False
-    held: frozenset[str] = frozenset()
+    classes: frozenset[str] = frozenset()
 
 
-def siard_column(family: str, column: Column, judged: Judged) -> SiardColumn:
+def siard_column(family: str, column: Column, contents: ColumnContents) -> SiardColumn:
     """The column as SIARD's metadata tell it."""
-    array = column.kind is Kind.ARRAY and not judged.odd and _element(column) != TEXT
+    array = column.kind is Kind.ARRAY and not contents.odd and _element(column) != TEXT
     return SiardColumn(
         column.name,
-        type=_element(column) if array else sql_name(family, column, judged),
-        type_original=column.domain or column.declared,
+        type=_element(column) if array else sql_name(family, column, contents),
+        type_original=column.domain or column.declared_type,
         nullable=column.nullable,
         default=column.default or column.generation,
         cardinality=0 if array else None,
@@ -69,39 +69,39 @@ def siard_column(family: str, column: Column, judged: Judged) -> SiardColumn:
     )
 
 
-def fell_back(family: str, column: Column, judged: Judged) -> bool:
+def is_fallback(family: str, column: Column, contents: ColumnContents) -> bool:
     """True for a column that holds what its own type in SIARD cannot, so that it became one of texts or bytes."""
     if column.kind is Kind.ARRAY:
-        return judged.odd or _element(column) == TEXT
+        return contents.odd or _element(column) == TEXT
     if family == SQLITE:
-        dated = column.kind in (Kind.DATE, Kind.TIME, Kind.TIMESTAMP) and judged.held == {"text"}
-        mixed = len(judged.held) > 1 and not judged.held <= {"integer", "real"}
-        return mixed or (judged.odd and (dated or "real" in judged.held))
-    return judged.odd
+        dated = column.kind in (Kind.DATE, Kind.TIME, Kind.TIMESTAMP) and contents.classes == {"text"}
+        mixed = len(contents.classes) > 1 and not contents.classes <= {"integer", "real"}
+        return mixed or (contents.odd and (dated or "real" in contents.classes))
+    return contents.odd
 
 
-def sql_name(family: str, column: Column, judged: Judged) -> str:
+def sql_name(family: str, column: Column, contents: ColumnContents) -> str:
     """The type of a column."""
     if family == SQLITE:
-        return _sqlite_name(column, judged)
+        return _sqlite_name(column, contents)
     if column.kind is Kind.LARGE_OBJECT:
-        return BYTES if OBJECT in judged.held or not judged.odd else "BIGINT"
-    if judged.odd:
+        return BYTES if OBJECT in contents.classes or not contents.odd else "BIGINT"
+    if contents.odd:
         return TEXT
     kind = column.kind
     if kind is Kind.INTEGER:
-        return _integer(column.declared.lower())
+        return _integer(column.declared_type.lower())
     if kind is Kind.DECIMAL:
         return _decimal(column)
     if kind is Kind.FLOAT:
-        single = column.declared.lower().split("(")[0] in ("real", "float4", "float")
+        single = column.declared_type.lower().split("(")[0] in ("real", "float4", "float")
         return "REAL" if single and column.precision != 53 else "DOUBLE PRECISION"
     if kind in (Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMP_ZONE):
         return _moment(family, column)
-    if kind is Kind.INTERVAL and " " in column.declared and sql_type(column.declared.upper()):
-        return column.declared.upper()
+    if kind is Kind.INTERVAL and " " in column.declared_type and sql_type(column.declared_type.upper()):
+        return column.declared_type.upper()
     if kind is Kind.BYTES:
-        small = column.size is not None and column.size <= _SMALL_BYTES and "blob" not in column.declared.lower()
+        small = column.size is not None and column.size <= _SMALL_BYTES and "blob" not in column.declared_type.lower()
         return f"BINARY VARYING({column.size})" if small else BYTES
     if kind in (Kind.TEXT, Kind.CHOICE, Kind.BITS):
         return _text(column)
@@ -111,7 +111,7 @@ def sql_name(family: str, column: Column, judged: Judged) -> str:
 def _moment(family: str, column: Column) -> str:
     """A time or timestamp with as many digits of its seconds as the server keeps. Without a figure SQL means none for a
     time, and six for a timestamp."""
-    zoned = column.kind is Kind.TIMESTAMP_ZONE or "with time zone" in column.declared.lower()
+    zoned = column.kind is Kind.TIMESTAMP_ZONE or "with time zone" in column.declared_type.lower()
     name = f"{'TIME' if column.kind is Kind.TIME else 'TIMESTAMP'}{' WITH TIME ZONE' if zoned else ''}"
     digits = column.size
     if digits is None and family == MYSQL:
@@ -130,11 +130,11 @@ def _bare(type_name: str) -> str:
     return _FIGURES.sub("", type_name)
 
 
-def _integer(declared: str) -> str:
-    word = declared.split("(")[0].split()[0] if declared else ""
-    if "unsigned" in declared and word == "bigint":
+def _integer(type_name: str) -> str:
+    word = type_name.split("(")[0].split()[0] if type_name else ""
+    if "unsigned" in type_name and word == "bigint":
         return "DECIMAL(20)"
-    if word in ("bigint", "int8", "bigserial") or ("unsigned" in declared and word in ("int", "integer")):
+    if word in ("bigint", "int8", "bigserial") or ("unsigned" in type_name and word in ("int", "integer")):
         return "BIGINT"
     return _INTEGERS.get(word, "INTEGER")
 
@@ -147,41 +147,41 @@ def _decimal(column: Column) -> str:
 
 def _text(column: Column) -> str:
     size = max(map(len, column.choices), default=0) or column.size
-    if column.kind is Kind.CHOICE and column.declared.lower().startswith("set"):
-        size = sum(len(one) + 1 for one in column.choices)
-    if size is None or not 0 < size <= _LONGEST_VARYING or "text" in column.declared.lower():
+    if column.kind is Kind.CHOICE and column.declared_type.lower().startswith("set"):
+        size = sum(len(choice) + 1 for choice in column.choices)
+    if size is None or not 0 < size <= _LONGEST_VARYING or "text" in column.declared_type.lower():
         return TEXT if column.kind is not Kind.BITS else "CHARACTER VARYING(1)"
-    fixed = column.declared.lower().startswith(("char(", "character("))
-    return f"CHARACTER({size})" if fixed else f"CHARACTER VARYING({size})"
+    is_fixed = column.declared_type.lower().startswith(("char(", "character("))
+    return f"CHARACTER({size})" if is_fixed else f"CHARACTER VARYING({size})"
 
 
 def _element(column: Column) -> str:
-    word = column.declared.lower().removesuffix("[]").split("(")[0].strip()
+    word = column.declared_type.lower().removesuffix("[]").split("(")[0].strip()
     return _ELEMENTS.get(word, TEXT)
 
 
-def _sqlite_name(column: Column, judged: Judged) -> str:
+def _sqlite_name(column: Column, contents: ColumnContents) -> str:
     """By what the column holds; where it holds nothing, by what it says it would."""
-    held = judged.held
-    if not held or held == {"text"}:
-        fitting = not judged.odd and column.kind in (Kind.DATE, Kind.TIME, Kind.TIMESTAMP)
+    classes = contents.classes
+    if not classes or classes == {"text"}:
+        fitting = not contents.odd and column.kind in (Kind.DATE, Kind.TIME, Kind.TIMESTAMP)
         if fitting:
             return {Kind.DATE: "DATE", Kind.TIME: "TIME"}.get(column.kind, "TIMESTAMP")
-        if not held and column.kind in (Kind.INTEGER, Kind.FLOAT, Kind.BYTES, Kind.BOOLEAN):
+        if not classes and column.kind in (Kind.INTEGER, Kind.FLOAT, Kind.BYTES, Kind.BOOLEAN):
             names = {Kind.INTEGER: "BIGINT", Kind.FLOAT: "DOUBLE PRECISION", Kind.BYTES: BYTES}
             return names.get(column.kind, "BOOLEAN")
         return TEXT
-    if held == {"integer"}:
-        if column.kind is Kind.BOOLEAN and not judged.odd:
+    if classes == {"integer"}:
+        if column.kind is Kind.BOOLEAN and not contents.odd:
             return "BOOLEAN"
         return "BIGINT" if column.kind is not Kind.FLOAT else "DOUBLE PRECISION"
-    if held <= {"integer", "real"}:
-        if held == {"real"} and column.kind is not Kind.DECIMAL:
+    if classes <= {"integer", "real"}:
+        if classes == {"real"} and column.kind is not Kind.DECIMAL:
             return "DOUBLE PRECISION"
         if column.kind is Kind.FLOAT:
             return "DOUBLE PRECISION"
-        return TEXT if judged.odd else "DECIMAL"  # which keeps 41 apart from 41.0, and every digit of both
-    return BYTES if "blob" in held else TEXT
+        return TEXT if contents.odd else "DECIMAL"  # which keeps 41 apart from 41.0, and every digit of both
+    return BYTES if "blob" in classes else TEXT
 
 
 def expression(family: str, column: Column, type_name: str, quoted: str) -> str:
@@ -257,8 +257,8 @@ def oddness(family: str, column: Column, quoted: str) -> str | None:
         return f"(time({quoted}) IS NOT substr({quoted}, 1, 8) OR length({quoted}) NOT IN (8, 10, 11, 12, 13, 14, 15))"
     if column.kind is Kind.TIMESTAMP:
         plain = f"replace(substr({quoted}, 1, 19), 'T', ' ')"
-        rest = f"substr({quoted}, 20)"
-        digits = f"{rest} = '' OR ({rest} GLOB '.[0-9]*' AND substr({rest}, 2) NOT GLOB '*[^0-9]*')"
+        fraction = f"substr({quoted}, 20)"
+        digits = f"{fraction} = '' OR ({fraction} GLOB '.[0-9]*' AND substr({fraction}, 2) NOT GLOB '*[^0-9]*')"
         return f"(datetime({plain}, '+0 days') IS NOT {plain} OR NOT ({digits}))"
     if column.kind is Kind.BOOLEAN:
         return f"{quoted} NOT IN (0, 1)"
@@ -293,5 +293,5 @@ def _odd_array(column: Column, quoted: str) -> str:
     shape = f"array_ndims({quoted}) > 1 OR array_lower({quoted}, 1) <> 1"
     if _element(column) != "DECIMAL":
         return f"({shape})"
-    told = f"CAST({quoted} AS text)"
-    return f"({shape} OR {told} LIKE '%%NaN%%' OR {told} LIKE '%%Infinity%%')"
+    text_sql = f"CAST({quoted} AS text)"
+    return f"({shape} OR {text_sql} LIKE '%%NaN%%' OR {text_sql} LIKE '%%Infinity%%')"

@@ -40,7 +40,7 @@ class Refusal(Exception):
 
 
 @dataclass(slots=True)
-class Moods:
+class FaultRates:
     """How often the service reports a full queue, a total of one more than it lists, or a failed report."""
 
     full: int = 0
@@ -62,7 +62,7 @@ class Calls:
         self._options = options
         self._sign_url = sign_url
         self._notify = notify
-        self.moods = Moods()
+        self.moods = FaultRates()
         self._jobs: dict[str, Record] = {}
         self._parts: dict[str, list[str]] = {}
         self._locked: set[str] = set()
@@ -131,8 +131,12 @@ class Calls:
         with self._store.lock:
             records = list(self._store.tables[table].values())
         name = call.text("name")
-        whole = call.queries.get("names", [])
-        matching = [record for record in records if name in record["name"] and (not whole or record["name"] in whole)]
+        exact_names = call.queries.get("names", [])
+        matching = [
+            record
+            for record in records
+            if name in record["name"] and (not exact_names or record["name"] in exact_names)
+        ]
         page = page_of(matching, call.number("offset", 0), call.number("limit", 20))
         return _json({"totalCount": len(records), "filteredTotalCount": len(matching), table: page})
 

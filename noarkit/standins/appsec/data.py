@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from noarkit.standins.appsec.trail import Trail
-from noarkit.standins.fake_data import Dice
+from noarkit.standins.fake_data import SeededRandom
 
 Record = dict[str, Any]
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class Store:
         with self.lock:
             self._number += 1
             record = {"createdAt": stamp(datetime.now(UTC)), **values}
-            record.setdefault("id", Dice(self.seed, table, "new", self._number).uuid("id"))
+            record.setdefault("id", SeededRandom(self.seed, table, "new", self._number).uuid("id"))
             record["updatedAt"] = record["createdAt"]
             self.tables[table][str(record["id"])] = record
             return record
@@ -86,17 +86,17 @@ class Store:
         return record
 
     def _project(self, place: int) -> None:
-        dice = Dice(self.seed, "project", place)
+        dice = SeededRandom(self.seed, "project", place)
         self.add(
             "projects",
             {
                 "id": dice.uuid("id"),
-                "name": f"{dice.among('name', ('portal', 'arkiv', 'skjema', 'innsyn'))}-{place}",
+                "name": f"{dice.choose('name', ('portal', 'arkiv', 'skjema', 'innsyn'))}-{place}",
                 "applicationIds": [],
                 "groups": [],
                 "repoUrl": f"https://kode.example/{place}.git",
                 "mainBranch": "main",
-                "tags": {"team": dice.among("team", ("arkiv", "drift"))},
+                "tags": {"team": dice.choose("team", ("arkiv", "drift"))},
                 "criticality": 1 + dice.number("criticality", 5),
                 "createdAt": stamp(datetime(2024, 1, 1, tzinfo=UTC) + timedelta(days=place)),
             },
@@ -109,10 +109,10 @@ class Store:
             project["applicationIds"] = list(self.tables["applications"])
 
     def _scan(self, place: int, count: int) -> None:
-        dice = Dice(self.seed, "scan", place)
+        dice = SeededRandom(self.seed, "scan", place)
         projects = list(self.tables["projects"].values())
         status = {1: "Failed", count - 4: "Partial", count - 3: "Partial", count - 1: "Running"}.get(place, "Completed")
-        order = {"branch": dice.among("branch", ("main", "utvikling")), "initiator": "ci"}
+        order = {"branch": dice.choose("branch", ("main", "utvikling")), "initiator": "ci"}
         scan = _scan_of(projects[place % len(projects)], order, status)
         created_at = self.begun - timedelta(days=_SPAN_DAYS * (count - 1 - place) / count, minutes=5)
         record = self.add("scans", {**scan, "id": dice.uuid("id"), "createdAt": stamp(created_at)})
@@ -121,7 +121,7 @@ class Store:
 
     def _result(self, project: str, scan: str, place: int) -> Record:
         kind = KINDS[place % len(KINDS)]
-        dice = Dice(self.seed, project, kind, place // len(KINDS) // (2 if kind == "sca" else 1))
+        dice = SeededRandom(self.seed, project, kind, place // len(KINDS) // (2 if kind == "sca" else 1))
         similarity = str(dice.number("similarity", 10**12) - 5 * 10**11)
         if kind == "sca":
             similarity = f"CVE-2024-{10_000 + dice.number('cve', 9_000)}"
@@ -130,9 +130,9 @@ class Store:
             "label": kind,
             "id": similarity,
             "similarityId": similarity,
-            "status": dice.among("status", ("NEW", "RECURRENT", "FIXED")),
+            "status": dice.choose("status", ("NEW", "RECURRENT", "FIXED")),
             "state": self.trail.state(project, similarity),
-            "severity": dice.among("severity", _SEVERITIES),
+            "severity": dice.choose("severity", _SEVERITIES),
             "created": "2026-01-05T08:00:00Z",
             "firstFoundAt": "2026-01-05T08:00:00Z",
             "foundAt": "2026-01-05T08:00:00Z",
@@ -182,7 +182,7 @@ def _scan_of(project: Record, values: Mapping[str, Any], status: str) -> Record:
     }
 
 
-def _sast(dice: Dice, place: int) -> Record:
+def _sast(dice: SeededRandom, place: int) -> Record:
     node = {"id": "n", "line": 10 + place, "name": "x", "column": 4, "fileName": f"/src/side{place % 9}.py"}
     return {
         "queryId": _LONG + place if place % 2 == 0 else str(_LONG + place),
@@ -194,25 +194,25 @@ def _sast(dice: Dice, place: int) -> Record:
     }
 
 
-def _sca(dice: Dice, place: int) -> Record:
+def _sca(dice: SeededRandom, place: int) -> Record:
     return {"packageIdentifier": f"Python-pakke{place}-1.{place}", "recommendedVersion": "9.0"}
 
 
-def _kics(dice: Dice, place: int) -> Record:
+def _kics(dice: SeededRandom, place: int) -> Record:
     names = {"filename": f"/infra/{place}.tf", "expectedValue": "true", "value": "false", "platform": "Terraform"}
     return {"queryId": dice.uuid("query"), "queryName": "Open bucket", "line": 1 + place, **names}
 
 
-def _secret(dice: Dice, place: int) -> Record:
+def _secret(dice: SeededRandom, place: int) -> Record:
     finding = {"ruleId": "generic-key", "ruleName": "Generic key", "fileName": f"/conf/{place}.env", "line": 3}
     return {**finding, "snippet": f"KEY={canary('snippet')}", "validity": "Unknown"}
 
 
-def _container(dice: Dice, place: int) -> Record:
+def _container(dice: SeededRandom, place: int) -> Record:
     return {"packageName": f"lib{place}", "packageVersion": "1.0", "imageName": "app", "imageTag": "1"}
 
 
-_DATA: Mapping[str, Callable[[Dice, int], Record]] = {
+_DATA: Mapping[str, Callable[[SeededRandom, int], Record]] = {
     "sast": _sast,
     "sca": _sca,
     "kics": _kics,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from noarkit.standins.fake_data import Dice, mail_of
+from noarkit.standins.fake_data import SeededRandom, mail_of
 
 Record = dict[str, Any]
 UNDECIDED_STATE = "TO_VERIFY"
@@ -38,8 +38,8 @@ class Trail:
 
     def history(self, project: str, similarity: str) -> list[Record]:
         """Returns every decision about a finding, oldest first."""
-        dice = Dice(self._seed, "decision", project, similarity)
-        count = 1 + dice.number("count", 3) if dice.chance("decided", self._percent) else 0
+        dice = SeededRandom(self._seed, "decision", project, similarity)
+        count = 1 + dice.number("count", 3) if dice.is_hit("decided", self._percent) else 0
         decisions = [self._decision(dice, place) for place in range(count)]
         with self._lock:
             return decisions + self._decisions.get((project, similarity), [])
@@ -49,7 +49,7 @@ class Trail:
         now = datetime.now(UTC)
         with self._lock:
             decisions = self._decisions.setdefault((project, similarity), [])
-            decision_id = Dice(self._seed, "decided", project, similarity, len(decisions)).uuid("id")
+            decision_id = SeededRandom(self._seed, "decided", project, similarity, len(decisions)).uuid("id")
             decision = {
                 "severity": "HIGH",
                 "comment": comment,
@@ -90,7 +90,7 @@ class Trail:
         with self._lock:
             number = len(self._events_added)
             self._events_added.append(
-                self._event(Dice(self._seed, "done", number), f"{day}T12:00:00.{number:06d}Z", action)
+                self._event(SeededRandom(self._seed, "done", number), f"{day}T12:00:00.{number:06d}Z", action)
             )
 
     def events(self, begin: datetime, end: datetime) -> list[Record]:
@@ -101,9 +101,9 @@ class Trail:
             if not begin.date() <= day.date() <= end.date():
                 continue
             for place in range(self._a_day):
-                dice = Dice(self._seed, "audit", day.date(), place)
+                dice = SeededRandom(self._seed, "audit", day.date(), place)
                 at = day.replace(hour=dice.number("hour", 24), minute=dice.number("minute", 60), second=place % 60)
-                resource, _ = dice.among("what", _ACTIONS)
+                resource, _ = dice.choose("what", _ACTIONS)
                 events.append(self._event(dice, _stamp(at), resource))
         with self._lock:
             events += self._events_added
@@ -116,8 +116,8 @@ class Trail:
             self._evaluation_polls[scan] = self._evaluation_polls.get(scan, 0) + 1
             if self._evaluation_polls[scan] == 1:
                 return {"status": "EVALUATING", "breakBuild": False, "policies": []}
-        dice = Dice(self._seed, "policy", scan)
-        is_broken = dice.chance("broken", 30)
+        dice = SeededRandom(self._seed, "policy", scan)
+        is_broken = dice.is_hit("broken", 30)
         rule = {
             "policyName": "Ingen kritiske funn",
             "breakBuild": is_broken,
@@ -129,19 +129,19 @@ class Trail:
             "policies": [{**rule, "rulesViolated": ["kritisk > 0"] if is_broken else [], "tags": []}],
         }
 
-    def _decision(self, dice: Dice, place: int) -> Record:
+    def _decision(self, dice: SeededRandom, place: int) -> Record:
         given_name, family_name = dice.person(f"who{place}")
         at = self._begun_at - timedelta(days=60 - 15 * place, minutes=dice.number(f"minute{place}", 600))
         return {
             "ID": dice.uuid(f"id{place}"),
-            "state": dice.among(f"state{place}", DECIDED_STATES),
-            "severity": dice.among(f"severity{place}", ("HIGH", "MEDIUM", "LOW")),
-            "comment": dice.among(f"comment{place}", COMMENTS),
+            "state": dice.choose(f"state{place}", DECIDED_STATES),
+            "severity": dice.choose(f"severity{place}", ("HIGH", "MEDIUM", "LOW")),
+            "comment": dice.choose(f"comment{place}", COMMENTS),
             "createdBy": mail_of(given_name, family_name, "Etaten AS"),
             "createdAt": _stamp(at),
         }
 
-    def _event(self, dice: Dice, at: str, resource: str) -> Record:
+    def _event(self, dice: SeededRandom, at: str, resource: str) -> Record:
         action = dict(_ACTIONS).get(resource, resource)
         return {
             "eventDate": at,

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from noarkit.standins.crm.shapes import MODULES, USERS, Module
-from noarkit.standins.fake_data import MATTERS, Dice, mail_of
+from noarkit.standins.fake_data import MATTERS, SeededRandom, mail_of
 from noarkit.standins.papers import PAPERS
 
 Record = dict[str, object]
@@ -33,7 +33,7 @@ def format_time(moment: datetime) -> str:
 
 def user(number: int) -> Record:
     """Returns a user as records name one."""
-    given_name, family_name = Dice("user", number).person("name")
+    given_name, family_name = SeededRandom("user", number).person("name")
     return {
         "id": str(_ID_BASE + 900_000_000 + number),
         "name": f"{given_name} {family_name}",
@@ -49,7 +49,7 @@ def by_name(value: object) -> object:
 
 
 @dataclass(slots=True)
-class Holdings:
+class ModuleRecords:
     """The records of one module."""
 
     module: Module
@@ -93,7 +93,7 @@ class Holdings:
 
     def seeded_record(self, number: int) -> Record:
         """Generates a record from the seed."""
-        dice = Dice(self.seed, self.module.name, number)
+        dice = SeededRandom(self.seed, self.module.name, number)
         created_at = _FIRST + timedelta(seconds=int(_SPAN_S * (number / max(self.count, 1))))
         owner = user(dice.number("owner", USERS))
         record: Record = {
@@ -149,7 +149,7 @@ class Store:
         self.lock = threading.RLock()
         self.org_id = str(20_000_000_000 + seed)
         self.holdings = {
-            module.name: Holdings(module, seed, max(1, int(records * module.share)) if module.share else 0)
+            module.name: ModuleRecords(module, seed, max(1, int(records * module.share)) if module.share else 0)
             for module in MODULES
         }
         self.deals = self.holdings["Deals"]
@@ -176,11 +176,11 @@ class Store:
             holdings = self.holdings[module]
             record_id = str(record.get("id") or self.new_id())
             was = holdings.get(record_id) or {"Created_Time": self.now(), "Created_By": by, "Owner": by}
-            whole = {**was, **record, "id": record_id, "Modified_Time": self.now(), "Modified_By": by}
-            holdings.save(record_id, whole)
-            return whole
+            full_record = {**was, **record, "id": record_id, "Modified_Time": self.now(), "Modified_By": by}
+            holdings.save(record_id, full_record)
+            return full_record
 
-    def stir(self, module: str, record_id: str) -> None:
+    def set_last_activity(self, module: str, record_id: str) -> None:
         """Moves a record's time of last activity, but not its time of change."""
         with self.lock:
             holdings = self.holdings[module]
@@ -220,12 +220,12 @@ class Store:
 
     def note(self, deal_id: str, place: int) -> Record:
         """Generates one note."""
-        dice = Dice(self.seed, "note", deal_id, place)
+        dice = SeededRandom(self.seed, "note", deal_id, place)
         created_at = self._noted_at(deal_id, place)
         writer = user(dice.number("writer", USERS))
         return {
             "id": self._note_id(deal_id, place),
-            "Note_Title": dice.among("title", MATTERS) if dice.chance("titled", 70) else None,
+            "Note_Title": dice.choose("title", MATTERS) if dice.is_hit("titled", 70) else None,
             "Note_Content": dice.text("content", 1 + dice.number("length", 4)),
             "Parent_Id": self.parent(deal_id),
             "Owner": writer,
@@ -278,16 +278,16 @@ class Store:
         """Returns the attachments of a deal or case."""
         attachments: list[Record] = []
         for place in range(self._amount(record_id, "attachments", 2)):
-            dice = Dice(self.seed, "attachment", record_id, place)
-            ending, _, _ = dice.among("paper", PAPERS)
-            is_link = dice.chance("linked", 2)
+            dice = SeededRandom(self.seed, "attachment", record_id, place)
+            suffix, _, _ = dice.choose("paper", PAPERS)
+            is_link = dice.is_hit("linked", 2)
             attachment_id = str(int(record_id) * 10 + place + 6)
             created = format_time(_FIRST + timedelta(seconds=self._age_s(record_id) + place * 60))
             writer = user(dice.number("writer", USERS))
             attachments.append(
                 {
                     "id": attachment_id,
-                    "File_Name": f"{dice.among('matter', MATTERS)} {place + 1}.{ending}",
+                    "File_Name": f"{dice.choose('matter', MATTERS)} {place + 1}.{suffix}",
                     **({} if is_link else {"Size": str(len(self.attachment(record_id, attachment_id) or b""))}),
                     "Created_Time": created,
                     "Modified_Time": created,
@@ -344,8 +344,8 @@ class Store:
         place = int(attachment_id) - int(record_id) * 10 - 6 if attachment_id.isdigit() else -1
         if not 0 <= place < self._amount(record_id, "attachments", 2):
             return None
-        dice = Dice(self.seed, "attachment", record_id, place)
-        _, _, make = dice.among("paper", PAPERS)
+        dice = SeededRandom(self.seed, "attachment", record_id, place)
+        _, _, make = dice.choose("paper", PAPERS)
         return make(f"{record_id} {attachment_id} {dice.text('content', 2)}")
 
     def emails(self, record_id: str) -> list[Record]:
@@ -356,20 +356,20 @@ class Store:
 
     def email(self, record_id: str, place: int) -> Record:
         """Returns one email, without its body."""
-        dice = Dice(self.seed, "email", record_id, place)
+        dice = SeededRandom(self.seed, "email", record_id, place)
         given_name, family_name = dice.person("other")
         company = dice.company("company")
         correspondent = {"user_name": f"{given_name} {family_name}", "email": mail_of(given_name, family_name, company)}
         employee = user(dice.number("ours", USERS))
         us = {"user_name": employee["name"], "email": employee["email"]}
-        is_sent = dice.chance("sent", 50)
+        is_sent = dice.is_hit("sent", 50)
         sent_at = format_time(_FIRST + timedelta(seconds=self._age_s(record_id) + place * 7_200))
         return {
             "message_id": dice.uuid("message").replace("-", "") + f"{place:02}",
-            "subject": ("SV: " if place else "") + dice.among("subject", MATTERS),
+            "subject": ("SV: " if place else "") + dice.choose("subject", MATTERS),
             "from": us if is_sent else correspondent,
             "to": [correspondent if is_sent else us],
-            "cc": [{"user_name": None, "email": "arkiv@crm.example"}] if dice.chance("cc", 20) else [],
+            "cc": [{"user_name": None, "email": "arkiv@crm.example"}] if dice.is_hit("cc", 20) else [],
             "time": sent_at,
             "sent_time": sent_at,
             "sent": is_sent,
@@ -377,7 +377,7 @@ class Store:
             "status": [{"type": "sent", "bounced_time": None, "bounced_reason": None}],
             "source": "crm",
             "owner": {"id": employee["id"], "name": employee["name"]},
-            "has_attachment": dice.chance("attached", 30),
+            "has_attachment": dice.is_hit("attached", 30),
             "has_thread_attachment": False,
             "thread_id": dice.uuid("thread"),
             **dict.fromkeys(("summary", "activity_info", "intent", "sentiment_info", "emotion")),
@@ -391,9 +391,9 @@ class Store:
                 return {**letter, "mail_format": "text", "attachments": []}
         for place, email in enumerate(self.emails(record_id)):
             if email["message_id"] == message_id:
-                dice = Dice(self.seed, "email", record_id, place)
+                dice = SeededRandom(self.seed, "email", record_id, place)
                 text = dice.text("body", 3)
-                html = dice.chance("html", 60)
+                html = dice.is_hit("html", 60)
                 files = self.enclosures(record_id, place, email)
                 return {
                     **email,
@@ -409,9 +409,9 @@ class Store:
         """Returns the attachments of an email: id, name and bytes."""
         if not email["has_attachment"]:
             return []
-        dice = Dice(self.seed, "enclosure", record_id, place)
-        ending, _, make = dice.among("paper", PAPERS)
-        return [(dice.uuid("file"), f"vedlegg.{ending}", make(dice.text("text", 2)))]
+        dice = SeededRandom(self.seed, "enclosure", record_id, place)
+        suffix, _, make = dice.choose("paper", PAPERS)
+        return [(dice.uuid("file"), f"vedlegg.{suffix}", make(dice.text("text", 2)))]
 
     def module_of(self, record_id: str) -> str:
         """Returns the module that an id belongs to."""
@@ -424,7 +424,7 @@ class Store:
         holdings = self.holdings[self.module_of(record_id)]
         if not holdings.module.has_papers or holdings.number(record_id) is None:
             return 0
-        return Dice(self.seed, name, record_id).number("amount", most + 1)
+        return SeededRandom(self.seed, name, record_id).number("amount", most + 1)
 
     def _age_s(self, record_id: str) -> int:
         holdings = self.holdings[self.module_of(record_id)]

@@ -11,7 +11,7 @@ from noarkit.standins.call import Call
 from noarkit.standins.crm.data import Record, Store
 from noarkit.standins.crm.refusal import Refusal, check_known_names, check_length, check_required
 from noarkit.standins.crm.shapes import RELATED_SHAPES
-from noarkit.standins.fake_data import Dice
+from noarkit.standins.fake_data import SeededRandom
 
 _NO_CONTENT = 204
 _EMAILS = 10
@@ -65,7 +65,7 @@ class Papers:
     def _roles(self, record_id: str, call: Call) -> Response:
         """Lists the contact roles of a deal: up to three contacts."""
         check_required(call, "fields")
-        contacts, dice = self._store.holdings["Contacts"], Dice(self._store.seed, "roles", record_id)
+        contacts, dice = self._store.holdings["Contacts"], SeededRandom(self._store.seed, "roles", record_id)
         places = dict.fromkeys(
             dice.number(f"who{role_number}", max(1, contacts.count)) for role_number in range(dice.number("n", 4))
         )
@@ -116,8 +116,8 @@ class Papers:
     def _emails(self, record_id: str, remaining: Sequence[str], call: Call) -> Response:
         if remaining[:2] == ["actions", "download_attachments"]:
             check_required(call, "user_id", "message_id", "id", "name")
-            requested = (call.query["message_id"], call.query["id"], call.query["name"])
-            return self._enclosure(record_id, *requested)
+            keys = (call.query["message_id"], call.query["id"], call.query["name"])
+            return self._enclosure(record_id, *keys)
         check_required(call, "owner_id")
         check_known_names(call, "type", "index", "owner_id")
         if remaining:

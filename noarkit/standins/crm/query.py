@@ -38,7 +38,7 @@ class Select:
     limit: int
 
 
-class _Words:
+class _TokenReader:
     def __init__(self, text: str) -> None:
         self.words: list[str] = []
         place = 0
@@ -55,13 +55,13 @@ class _Words:
     def peek(self) -> str:
         return self.words[self.place].casefold() if self.place < len(self.words) else ""
 
-    def take(self, *wanted: str) -> str:
-        if self.place >= len(self.words) or (wanted and self.peek() not in wanted):
+    def take(self, *expected: str) -> str:
+        if self.place >= len(self.words) or (expected and self.peek() not in expected):
             raise InvalidQuery("SYNTAX_ERROR")
         self.place += 1
         return self.words[self.place - 1]
 
-    def maybe(self, word: str) -> bool:
+    def accept(self, word: str) -> bool:
         if self.peek() != word:
             return False
         self.place += 1
@@ -70,25 +70,25 @@ class _Words:
 
 def read(text: str) -> Select:
     """Parses a query. Raises `InvalidQuery`."""
-    words = _Words(text)
+    words = _TokenReader(text)
     words.take("select")
     fields = [words.take()]
-    while words.maybe(","):
+    while words.accept(","):
         fields.append(words.take())
     words.take("from")
     module = words.take()
-    test: Test = _criterion(words) if words.maybe("where") else (lambda record: True)
+    test: Test = _criterion(words) if words.accept("where") else (lambda record: True)
     if words.peek() in ("and", "or"):
         raise InvalidQuery("SYNTAX_ERROR")  # more than one criterion needs brackets
     if words.criteria > _MOST_CRITERIA:
         raise InvalidQuery("LIMIT_EXCEEDED")
     order = _order(words)
     limit, offset = 200, 0
-    if words.maybe("limit"):
+    if words.accept("limit"):
         limit = int(words.take())
-        if words.maybe(","):
+        if words.accept(","):
             offset, limit = limit, int(words.take())
-    if words.maybe("offset"):
+    if words.accept("offset"):
         offset = int(words.take())
     if words.place != len(words.words):
         raise InvalidQuery("SYNTAX_ERROR")
@@ -120,25 +120,25 @@ def comparable(value: object) -> Comparable:
     return (3, datetime.fromisoformat(text).timestamp()) if _TIME.match(text) else (2, text)
 
 
-def _order(words: _Words) -> tuple[tuple[str, bool], ...]:
+def _order(words: _TokenReader) -> tuple[tuple[str, bool], ...]:
     order: list[tuple[str, bool]] = []
-    if words.maybe("order"):
+    if words.accept("order"):
         words.take("by")
         while True:
             name = words.take()
-            order.append((name, words.maybe("desc")))
-            words.maybe("asc")
-            if not words.maybe(","):
+            order.append((name, words.accept("desc")))
+            words.accept("asc")
+            if not words.accept(","):
                 break
     return tuple(order)
 
 
-def _criterion(words: _Words) -> Test:
+def _criterion(words: _TokenReader) -> Test:
     """Parses one criterion, or two of them joined in brackets."""
-    if not words.maybe("("):
+    if not words.accept("("):
         return _comparison(words)
     first = _criterion(words)
-    if words.maybe(")"):
+    if words.accept(")"):
         return first
     joint = words.take("and", "or").casefold()
     right = _criterion(words)
@@ -148,18 +148,18 @@ def _criterion(words: _Words) -> Test:
     return lambda record: first(record) or right(record)
 
 
-def _comparison(words: _Words) -> Test:
+def _comparison(words: _TokenReader) -> Test:
     words.criteria += 1
     name = words.take()
     sign = words.take("=", "!=", "<", "<=", ">", ">=", "in", "is", "like").casefold()
     if sign == "is":
-        is_negated = words.maybe("not")
+        is_negated = words.accept("not")
         words.take("null")
         return lambda record: (record.get(name) is None) != is_negated
     if sign == "in":
         words.take("(")
         values = [_value(words.take())]
-        while words.maybe(","):
+        while words.accept(","):
             values.append(_value(words.take()))
         words.take(")")
         if len(values) > 100:

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from noarkit.standins.call import Call
 from noarkit.standins.crm import descriptions, query
 from noarkit.standins.crm.channels import NotificationChannels
-from noarkit.standins.crm.data import Holdings, Record, Store, by_name, user
+from noarkit.standins.crm.data import ModuleRecords, Record, Store, by_name, user
 from noarkit.standins.crm.refusal import LONGEST, Refusal, check_known_names, check_length
 from noarkit.standins.crm.shapes import USERS, Module
 
@@ -92,7 +92,7 @@ class Records:
             )
         raise Refusal("INVALID_URL_PATTERN", 404)
 
-    def _list_records(self, holdings: Holdings, call: Call) -> Response:
+    def _list_records(self, holdings: ModuleRecords, call: Call) -> Response:
         if call.method in ("POST", "PUT"):
             return self._write(holdings, call)
         if call.method == "DELETE":
@@ -114,7 +114,7 @@ class Records:
             data = [_only_fields(holdings.get(record_id) or {}, fields) for record_id in rows]
         return JSONResponse({"data": data, "info": page.info(len(rows), more)})
 
-    def _sorted_ids(self, holdings: Holdings, call: Call) -> list[str]:
+    def _sorted_ids(self, holdings: ModuleRecords, call: Call) -> list[str]:
         ids = check_length(call, "ids")
         if ids:
             return [record_id for record_id in ids.split(",") if holdings.get(record_id) is not None]
@@ -133,7 +133,7 @@ class Records:
             order = order[::-1]
         return order
 
-    def _single_record(self, holdings: Holdings, record_id: str, call: Call) -> Response:
+    def _single_record(self, holdings: ModuleRecords, record_id: str, call: Call) -> Response:
         if call.method == "DELETE":
             return self._deletes(holdings, [record_id])
         if call.method == "PUT":
@@ -141,7 +141,7 @@ class Records:
         record = holdings.get(record_id)
         return Response(status_code=NO_CONTENT) if record is None else JSONResponse({"data": [record]})
 
-    def _list_deleted(self, holdings: Holdings, call: Call) -> Response:
+    def _list_deleted(self, holdings: ModuleRecords, call: Call) -> Response:
         check_known_names(call, "type", "page", "per_page")
         since = call.headers.get("if-modified-since")
         tombstones = sorted(holdings.deleted_records.values(), key=lambda tombstone: str(tombstone["deleted_time"]))
@@ -183,7 +183,7 @@ class Records:
         data = [_only_fields(record, ("id", *select.fields)) for record in rows]
         return JSONResponse({"data": data, "info": {"count": len(rows), "more_records": more}})
 
-    def _write(self, holdings: Holdings, call: Call, record_id: str = "", *, upsert: bool = False) -> Response:
+    def _write(self, holdings: ModuleRecords, call: Call, record_id: str = "", *, upsert: bool = False) -> Response:
         body = _members(call.body)
         data = body.get("data")
         if not isinstance(data, list) or not data:
@@ -200,7 +200,7 @@ class Records:
         return JSONResponse({"data": results}, status)
 
     def _write_record(
-        self, holdings: Holdings, values: object, record_id: str, method: str, check: Sequence[str] | None
+        self, holdings: ModuleRecords, values: object, record_id: str, method: str, check: Sequence[str] | None
     ) -> dict[str, Any]:
         if not isinstance(values, Mapping):
             return _invalid_data("INVALID_DATA", {})
@@ -219,23 +219,23 @@ class Records:
         unknown = [name for name in record if name not in {field for field, _ in holdings.module.all_fields}]
         if unknown:
             return _invalid_data("INVALID_DATA", {"api_name": unknown[0]})
-        whole = self._store.save(
+        saved_record = self._store.save(
             holdings.module.name, {**record, **({"id": written_id} if written_id else {})}, user(0)
         )
         operation = "insert" if was is None else "update"
-        self._watching.notify(holdings.module.name, operation, [str(whole["id"])], sorted(record))
+        self._watching.notify(holdings.module.name, operation, [str(saved_record["id"])], sorted(record))
         names = ("id", "Created_Time", "Modified_Time", "Created_By", "Modified_By")
         result: dict[str, Any] = {
             "code": "SUCCESS",
             "status": "success",
             "message": "record added" if was is None else "record updated",
-            "details": {name: by_name(whole.get(name)) for name in names} | {"$approval_state": "approved"},
+            "details": {name: by_name(saved_record.get(name)) for name in names} | {"$approval_state": "approved"},
         }
         if check is not None:
             result |= {"action": operation, "duplicate_field": check[0] if was and check else None}
         return result
 
-    def _twin(self, holdings: Holdings, record: Mapping[str, object], check: Sequence[str]) -> str:
+    def _twin(self, holdings: ModuleRecords, record: Mapping[str, object], check: Sequence[str]) -> str:
         for name in check or (holdings.module.title,):
             if record.get(name):
                 for record_id in holdings.ordered_ids():
@@ -243,14 +243,14 @@ class Records:
                         return record_id
         return ""
 
-    def _delete(self, holdings: Holdings, call: Call) -> Response:
+    def _delete(self, holdings: ModuleRecords, call: Call) -> Response:
         check_known_names(call, "ids")
         ids = [record_id for record_id in check_length(call, "ids").split(",") if record_id]
         if not ids or len(ids) > _MAX_WRITTEN:
             raise Refusal("INVALID_DATA", 400, "ids")
         return self._deletes(holdings, ids)
 
-    def _deletes(self, holdings: Holdings, ids: Sequence[str]) -> Response:
+    def _deletes(self, holdings: ModuleRecords, ids: Sequence[str]) -> Response:
         results = []
         for record_id in ids:
             if self._store.delete(holdings.module.name, record_id, user(0)):
@@ -338,7 +338,7 @@ def _members(body: bytes) -> Mapping[str, Any]:
     return value
 
 
-def _moment(holdings: Holdings, record_id: str) -> datetime:
+def _moment(holdings: ModuleRecords, record_id: str) -> datetime:
     return datetime.fromisoformat(str((holdings.get(record_id) or {})["Modified_Time"]))
 
 

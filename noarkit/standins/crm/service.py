@@ -174,7 +174,7 @@ class Crm:
             "attach": self._attach,
             "mail": self._mail,
             "consent": lambda arguments: {"refresh_token": self.issuer.first_refresh_token()},
-            "stir": lambda arguments: self.store.stir(arguments["module"], arguments["id"]),
+            "stir": lambda arguments: self.store.set_last_activity(arguments["module"], arguments["id"]),
         }
         return switches(self.control, verbs, self._counts)
 

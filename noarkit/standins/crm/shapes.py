@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from noarkit.standins.fake_data import BEGIN, MATTERS, PLACES, Dice, mail_of
+from noarkit.standins.fake_data import BEGIN, MATTERS, PLACES, SeededRandom, mail_of
 
 USERS = 12
 _STAGES = ("Qualification", "Proposal", "Negotiation", "Closed Won", "Closed Lost")
@@ -40,7 +40,7 @@ class Module:
     share: float
     title: str
     fields: tuple[tuple[str, str], ...]
-    roll: Callable[[Dice, int, ModuleContext], dict[str, object]]
+    roll: Callable[[SeededRandom, int, ModuleContext], dict[str, object]]
     generated_type: str = "default"
     api_supported: bool = True
     has_papers: bool = False
@@ -56,17 +56,17 @@ def _look_up(module: Module, number: int, name: str) -> dict[str, object]:
     return {"id": str(4_150_868_000_000_000_000 + module.place * 10_000_000_000 + number), "name": name}
 
 
-def _account(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+def _account(dice: SeededRandom, number: int, context: ModuleContext) -> dict[str, object]:
     return {
-        "Account_Name": Dice(context.seed, "Accounts", number).company("name"),
+        "Account_Name": SeededRandom(context.seed, "Accounts", number).company("name"),
         "Organisation_Number": dice.organisation_number("org"),
-        "Billing_City": dice.among("city", PLACES),
+        "Billing_City": dice.choose("city", PLACES),
         "Website": None,
         "Annual_Revenue": 1_000 * dice.number("revenue", 90_000),
     }
 
 
-def _contact(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+def _contact(dice: SeededRandom, number: int, context: ModuleContext) -> dict[str, object]:
     given_name, family_name = dice.person("name")
     company = dice.company("company")
     return {
@@ -75,58 +75,60 @@ def _contact(dice: Dice, number: int, context: ModuleContext) -> dict[str, objec
         "Full_Name": f"{given_name} {family_name}",
         "Email": mail_of(given_name, family_name, company),
         "Phone": f"+47 {dice.number('phone', 90_000_000) + 10_000_000}",
-        "Mailing_City": dice.among("city", PLACES),
+        "Mailing_City": dice.choose("city", PLACES),
         "Account_Name": None,
     }
 
 
-def _deal(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+def _deal(dice: SeededRandom, number: int, context: ModuleContext) -> dict[str, object]:
     # accounts and contacts are a tenth and a fifth of the deals, generated from the same seed
     account = dice.number("account", max(1, context.count // 10))
     contact = dice.number("contact", max(1, context.count // 5))
-    name = Dice(context.seed, "Accounts", account).company("name")
-    stage = dice.among("stage", _STAGES)
+    name = SeededRandom(context.seed, "Accounts", account).company("name")
+    stage = dice.choose("stage", _STAGES)
     return {
-        "Deal_Name": f"{dice.among('matter', MATTERS)} – {name}",
+        "Deal_Name": f"{dice.choose('matter', MATTERS)} – {name}",
         "Account_Name": _look_up(ACCOUNTS, account, name),
-        "Contact_Name": _look_up(CONTACTS, contact, " ".join(Dice(context.seed, "Contacts", contact).person("name"))),
+        "Contact_Name": _look_up(
+            CONTACTS, contact, " ".join(SeededRandom(context.seed, "Contacts", contact).person("name"))
+        ),
         "Stage": stage,
         "Amount": dice.number("amount", 5_000_000) + dice.number("cents", 100) / 100,
         "Closing_Date": (BEGIN + timedelta(days=dice.number("closing", 900))).date().isoformat(),
-        "Description": dice.text("description", 2) if dice.chance("described", 60) else None,
+        "Description": dice.text("description", 2) if dice.is_hit("described", 60) else None,
         "Contract_Number": f"K-{number:06}",
         "Archive_Id": None,
         "Last_Activity_Time": None,
     }
 
 
-def _some_deal(dice: Dice, deals: int, seed: int) -> dict[str, object]:
+def _some_deal(dice: SeededRandom, deals: int, seed: int) -> dict[str, object]:
     number = dice.number("deal", deals)
-    deal_dice = Dice(seed, "Deals", number)
-    name = Dice(seed, "Accounts", deal_dice.number("account", max(1, deals // 10))).company("name")
-    return _look_up(DEALS, number, f"{deal_dice.among('matter', MATTERS)} – {name}")
+    deal_dice = SeededRandom(seed, "Deals", number)
+    name = SeededRandom(seed, "Accounts", deal_dice.number("account", max(1, deals // 10))).company("name")
+    return _look_up(DEALS, number, f"{deal_dice.choose('matter', MATTERS)} – {name}")
 
 
-def _case(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+def _case(dice: SeededRandom, number: int, context: ModuleContext) -> dict[str, object]:
     return {
-        "Subject": dice.among("matter", MATTERS),
+        "Subject": dice.choose("matter", MATTERS),
         "Case_Number": f"C{number:07}",
-        "Status": dice.among("status", _STATES),
+        "Status": dice.choose("status", _STATES),
         "Description": dice.text("description", 3),
         "Account_Name": None,
         "Archive_Id": None,
     }
 
 
-def _vendor(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+def _vendor(dice: SeededRandom, number: int, context: ModuleContext) -> dict[str, object]:
     return {"Vendor_Name": dice.company("name"), "Organisation_Number": dice.organisation_number("org")}
 
 
-def _inspection(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
-    return {"Name": f"Tilsyn {number + 1}", "Place": dice.among("place", PLACES), "Remarks": dice.text("remarks", 2)}
+def _inspection(dice: SeededRandom, number: int, context: ModuleContext) -> dict[str, object]:
+    return {"Name": f"Tilsyn {number + 1}", "Place": dice.choose("place", PLACES), "Remarks": dice.text("remarks", 2)}
 
 
-def _product(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+def _product(dice: SeededRandom, number: int, context: ModuleContext) -> dict[str, object]:
     return {
         "Product_Name": f"Ytelse {number + 1}",
         "Product_Code": f"Y{number:04}",
@@ -134,7 +136,7 @@ def _product(dice: Dice, number: int, context: ModuleContext) -> dict[str, objec
     }
 
 
-def _lead(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+def _lead(dice: SeededRandom, number: int, context: ModuleContext) -> dict[str, object]:
     given_name, family_name = dice.person("name")
     company = dice.company("company")
     return {
@@ -143,32 +145,32 @@ def _lead(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
         "Full_Name": f"{given_name} {family_name}",
         "Company": company,
         "Email": mail_of(given_name, family_name, company),
-        "Lead_Status": dice.among("status", ("Not Contacted", "Contacted", "Lost Lead")),
+        "Lead_Status": dice.choose("status", ("Not Contacted", "Contacted", "Lost Lead")),
     }
 
 
-def _campaign(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+def _campaign(dice: SeededRandom, number: int, context: ModuleContext) -> dict[str, object]:
     return {
         "Campaign_Name": f"Kampanje {number + 1}",
-        "Status": dice.among("status", ("Planning", "Active", "Complete")),
+        "Status": dice.choose("status", ("Planning", "Active", "Complete")),
     }
 
 
-def _activity(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+def _activity(dice: SeededRandom, number: int, context: ModuleContext) -> dict[str, object]:
     deals = int(context.count / context.module.share)
     return {
-        "Subject": dice.among("matter", MATTERS),
+        "Subject": dice.choose("matter", MATTERS),
         "Description": dice.text("description", 1),
         "What_Id": _some_deal(dice, max(1, deals), context.seed),
         "$se_module": "Deals",
     }
 
 
-def _order(dice: Dice, number: int, context: ModuleContext) -> dict[str, object]:
+def _order(dice: SeededRandom, number: int, context: ModuleContext) -> dict[str, object]:
     # one for about every ten deals, and it belongs to one of them
     deals = int(context.count / context.module.share)
     return {
-        "Subject": dice.among("matter", MATTERS),
+        "Subject": dice.choose("matter", MATTERS),
         "Number": f"{context.module.name[0]}-{number:05}",
         "Grand_Total": dice.number("total", 900_000) + dice.number("cents", 100) / 100,
         "Deal_Name": _some_deal(dice, max(1, deals), context.seed),

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from starlette.responses import JSONResponse, Response
 
 from noarkit.standins.call import Call
-from noarkit.standins.fake_data import Dice
+from noarkit.standins.fake_data import SeededRandom
 from noarkit.standins.features.call_specs import DOORS
 from noarkit.standins.features.data import REVIEWED_KINDS, SINGULAR, Store, millis
 from noarkit.standins.features.lists import MOST, Refusal, list_page, single_object, whole_list
@@ -79,7 +79,7 @@ class Calls:
     def _about(self, call: Call, name: str) -> Response:
         if name == "project":
             return single_object({"id": self._store.project_id}, "Read.")
-        dice = Dice(self._store.seed, name)
+        dice = SeededRandom(self._store.seed, name)
         company = {"companyID": dice.uuid("id"), "companyName": dice.company("name"), "isWarehouseNative": False}
         return single_object({**company, "orgID": None, "orgName": None}, "Read.")
 
@@ -187,7 +187,7 @@ class Calls:
             raise Refusal(404, "Not found")
         if not call.text("control") or not call.text("test"):
             raise Refusal(400, "control and test are required")
-        lift = Dice(self._store.seed, definition_id, call.text("test")).number("lift", 900)
+        lift = SeededRandom(self._store.seed, definition_id, call.text("test")).number("lift", 900)
         metric_members = {"metricID": "sendt::event_count", "metricName": "sendt", "directionality": "increase"}
         metric = {**metric_members, "absoluteChange": lift / 100}
         return single_object({"ds": "2026-01-10", "primaryMetrics": [metric], "secondaryMetrics": []}, "Read.")

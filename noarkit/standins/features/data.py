@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from noarkit.standins.fake_data import BEGIN, Dice, mail_of
+from noarkit.standins.fake_data import BEGIN, SeededRandom, mail_of
 from noarkit.standins.features.shapes import KINDS, VERSIONED_KINDS, of_kind, only_its_own, slug
 
 Record = dict[str, Any]  # what JSON holds
@@ -35,7 +35,7 @@ def millis(moment: datetime) -> int:
     return int(moment.timestamp() * 1_000)
 
 
-def person(dice: Dice, name: str) -> Record:
+def person(dice: SeededRandom, name: str) -> Record:
     """Returns a person of the organisation."""
     given_name, family_name = dice.person(name)
     number = dice.number(f"{name}.number", 40)
@@ -52,7 +52,7 @@ class Store:
     def __init__(self, definitions: int, audit: int, seed: int) -> None:
         self.seed = seed
         self.audit_count = audit
-        self.project_id = Dice(seed, "project").uuid("id")[:13]
+        self.project_id = SeededRandom(seed, "project").uuid("id")[:13]
         self.lock = threading.RLock()
         self.reads = 0
         self.counts = _shares(definitions)
@@ -67,13 +67,13 @@ class Store:
         """Returns the ids of a kind, in an arbitrary order."""
         seeded = self._seeded_ids(kind)
         with self.lock:
-            added = [
+            added_ids = [
                 definition_id
                 for changed_kind, definition_id in self.changed
                 if changed_kind == kind and definition_id not in seeded
             ]
             hidden_ids = self.gone | self.unlisted
-            return [definition_id for definition_id in (*added, *seeded) if (kind, definition_id) not in hidden_ids]
+            return [definition_id for definition_id in (*added_ids, *seeded) if (kind, definition_id) not in hidden_ids]
 
     def _seeded_ids(self, kind: str) -> dict[str, None]:
         """Returns the generated ids of a kind, in order; computed once."""
@@ -87,7 +87,7 @@ class Store:
         if not versions:
             return None
         self.reads += 1
-        definition = {**versions[-1], **_restless(kind, self.reads)}
+        definition = {**versions[-1], **_volatile_members(kind, self.reads)}
         pending = [review for review in self.reviews(kind, definition_id) if review["status"] == "pending"]
         if pending and kind in _KINDS_SHOWING_REVIEW:
             pending_review = pending[0]
@@ -108,17 +108,17 @@ class Store:
         number = _number(definition_id)
         if number is None or number >= self.counts[kind] or slug(self.seed, kind, number) != definition_id:
             return []
-        dice = Dice(self.seed, kind, number)
+        dice = SeededRandom(self.seed, kind, number)
         count = 1 + dice.number("versions", 4) if kind in VERSIONED_KINDS else 1
         return [self._seeded_definition(kind, number, version) for version in range(1, count + 1)]
 
     def _seeded_definition(self, kind: str, number: int, version: int) -> Record:
-        dice = Dice(self.seed, kind, number)
+        dice = SeededRandom(self.seed, kind, number)
         created_at = dice.moment("created", 900)
         changed_at = created_at + timedelta(days=7 * version, seconds=dice.number(f"second{version}", 3_600))
         return self._shape(kind, slug(self.seed, kind, number), dice, version, (millis(created_at), millis(changed_at)))
 
-    def _shape(self, kind: str, definition_id: str, dice: Dice, version: int, times: tuple[int, int]) -> Record:
+    def _shape(self, kind: str, definition_id: str, dice: SeededRandom, version: int, times: tuple[int, int]) -> Record:
         """Builds a definition with all members of its kind; `times` are those of creation and last change."""
         creator, modifier = person(dice, "creator"), person(dice, f"modifier{version}")
         common: Record = {
@@ -134,17 +134,21 @@ class Store:
             "lastModifiedTime": times[1],
             "lastModifierName": modifier["name"],
             "lastModifierEmail": modifier["email"],
-            "tags": [dice.among("tag", ("kjerne", "forsøk", "drift"))],
-            "targetApps": dice.among("app", ("nettsted", ["nettsted", "mobil"], [])),
+            "tags": [dice.choose("tag", ("kjerne", "forsøk", "drift"))],
+            "targetApps": dice.choose("app", ("nettsted", ["nettsted", "mobil"], [])),
             "holdoutIDs": [],
-            "team": dice.among("team", ("Innlogging", "Skjema", "Betaling")),
+            "team": dice.choose("team", ("Innlogging", "Skjema", "Betaling")),
             "version": version,
             "owner": {"ownerID": creator["id"], "ownerType": "USER", "ownerName": creator["name"],
                       "ownerEmail": creator["email"]},
         }  # fmt: skip
         if kind == "metrics":
             common["owner"]["name"] = creator["name"]
-        return {**only_its_own(kind, common), **of_kind(kind, dice, version, times[1]), **_restless(kind, version)}
+        return {
+            **only_its_own(kind, common),
+            **of_kind(kind, dice, version, times[1]),
+            **_volatile_members(kind, version),
+        }
 
     def save(
         self, kind: str, definition_id: str, values: Mapping[str, Any], author: str = "Konsollen"
@@ -154,7 +158,7 @@ class Store:
             versions = list(self.versions(kind, definition_id))
             now = millis(datetime.now(UTC))
             new = {
-                **self._shape(kind, definition_id, Dice(self.seed, kind, definition_id), 0, (now, now)),
+                **self._shape(kind, definition_id, SeededRandom(self.seed, kind, definition_id), 0, (now, now)),
                 **_empty(kind),
             }
             last = versions[-1] if versions else new
@@ -184,14 +188,14 @@ class Store:
         number = _number(definition_id)
         if number is None or kind not in REVIEWED_KINDS or (kind, definition_id) in self.changed:
             return []
-        dice = Dice(self.seed, kind, number, "review")
+        dice = SeededRandom(self.seed, kind, number, "review")
         return [self._review(dice, place) for place in reversed(range(dice.number("count", 3)))]
 
-    def _review(self, dice: Dice, place: int) -> Record:
+    def _review(self, dice: SeededRandom, place: int) -> Record:
         author, reviewer = person(dice, f"author{place}"), person(dice, f"reviewer{place}")
         return {
             "review_id": dice.uuid(f"review{place}"),
-            "status": dice.among(f"status{place}", _STATES),
+            "status": dice.choose(f"status{place}", _STATES),
             "type": "update",
             "author": {"id": author["id"], "email": author["email"]},
             "reviewers": [{"id": reviewer["id"], "kind": "user"}],
@@ -206,12 +210,12 @@ class Store:
         after = bisect_right(range(count), end, key=lambda number: self.audit_moment(number).date())
         seeded = range(first, after)
         with self.lock:
-            added = [
+            added_numbers = [
                 count + place
                 for place, (logged_at, _) in enumerate(self.audit_added)
                 if begin <= logged_at.date() <= end
             ]
-        ids = [_AUDIT.format(number) for number in reversed([*seeded, *added])]
+        ids = [_AUDIT.format(number) for number in reversed([*seeded, *added_numbers])]
         return [number for number in ids if not action or (self.entry(number) or {})["actionType"] == action]
 
     def entry(self, entry_id: str) -> Record | None:
@@ -224,8 +228,10 @@ class Store:
         return BEGIN + timedelta(seconds=number * _SPAN_S // max(1, self.audit_count))
 
     def _entry(self, number: int) -> Record:
-        dice = Dice(self.seed, "audit", number)
-        kind = dice.among("kind", [definition_id for definition_id in KINDS if self.counts[definition_id]] or ["gates"])
+        dice = SeededRandom(self.seed, "audit", number)
+        kind = dice.choose(
+            "kind", [definition_id for definition_id in KINDS if self.counts[definition_id]] or ["gates"]
+        )
         definition_id = slug(self.seed, kind, dice.number("which", max(1, self.counts[kind])))
         passes = dice.number("passes", 100)
         changes = {
@@ -234,7 +240,7 @@ class Store:
                 "new": [],
             }
         }
-        action = dice.among("action", ("updated", "updated", "created"))
+        action = dice.choose("action", ("updated", "updated", "created"))
         return _entry(number, (kind, definition_id, action), changes, person(dice, "who"), self.audit_moment(number))
 
     def note(self, kind: str, definition_id: str, action: str, changes: Mapping[str, object]) -> None:
@@ -293,7 +299,7 @@ def _number(text: str) -> int | None:
     return int(tail) if tail.isascii() and tail.isdigit() and len(tail) < 9 else None
 
 
-def _restless(kind: str, reads: int) -> Record:
+def _volatile_members(kind: str, reads: int) -> Record:
     """Returns the members that change on every read."""
     if kind == "gates":
         return {"checksPerHour": 1_000 + reads, "typeReason": _REASONS[reads % len(_REASONS)]}

@@ -27,20 +27,22 @@ _KINDS = {"Gate": "gates", "Dynamic_Config": "dynamic_configs", "Segment": "segm
 def servers(calls: Calls, windows: Windows, may_write: Callable[[Mapping[str, str]], bool]) -> dict[str, MCPServer]:
     """Builds the one server; `may_write` judges the caller's headers."""
     server = MCPServer("features", version="1", log_level="CRITICAL")
-    desk = _Desk(calls, windows, may_write)
+    tools = _Tools(calls, windows, may_write)
     for title, kind in _KINDS.items():
         server.add_tool(
-            desk.listing(kind), name=f"Get_List_of_{title}s", description="All of them.", annotations=_READS
+            tools.listing(kind), name=f"Get_List_of_{title}s", description="All of them.", annotations=_READS
         )
-        server.add_tool(desk.showing(kind), name=f"Get_{title}_Details_by_ID", description="One.", annotations=_READS)
-    server.add_tool(desk.audit, name="Get_Audit_Logs", description="Who changed what.", annotations=_READS)
-    server.add_tool(desk.create, name="Create_Gate", description="Makes a gate.")
-    server.add_tool(desk.read_anything, name="api_read", description="Reads a path of the console.", annotations=_READS)
+        server.add_tool(tools.showing(kind), name=f"Get_{title}_Details_by_ID", description="One.", annotations=_READS)
+    server.add_tool(tools.audit, name="Get_Audit_Logs", description="Who changed what.", annotations=_READS)
+    server.add_tool(tools.create, name="Create_Gate", description="Makes a gate.")
+    server.add_tool(
+        tools.read_anything, name="api_read", description="Reads a path of the console.", annotations=_READS
+    )
     return {PATH: server}
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class _Tools:
     calls: Calls
     windows: Windows
     may_write: Callable[[Mapping[str, str]], bool]

@@ -60,7 +60,7 @@ class Features:
         self.store = Store(self.spec.records, audit, self.spec.seed)
         self.windows = Windows(self.spec.limits if self.spec.limits is not None else _LIMITS)
         self.calls = Calls(self.store, self.notify)
-        self.evaluation = Evaluation(self.store, self.tell)
+        self.evaluation = Evaluation(self.store, self.send_to_webhook)
         policy = TokenPolicy(
             "standin-client", secrets.token_urlsafe(24), self.spec.lifetime_s, rotates=True, needs_pkce=True
         )
@@ -119,9 +119,9 @@ class Features:
             "projectID": self.store.project_id,
         }
         event = {"eventName": "service::config_change", "timestamp": int(time.time() * 1_000), "metadata": metadata}
-        self.tell({"data": [{**event, "user": {"name": "Konsollen"}}]})
+        self.send_to_webhook({"data": [{**event, "user": {"name": "Konsollen"}}]})
 
-    def tell(self, message: object) -> None:
+    def send_to_webhook(self, message: object) -> None:
         """Sends a message to the webhook, if there is one."""
         if self.hook_url:
             body = json.dumps(message, ensure_ascii=False).encode()
@@ -184,7 +184,7 @@ class Features:
             "change": self._change,
             "webhook": lambda arguments: {"verified": self._set_up(str(arguments["url"]))},
             "expire": lambda arguments: self.issuer.expire(),
-            "tell": lambda arguments: self.tell(arguments["message"]),
+            "tell": lambda arguments: self.send_to_webhook(arguments["message"]),
         }
         return switches(self.control, verbs, self._counts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from noarkit.standins.fake_data import Dice
+from noarkit.standins.fake_data import SeededRandom
 
 KINDS = (
     "gates", "dynamic_configs", "experiments", "layers", "segments", "param_stores", "autotunes", "holdouts", "metrics",
@@ -31,7 +31,7 @@ Record = dict[str, Any]  # what JSON holds
 
 def slug(seed: int, kind: str, number: int) -> str:
     """Returns the id of a generated definition."""
-    return f"{Dice(seed, kind, number).among('name', _NAMES)}_{number}"
+    return f"{SeededRandom(seed, kind, number).choose('name', _NAMES)}_{number}"
 
 
 def only_its_own(kind: str, row: Record) -> Record:
@@ -45,7 +45,7 @@ def only_its_own(kind: str, row: Record) -> Record:
     return members
 
 
-def of_kind(kind: str, dice: Dice, version: int, changed_ms: int) -> Record:
+def of_kind(kind: str, dice: SeededRandom, version: int, changed_ms: int) -> Record:
     """Builds the members that only this kind has."""
     if kind == "gates":
         return _gate(dice, version)
@@ -62,7 +62,7 @@ def of_kind(kind: str, dice: Dice, version: int, changed_ms: int) -> Record:
     if kind == "layers":
         return {"isImplicitLayer": False, "parameters": [{"name": "farge", "type": "string", "defaultValue": "grå"}]}
     if kind == "segments":
-        type_ = dice.among("type", ("id_list", "rule_based"))
+        type_ = dice.choose("type", ("id_list", "rule_based"))
         rules = [] if type_ == "id_list" else [_rule(dice, version, True)]
         return {"type": type_, "isEnabled": True, "rules": rules}
     if kind == "param_stores":
@@ -75,7 +75,7 @@ def of_kind(kind: str, dice: Dice, version: int, changed_ms: int) -> Record:
     return {
         "directionality": "increase",
         "type": "ratio",
-        "isVerified": dice.chance("verified", 50),
+        "isVerified": dice.is_hit("verified", 50),
         "lineage": {"events": ["sendt"], "metrics": []},
     }
 
@@ -96,11 +96,11 @@ def _autotune() -> Record:
     }
 
 
-def _gate(dice: Dice, version: int) -> Record:
+def _gate(dice: SeededRandom, version: int) -> Record:
     return {
-        "isEnabled": dice.chance("enabled", 80),
-        "status": dice.among(f"status{version}", ("In Progress", "Launched", "Disabled", "Archived")),
-        "type": dice.among("type", ("TEMPORARY", "PERMANENT", "STALE")),
+        "isEnabled": dice.is_hit("enabled", 80),
+        "status": dice.choose(f"status{version}", ("In Progress", "Launched", "Disabled", "Archived")),
+        "type": dice.choose("type", ("TEMPORARY", "PERMANENT", "STALE")),
         "rules": [_rule(dice, version, True)],
         "measureMetricLifts": False,
         "monitoringMetrics": [],
@@ -108,7 +108,7 @@ def _gate(dice: Dice, version: int) -> Record:
     }
 
 
-def _rule(dice: Dice, version: int, value: object) -> Record:
+def _rule(dice: SeededRandom, version: int, value: object) -> Record:
     given_name, family_name = dice.person("target")
     mail = f"{given_name}.{family_name}@etaten.example".casefold()
     return {
@@ -122,10 +122,10 @@ def _rule(dice: Dice, version: int, value: object) -> Record:
     }
 
 
-def _experiment(dice: Dice, changed_ms: int) -> Record:
-    is_decided = dice.chance("decided", 50)
+def _experiment(dice: SeededRandom, changed_ms: int) -> Record:
+    is_decided = dice.is_hit("decided", 50)
     experiment: Record = {
-        "status": "decision_made" if is_decided else dice.among("status", ("setup", "active", "abandoned")),
+        "status": "decision_made" if is_decided else dice.choose("status", ("setup", "active", "abandoned")),
         "hypothesis": dice.text("hypothesis", 1),
         "groups": [
             {"id": "g1", "name": "Kontroll", "size": 50, "parameterValues": {"farge": "grå"}, "disabled": False},

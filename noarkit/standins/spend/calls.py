@@ -280,7 +280,7 @@ class Calls:
 
 def _fits(entry: Record, query: Mapping[str, Any], pairs: list[str], filters: Mapping[str, Any]) -> bool:
     names = {"exportStatus": "exportStatus", "status": "status", "families": "family"}
-    if any(entry[names[name]] not in allowed for name, allowed in filters.items()):
+    if any(entry[names[name]] not in choices for name, choices in filters.items()):
         return False
     for name in pairs:
         value = entry.get(name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from noarkit.standins.fake_data import Dice, mail_of
+from noarkit.standins.fake_data import SeededRandom, mail_of
 from noarkit.standins.papers import PAPERS as ALL_PAPERS
 
 Record = dict[str, Any]
@@ -40,7 +40,7 @@ class Register:
     seed: int
     name: str
     count: int
-    roll: Callable[[Dice, int], Record]
+    roll: Callable[[SeededRandom, int], Record]
     is_timed: bool = True
     changed_records: dict[str, Record] = field(default_factory=dict)
     deleted_ids: set[str] = field(default_factory=set)
@@ -62,7 +62,7 @@ class Register:
         """Generates a record from the seed. Registers are short, so each is generated once."""
         record = self._cache.get(number)
         if record is None:
-            dice = Dice(self.seed, self.name, number)
+            dice = SeededRandom(self.seed, self.name, number)
             timestamp = format_time(_FIRST + timedelta(days=number))
             times = {"createdAt": timestamp, "updatedAt": timestamp} if self.is_timed else {}
             record = {"id": dice.uuid("id"), **times, **self.roll(dice, number)}
@@ -77,13 +77,13 @@ class Register:
         """Adds or changes a record."""
         now = format_time(datetime.now(UTC))
         current = self.get(str(record.get("id") or "")) or {
-            "id": Dice(self.name, now, len(self.changed_records)).uuid("new")
+            "id": SeededRandom(self.name, now, len(self.changed_records)).uuid("new")
         }
-        whole = {**({"createdAt": now} if self.is_timed else {}), **current, **record, "id": current["id"]}
+        full_record = {**({"createdAt": now} if self.is_timed else {}), **current, **record, "id": current["id"]}
         if self.is_timed:
-            whole["updatedAt"] = now
-        self.changed_records[str(whole["id"])] = whole
-        return whole
+            full_record["updatedAt"] = now
+        self.changed_records[str(full_record["id"])] = full_record
+        return full_record
 
     def delete(self, record_id: str) -> bool:
         """Deletes a record; False if there was none."""
@@ -102,7 +102,7 @@ class Store:
         self.lock = threading.RLock()
         self.version = 0
         self._job_numbers: dict[str, int] = {}
-        dice = Dice(seed, "organisation")
+        dice = SeededRandom(seed, "organisation")
         self.organization_id = dice.uuid("organisation")
         self.company_id = dice.uuid("company")
         self.changed: dict[str, Record] = {}
@@ -133,8 +133,8 @@ class Store:
         """Counts the entries needed so that enough of them can be archived."""
         count = archivable = 0
         while archivable < needed_count:
-            dice = Dice(self.seed, "entry", count)
-            archivable += dice.chance("final", 92) and dice.among("family", FAMILIES) not in _NOT_ARCHIVED_FAMILIES
+            dice = SeededRandom(self.seed, "entry", count)
+            archivable += dice.is_hit("final", 92) and dice.choose("family", FAMILIES) not in _NOT_ARCHIVED_FAMILIES
             count += 1
         return count
 
@@ -161,22 +161,22 @@ class Store:
         """Yields the members that entries are filtered and sorted by, oldest first; deleted ones too."""
         with self.lock:
             changed = dict(self.changed)
-            added = list(self.added)
+            added_ids = list(self.added)
         for number in range(self.count):
             record = changed.get(self.entry_id(number))
             yield self._brief(number) if record is None else record
-        for entry_id in added:
+        for entry_id in added_ids:
             yield changed[entry_id]
 
     def _brief(self, number: int) -> Record:
-        dice = Dice(self.seed, "entry", number)
+        dice = SeededRandom(self.seed, "entry", number)
         performed_at = _FIRST + timedelta(seconds=int(_SPAN_S * number / max(self.count, 1)))
         settled_at = performed_at + timedelta(days=1 + dice.number("settled", 20))
-        final = dice.chance("final", 92)
+        final = dice.is_hit("final", 92)
         booked_at = settled_at.replace(hour=0, minute=0, second=0, microsecond=0)
         return {
             "id": self.entry_id(number),
-            "family": dice.among("family", FAMILIES),
+            "family": dice.choose("family", FAMILIES),
             "status": "COMPLETED" if final else "PENDING",
             "exportStatus": "EXPORTED" if final else "NOT_EXPORTED",
             "performedAt": format_time(performed_at),
@@ -187,9 +187,9 @@ class Store:
     def seeded_entry(self, number: int) -> Record:
         """Generates an entry from the seed."""
         brief = self._brief(number)
-        dice = Dice(self.seed, "entry", number)
+        dice = SeededRandom(self.seed, "entry", number)
         family = brief["family"]
-        currency = dice.among("currency", CURRENCIES)
+        currency = dice.choose("currency", CURRENCIES)
         minors = dice.number("amount", 900_000) * (-1 if family == "CREDIT_NOTE" else 1)
         is_bill = family in ("BILL_INVOICE", "CREDIT_NOTE")
         vendor = self.registers["vendors"].seeded_record(dice.number("vendor", VENDORS))
@@ -206,12 +206,12 @@ class Store:
             "taxCodeId": self.registers["tax-codes"].record_id(dice.number("tax", TAX_CODES)),
             "tags": self._tags(dice),
             "splitItems": [],
-            "attendees": [self._guest(dice)] if dice.chance("guests", 5) else [],
+            "attendees": [self._guest(dice)] if dice.is_hit("guests", 5) else [],
             "receiptIds": [
                 self._receipt_dice(self.entry_id(number), place).uuid("id") for place in self._receipt_places(number)
             ],
         }
-        if dice.chance("noted", 50):
+        if dice.is_hit("noted", 50):
             entry["note"] = dice.text("note", 1)
         if is_bill:
             supplier = {"externalSupplierId": vendor["externalId"], "cif": vendor["taxRegistrationNumber"]}
@@ -221,7 +221,7 @@ class Store:
             entry["merchant"] = {"name": vendor["name"]}
         return entry
 
-    def _guest(self, dice: Dice) -> Record:
+    def _guest(self, dice: SeededRandom) -> Record:
         return {"id": dice.uuid("guest"), "attendableId": dice.uuid("guest-who"), "attendableType": "EMPLOYEE"}
 
     def receipts(self, entry_id: str) -> list[Record]:
@@ -240,7 +240,7 @@ class Store:
         for receipt in self.receipts(entry_id):
             if receipt["id"] == receipt_id:
                 dice = self._receipt_dice(entry_id, receipt["place"])
-                _, _, make = dice.among("paper", PAPERS[:2] if receipt["place"] % 7 else PAPERS)
+                _, _, make = dice.choose("paper", PAPERS[:2] if receipt["place"] % 7 else PAPERS)
                 return make(f"{entry_id} {dice.text('line', 2)}")
         return None
 
@@ -255,11 +255,11 @@ class Store:
             }
             if self.entry(entry_id) is None:
                 self.added.append(entry_id)
-            merged = {**current, **changes, "updatedAt": format_time(datetime.now(UTC))}
-            whole = {name: value for name, value in merged.items() if value is not None}
-            self.changed[entry_id] = whole
+            members = {**current, **changes, "updatedAt": format_time(datetime.now(UTC))}
+            full_record = {name: value for name, value in members.items() if value is not None}
+            self.changed[entry_id] = full_record
             self.version += 1
-            return whole
+            return full_record
 
     def export(self, ids: Sequence[str]) -> None:
         """Exports entries now, as a new job."""
@@ -289,13 +289,13 @@ class Store:
         """Returns one export job."""
         if number >= self._seeded_job_count():
             return self._late_job(number)
-        dice = Dice(self.seed, "job", number)
+        dice = SeededRandom(self.seed, "job", number)
         created_at = _FIRST + timedelta(seconds=int(_SPAN_S * (number + 1) * JOB_ENTRIES / max(self.count, 1)))
         last = number == self.count // JOB_ENTRIES - 1
         status = self.job_states.get(number) or (
             "pending"
             if last and self.count > JOB_ENTRIES
-            else dice.among("status", ("completed",) * 8 + ("failed", "completed_with_errors"))
+            else dice.choose("status", ("completed",) * 8 + ("failed", "completed_with_errors"))
         )
         ended_at = None if status in ("pending", "in_progress") else format_time(created_at + timedelta(minutes=3))
         reason = ("no account", "missing_configuration") if status == "failed" else (None, None)
@@ -330,7 +330,7 @@ class Store:
 
     def _late_job(self, number: int) -> Record:
         created, ids = self.late_jobs[number - self._seeded_job_count()]
-        job_id = Dice(self.seed, "late-job", number).uuid("id")
+        job_id = SeededRandom(self.seed, "late-job", number).uuid("id")
         return self._describe_job(number, job_id, created, created, "completed") | {
             "lastUpdatedAt": created,
             "numberOfItems": len(ids),
@@ -362,17 +362,17 @@ class Store:
         return [self._receipt(self.entry_id(number), place) for place in self._receipt_places(number)]
 
     def _receipt_places(self, number: int) -> range:
-        dice = Dice(self.seed, "entry", number)
-        if dice.among("family", FAMILIES) in ("WALLET", "CASHBACK", "MILEAGE"):
+        dice = SeededRandom(self.seed, "entry", number)
+        if dice.choose("family", FAMILIES) in ("WALLET", "CASHBACK", "MILEAGE"):
             return range(0)
-        return range(1 + dice.number("receipts", 2) if dice.chance("receipted", 90) else 0)
+        return range(1 + dice.number("receipts", 2) if dice.is_hit("receipted", 90) else 0)
 
-    def _receipt_dice(self, entry_id: str, place: int) -> Dice:
-        return Dice(self.seed, "receipt", entry_id, place)
+    def _receipt_dice(self, entry_id: str, place: int) -> SeededRandom:
+        return SeededRandom(self.seed, "receipt", entry_id, place)
 
     def _receipt(self, entry_id: str, place: int) -> Record:
         dice = self._receipt_dice(entry_id, place)
-        _, mime, make = dice.among("paper", PAPERS[:2] if place % 7 else PAPERS)
+        _, mime, make = dice.choose("paper", PAPERS[:2] if place % 7 else PAPERS)
         data = make(f"{entry_id} {dice.text('line', 2)}")
         return {
             "id": dice.uuid("id"),
@@ -381,22 +381,22 @@ class Store:
             "fileType": "ORIGINAL",
             "mimeType": mime,
             "sizeInBytes": len(data),
-            "source": dice.among("source", ("CAMERA", "EMAIL_FETCHING", "USER")),
+            "source": dice.choose("source", ("CAMERA", "EMAIL_FETCHING", "USER")),
             "place": place,
         }
 
-    def _tags(self, dice: Dice) -> list[Record]:
+    def _tags(self, dice: SeededRandom) -> list[Record]:
         tags = []
         for group in range(GROUPS):
             group_id = self.registers["tag-groups"].record_id(group)
-            if dice.chance(f"tagged{group}", 10):
+            if dice.is_hit(f"tagged{group}", 10):
                 tags.append({"tagGroupId": group_id, "tagId": _NO_TAG})
             else:
                 place = group * TAGS + dice.number(f"tag{group}", TAGS)
                 tags.append({"tagGroupId": group_id, "tagId": self.registers["tags"].record_id(place)})
         return tags
 
-    def _employee(self, dice: Dice, number: int) -> Record:
+    def _employee(self, dice: SeededRandom, number: int) -> Record:
         given_name, family_name = dice.person("name")
         return {
             "companyId": self.company_id,
@@ -408,7 +408,7 @@ class Store:
             "phone": f"+47{dice.number('phone', 90_000_000) + 10_000_000}",
         }
 
-    def _vendor(self, dice: Dice, number: int) -> Record:
+    def _vendor(self, dice: SeededRandom, number: int) -> Record:
         return {
             "companyId": self.company_id,
             "name": dice.company("name"),
@@ -421,7 +421,7 @@ class Store:
             "state": "ARCHIVED" if number % 10 == 9 else "ACTIVE",
         }
 
-    def _account(self, dice: Dice, number: int) -> Record:
+    def _account(self, dice: SeededRandom, number: int) -> Record:
         return {
             "companyId": self.company_id,
             "code": str(4_000 + number * 100),
@@ -430,7 +430,7 @@ class Store:
             "archived": False,
         }
 
-    def _tax_code(self, dice: Dice, number: int) -> Record:
+    def _tax_code(self, dice: SeededRandom, number: int) -> Record:
         rate = (0, 12, 15, 25, 25, 25)[number % 6]
         kind = ("inclusive", "exclusive", "reverse")[number % 3]
         return {
@@ -442,11 +442,11 @@ class Store:
             "archived": False,
         }
 
-    def _group(self, dice: Dice, number: int) -> Record:
+    def _group(self, dice: SeededRandom, number: int) -> Record:
         name = ("Avdeling", "Prosjekt", "Formål")[number % 3]
         return {"companyId": self.company_id, "code": name[:3].upper(), "name": name, "archived": False, "metadata": {}}
 
-    def _tag(self, dice: Dice, number: int) -> Record:
+    def _tag(self, dice: SeededRandom, number: int) -> Record:
         group, place = divmod(number, TAGS)
         return {
             "groupId": self.registers["tag-groups"].record_id(group),

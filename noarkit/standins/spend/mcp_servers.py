@@ -26,12 +26,12 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False)
 def servers(store: Store, windows: Windows) -> dict[str, MCPServer]:
     """Builds the one server, by its path."""
     server = MCPServer("expenses", version="1", log_level="CRITICAL")
-    desk = _Desk(store, windows)
-    server.add_tool(desk.search, name="search_expenses", description="Expenses with a text.", annotations=_READS)
-    server.add_tool(desk.retrieve, name="retrieve_expense", description="One expense.", annotations=_READS)
+    tools = _Tools(store, windows)
+    server.add_tool(tools.search, name="search_expenses", description="Expenses with a text.", annotations=_READS)
+    server.add_tool(tools.retrieve, name="retrieve_expense", description="One expense.", annotations=_READS)
     for state in ("complete", "review", "queue"):
         name = f"{state}_expense" + ("_for_export" if state == "queue" else "")
-        server.add_tool(desk.marking(state), name=name, description=f"Marks an expense: {state}.", annotations=_WRITES)
+        server.add_tool(tools.marking(state), name=name, description=f"Marks an expense: {state}.", annotations=_WRITES)
     return {PATH: server}
 
 
@@ -40,7 +40,7 @@ def address(url: str, key: str) -> str:
     return f"{url}{PATH}?key={key}"
 
 
-class _Desk:
+class _Tools:
     def __init__(self, store: Store, windows: Windows) -> None:
         self._store = store
         self._windows = windows

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from noarkit.errors import PackageFault
 from noarkit.packages.bagit.read import info_lines
-from noarkit.packages.bagit.spec import FETCH, SINGLE_LABELS, Declared, Hole, Wrong, read_oxum
-from noarkit.packages.holding.storage import Storage
+from noarkit.packages.bagit.spec import FETCH, SINGLE_LABELS, BadLine, Declaration, Hole, read_oxum
+from noarkit.packages.container.storage import Storage
 from noarkit.validate.findings import Hit, Tally, place_data
 
 _OXUM = "payload-oxum"
@@ -17,31 +17,31 @@ _MOST_LABELS = 10_000
 
 
 def check_info(
-    storage: Storage, declared: Declared, octets: tuple[int, int], tally: Tally
+    storage: Storage, declaration: Declaration, octets: tuple[int, int], tally: Tally
 ) -> dict[str, tuple[str, ...]]:
     """Checks bag-info.txt; returns its labels for the report, without values, because these may name persons."""
-    file = declared.info_name
-    seen: dict[str, str] = {}
+    file = declaration.info_name
+    labels: dict[str, str] = {}
     try:
-        for entry in info_lines(storage, declared):
-            if isinstance(entry, Wrong):
+        for entry in info_lines(storage, declaration):
+            if isinstance(entry, BadLine):
                 _take(tally, "BAGIT-2.2.2-LINE", file, entry.line)
                 continue
             line, label, value = entry
-            if label.casefold() in seen:
+            if label.casefold() in labels:
                 _check_repeated(tally, file, line, label)
-            if len(seen) < _MOST_LABELS:
-                seen.setdefault(label.casefold(), label)
+            if len(labels) < _MOST_LABELS:
+                labels.setdefault(label.casefold(), label)
             if label.casefold() == _OXUM:
                 _check_oxum(tally, (file, line), value, octets)
     except PackageFault as error:
         if error.data.get("line") is None:
             raise
         _take(tally, "BAGIT-2.3-TEXT", file, int(str(error.data["line"])), why=error.data["why"])
-    return {"labels": tuple(seen.values())[:100]}
+    return {"labels": tuple(labels.values())[:100]}
 
 
-def check_fetch_urls(holes: Iterable[Hole | Wrong], tally: Tally) -> None:
+def check_fetch_urls(holes: Iterable[Hole | BadLine], tally: Tally) -> None:
     """Checks that every address in fetch.txt is a URL of an allowed scheme, without a password."""
     for hole in holes:
         if isinstance(hole, Hole) and not _is_address(hole.url):
@@ -73,4 +73,4 @@ def _check_oxum(tally: Tally, place: tuple[str, int], value: str, octets: tuple[
 
 
 def _take(tally: Tally, code: str, file: str, line: int, **data: object) -> None:
-    tally.take(Hit(code, file, line=line, data=place_data(data)))
+    tally.add_hit(Hit(code, file, line=line, data=place_data(data)))

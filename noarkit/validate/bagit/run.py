@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from noarkit.errors import PackageFault
-from noarkit.events import Listener, nobody
+from noarkit.events import Listener, ignore_event
 from noarkit.packages.bagit import read
 from noarkit.packages.bagit.inventory import Inventory, Pair
 from noarkit.packages.bagit.profile import BagFacts, Profile, breaches
@@ -28,20 +28,20 @@ from noarkit.packages.bagit.spec import (
     PAYLOAD,
     SYSTEM_FILES,
     WEAK,
-    Declared,
-    Wrong,
+    BadLine,
+    Declaration,
     hash_name,
     is_normal,
     is_text,
     manifest_of,
 )
-from noarkit.packages.holding.crew import Crew, Task
-from noarkit.packages.holding.digests import Hashed
-from noarkit.packages.holding.storage import Storage, Stored, open_storage
+from noarkit.packages.container.digests import Hashed
+from noarkit.packages.container.hash_pool import HashPool, Task
+from noarkit.packages.container.storage import Storage, StoredFile, open_storage
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
 from noarkit.validate.bagit.metadata import check_fetch_urls, check_info
-from noarkit.validate.findings import Hit, Report, Tally, place_data, rules_of
+from noarkit.validate.findings import Hit, Tally, ValidateResult, place_data, rules_of
 
 RULES = rules_of("noarkit.validate.bagit")
 _PAYLOAD_WORDS = {
@@ -72,15 +72,15 @@ def validate_bag(
     limits: UnpackLimits = LIMITS,
     profile: Profile | None = None,
     width: int | None = None,
-    emit: Listener = nobody,
+    emit: Listener = ignore_event,
     now_s: Callable[[], float] = time.perf_counter,
-) -> Report:
+) -> ValidateResult:
     """All that can be said of the bag at `path`. Raises what `safe` refuses, `PackageFault` for what is no package."""
     began = now_s()
     tally = Tally(RULES)
     version, summary = _judge(path, limits, tally, (profile, width, emit))
     rules = tuple(RULES.values())
-    return Report(str(path), "bagit", version, summary, rules, tally.outcomes({}), (), now_s() - began)
+    return ValidateResult(str(path), "bagit", version, summary, rules, tally.outcomes({}), (), now_s() - began)
 
 
 def _judge(
@@ -88,29 +88,29 @@ def _judge(
 ) -> tuple[str, dict[str, tuple[str, ...]]]:
     profile, width, emit = choices
     try:
-        storage = open_storage(path, limits, twins=True, tell=emit)
+        storage = open_storage(path, limits, twins=True, emit=emit)
     except PackageFault as error:
         if error.data.get("why") != "no-single-top-folder":
             raise
         tally.add("BAGIT-2-TOP", "")
         return "", {}
     try:
-        declared = _declaration(storage, tally)
-        if declared is None:
+        declaration = _declaration(storage, tally)
+        if declaration is None:
             return "", {}
-        with _Check(storage, declared, tally, width) as check:
+        with _Check(storage, declaration, tally, width) as check:
             summary = check.run()
             if profile is not None:
                 for breach in breaches(profile, check.facts(form_of(path) if path.is_file() else "")):
                     tally.add("BAGIT-PROFILE", "", key=breach.key, value=breach.value)
-        return declared.version, summary
+        return declaration.version, summary
     finally:
         storage.close()
 
 
-def _declaration(storage: Storage, tally: Tally) -> Declared | None:
-    declaration = read.declaration(storage)
-    if isinstance(declaration, Declared):
+def _declaration(storage: Storage, tally: Tally) -> Declaration | None:
+    declaration = read.load_declaration(storage)
+    if isinstance(declaration, Declaration):
         return declaration
     code = "BAGIT-2.1.1-MISSING" if declaration.why == "missing" else "BAGIT-2.1.1-FORM"
     _add_finding(tally, code, DECLARATION, declaration)
@@ -120,9 +120,9 @@ def _declaration(storage: Storage, tally: Tally) -> Declared | None:
 class _Check:
     """The validation of one bag, with its databases of listed and present files."""
 
-    def __init__(self, storage: Storage, declared: Declared, tally: Tally, width: int | None) -> None:
+    def __init__(self, storage: Storage, declaration: Declaration, tally: Tally, width: int | None) -> None:
         self._storage = storage
-        self._declared = declared
+        self._declaration = declaration
         self._tally = tally
         self._width = width
         self._top = read.top_files(storage)
@@ -151,7 +151,7 @@ class _Check:
         for inventory, file in ((self._payload, PAYLOAD), (self._tags, "")):
             self._names(inventory, file)
         octets, count = self._payload.octets()
-        info = check_info(self._storage, self._declared, (octets, count), self._tally)
+        info = check_info(self._storage, self._declaration, (octets, count), self._tally)
         self._completeness()
         self._tag_completeness()
         self._fixity(pool)
@@ -160,14 +160,14 @@ class _Check:
 
     def facts(self, packed_as: str | None) -> BagFacts:
         """What a profile may speak about."""
-        info = [entry for entry in read.info_lines(self._storage, self._declared) if not isinstance(entry, Wrong)]
+        info = [entry for entry in read.info_lines(self._storage, self._declaration) if not isinstance(entry, BadLine)]
         tag_files = tuple(
-            stored.name
-            for stored in self._storage.files()
-            if not stored.name.startswith(PAYLOAD + "/") and not _is_required(stored.name)
+            file.name
+            for file in self._storage.files()
+            if not file.name.startswith(PAYLOAD + "/") and not _is_required(file.name)
         )
         return BagFacts(
-            self._declared.version,
+            self._declaration.version,
             tuple((label, value) for _, label, value in info),
             frozenset(manifest.algorithm for manifest in self._payload_manifests),
             frozenset(manifest.algorithm for manifest in self._tag_manifests),
@@ -180,7 +180,7 @@ class _Check:
     @property
     def _is_new(self) -> bool:
         """True for version 1.0, which demands more of manifests than any before it."""
-        return self._declared.version == "1.0"
+        return self._declaration.version == "1.0"
 
     def _manifests(self, *, tags: bool) -> list[Manifest]:
         """The usable manifests; faults in the names of manifests become findings."""
@@ -201,21 +201,21 @@ class _Check:
                     self._tally.add("BAGIT-2.4-WEAK", name, algorithm=algorithm)
         return usable
 
-    def _present(self) -> Iterator[Stored]:
+    def _present(self) -> Iterator[StoredFile]:
         """The payload as one walk meets it; tag files go their own way."""
-        tag_files: list[Stored] = []
-        for stored in self._storage.files():
-            name = stored.name
-            if stored.odd:
-                self._tally.add("BAGIT-2.1.2-ODD", name, kind=stored.odd)
+        tag_files: list[StoredFile] = []
+        for file in self._storage.files():
+            name = file.name
+            if file.odd:
+                self._tally.add("BAGIT-2.1.2-ODD", name, kind=file.odd)
             elif not is_text(name):
                 is_payload = name.startswith(PAYLOAD + "/")
                 self._tally.add("BAGIT-2.1.3-UNLISTED" if is_payload else "BAGIT-2.2.1-UNLISTED", name)
             elif name.startswith(PAYLOAD + "/"):
                 self._check_name(name)
-                yield stored
+                yield file
             else:
-                tag_files.append(stored)
+                tag_files.append(file)
             if len(tag_files) >= 5_000:
                 self._tags.take_present(tag_files)
                 tag_files = []
@@ -241,27 +241,29 @@ class _Check:
         words = _TAG_WORDS if tags else _PAYLOAD_WORDS if self._is_new else _OLD_PAYLOAD_WORDS
         fallback_code = "BAGIT-2.2.1-LINE" if tags else "BAGIT-2.1.3-LINE"
         for column, manifest in enumerate(self._tag_manifests if tags else self._payload_manifests):
-            lines = read.manifest_lines(self._storage, manifest, self._declared, tags=tags)
+            lines = read.manifest_lines(self._storage, manifest, self._declaration, tags=tags)
             with _TextFaults(self._tally, manifest.name):
                 for line in inventory.take_manifest(column, lines):
-                    if isinstance(line, Wrong):
+                    if isinstance(line, BadLine):
                         _add_finding(self._tally, _code(line, words, fallback_code), manifest.name, line)
                     else:
                         for odd in line.odd:
-                            _add_finding(self._tally, _ODD_WORDS[odd], manifest.name, Wrong(line.line, odd, line.name))
+                            _add_finding(
+                                self._tally, _ODD_WORDS[odd], manifest.name, BadLine(line.line, odd, line.name)
+                            )
 
     def _fetch(self) -> None:
         with _TextFaults(self._tally, FETCH):
-            for wrong in self._payload.take_promised(read.fetch_lines(self._storage, self._declared)):
+            for wrong in self._payload.take_promised(read.fetch_lines(self._storage, self._declaration)):
                 _add_finding(self._tally, _code(wrong, _FETCH_WORDS, "BAGIT-2.2.3-LINE"), FETCH, wrong)
-            check_fetch_urls(read.fetch_lines(self._storage, self._declared), self._tally)
+            check_fetch_urls(read.fetch_lines(self._storage, self._declaration), self._tally)
         for name in self._payload.promised_unlisted():
             self._tally.add("BAGIT-2.2.3-UNLISTED", name)
 
     def _names(self, inventory: Inventory, file: str) -> None:
-        for name, stored, reason in inventory.match():
+        for name, stored_name, reason in inventory.match():
             code = "BAGIT-2.1.3-PERCENT" if reason == "raw" else "BAGIT-6.1.1-COMPOSITION"
-            self._tally.add(code, name, stored=stored)
+            self._tally.add(code, name, stored=stored_name)
         for name_in_bag, twin in inventory.twins():
             self._tally.add("BAGIT-6.1.1-TWIN", name_in_bag, other=twin, part=file)
 
@@ -294,17 +296,17 @@ class _Check:
                 if not (manifest_of(name) or ("", False))[1]:
                     self._tally.add("BAGIT-2.2.1-UNLISTED", name)
 
-    def _early_pool(self) -> Crew | None:
+    def _early_pool(self) -> HashPool | None:
         """Child processes start while the manifests are read, where there are many files."""
         if self._storage.folder is None or not self._payload_manifests:
             return None
-        pool = Crew(self._storage.folder, _hashes(self._payload_manifests), width=self._width)
+        pool = HashPool(self._storage.folder, _hashes(self._payload_manifests), width=self._width)
         self._pool_stack.enter_context(pool)
         if self._payload.octets()[1] >= _MANY_FILES:
             pool.warm()
         return pool
 
-    def _fixity(self, pool: Crew | None) -> None:
+    def _fixity(self, pool: HashPool | None) -> None:
         for inventory, manifests, code in (
             (self._payload, self._payload_manifests, "BAGIT-3-CHECKSUM"),
             (self._tags, self._tag_manifests, "BAGIT-3-TAG-CHECKSUM"),
@@ -323,18 +325,18 @@ class _Check:
                     self._tally.add(code, pair.name, manifest=manifest.name, expected=expected, found=actual)
 
     def _hash_files(
-        self, inventory: Inventory, hashes: Sequence[str], early: Crew | None
+        self, inventory: Inventory, hashes: Sequence[str], early: HashPool | None
     ) -> Iterator[tuple[Pair, Hashed]]:
         if self._storage.folder is None:
             yield from _hash_in_order(self._storage, inventory, hashes)
         elif early is not None:
             yield from _hash_with_pool(early, inventory)
         else:
-            with Crew(self._storage.folder, hashes, width=self._width) as pool:
+            with HashPool(self._storage.folder, hashes, width=self._width) as pool:
                 yield from _hash_with_pool(pool, inventory)
 
 
-def _hash_with_pool(pool: Crew, inventory: Inventory) -> Iterator[tuple[Pair, Hashed]]:
+def _hash_with_pool(pool: HashPool, inventory: Inventory) -> Iterator[tuple[Pair, Hashed]]:
     waiting: deque[Pair] = deque()
     for _, hashed in pool.work(_tasks(inventory.pairs(), waiting)):
         yield waiting.popleft(), hashed
@@ -352,12 +354,12 @@ def _is_required(name: str) -> bool:
 def _tasks(pairs: Iterable[Pair], waiting: deque[Pair]) -> Iterator[Task]:
     for pair in pairs:
         waiting.append(pair)
-        yield Task(pair.stored, pair.size_bytes)
+        yield Task(pair.stored_name, pair.size_bytes)
 
 
 def _hash_in_order(storage: Storage, inventory: Inventory, hashes: Sequence[str]) -> Iterator[tuple[Pair, Hashed]]:
-    for stored, content in storage.contents():
-        pair = inventory.expected(stored)
+    for file, content in storage.contents():
+        pair = inventory.expected(file)
         if pair is not None:
             try:
                 yield pair, _hash(content, hashes)
@@ -388,15 +390,15 @@ class _TextFaults:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         if not isinstance(error, PackageFault) or error.data.get("line") is None:
             return False
-        wrong = Wrong(int(str(error.data["line"])), str(error.data["why"]))
+        wrong = BadLine(int(str(error.data["line"])), str(error.data["why"]))
         _add_finding(self._tally, "BAGIT-2.3-TEXT", self._file, wrong)
         return True
 
 
-def _code(wrong: Wrong, words: dict[str, str], fallback: str) -> str:
+def _code(wrong: BadLine, words: dict[str, str], fallback: str) -> str:
     return "BAGIT-5.1-PATH" if wrong.why.startswith("path:") else words.get(wrong.why, fallback)
 
 
-def _add_finding(tally: Tally, code: str, file: str, wrong: Wrong) -> None:
+def _add_finding(tally: Tally, code: str, file: str, wrong: BadLine) -> None:
     data = place_data({"why": wrong.why.removeprefix("path:"), "name": wrong.detail or None})
-    tally.take(Hit(code, file, line=wrong.line or None, data=data))
+    tally.add_hit(Hit(code, file, line=wrong.line or None, data=data))

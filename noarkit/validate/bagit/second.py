@@ -14,8 +14,8 @@ from pathlib import Path
 
 from noarkit.safe.children import child_environment
 from noarkit.safe.unpack import LIMITS, UnpackLimits, unpack_to
-from noarkit.safe.workplace import own_folder
-from noarkit.validate.findings import Report
+from noarkit.safe.workplace import temporary_folder
+from noarkit.validate.findings import ValidateResult
 
 TOOL = "bagit-python"
 _UNSAFE = frozenset({"BAGIT-5.1-PATH", "BAGIT-2.1.2-ODD"})
@@ -52,14 +52,14 @@ class Opinion:
 
 
 def second_opinion(
-    path: Path, report: Report | None = None, *, processes: int = 1, limits: UnpackLimits = LIMITS
+    path: Path, report: ValidateResult | None = None, *, processes: int = 1, limits: UnpackLimits = LIMITS
 ) -> Opinion:
     """What bagit-python says of the bag at `path`; `report` is what we said of it, where it is at hand."""
     if report is not None and not _UNSAFE.isdisjoint(report.codes):
         return Opinion(TOOL, False, False, ())
     if path.is_dir():
         return _ask(path, processes)
-    with own_folder("second") as folder:
+    with temporary_folder("second") as folder:
         unpack_to(path, folder, limits=limits)
         tops = list(folder.iterdir())
         return _ask(tops[0], processes) if len(tops) == 1 else Opinion(TOOL, False, False, ())

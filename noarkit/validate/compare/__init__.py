@@ -7,8 +7,8 @@ entities   reads an extract and an archive as rows of the archive's fields
 rules      differences that are expected: new ids, generated dates, paths of files
 """
 
-from noarkit.validate.compare.compare import Compared, compare_extracts, compare_with_archive
+from noarkit.validate.compare.compare import CompareResult, compare_extracts, compare_with_archive
 from noarkit.validate.compare.ledger import Difference
 from noarkit.validate.compare.rules import By
 
-__all__ = ["By", "Compared", "Difference", "compare_extracts", "compare_with_archive"]
+__all__ = ["By", "CompareResult", "Difference", "compare_extracts", "compare_with_archive"]

@@ -13,7 +13,7 @@ from noarkit.archive.port import Archive
 from noarkit.errors import PackageFault
 from noarkit.graph.entity import Entity
 from noarkit.safe.paths import require_existing
-from noarkit.sources.opening import find_package
+from noarkit.sources.finders import find_package
 from noarkit.sources.package import ExtractSource, find_extract
 from noarkit.sources.port import Groundwork
 from noarkit.sources.sealed import no_plain_source
@@ -28,7 +28,7 @@ MOST_KEPT = 1000
 
 
 @dataclass(slots=True)
-class Compared:
+class CompareResult:
     """The result of a comparison: sizes of both sides, counts of differences, and the first ones of each kind.
 
     `counts` are by kind, `types` by kind and type, `fields` by type and field; `declared` counts expected differences
@@ -59,7 +59,7 @@ class Compared:
         return not self.counts
 
 
-def compare_extracts(left: Path, right: Path, by: By = "id") -> Compared:
+def compare_extracts(left: Path, right: Path, by: By = "id") -> CompareResult:
     """Compares two extracts element by element, also of different versions. Raises PackageFault, UnsafeXml."""
     sides = _extract(left), _extract(right)  # held until all was read: what is packed has its XML in folders of theirs
     names = Names((version_at(sides[0].root), version_at(sides[1].root)))
@@ -69,16 +69,16 @@ def compare_extracts(left: Path, right: Path, by: By = "id") -> Compared:
     return comparison
 
 
-def compare_with_archive(package: Path, archive: Archive, by: By = "id", zone: str = "Europe/Oslo") -> Compared:
+def compare_with_archive(package: Path, archive: Archive, by: By = "id", zone: str = "Europe/Oslo") -> CompareResult:
     """Compares an extract with its fonds in an archive, by the fields that both have. Raises PackageFault and archive
     faults."""
     source, timezone = _extract(package), ZoneInfo(zone)
     return _compare(extract_rows(source, timezone), archive_rows(archive, _fonds(package), timezone), by)
 
 
-def _compare(left: Iterable[Row], right: Iterable[Row], by: By) -> Compared:
+def _compare(left: Iterable[Row], right: Iterable[Row], by: By) -> CompareResult:
     with Ledger() as ledger:
-        comparison = Compared(by, ledger.fill("left", left, by), ledger.fill("right", right, by))
+        comparison = CompareResult(by, ledger.fill("left", left, by), ledger.fill("right", right, by))
         for difference in ledger.differences():
             rule = declared_rule(difference.field, by) if difference.kind == "differs" else None
             if difference.field == "in" and by == "key":
@@ -107,9 +107,9 @@ def _extract(place: Path) -> ExtractSource:
 
 
 def _fonds(package: Path) -> str:
-    from noarkit.events import nobody
+    from noarkit.events import ignore_event
 
-    for item in _extract(package).records(nobody):
+    for item in _extract(package).records(ignore_event):
         first: Entity | None = item.entities[0] if isinstance(item, Groundwork) else None
         if first is not None and first.type == "Arkiv":
             return str(first.fields.get("uuid") or "")

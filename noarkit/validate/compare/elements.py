@@ -7,7 +7,7 @@ from contextlib import closing
 
 from noarkit.errors import SourceFault, UnsafePath
 from noarkit.graph.entity import Content
-from noarkit.packages.noark5 import beyond
+from noarkit.packages.noark5 import unmapped_fields
 from noarkit.packages.noark5.nodes import Node, nodes, text
 from noarkit.packages.noark5.read import UUID, units
 from noarkit.packages.noark5.spec import STRUCTURE
@@ -18,15 +18,15 @@ from noarkit.validate.compare.editions import Names
 from noarkit.validate.compare.ledger import Row
 from noarkit.validate.compare.rules import EARLIER_KEY
 
-_KEYED = beyond.OWN_SYSTEM
+_KEYED = unmapped_fields.OWN_SYSTEM
 _WITHIN = ("dokumentbeskrivelse", "dokumentobjekt")
 _IDENTS = ("mappeID", "registreringsID", "klasseID", "arkivskaperID", "dokumentnummer", "versjonsnummer", "tittel")
 
 
 def element_rows(source: ExtractSource, names: Names) -> Iterator[Row]:
     """Every unit, document and version. Raises PackageFault, UnsafeXml."""
-    with closing(SeenInDatabase()) as seen:
-        for unit in units(source.root / f"{STRUCTURE}.xml", seen.first):
+    with closing(SeenInDatabase()) as seen_ids:
+        for unit in units(source.root / f"{STRUCTURE}.xml", seen_ids.first):
             kind = names.kind(unit.type or unit.kind)
             yield _row(names, (kind, unit.key, unit.above), unit.node)
             yield from _documents(source, names, unit.key, unit.node)
@@ -87,7 +87,11 @@ def _flatten(node: Node, above: str, fields: dict[str, list[str]], names: Names)
             continue
         path = names.path(above, name)
         for value in children:
-            if isinstance(value, dict) and name == beyond.EXTERNAL_ID and text(value, "eksterntSystem") == _KEYED:
+            if (
+                isinstance(value, dict)
+                and name == unmapped_fields.EXTERNAL_ID
+                and text(value, "eksterntSystem") == _KEYED
+            ):
                 fields.setdefault(f"{path}/{EARLIER_KEY}", []).append(text(value, "eksternID") or "")
             elif isinstance(value, dict):
                 _flatten(value, path, fields, names)

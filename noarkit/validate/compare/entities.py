@@ -11,7 +11,7 @@ from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query, SavedObject
 from noarkit.errors import PackageFault
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import Entity, SetAside
 from noarkit.model import metamodel
 from noarkit.model.mapping import mapping
@@ -48,7 +48,7 @@ class _Texts(Codes):
 def extract_rows(source: ExtractSource, zone: ZoneInfo) -> Iterator[Row]:
     """Every entity of an extract. What cannot be taken is told by its record alone."""
     source.codes = _Texts()
-    for item in source.records(nobody):
+    for item in source.records(ignore_event):
         if isinstance(item, SetAside):
             yield Row(item.record_key, "set-aside", "", "", item.record_key, {"code": item.code})
             continue
@@ -80,33 +80,36 @@ def archive_rows(archive: Archive, fonds: str, zone: ZoneInfo) -> Iterator[Row]:
     names = _names(archive)
     systems: set[str] = set()
     for kind in _TYPES:
-        for saved in objects(archive, Query(kind, order=(("id", "asc"),))):
-            if kind == "Klassifikasjonssystem" and saved.fields.get("tittel") == GUARDS:
-                systems.add(saved.id)
-            elif saved.links.get("refKlassifikasjonssystem") not in systems or kind != "Klasse":
-                yield _object_row(saved, names, zone)
+        for item in objects(archive, Query(kind, order=(("id", "asc"),))):
+            if kind == "Klassifikasjonssystem" and item.fields.get("tittel") == GUARDS:
+                systems.add(item.id)
+            elif item.links.get("refKlassifikasjonssystem") not in systems or kind != "Klasse":
+                yield _object_row(item, names, zone)
 
 
-def _object_row(saved: SavedObject, names: Mapping[tuple[str, str], Mapping[str, str]], zone: ZoneInfo) -> Row:
+def _object_row(saved_object: SavedObject, names: Mapping[tuple[str, str], Mapping[str, str]], zone: ZoneInfo) -> Row:
     fields = _comparable_fields(
-        saved.type, saved.fields, zone, lambda name, code: names.get((saved.type, name), {}).get(code, code)
+        saved_object.type,
+        saved_object.fields,
+        zone,
+        lambda name, code: names.get((saved_object.type, name), {}).get(code, code),
     )
-    if saved.type == "Dokumentversjon":
-        fields["sha256"] = str(saved.fields.get("sjekksum") or "").lower()
-    parents = _PARENTS.get(metamodel().types[saved.type].family, _OF_PARTS)
-    above = next((saved.links[name] for name in parents if name in saved.links), "")
-    keeps_uuid = mapping().types[saved.type].fields["uuid"].path is not None
-    uuid = str(saved.fields.get("uuid") or "") if keeps_uuid else ""
-    return Row(saved.id, saved.type, above, uuid, _ident(saved.type, fields), fields)
+    if saved_object.type == "Dokumentversjon":
+        fields["sha256"] = str(saved_object.fields.get("sjekksum") or "").lower()
+    parents = _PARENTS.get(metamodel().types[saved_object.type].family, _OF_PARTS)
+    above = next((saved_object.links[name] for name in parents if name in saved_object.links), "")
+    keeps_uuid = mapping().types[saved_object.type].fields["uuid"].path is not None
+    uuid = str(saved_object.fields.get("uuid") or "") if keeps_uuid else ""
+    return Row(saved_object.id, saved_object.type, above, uuid, _ident(saved_object.type, fields), fields)
 
 
 def _comparable_fields(
     kind: str, fields: Mapping[str, object], zone: ZoneInfo, name_of: Callable[[str, str], str]
 ) -> dict[str, object]:
     comparable: dict[str, object] = {}
-    mapped, model_fields = mapping().types[kind].fields, metamodel().types[kind].fields
+    field_maps, model_fields = mapping().types[kind].fields, metamodel().types[kind].fields
     for name, value in fields.items():
-        mapped_field = mapped.get(name)
+        mapped_field = field_maps.get(name)
         if (
             value is None
             or mapped_field is None

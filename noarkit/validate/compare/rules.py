@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from noarkit.packages.noark5 import beyond
+from noarkit.packages.noark5 import unmapped_fields
 
 By = Literal["id", "key"]
 Rule = Literal["new-id", "generated-date", "file-path", "edition"]
@@ -12,7 +12,10 @@ Rule = Literal["new-id", "generated-date", "file-path", "edition"]
 EARLIER_KEY = "key of an earlier extract"
 """What a unit's systemID was in the extract that it came from, where the archive gave it another."""
 
-_NEW_IDS = (EARLIER_KEY, *(f"/{kind}/{beyond.CONCERNS}" for kind in (*beyond.IDENTIFIED, beyond.EXTERNAL_ID)))
+_NEW_IDS = (
+    EARLIER_KEY,
+    *(f"/{kind}/{unmapped_fields.CONCERNS}" for kind in (*unmapped_fields.IDENTIFIED, unmapped_fields.EXTERNAL_ID)),
+)
 _PATHS = frozenset({"referanseDokumentfil"})
 _GENERATED = frozenset(
     {

@@ -9,14 +9,14 @@ from pathlib import Path
 from noarkit.errors import HostileInput, PackageFault, UnsafeXml
 from noarkit.events import Event
 from noarkit.packages.dias import spec
-from noarkit.packages.dias.collection import Collected, included_in, read_aic
-from noarkit.packages.dias.mets_read import Listed
+from noarkit.packages.dias.collection import AicContents, aic_id_of, read_aic
+from noarkit.packages.dias.mets_read import MetsFile
 from noarkit.packages.dias.read import open_dias
 from noarkit.safe.digest import hash_of
 from noarkit.safe.unpack import UnpackLimits
-from noarkit.safe.workplace import own_folder
+from noarkit.safe.workplace import temporary_folder
 from noarkit.validate.dias.documents import DocumentValidator, line_of, reason_data
-from noarkit.validate.findings import Hit, Report, Rule, Tally, place_data
+from noarkit.validate.findings import Hit, Rule, Tally, ValidateResult, place_data
 from noarkit.validate.noark5.run import Noark5ValidateOptions
 
 
@@ -26,22 +26,22 @@ def validate_aic(
     limits: UnpackLimits,
     rules: Mapping[str, Rule],
     now_s: Callable[[], float] = time.perf_counter,
-) -> Report:
+) -> ValidateResult:
     """All that can be said of the AIC at `path`; its AIPs are packages of their own, validated by themselves."""
     began = now_s()
     tally = Tally(rules)
-    collection: Collected | None = None
-    with own_folder("validate") as folder:
+    collection: AicContents | None = None
+    with temporary_folder("validate") as folder:
         try:
             collection = read_aic(path)
             DocumentValidator(folder, options.schemas).judge(
                 path, collection.header.namespace, ("D801", path.name), tally
             )
         except (PackageFault, UnsafeXml) as fault:
-            tally.take(Hit("D801", path.name, line=line_of(fault), data=reason_data(fault)))
+            tally.add_hit(Hit("D801", path.name, line=line_of(fault), data=reason_data(fault)))
     for entry, place in collection.tars if collection is not None else ():
         if place is None:
-            tally.take(Hit("D802", path.name, line=entry.line, data=place_data({"name": entry.href})))
+            tally.add_hit(Hit("D802", path.name, line=entry.line, data=place_data({"name": entry.href})))
         else:
             options.listener(Event("validating", {"file": place.name, "bytes": 0}))
             _judge_aip(
@@ -52,10 +52,10 @@ def validate_aic(
     )
     summary = {"files": (str(len(collection.tars) if collection is not None else 0),), "bytes": (str(size),)}
     seconds = round(now_s() - began, 3)
-    return Report(str(path), "dias", "AIC", summary, tuple(rules.values()), tally.outcomes({}), (), seconds)
+    return ValidateResult(str(path), "dias", "AIC", summary, tuple(rules.values()), tally.outcomes({}), (), seconds)
 
 
-def _judge_aip(document: Path, entry: Listed, place: Path, uuid: str, context: tuple[UnpackLimits, Tally]) -> None:
+def _judge_aip(document: Path, entry: MetsFile, place: Path, uuid: str, context: tuple[UnpackLimits, Tally]) -> None:
     limits, tally = context
     algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
     pairs = [(str(place.stat().st_size), "" if entry.size_bytes is None else str(entry.size_bytes))]
@@ -63,12 +63,12 @@ def _judge_aip(document: Path, entry: Listed, place: Path, uuid: str, context: t
     for actual, expected in pairs:
         if actual != expected:
             data = place_data({"name": place.name, "found": actual, "expected": expected or "-"})
-            tally.take(Hit("D803", document.name, line=entry.line, data=data))
+            tally.add_hit(Hit("D803", document.name, line=entry.line, data=data))
     try:
-        with open_dias(place, limits=limits, whole=False) as package:
-            included_uuid = included_in(package)
+        with open_dias(place, limits=limits, complete=False) as package:
+            included_uuid = aic_id_of(package)
     except (PackageFault, HostileInput) as fault:
         included_uuid = str(fault.data.get("why", ""))
     if included_uuid != uuid:
         data = place_data({"name": place.name, "found": included_uuid or "-", "expected": uuid})
-        tally.take(Hit("D804", document.name, line=entry.line, data=data))
+        tally.add_hit(Hit("D804", document.name, line=entry.line, data=data))

@@ -91,13 +91,13 @@ class DocumentValidator:
         code, name = rule_and_name
         schema_name = _NAMESPACES.get(namespace)
         if schema_name is None:
-            tally.take(Hit(code, name, line=1, data=place_data({"why": f"namespace {namespace or '-'}"})))
+            tally.add_hit(Hit(code, name, line=1, data=place_data({"why": f"namespace {namespace or '-'}"})))
             return
         files = {file_name: self._files[file_name] for file_name in (schema_name, XLINK_SCHEMA)}
         for error in judge(path, joined_schema(files, {namespace: schema_name}), most=_MOST):
             if error.element == "fileGrp" and "not expected" in error.message:
                 continue  # a rule of its own tells it
-            tally.take(Hit(code, name, line=error.line or None, data=place_data({"why": error.message})))
+            tally.add_hit(Hit(code, name, line=error.line or None, data=place_data({"why": error.message})))
 
 
 def reason_data(fault: PackageFault | UnsafeXml) -> dict[str, str]:

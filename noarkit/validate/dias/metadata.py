@@ -8,8 +8,8 @@ from datetime import date
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.packages.dias import spec
 from noarkit.packages.dias.inventory import Inventory
-from noarkit.packages.dias.mets_read import Listed, MetsAgent, MetsHeader, MetsReading
-from noarkit.packages.dias.premis_read import PremisObject, PremisReading
+from noarkit.packages.dias.mets_read import MetsAgent, MetsFile, MetsHeader, MetsReader
+from noarkit.packages.dias.premis_read import PremisObject, PremisReader
 from noarkit.safe.xml import stream
 from noarkit.validate.dias.documents import CopiedDocument, DocumentValidator, line_of, reason_data
 from noarkit.validate.findings import Hit, Tally, place_data
@@ -24,32 +24,32 @@ def read_mets(
     """Judges dias-mets.xml, and takes all that it lists; None where it cannot be read to its end."""
     try:
         with copied.path.open("rb") as file:
-            reading = MetsReading(file)
-            for entry in reading.listed():
-                _take(entry, reading.header.type, inventory, tally)
-        header = reading.header
+            mets = MetsReader(file)
+            for entry in mets.files():
+                _take(entry, mets.header.type, inventory, tally)
+        header = mets.header
         validator.judge(copied.path, header.namespace, ("D202", spec.METS), tally)
     except (PackageFault, UnsafeXml) as fault:
-        tally.take(Hit("D201", spec.METS, line=line_of(fault), data=reason_data(fault)))
+        tally.add_hit(Hit("D201", spec.METS, line=line_of(fault), data=reason_data(fault)))
         return None
     if header.namespace == spec.SUBMISSION_NAMESPACE:
         tally.add("D203", spec.METS, value=header.namespace)
-    if reading.mixed:
-        tally.take(Hit("D204", spec.METS, line=reading.mixed))
+    if mets.mixed_group_line:
+        tally.add_hit(Hit("D204", spec.METS, line=mets.mixed_group_line))
     _judge_header(header, tally)
     return header
 
 
-def _take(entry: Listed, package_type: str, inventory: Inventory, tally: Tally) -> None:
-    outcome, name = inventory.list_one(entry)
+def _take(entry: MetsFile, package_type: str, inventory: Inventory, tally: Tally) -> None:
+    outcome, name = inventory.match_listed(entry)
     code = {"twice": "D304", "unsafe": "D307", "missing": "D301", "found": ""}[outcome]
-    if outcome == "missing" and spec.left_out(package_type, name):
+    if outcome == "missing" and spec.may_be_absent(package_type, name):
         code = "D302"
     if code:
-        tally.take(Hit(code, spec.METS, line=entry.line, data=place_data({"name": name or entry.href})))
+        tally.add_hit(Hit(code, spec.METS, line=entry.line, data=place_data({"name": name or entry.href})))
     elif not entry.checksum or entry.checksum_type.upper() not in spec.CHECKSUM_TYPES:
         data = place_data({"name": name, "value": entry.checksum_type or "-"})
-        tally.take(Hit("D308", spec.METS, line=entry.line, data=data))
+        tally.add_hit(Hit("D308", spec.METS, line=entry.line, data=data))
 
 
 def judge_strength(entries: Mapping[str, int], tally: Tally) -> None:
@@ -106,14 +106,14 @@ def judge_premis(
     names_package = False
     try:
         with copied.path.open("rb") as file:
-            for premis_object in PremisReading(file).objects():
+            for premis_object in PremisReader(file).objects():
                 names_package = names_package or any(
                     spec.uuid_in(identifier) == uuid for identifier in premis_object.identifiers
                 )
                 _judge_object(name, premis_object, uuid, (inventory, tally))
         validator.judge(copied.path, spec.PREMIS_NAMESPACE, ("D402", name), tally)
     except (PackageFault, UnsafeXml) as fault:
-        tally.take(Hit("D401", name, line=line_of(fault), data=reason_data(fault)))
+        tally.add_hit(Hit("D401", name, line=line_of(fault), data=reason_data(fault)))
         return
     if uuid and not names_package:
         tally.add("D403", name, uuid=uuid)
@@ -126,15 +126,15 @@ def _judge_object(document: str, premis_object: PremisObject, uuid: str, context
         return
     entry = inventory.entry(name)
     if entry is None:
-        tally.take(Hit("D404", document, line=premis_object.line, data=place_data({"name": name})))
+        tally.add_hit(Hit("D404", document, line=premis_object.line, data=place_data({"name": name})))
         return
-    pairs = [(premis_object.size, str(entry.size_bytes if entry.told_bytes is None else entry.told_bytes))]
+    pairs = [(premis_object.size, str(entry.size_bytes if entry.listed_bytes is None else entry.listed_bytes))]
     if premis_object.algorithm.upper().replace("SHA2", "SHA-2") == entry.checksum_type.upper():
         pairs.append((premis_object.digest, entry.checksum))
     for value, expected in pairs:
         if value and value != expected:
             data = place_data({"name": name, "value": value, "expected": expected})
-            tally.take(Hit("D405", document, line=premis_object.line, data=data))
+            tally.add_hit(Hit("D405", document, line=premis_object.line, data=data))
 
 
 def _file_of(premis_object: PremisObject, uuid: str, inventory: Inventory) -> str:
@@ -154,7 +154,7 @@ def judge_description(name: str, copied: CopiedDocument, tally: Tally) -> None:
     try:
         roots = [element.tag for _, element in stream(copied.path, ("start",)) if element.getparent() is None]
     except (PackageFault, UnsafeXml) as fault:
-        tally.take(Hit("D601", name, line=line_of(fault), data=reason_data(fault)))
+        tally.add_hit(Hit("D601", name, line=line_of(fault), data=reason_data(fault)))
         return
     root = str(roots[0]).rpartition("}")[2] if roots else ""
     if root != _ROOTS[name]:

@@ -18,22 +18,22 @@ from unicodedata import normalize
 
 from noarkit.errors import PackageFault
 from noarkit.events import Event
+from noarkit.packages.container.hash_pool import HashPool, Task
+from noarkit.packages.container.storage import Storage, SubfolderStorage
 from noarkit.packages.dias import spec
-from noarkit.packages.dias.held import open_held
 from noarkit.packages.dias.inventory import Entry, Inventory
-from noarkit.packages.dias.located import Located, is_aic, locate
+from noarkit.packages.dias.located import LocatedPackage, is_aic, locate
 from noarkit.packages.dias.mets_read import MetsHeader
-from noarkit.packages.holding.crew import Crew, Task
-from noarkit.packages.holding.storage import Below, Storage
-from noarkit.packages.noark5.held import extract_in
+from noarkit.packages.dias.tar_storage import open_tar_storage
+from noarkit.packages.noark5.nested_extract import find_extract_root
 from noarkit.safe.unpack import LIMITS, UnpackLimits, members
-from noarkit.safe.workplace import own_folder
+from noarkit.safe.workplace import temporary_folder
 from noarkit.validate.dias.collection import validate_aic
 from noarkit.validate.dias.documents import CopiedDocument, DocumentValidator, hash_of_bytes
 from noarkit.validate.dias.metadata import judge_description, judge_premis, judge_strength, read_mets
 from noarkit.validate.dias.seal import Seal
 from noarkit.validate.dias.structure import judge_names, judge_places, judge_type
-from noarkit.validate.findings import Outcome, Report, Tally, rules_of
+from noarkit.validate.findings import Outcome, Tally, ValidateResult, rules_of
 from noarkit.validate.noark5.packed import validate_packed
 from noarkit.validate.noark5.run import Noark5ValidateOptions, validate_extract
 
@@ -50,7 +50,7 @@ def validate_dias(
     *,
     limits: UnpackLimits = LIMITS,
     now_s: Callable[[], float] = time.perf_counter,
-) -> Report:
+) -> ValidateResult:
     """All that can be said of the package at `path`: tar, folder of tar and description, unpacked folder, or AIC.
 
     `options.schemas` may hold the official schemas (DIAS_METS.xsd and so on). Raises what `safe` refuses, and
@@ -62,8 +62,8 @@ def validate_dias(
     located = locate(path)
     tally = Tally(RULES)
     with ExitStack() as stack:
-        folder = stack.enter_context(own_folder("validate"))
-        storage = open_held(located.place, limits, options.listener)
+        folder = stack.enter_context(temporary_folder("validate"))
+        storage = open_tar_storage(located.place, limits, options.listener)
         stack.callback(storage.close)
         inventory = Inventory()
         stack.callback(inventory.close)
@@ -73,7 +73,7 @@ def validate_dias(
         octets, files = inventory.octets()
     summary = {**_summary(header), **({} if inner is None else inner.summary)}
     summary |= {"files": (str(files),), "bytes": (str(octets),)}
-    return Report(
+    return ValidateResult(
         package=str(path),
         form=FORM,
         version=header.type if header is not None else "",
@@ -106,7 +106,12 @@ class Check:
     """The validation of one package."""
 
     def __init__(
-        self, located: Located, storage: Storage, inventory: Inventory, validator: DocumentValidator, tally: Tally
+        self,
+        located: LocatedPackage,
+        storage: Storage,
+        inventory: Inventory,
+        validator: DocumentValidator,
+        tally: Tally,
     ) -> None:
         self._located = located
         self._storage = storage
@@ -117,7 +122,7 @@ class Check:
     def run(self, options: Noark5ValidateOptions) -> MetsHeader | None:
         """Every rule but those for the content; the header of dias-mets.xml where it can be read."""
         with Seal(self._located, self._validator, self._tally) as seal:
-            self._inventory.take_present(self._storage.files())
+            self._inventory.add_present(self._storage.files())
             judge_places(self._located, self._storage, self._inventory, self._tally)
             mets = self._copy(spec.METS)
             header = None
@@ -130,7 +135,7 @@ class Check:
                 judge_names(header, self._located, self._storage, self._tally)
                 for name in self._inventory.unlisted():
                     self._tally.add("D303", name)
-            self._documents(spec.uuid_in(header.object_id) if header else "", whole=header is not None)
+            self._documents(spec.uuid_in(header.object_id) if header else "", has_header=header is not None)
             self._fixity(options)
             seal.judge(header, mets)
         return header
@@ -138,9 +143,9 @@ class Check:
     def _copy(self, name: str) -> CopiedDocument | None:
         return self._validator.copy(self._storage.open(name)) if self._inventory.has(name) else None
 
-    def _documents(self, uuid: str, *, whole: bool) -> None:
+    def _documents(self, uuid: str, *, has_header: bool) -> None:
         for name in (spec.PREMIS, spec.LOG):
-            copied = self._copy(name) if whole else None
+            copied = self._copy(name) if has_header else None
             if copied is not None:
                 judge_premis(name, copied, uuid, (self._inventory, self._validator, self._tally))
         for name in (spec.EAD, spec.EAC):
@@ -165,8 +170,8 @@ class Check:
             self._tally.add("D310", entry.name, why=result)
             return
         size, checksum = result
-        if entry.told_bytes not in (None, size):
-            self._tally.add("D305", entry.name, found=size, expected=entry.told_bytes)
+        if entry.listed_bytes not in (None, size):
+            self._tally.add("D305", entry.name, found=size, expected=entry.listed_bytes)
         if checksum and checksum != entry.checksum:
             self._tally.add("D306", entry.name, found=checksum, expected=entry.checksum)
 
@@ -199,7 +204,7 @@ class Check:
                 waiting.append(entry)
                 yield Task(entry.name, entry.size_bytes)
 
-        with Crew(folder, [spec.CHECKSUM_TYPES[kind] for kind in kinds], width=options.workers) as pool:
+        with HashPool(folder, [spec.CHECKSUM_TYPES[kind] for kind in kinds], width=options.workers) as pool:
             for _, hashed in pool.work(tasks()):
                 entry = waiting.popleft()
                 kind = entry.checksum_type.upper()
@@ -207,12 +212,14 @@ class Check:
                 yield entry, hashed.why or (hashed.size_bytes, checksum if entry.checksum else "")
 
 
-def _inner(storage: Storage, inventory: Inventory, options: Noark5ValidateOptions, tally: Tally) -> Report | None:
+def _inner(
+    storage: Storage, inventory: Inventory, options: Noark5ValidateOptions, tally: Tally
+) -> ValidateResult | None:
     """The report on the extract in the content; None where there is none."""
     if not inventory.any_below(spec.CONTENT):
         return None
-    content = Below(storage, spec.CONTENT)
-    extract = extract_in(content)
+    content = SubfolderStorage(storage, spec.CONTENT)
+    extract = find_extract_root(content)
     if extract is None:
         tally.add("D701", spec.CONTENT)
         return None
@@ -221,7 +228,7 @@ def _inner(storage: Storage, inventory: Inventory, options: Noark5ValidateOption
     return validate_packed(content, options)
 
 
-def _outcomes_in_content(inner: Report) -> Iterator[Outcome]:
+def _outcomes_in_content(inner: ValidateResult) -> Iterator[Outcome]:
     """The findings on the extract, but for the one file that DIAS puts beside it."""
     for outcome in inner.outcomes:
         places = [replace(place, file=f"{spec.CONTENT}/{place.file}") for place in outcome.places]

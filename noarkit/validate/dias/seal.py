@@ -13,9 +13,9 @@ from typing import Self
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.packages.dias import spec
 from noarkit.packages.dias.info import INFO_NAMESPACE
-from noarkit.packages.dias.located import Located
-from noarkit.packages.dias.mets_read import Listed, MetsHeader
-from noarkit.packages.dias.read import names_tar, read_description
+from noarkit.packages.dias.located import LocatedPackage
+from noarkit.packages.dias.mets_read import MetsFile, MetsHeader
+from noarkit.packages.dias.read import is_tar_entry, read_description
 from noarkit.safe.digest import BLOCK_BYTES, hash_of
 from noarkit.validate.dias.documents import CopiedDocument, DocumentValidator, line_of, reason_data
 from noarkit.validate.findings import Hit, Tally, place_data
@@ -26,14 +26,14 @@ _SHARED_ELEMENTS = ("SUBMISSIONAGREEMENT", "DELIVERYTYPE", "PACKAGENUMBER", "REF
 class Seal:
     """The check of a submission description. A thread hashes the whole tar while the other rules read its members."""
 
-    def __init__(self, located: Located, validator: DocumentValidator, tally: Tally) -> None:
+    def __init__(self, located: LocatedPackage, validator: DocumentValidator, tally: Tally) -> None:
         self._located = located
         self._tally = tally
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="noarkit-seal")
         self._sums: dict[str, Future[str]] = {}
         self._stop = Event()
         self._header: MetsHeader | None = None
-        self._files: list[Listed] = []
+        self._files: list[MetsFile] = []
         if located.description is None:
             tally.add("D501" if located.is_tar else "D502", located.place.name)
         else:
@@ -56,13 +56,13 @@ class Seal:
             if isinstance(fault, OSError):
                 self._tally.add("D503", name, why=fault.strerror)
             else:
-                self._tally.take(Hit("D503", name, line=line_of(fault), data=reason_data(fault)))
+                self._tally.add_hit(Hit("D503", name, line=line_of(fault), data=reason_data(fault)))
             return
         if not self._located.is_tar:
             return
         for entry in self._files:
             algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
-            if algorithm is not None and names_tar(entry, self._located.place.name):
+            if algorithm is not None and is_tar_entry(entry, self._located.place.name):
                 place = self._located.place
                 self._sums.setdefault(algorithm, self._thread.submit(self._sum, place, algorithm))
 
@@ -98,7 +98,7 @@ class Seal:
 
     def _judge_tar(self, name: str) -> None:
         place = self._located.place
-        sealing = [entry for entry in self._files if names_tar(entry, place.name)]
+        sealing = [entry for entry in self._files if is_tar_entry(entry, place.name)]
         if not sealing:
             self._tally.add("D506", name, name=place.name)
         elif not self._located.is_tar:
@@ -118,7 +118,7 @@ class Seal:
         actual = "" if algorithm is None else mets.sha256 if algorithm == "sha256" else hash_of(mets.path, algorithm)
         self._compare(name, entry, spec.METS, (mets.size_bytes, actual))
 
-    def _compare(self, document: str, entry: Listed, name: str, actual: tuple[int, str]) -> None:
+    def _compare(self, document: str, entry: MetsFile, name: str, actual: tuple[int, str]) -> None:
         size, checksum = actual
         if entry.size_bytes is not None and entry.size_bytes != size:
             self._add_finding("D507", document, entry, {"name": name, "found": size, "expected": entry.size_bytes})
@@ -126,9 +126,9 @@ class Seal:
             data = {"name": name, "found": checksum or "-", "expected": entry.checksum or "-"}
             self._add_finding("D508", document, entry, data)
 
-    def _add_finding(self, code: str, document: str, entry: Listed, data: Mapping[str, object]) -> None:
-        self._tally.take(Hit(code, document, line=entry.line, data=place_data(data)))
+    def _add_finding(self, code: str, document: str, entry: MetsFile, data: Mapping[str, object]) -> None:
+        self._tally.add_hit(Hit(code, document, line=entry.line, data=place_data(data)))
 
 
-def _names_mets(entry: Listed) -> bool:
+def _names_mets(entry: MetsFile) -> bool:
     return any(path.rpartition("/")[2] == spec.METS for path in spec.paths_of(entry.href))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from noarkit.packages.container.storage import Storage
 from noarkit.packages.dias import spec
-from noarkit.packages.dias.held import TarStorage
 from noarkit.packages.dias.inventory import Inventory
-from noarkit.packages.dias.located import Located
+from noarkit.packages.dias.located import LocatedPackage
 from noarkit.packages.dias.mets_read import MetsHeader
-from noarkit.packages.holding.storage import Storage
+from noarkit.packages.dias.tar_storage import TarStorage
 from noarkit.safe.unpack import form_of
 from noarkit.validate.findings import Tally
 
@@ -17,7 +17,7 @@ _SCHEMAS = (spec.METS_XSD, spec.PREMIS_XSD)
 _DESCRIPTIONS = (spec.EAD, spec.EAD_XSD, spec.EAC, spec.EAC_XSD)
 
 
-def judge_places(located: Located, storage: Storage, inventory: Inventory, tally: Tally) -> None:
+def judge_places(located: LocatedPackage, storage: Storage, inventory: Inventory, tally: Tally) -> None:
     """What holds for a package of any type."""
     if isinstance(storage, TarStorage):
         form = form_of(located.place)
@@ -59,7 +59,7 @@ def judge_type(header: MetsHeader, inventory: Inventory, tally: Tally) -> None:
             tally.add("D112", name, name=name)
 
 
-def judge_names(header: MetsHeader, located: Located, storage: Storage, tally: Tally) -> None:
+def judge_names(header: MetsHeader, located: LocatedPackage, storage: Storage, tally: Tally) -> None:
     """Tar, top folder and description are called as the package is."""
     uuid = spec.uuid_in(header.object_id)
     if not uuid:

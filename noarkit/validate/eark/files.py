@@ -30,13 +30,13 @@ class Entries:
     """
 
     def __init__(
-        self, document: Document, places: Places, add_finding: AddFinding, at_once: Callable[[str], bool]
+        self, document: Document, places: Places, add_finding: AddFinding, in_passing: Callable[[str], bool]
     ) -> None:
         self._document = document
         self._base = document.base
         self._places = places
         self._add_finding = add_finding
-        self._at_once = at_once
+        self._in_passing = in_passing
         self.registered = False
         self._reported_spellings: set[str] = set()
 
@@ -130,7 +130,7 @@ class Entries:
         algorithm, digest = self._digest(origin, attributes, line)
         size = self._size(origin, attributes, line)
         try:
-            if digest and self._at_once(algorithm) and self._places.is_plain(href):
+            if digest and self._in_passing(algorithm) and self._places.is_plain(href):
                 name, file_id = self._base + href, attributes.get("ID", "")
                 return Entry(name, origin, self._document.name, line, algorithm, digest, size, file_id)
             file = self._places.find(href, self._base)
@@ -148,12 +148,12 @@ class Entries:
         return Entry(file.name, origin, self._document.name, line, algorithm, digest, size, attributes.get("ID", ""))
 
     def _size(self, origin: str, attributes: Attributes, line: int) -> int:
-        declared = attributes.get("SIZE")
-        if declared is None:
+        size_text = attributes.get("SIZE")
+        if size_text is None:
             return -1
-        if declared.isdigit() and declared.isascii() and len(declared) < 20:
-            return int(declared)
-        self._add_finding(fixity_of(origin).size, line, attribute="SIZE", value=declared)
+        if size_text.isdigit() and size_text.isascii() and len(size_text) < 20:
+            return int(size_text)
+        self._add_finding(fixity_of(origin).size, line, attribute="SIZE", value=size_text)
         return -1
 
     def _digest(self, origin: str, attributes: Attributes, line: int) -> tuple[str, str]:

@@ -14,7 +14,7 @@ class FindingSink:
 
     def hit(self, code: str, line: int | None = None, **data: object) -> None:
         """One place where a rule does not hold."""
-        if self._tally.room(code):
-            self._tally.take(Hit(code, self.file, line=line or None, data=place_data(data)))
+        if self._tally.has_room(code):
+            self._tally.add_hit(Hit(code, self.file, line=line or None, data=place_data(data)))
         else:
-            self._tally.more(code, 1)
+            self._tally.count_hits(code, 1)

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from noarkit.errors import PackageFault
+from noarkit.packages.container.digests import Hashed
+from noarkit.packages.container.hash_pool import HashPool, Task
+from noarkit.packages.container.storage import Storage
 from noarkit.packages.eark import spec
-from noarkit.packages.holding.crew import Crew, Task
-from noarkit.packages.holding.digests import Hashed
-from noarkit.packages.holding.storage import Storage
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.validate.eark.codes import fixity_of
 from noarkit.validate.eark.finding_sink import FindingSink
@@ -27,7 +27,7 @@ _MANY_FILES = 1_000
 _BATCH = 1_000
 
 
-class Fixities:
+class FixityChecker:
     """The checksums of one package."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Fixities:
         self._waiting: list[bool] = []
         self._sizes: list[tuple[int, str]] = []
 
-    def at_once(self, algorithm: str) -> bool:
+    def is_in_passing(self, algorithm: str) -> bool:
         """True for the algorithm that is computed in passing."""
         return algorithm == self._main and self._storage.folder is not None
 
@@ -85,24 +85,24 @@ class Fixities:
             for _ in rows:
                 pass  # in an archive file nothing comes: everything waits
         else:
-            with Crew(folder, (spec.HASHES[self._main],), width=self._width) as pool:
+            with HashPool(folder, (spec.HASHES[self._main],), width=self._width) as pool:
                 if self._inventory.count() >= _MANY_FILES:
                     pool.warm()
-                self._work(pool, chain((first,), rows))
+                self._hash_waiting(pool, chain((first,), rows))
         self.flush()
 
     def compare_waiting(self) -> None:
         """Compares the entries that waited."""
         folder = self._storage.folder
         if folder is None:
-            self._in_passing()
+            self._hash_in_passing()
             return
         self.flush()
         for algorithm in self._inventory.waiting_algorithms():
-            with Crew(folder, (spec.HASHES[algorithm],), width=self._width) as pool:
-                self._work(pool, (entry for entry, _ in self._inventory.waiting(algorithm)))
+            with HashPool(folder, (spec.HASHES[algorithm],), width=self._width) as pool:
+                self._hash_waiting(pool, (entry for entry, _ in self._inventory.waiting(algorithm)))
 
-    def _work(self, pool: Crew, rows: Iterable[Entry]) -> None:
+    def _hash_waiting(self, pool: HashPool, rows: Iterable[Entry]) -> None:
         waiting: deque[Entry] = deque()
         for _, hashed in pool.work(_tasks(rows, waiting)):
             entry = waiting.popleft()
@@ -111,7 +111,7 @@ class Fixities:
             else:
                 self._compare(entry, hashed)
 
-    def _in_passing(self) -> None:
+    def _hash_in_passing(self) -> None:
         if not self._inventory.waiting_algorithms():
             return
         if not self._in_order:
@@ -137,7 +137,7 @@ class Fixities:
         sink, codes = FindingSink(self._tally, entry.document), fixity_of(entry.origin)
         line, name = entry.line, entry.name
         if hashed.why == "gone":
-            if not self._begins_at_the_package(entry, sink):
+            if not self._is_package_path(entry, sink):
                 sink.hit(codes.presence, line, name=name)
         elif hashed.why:
             sink.hit("EARK-UNREADABLE", line, name=name, why=hashed.why)
@@ -147,7 +147,7 @@ class Fixities:
             if hashed.digests[0] != entry.digest:
                 sink.hit(codes.checksum, line, name=name, expected=entry.digest, found=hashed.digests[0])
 
-    def _begins_at_the_package(self, entry: Entry, sink: FindingSink) -> bool:
+    def _is_package_path(self, entry: Entry, sink: FindingSink) -> bool:
         """True where a plain name of a representation is one of the whole package: it is compared later."""
         base = entry.document.rpartition("/")[0]
         name = entry.name.removeprefix(f"{base}/")

@@ -41,15 +41,15 @@ def kind_of(header: Header) -> str:
         return "" if match.group(1) == "CSIP" else match.group(1)
     if "CSIP" in header.root.get("PROFILE", "").upper():
         return ""
-    declared = (header.attributes or {}).get(_PACKAGE_TYPE, "")
-    return declared if declared in ("SIP", "AIP", "DIP") else ""
+    package_type = (header.attributes or {}).get(_PACKAGE_TYPE, "")
+    return package_type if package_type in ("SIP", "AIP", "DIP") else ""
 
 
-def version_of(header: Header, requested: str) -> spec.Version:
+def version_of(header: Header, forced_version: str) -> spec.Version:
     """The version of the specification a package is held to: as asked, as its profile says, or as its kind has it."""
-    declared = requested or spec.version_of_profile(header.root.get("PROFILE", "")) or ""
+    version_text = forced_version or spec.version_of_profile(header.root.get("PROFILE", "")) or ""
     for version in spec.VERSIONS:
-        if version == declared:
+        if version == version_text:
             return version
     return "2.1.0" if kind_of(header) == "SIP" else spec.DEFAULT_VERSION
 
@@ -68,9 +68,9 @@ def judge_header(header: Header, add_finding: AddFinding, *, latest: str = "") -
         add_finding("CSIP8", line, attribute="LASTMODDATE", value=changed_at)
     elif changed_at is not None and latest and changed_at[: len(latest)] > latest:
         add_finding("CSIP8", line, attribute="LASTMODDATE", moment=changed_at)
-    declared = attributes.get(_PACKAGE_TYPE)
-    if declared not in spec.PACKAGE_TYPES:
-        add_finding("CSIP9", line, attribute="csip:OAISPACKAGETYPE", value=declared)
+    package_type = attributes.get(_PACKAGE_TYPE)
+    if package_type not in spec.PACKAGE_TYPES:
+        add_finding("CSIP9", line, attribute="csip:OAISPACKAGETYPE", value=package_type)
     if not header.agents:
         add_finding("CSIP10", line)
     else:
@@ -151,13 +151,13 @@ def _nearness(agent: Agent, expected: Sequence[tuple[str, str, str]]) -> int:
 def judge_kind(header: Header, kind: str, version: spec.Version, add_finding: AddFinding) -> None:
     """What SIP, AIP or DIP ask of the root element and the header."""
     attributes = header.attributes or {}
-    profile, declared = header.root.get("PROFILE"), attributes.get(_PACKAGE_TYPE)
+    profile, package_type = header.root.get("PROFILE"), attributes.get(_PACKAGE_TYPE)
     code_profile, code_type = {"SIP": ("SIP2", "SIP4"), "AIP": ("AIPM2", "AIPM3"), "DIP": ("DIP2", "DIP3")}[kind]
     for of_kind in spec.KINDS:
         if of_kind == kind.lower() and profile not in spec.PROFILES[of_kind, version]:
             add_finding(code_profile, header.line, attribute="PROFILE", value=profile)
-    if declared != kind:
-        add_finding(code_type, header.header_line or header.line, attribute="csip:OAISPACKAGETYPE", value=declared)
+    if package_type != kind:
+        add_finding(code_type, header.header_line or header.line, attribute="csip:OAISPACKAGETYPE", value=package_type)
     if kind == "SIP":
         _submission(header, add_finding)
     elif not header.root.get("OBJID"):
@@ -255,8 +255,8 @@ def _role(agent: Agent, role: str, code: str, add_finding: AddFinding) -> None:
         add_finding(code, agent.line, attribute="ROLE", value=agent.get("ROLE"))
 
 
-def _type(agent: Agent, allowed: Sequence[str], code: str, add_finding: AddFinding) -> None:
-    if agent.get("TYPE") not in allowed:
+def _type(agent: Agent, types: Sequence[str], code: str, add_finding: AddFinding) -> None:
+    if agent.get("TYPE") not in types:
         add_finding(code, agent.line, attribute="TYPE", value=agent.attributes.get("TYPE"))
 
 

@@ -43,7 +43,7 @@ _FORMATS = (
 _FORMAT_CODES = {f"{space} {name}": code for code, names in _FORMATS for name in names for space in spec.SIP_SPELLINGS}
 
 
-def never_at_once(algorithm: str) -> bool:
+def never_in_passing(algorithm: str) -> bool:
     """No file is read at once."""
     return False
 
@@ -62,7 +62,7 @@ class Judge:
         *,
         requested_version: str = "",
         latest: str = "",
-        at_once: Callable[[str], bool] = never_at_once,
+        in_passing: Callable[[str], bool] = never_in_passing,
     ) -> None:
         self.document = document
         self.version: spec.Version = spec.DEFAULT_VERSION
@@ -73,11 +73,11 @@ class Judge:
         self._requested_version = requested_version
         self._latest = latest
         self._unversioned = False
-        self._entries = Entries(document, Places(inventory), self.add_finding, at_once)
+        self._entries = Entries(document, Places(inventory), self.add_finding, in_passing)
         self._rows: list[Entry] = []
         self._ids: list[str] = []
         self._groups = Groups()
-        self._maps = Maps(self._groups, self.add_finding, self._point)
+        self._maps = Maps(self._groups, self.add_finding, self._find_pointed)
         self._counts: dict[str, int] = {}
         self._files = 0
         self._file_attributes: set[str] = set()
@@ -169,7 +169,7 @@ class Judge:
         if group.files == 0:
             self.add_finding("CSIP66", line, name=use or group_id)
         self._groups.add(use, group_id)
-        for stranger in self._groups.strangers("ADMID", attributes.get("ADMID", ""))[:1]:
+        for stranger in self._groups.unknown_ids("ADMID", attributes.get("ADMID", ""))[:1]:
             self.add_finding("CSIP61", line, value=stranger)
         self._group_attributes.update(attributes)
         self._use(use, line)
@@ -257,8 +257,8 @@ class Judge:
             self.add_finding("CSIP61")
         formats = _FORMATS if self.kind == "SIP" else ()
         for code, names in (*_FILE_ATTRIBUTE_CODES, *formats):
-            seen = {name.rpartition(" ")[2] for name in self._file_attributes}
-            if self._files and seen.isdisjoint(names):
+            attributes = {name.rpartition(" ")[2] for name in self._file_attributes}
+            if self._files and attributes.isdisjoint(names):
                 self.add_finding(code, attribute=names[0])
 
     def _archival(self) -> None:
@@ -275,7 +275,7 @@ class Judge:
         elif not any(attributes.get("MDTYPEVERSION", "").startswith("3") for attributes in premis):
             self.add_finding("AIPM7", attribute="MDTYPEVERSION", value=premis[0].get("MDTYPEVERSION"))
 
-    def _point(self, href: str | None, line: int) -> str | None:
+    def _find_pointed(self, href: str | None, line: int) -> str | None:
         entry = self._entries.find_entry("mptr", href, {}, line)
         if entry is None:
             return None
@@ -289,8 +289,8 @@ class Judge:
 
 def same_name(object_id: str, folder: str) -> bool:
     """True where a folder is called as an id, signs that no folder may have replaced by any other."""
-    return _portable(object_id) == _portable(folder)
+    return _portable_name(object_id) == _portable_name(folder)
 
 
-def _portable(name: str) -> str:
+def _portable_name(name: str) -> str:
     return "".join(character if character.isalnum() or character in ".-" else "_" for character in name)

@@ -37,7 +37,7 @@ _OWN_SPELLINGS = {f"{spec.CSIP_SPELLINGS[1]} ": f"{spec.CSIP} ", f"{spec.SIP_SPE
 _SECTIONS = ("dmdSec", "digiprovMD", "rightsMD", "techMD", "sourceMD")
 
 
-class InPieces:
+class SmallBlockReader:
     """A stream that gives small blocks, and larger ones while a tag does not end.
 
     expat scans an unfinished tag from its start again with each block; small blocks would make that quadratic.
@@ -61,7 +61,7 @@ def read_mets(source: Readable, location: str, watcher: MetsHandler, *, limits: 
     document that is no METS."""
     parser = event_parser(location)
     reader = _Reader(parser, location, watcher, limits)
-    for _ in feed(parser, InPieces(source, parser), location, limits=limits):  # type: ignore[arg-type]  # it is only read from
+    for _ in feed(parser, SmallBlockReader(source, parser), location, limits=limits):  # type: ignore[arg-type]  # it is only read from
         reader.check()
         yield
     reader.finish()

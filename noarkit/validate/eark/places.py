@@ -107,12 +107,12 @@ def _spellings(href: str, scheme: str) -> Iterator[tuple[str, str]]:
         (unquote_plus(bare, errors="surrogateescape"), "form-encoded"),
         (unquote(bare, errors="surrogateescape").replace("\\", "/"), "backslash"),
     )
-    seen: dict[str, str] = {}
+    spelling_by_name: dict[str, str] = {}
     for spelt, spelling in spellings:
         try:
-            seen.setdefault("/".join(checked_parts(spelt)), spelling)
+            spelling_by_name.setdefault("/".join(checked_parts(spelt)), spelling)
         except UnsafePath as fault:
             if not spelling or fault.data.get("why") != "too-long":
                 raise  # no disk holds a name that is too long: nothing can lie there
-    for name, spelling in seen.items():
+    for name, spelling in spelling_by_name.items():
         yield name, "form-encoded" if spelling in ("", "file") and re.search("%2f", bare, re.IGNORECASE) else spelling

@@ -17,7 +17,7 @@ from noarkit.safe.sax import check_text, event_parser, feed
 from noarkit.safe.xml import LIMITS
 from noarkit.validate.eark.finding_sink import FindingSink
 from noarkit.validate.eark.inventory import Entry, Inventory, PremisClaim
-from noarkit.validate.eark.mets import MOST_KEPT, InPieces
+from noarkit.validate.eark.mets import MOST_KEPT, SmallBlockReader
 from noarkit.validate.eark.places import FoundFile, Places
 
 _NAMESPACES = (spec.PREMIS, spec.PREMIS_2)
@@ -76,7 +76,7 @@ def read_entities(source: Readable, location: str) -> Iterator[PremisEntity]:
     """Reads the entities of a PREMIS document one by one. Raises `UnsafeXml`, `PackageFault` for what is no PREMIS."""
     parser = event_parser(location)
     reader = _Reader(parser, location)
-    for _ in feed(parser, InPieces(source, parser), location):  # type: ignore[arg-type]  # it is only read from
+    for _ in feed(parser, SmallBlockReader(source, parser), location):  # type: ignore[arg-type]  # it is only read from
         check_text(reader.text or (), parser, location)
         yield from reader.ready
         reader.ready.clear()
@@ -226,9 +226,9 @@ class Preservation:
         if place is None:
             self._sink.hit("EARK-PREMIS-OBJECT", entity.line, name=_display_name(entity))
             return
-        declared = entity.first("size")
-        if declared and declared != str(place.size_bytes):
-            self._sink.hit("EARK-PREMIS-SIZE", entity.line, name=place.name, expected=declared, found=place.size_bytes)
+        size_text = entity.first("size")
+        if size_text and size_text != str(place.size_bytes):
+            self._sink.hit("EARK-PREMIS-SIZE", entity.line, name=place.name, expected=size_text, found=place.size_bytes)
         algorithms, digests = entity.all("messageDigestAlgorithm"), entity.all("messageDigest")
         for algorithm, digest in zip(algorithms, digests, strict=False):
             self._digest(entity.line, place, algorithm, digest.lower())
@@ -238,10 +238,10 @@ class Preservation:
         if not algorithm:
             self._sink.hit("EARK-ALGORITHM", line, value=spelt)
             return
-        declared = self._inventory.checksum_of(place.name, algorithm)
-        if len(digest) != _LENGTHS[algorithm] or (declared is not None and declared != digest):
-            self._sink.hit("EARK-PREMIS-CHECKSUM", line, name=place.name, expected=digest, found=declared)
-        elif declared is None:
+        listed_digest = self._inventory.checksum_of(place.name, algorithm)
+        if len(digest) != _LENGTHS[algorithm] or (listed_digest is not None and listed_digest != digest):
+            self._sink.hit("EARK-PREMIS-CHECKSUM", line, name=place.name, expected=digest, found=listed_digest)
+        elif listed_digest is None:
             self._keep(Entry(place.name, "object", self._name, line, algorithm, digest, -1))
 
     def _place(self, entity: PremisEntity) -> FoundFile | None:

@@ -21,17 +21,17 @@ from typing import IO
 from lxml import etree
 
 from noarkit.errors import NoarkitError, PackageFault, UnsafePath, UnsafeXml
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
+from noarkit.packages.container.storage import Storage, open_storage
 from noarkit.packages.eark import spec
-from noarkit.packages.holding.storage import Storage, open_storage
-from noarkit.packages.marks import head_of, names_eark
+from noarkit.packages.form_markers import head_of, names_eark
 from noarkit.safe.digest import BLOCK_BYTES, Readable
-from noarkit.safe.judge import judge_opened
+from noarkit.safe.judge import judge_stream
 from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
 from noarkit.validate.eark.codes import XSD, rules_for
 from noarkit.validate.eark.finding_sink import FindingSink
-from noarkit.validate.eark.fixity import Fixities
+from noarkit.validate.eark.fixity import FixityChecker
 from noarkit.validate.eark.folders import judge_folders, representation_documents
 from noarkit.validate.eark.inventory import Entry, Inventory
 from noarkit.validate.eark.judge import Judge, same_name
@@ -39,7 +39,7 @@ from noarkit.validate.eark.mets import read_mets
 from noarkit.validate.eark.mets_model import Document
 from noarkit.validate.eark.premis import Preservation, read_entities
 from noarkit.validate.eark.schemas import load_schemas
-from noarkit.validate.findings import Report, Rule, Tally
+from noarkit.validate.findings import Rule, Tally, ValidateResult
 
 FORM = "eark"
 _MOST_SHOWN = 200
@@ -69,7 +69,7 @@ class EarkValidateOptions:
     version: str = ""
     limits: UnpackLimits = LIMITS
     width: int | None = None
-    listener: Listener = nobody
+    listener: Listener = ignore_event
     now: datetime | None = None
 
 
@@ -96,14 +96,14 @@ def resembles_eark(path: Path, limits: UnpackLimits = LIMITS) -> bool:
     try:
         with closing(open_storage(path, limits, top=False)) as storage:
             folders = {
-                name.partition("/")[0].lower() for name in (stored.name for stored in storage.files()) if "/" in name
+                name.partition("/")[0].lower() for name in (file.name for file in storage.files()) if "/" in name
             }
     except NoarkitError:
         return False
     return _has_parts(folders)
 
 
-def validate_eark(package: Path, options: EarkValidateOptions | None = None) -> Report:
+def validate_eark(package: Path, options: EarkValidateOptions | None = None) -> ValidateResult:
     """All that can be said of a package. Raises what `safe` refuses, `PackageFault` for what is no package."""
     began = time.perf_counter()
     options = options or EarkValidateOptions()
@@ -112,7 +112,7 @@ def validate_eark(package: Path, options: EarkValidateOptions | None = None) -> 
     version, summary = _judge(_root(package), options, tally)
     rules.update(rules_for(version))
     seconds = round(time.perf_counter() - began, 3)
-    return Report(str(package), FORM, version, summary, tuple(rules.values()), tally.outcomes({}), (), seconds)
+    return ValidateResult(str(package), FORM, version, summary, tuple(rules.values()), tally.outcomes({}), (), seconds)
 
 
 def _spellings() -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def _has_parts(folders: set[str]) -> bool:
 
 def _judge(path: Path, options: EarkValidateOptions, tally: Tally) -> tuple[str, dict[str, tuple[str, ...]]]:
     try:
-        storage = open_storage(path, options.limits, tell=options.listener)
+        storage = open_storage(path, options.limits, emit=options.listener)
     except PackageFault as error:
         if error.data.get("why") != "no-single-top-folder":
             raise
@@ -171,7 +171,7 @@ class _Check:
         self._schemas = load_schemas(options.schemas)
         self._package = FindingSink(tally, "")
         self._in_order = path.is_file() and _form(path) not in ("zip", "tar")
-        self._fixities = Fixities(storage, inventory, tally, options.width, in_order=self._in_order)
+        self._fixities = FixityChecker(storage, inventory, tally, options.width, in_order=self._in_order)
         self._root: Judge | None = None
         now = options.now if options.now is not None else datetime.now(tz=UTC)
         self._latest = (now + timedelta(days=1)).date().isoformat()
@@ -241,7 +241,7 @@ class _Check:
             sink,
             requested_version=self._options.version,
             latest=self._latest,
-            at_once=self._fixities.at_once,
+            in_passing=self._fixities.is_in_passing,
         )
         try:
             with self._opener(name) as open_document:
@@ -356,8 +356,8 @@ def _form(path: Path) -> str:
 
 
 def _storage_files(storage: Storage) -> Iterator[tuple[str, int, str]]:
-    for stored in storage.files():
-        yield stored.name, stored.size_bytes, stored.odd
+    for file in storage.files():
+        yield file.name, file.size_bytes, file.odd
 
 
 def _walk_folder(folder: Path) -> Iterator[tuple[str, int, str]]:
@@ -385,7 +385,7 @@ def _rewound(buffer: IO[bytes]) -> Iterator[Readable]:
 
 def check_schema(sink: FindingSink, open_document: OpenDocument, schema: etree.XMLSchema) -> None:
     """Validates a document against a schema and adds its errors as findings."""
-    for error in judge_opened(open_document, sink.file, schema, most=_MOST_ERRORS):
+    for error in judge_stream(open_document, sink.file, schema, most=_MOST_ERRORS):
         sink.hit(XSD, error.line, element=error.element, detail=error.message)
 
 

@@ -18,9 +18,9 @@ from noarkit.errors import UsageFault
 from noarkit.packages.eark import spec
 from noarkit.safe.children import child_environment
 from noarkit.safe.unpack import LIMITS, UnpackLimits, unpack_to
-from noarkit.safe.workplace import own_folder
+from noarkit.safe.workplace import temporary_folder
 from noarkit.validate.bagit.second import Opinion
-from noarkit.validate.findings import Report
+from noarkit.validate.findings import ValidateResult
 
 EARK_VALIDATOR = "eark-validator"
 COMMONS_IP = "commons-ip"
@@ -57,7 +57,7 @@ class Answer:
 
 def second_opinion(
     path: Path,
-    report: Report,
+    report: ValidateResult,
     command: str,
     *,
     fallback_reader: ReadOpinion | None = None,
@@ -75,7 +75,7 @@ def second_opinion(
     name = Path(words[0]).name
     if not _UNSAFE.isdisjoint(report.codes):
         return Opinion(name, False, False, ())
-    with own_folder("second") as home:
+    with temporary_folder("second") as home:
         package = _folder(path, home / "package", limits)
         if package is None:
             return Opinion(name, False, False, ())
@@ -125,11 +125,11 @@ def _written_reports(out: Path) -> Iterator[bytes]:
 
 def _answer(texts: list[bytes]) -> Answer | None:
     for text in texts:
-        for parsed in _objects(text):
-            if "structure" in parsed:
-                return Answer(EARK_VALIDATOR, _group_by_rule(_of_eark_validator(parsed)))
-            if "validation" in parsed:
-                return Answer(COMMONS_IP, _group_by_rule(_of_commons_ip(parsed)))
+        for document in _objects(text):
+            if "structure" in document:
+                return Answer(EARK_VALIDATOR, _group_by_rule(_of_eark_validator(document)))
+            if "validation" in document:
+                return Answer(COMMONS_IP, _group_by_rule(_of_commons_ip(document)))
     return None
 
 
@@ -137,25 +137,25 @@ def _objects(text: bytes) -> Iterator[Mapping[str, object]]:
     """The JSON objects of a text: the whole of it, or lines of it among others."""
     for part in (text, *(line for line in text.splitlines() if line.startswith(b"{"))):
         try:
-            parsed = json.loads(part)
+            document = json.loads(part)
         except (ValueError, RecursionError):
             continue
-        if isinstance(parsed, dict):
-            yield parsed
+        if isinstance(document, dict):
+            yield document
             return
 
 
-def _of_eark_validator(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    metadata = _inner(parsed, "metadata")
-    parts = (_inner(parsed, "structure"), _inner(metadata, "schema_results"), _inner(metadata, "schematron_results"))
+def _of_eark_validator(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    metadata = _inner(document, "metadata")
+    parts = (_inner(document, "structure"), _inner(metadata, "schema_results"), _inner(metadata, "schematron_results"))
     for part in parts:
         for message in _list(part, "messages"):
             if str(message.get("severity", "")).lower() == "error":
                 yield str(message.get("rule_id") or ""), str(message.get("message") or "")
 
 
-def _of_commons_ip(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    for requirement in _list(parsed, "validation"):
+def _of_commons_ip(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    for requirement in _list(document, "validation"):
         testing = _inner(requirement, "testing")
         if testing.get("outcome") == "FAILED" and str(requirement.get("level", "MUST")).upper().startswith("MUST"):
             issues = testing.get("issues")
@@ -191,7 +191,7 @@ def _no_answer(name: str, package: Path, complaints: bytes) -> Opinion:
     return Opinion(name, True, False, tuple(text[:400] for text in last), known_reasons)
 
 
-def _opinion(answer: Answer, report: Report) -> Opinion:
+def _opinion(answer: Answer, report: ValidateResult) -> Opinion:
     """The answer without its known false alarms, which are named."""
     doubtful = FALSE_ALARMS[answer.tool]
     if answer.tool == EARK_VALIDATOR and report.version not in ("2.0.4", "2.1.0"):

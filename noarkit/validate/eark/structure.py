@@ -55,16 +55,16 @@ class Groups:
         """True where groups of that use are there, in whatever case."""
         return use.lower() in self.uses
 
-    def knows(self, use: str, group_id: str | None) -> bool:
+    def has_id(self, use: str, group_id: str | None) -> bool:
         """True for the id of a group of that use; where there are too many to tell, for all."""
         ids = self.ids[use.lower()]
         return group_id in ids or len(ids) >= self.MOST
 
-    def left_out(self, use: str, named_ids: set[str]) -> list[str]:
+    def unnamed_groups(self, use: str, named_ids: set[str]) -> list[str]:
         """The ids of the groups of that use that are not among those."""
         return sorted(self.ids[use.lower()] - named_ids)
 
-    def strangers(self, attribute: str, attribute_text: str) -> list[str]:
+    def unknown_ids(self, attribute: str, attribute_text: str) -> list[str]:
         """Those of the ids in an attribute that belong to no section of that kind."""
         section_ids = self.sections[attribute]
         return (
@@ -97,12 +97,12 @@ class Maps:
             return
         if not self._is_judged(struct_map):
             for pointer in division.pointers:
-                self._look(pointer, division.line)
+                self._resolve_pointer(pointer, division.line)
             return
         label = division.label.strip().lower()
-        fixed = next((name for name in _FIXED if name.lower() == label), None)
-        if fixed is not None:
-            self._fixed(fixed, division)
+        fixed_label = next((name for name in _FIXED if name.lower() == label), None)
+        if fixed_label is not None:
+            self._judge_fixed(fixed_label, division)
             if division.pointers:
                 self._nested(division)
         elif label.startswith("representations/") or any(
@@ -111,7 +111,7 @@ class Maps:
             self._representation(division)
         else:
             for pointer in division.pointers:
-                self._look(pointer, division.line)
+                self._resolve_pointer(pointer, division.line)
 
     def structure(self, struct_map: StructMap, object_id: str, *, top_is_named: bool) -> None:
         """A map ended. `top_is_named` = its top division is called as the package."""
@@ -146,10 +146,10 @@ class Maps:
             self._add_now("CSIP80", None)
             return
         line = self._judged_map.line
-        self._once(line)
+        self._check_single(line)
         for label, (_, _, code, _) in _FIXED.items():
             if code and label.lower() in self._lines:
-                self._unpointed(label, code)
+                self._check_pointed(label, code)
         for label, code in ((spec.LABEL_DOCUMENTATION, "CSIP93"), (spec.LABEL_SCHEMAS, "CSIP97")):
             if label not in self._label_counts and self._groups.has(label):
                 self._note(code, line)
@@ -188,7 +188,7 @@ class Maps:
         else:
             self._add_now(code, line, **data)
 
-    def _once(self, line: int) -> None:
+    def _check_single(self, line: int) -> None:
         """Divisions that there must be, and of which there is one alone."""
         if spec.LABEL_METADATA not in self._label_counts:
             self._note("CSIP88", line)
@@ -198,17 +198,17 @@ class Maps:
             for code in _ONCE[label] if count > 1 else ():
                 self._note(code, line, count=count)
 
-    def _unpointed(self, label: str, code: str) -> None:
+    def _check_pointed(self, label: str, code: str) -> None:
         """Groups that no pointer of their division names."""
         line, named_ids = self._lines[label.lower()], self._pointers.get(label, set())
         named_ids = named_ids | self._pointers.get(_TITLES, set()) if label == spec.LABEL_REPRESENTATIONS else named_ids
-        for group_id in self._groups.left_out(label, named_ids)[:1]:
+        for group_id in self._groups.unnamed_groups(label, named_ids)[:1]:
             if named_ids:
                 self._note(code, line, name=group_id)
             else:
                 self._note(code, line)
 
-    def _fixed(self, label: str, division: Division) -> None:
+    def _judge_fixed(self, label: str, division: Division) -> None:
         id_code, label_code, _, pointer_code = _FIXED[label]
         attributes, line = division.attributes, division.line
         self._lines.setdefault(label.lower(), line)
@@ -223,7 +223,7 @@ class Maps:
             return
         self._remember(label, division.files)
         for file_id in division.files:
-            if not self._groups.knows(label, file_id):
+            if not self._groups.has_id(label, file_id):
                 self._note(pointer_code, line, attribute="FILEID", value=file_id or None)
 
     def _remember(self, label: str, ids: Iterable[str]) -> None:
@@ -237,7 +237,7 @@ class Maps:
             missing = self._groups.current[attribute].difference(attribute_text.split())
             if missing:
                 self._note(code, line, attribute=attribute, name=min(missing), count=len(missing))
-            for stranger in self._groups.strangers(attribute, attribute_text)[:1]:
+            for stranger in self._groups.unknown_ids(attribute, attribute_text)[:1]:
                 self._note(code, line, attribute=attribute, value=stranger)
 
     def _nested(self, division: Division) -> None:
@@ -247,7 +247,7 @@ class Maps:
         for pointer in division.pointers:
             title = pointer.get(XLINK_TITLE)
             self._remember(_TITLES, (title,) if title else ())
-            if self._look(pointer, division.line):
+            if self._resolve_pointer(pointer, division.line):
                 self._with_mets += 1
 
     def _representation(self, division: Division) -> None:
@@ -259,7 +259,7 @@ class Maps:
             self._note("CSIP107", line, attribute="LABEL", value=attributes.get("LABEL"))
         self._remember(_TITLES, division.files)
         for file_id in division.files:
-            if not division.pointers and not self._groups.knows(spec.LABEL_REPRESENTATIONS, file_id):
+            if not division.pointers and not self._groups.has_id(spec.LABEL_REPRESENTATIONS, file_id):
                 self._note("CSIP119", line, attribute="FILEID", value=file_id or None)
         if len(division.pointers) != 1 and not division.files:
             self._note("CSIP109", line, count=len(division.pointers))
@@ -267,9 +267,9 @@ class Maps:
             self._with_mets += 1
             title = pointer.get(XLINK_TITLE)
             self._remember(_TITLES, (title,) if title else ())
-            if not self._groups.knows(spec.LABEL_REPRESENTATIONS, title):
+            if not self._groups.has_id(spec.LABEL_REPRESENTATIONS, title):
                 self._note("CSIP108", line, attribute="xlink:title", value=title)
-            self._look(pointer, line)
+            self._resolve_pointer(pointer, line)
             if pointer.get(XLINK_TYPE) != "simple":
                 self._note("CSIP111", line, attribute="xlink:type", value=pointer.get(XLINK_TYPE))
             if pointer.get("LOCTYPE") != "URL":
@@ -277,7 +277,7 @@ class Maps:
             if not division.files:
                 self._note("AIP3", line)
 
-    def _look(self, pointer: Attributes, line: int) -> str | None:
+    def _resolve_pointer(self, pointer: Attributes, line: int) -> str | None:
         if pointer.get("LOCTYPE") == "OTHER":
             return None
         return self._point(pointer.get(XLINK_HREF), line)

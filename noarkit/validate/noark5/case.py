@@ -46,13 +46,13 @@ class Case:
 
     def add_description_finding(self, code: str, line: int | None = None, **data: object) -> None:
         """A finding in arkivuttrekk.xml."""
-        self.tally.take(Hit(code, DESCRIPTION_FILE, None, line or None, None, place_data(data)))
+        self.tally.add_hit(Hit(code, DESCRIPTION_FILE, None, line or None, None, place_data(data)))
 
     def value_of(self, name: str) -> str | None:
         """The value of a property in the package's own description."""
         return self.description.value(name) if self.description is not None else None
 
-    def sharp(self) -> bool:
+    def has_sharp_period(self) -> bool:
         """True where the period is cut sharply at both ends, so that everything must be there on both sides."""
         return all((self.value_of(name) or "").startswith("skarp") for name in ("inngaaendeSkille", "utgaaendeSkille"))
 
@@ -78,8 +78,8 @@ def add_findings(
     """Adds a finding for each row: the unit it belongs to, the number of its element, and data by `names`."""
     tally = case.tally
     for row in rows:
-        if not tally.room(code):
-            tally.more(code, 1)
+        if not tally.has_room(code):
+            tally.count_hits(code, 1)
             continue
         owner, number = row[0], row[1]
         data = {name: _text(value) for name, value in zip(names, row[2:], strict=True)}

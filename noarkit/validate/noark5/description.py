@@ -66,8 +66,8 @@ class Description:
 
     def value(self, name: str) -> str | None:
         """What is said under that name."""
-        described = self.values.get(name)
-        return described.value if described else None
+        entry = self.values.get(name)
+        return entry.value if entry else None
 
     def xml(self, name: str) -> DescribedXml | None:
         """What is said of an XML file, found by its file name or by the name of its object."""

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from noarkit.safe.digest import Readable
-from noarkit.safe.tree import Seen, is_file, walk_tree
+from noarkit.safe.tree import TreeEntry, is_file, walk_tree
 from noarkit.validate.noark5.messages import Message, Rows
 from noarkit.validate.noark5.store import Row
 from noarkit.validate.noark5.values import formats
@@ -59,7 +59,7 @@ def hash_file(path: Path, algorithm: str) -> bytes | None:
         return None
 
 
-def _row(entry: Seen) -> Row | None:
+def _row(entry: TreeEntry) -> Row | None:
     if entry.kind == "folder":
         return None
     name = os.fsencode(entry.name)
@@ -95,10 +95,10 @@ def _whole_blocks(content: Readable, size: int) -> bytes:
 
 def _file_row(name: str, read: Callable[[int], bytes]) -> Row:
     size, digest, first, claimed = _read(read)
-    ending = name.rpartition(".")[2].lower() if "." in name else ""
-    starts = _STARTS.get(ending)
+    suffix = name.rpartition(".")[2].lower() if "." in name else ""
+    starts = _STARTS.get(suffix)
     fits = None if starts is None or size == 0 else int(first.startswith(starts))
-    return (os.fsencode(name), "file", size, digest, ending.encode("utf-8", "replace").decode(), fits, int(claimed))
+    return (os.fsencode(name), "file", size, digest, suffix.encode("utf-8", "replace").decode(), fits, int(claimed))
 
 
 def _read(read: Callable[[int], bytes]) -> tuple[int, bytes, bytes, bool]:
@@ -108,13 +108,13 @@ def _read(read: Callable[[int], bytes]) -> tuple[int, bytes, bytes, bool]:
     pdf = first.startswith(b"%PDF")
     if len(block) < _CHUNK:
         return len(block), hashlib.sha256(block).digest(), first, pdf and _CLAIM in block
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     size, claimed, tail = 0, False, b""
     while block:
-        whole.update(block)
+        hasher.update(block)
         size += len(block)
         if pdf and not claimed:
             claimed = _CLAIM in tail + block if tail else _CLAIM in block
             tail = block[-len(_CLAIM) :]
         block = read(_CHUNK)
-    return size, whole.digest(), first, claimed
+    return size, hasher.digest(), first, claimed

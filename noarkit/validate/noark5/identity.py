@@ -10,7 +10,7 @@ from noarkit.errors import HostileInput, PackageFault, UnsafeXml
 from noarkit.model.xml_model import VERSIONS, Version
 from noarkit.packages.noark5 import spec
 from noarkit.safe.digest import sha256_of
-from noarkit.safe.paths import has_file, inside
+from noarkit.safe.paths import has_file, resolve_inside
 from noarkit.validate.findings import Tally
 from noarkit.validate.noark5.case import Case
 from noarkit.validate.noark5.description import Description
@@ -23,8 +23,8 @@ _FIRST_EDITION = "2019"
 
 def version_of(root: Path, description: Description | None) -> Version:
     """The version that a package says it is, else that of most of its official schemas, else the current one."""
-    declared = description.value("version") if description is not None else None
-    declared_version = spec.version_named(declared) if declared else None
+    version_text = description.value("version") if description is not None else None
+    declared_version = spec.parse_version(version_text) if version_text else None
     if declared_version is not None:
         return declared_version
     votes: Counter[str] = Counter()
@@ -48,14 +48,14 @@ def vsm_schemas(root: Path, description: Description | None, tally: Tally) -> di
         if file.name in spec.schema_files("5.0") or not file.name.endswith(".xsd"):
             continue
         try:
-            path = inside(root, file.name)
+            path = resolve_inside(root, file.name)
             namespace = namespace_of(path) if path.is_file() else None
             if namespace:
                 path_by_namespace.setdefault(namespace, path)
                 for element, line in undocumented(path):
                     tally.add("N110", file.name, (None, None), element=element, line=line)
         except (PackageFault, UnsafeXml, OSError) as fault:
-            tally.take(refusal(file.name, fault))
+            tally.add_hit(refusal(file.name, fault))
         except HostileInput as fault:
             tally.add("N005", file.name, why=fault.data.get("why"))
     return path_by_namespace

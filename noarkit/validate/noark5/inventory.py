@@ -39,11 +39,11 @@ def judge_inventory(case: Case) -> None:
 def _judge_presence(case: Case) -> None:
     listed_names = {file.name for file in case.description.files()} if case.description is not None else set()
     if case.description is not None:
-        reported: set[str] = set()
+        checked_names: set[str] = set()
         for file in case.description.files():
-            if file.name and file.name not in reported and not _exists(case, file.name):
+            if file.name and file.name not in checked_names and not _exists(case, file.name):
                 case.add_description_finding("N002", file.line, value=file.name)
-            reported.add(file.name)
+            checked_names.add(file.name)
     for name in _required_documents(case):
         if name not in case.files and name not in listed_names:
             case.tally.add("N003", name)
@@ -116,7 +116,7 @@ def _readings(case: Case, description: Description) -> Iterator[tuple[str, bool]
         if name == "type":
             yield name, value == spec.TYPE_NAME
         elif name == "version":
-            yield name, spec.version_named(value) is not None
+            yield name, spec.parse_version(value) is not None
         elif name in ("startDate", "endDate"):
             yield name, _DATE.fullmatch(value) is not None
         elif name in DIVIDES:
@@ -155,9 +155,9 @@ def _judge_checksum(case: Case, file: DescribedFile) -> None:
         case.add_description_finding(code, file.line, file=file.name, value=file.checksum, found=actual)
 
 
-def _same_schema(actual: str, declared: str) -> bool:
+def _same_schema(actual_sha256: str, declared_sha256: str) -> bool:
     """Official schemas travel with one line ending or the other; their text is the same."""
-    official, declared_official = spec.identify(actual), spec.identify(declared)
+    official, declared_official = spec.identify(actual_sha256), spec.identify(declared_sha256)
     if official is None or declared_official is None:
         return False
     return (official.file, official.version, official.edition) == (
@@ -191,14 +191,14 @@ def _judge_counts(case: Case, description: Description) -> None:
         xml = description.xml(document)
         if xml is None or not case.has(document):
             continue
-        declared = xml.counts.get(element)
-        if declared is None:
+        entry = xml.counts.get(element)
+        if entry is None:
             case.add_description_finding(
                 "N206" if document == spec.STRUCTURE else "N216", xml.line, element=element, file=document
             )
-        elif declared.value != str(number):
+        elif entry.value != str(number):
             case.add_description_finding(
-                code, declared.line, element=element, value=declared.value, found=number, file=document
+                code, entry.line, element=element, value=entry.value, found=number, file=document
             )
     _judge_files(case, description)
 
@@ -206,20 +206,20 @@ def _judge_counts(case: Case, description: Description) -> None:
 def _judge_files(case: Case, description: Description) -> None:
     folder = (f"{case.folder}/".encode(), f"{case.folder}0".encode())
     files = case.store.number("SELECT COUNT(*) FROM files WHERE kind = 'file' AND name >= ? AND name < ?", folder)
-    declared = description.values.get("antallDokumentfiler")
-    expected = int(declared.value) if declared is not None and declared.value.isdecimal() else None
+    entry = description.values.get("antallDokumentfiler")
+    expected = int(entry.value) if entry is not None and entry.value.isdecimal() else None
     if files == 0 and (expected or case.store.number("SELECT COUNT(*) FROM objects")):
-        case.tally.take(Hit("N414", case.folder))
+        case.tally.add_hit(Hit("N414", case.folder))
     elif files == 0 and expected == 0:
-        case.tally.take(Hit("N417", case.folder))
-    elif expected is not None and declared is not None and expected != files:
-        case.add_description_finding("N211", declared.line, value=declared.value, found=files)
+        case.tally.add_hit(Hit("N417", case.folder))
+    elif expected is not None and entry is not None and expected != files:
+        case.add_description_finding("N211", entry.line, value=entry.value, found=files)
 
 
 def _judge_flags(case: Case) -> None:
     for name, code, rule_codes in _FLAG_RULES:
-        declared = case.value_of(name)
+        flag = case.value_of(name)
         number = sum(case.counts.total(rule_code) for rule_code in rule_codes)
-        if declared in ("true", "false") and (declared == "true") != (number > 0):
+        if flag in ("true", "false") and (flag == "true") != (number > 0):
             line = case.description.values[name].line if case.description is not None else 0
-            case.add_description_finding(code, line, element=name, value=declared, found=number)
+            case.add_description_finding(code, line, element=name, value=flag, found=number)

@@ -177,11 +177,11 @@ _AGREEING = """
 
 def _judge_head(case: Case, number: int) -> None:
     head, file = case.heads[number], f"{JOURNALS[number]}.xml"
-    declared = head.values.get("antallJournalposter", "").strip()
+    count_text = head.values.get("antallJournalposter", "").strip()
     place = (head.at, None)
-    if declared != str(head.entries):
-        case.tally.add("N502", file, place, value=declared, found=head.entries)
-    if not case.sharp() or not case.has(spec.STRUCTURE):
+    if count_text != str(head.entries):
+        case.tally.add("N502", file, place, value=count_text, found=head.entries)
+    if not case.has_sharp_period() or not case.has(spec.STRUCTURE):
         return
     first, last = head.values.get("journalStartDato", "")[:10], head.values.get("journalSluttDato", "")[:10]
     rows = case.store.ask(
@@ -198,7 +198,7 @@ def _judge_entries(case: Case, number: int) -> None:
     ask, file = case.store.ask, f"{JOURNALS[number]}.xml"
     unknown = """SELECT id, at FROM entries e WHERE journal = ?
                  AND NOT EXISTS (SELECT 1 FROM posts WHERE id = e.id) ORDER BY at"""
-    if case.sharp():
+    if case.has_sharp_period():
         add_findings(case, "N506", file, ask(unknown, (number,)))
     missing = """SELECT id, at FROM posts p WHERE case_file IS NOT NULL AND NOT EXISTS
                  (SELECT 1 FROM entries WHERE journal = ? AND id = p.id) ORDER BY at"""

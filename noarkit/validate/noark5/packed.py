@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from noarkit.errors import PackageFault
-from noarkit.packages.holding.storage import Storage
-from noarkit.packages.noark5.held import extract_in, spread
+from noarkit.packages.container.storage import Storage
+from noarkit.packages.noark5.nested_extract import copy_top_files, find_extract_root
 from noarkit.safe.digest import BLOCK_BYTES
-from noarkit.safe.workplace import own_folder
-from noarkit.validate.findings import Report
+from noarkit.safe.workplace import temporary_folder
+from noarkit.validate.findings import ValidateResult
 from noarkit.validate.noark5.documents import row_of
 from noarkit.validate.noark5.messages import Rows
 from noarkit.validate.noark5.run import Noark5ValidateOptions, validate_extract
@@ -22,13 +22,13 @@ from noarkit.validate.noark5.store import Row
 _BATCH = 500
 
 
-def validate_packed(storage: Storage, options: Noark5ValidateOptions) -> Report:
+def validate_packed(storage: Storage, options: Noark5ValidateOptions) -> ValidateResult:
     """What is to be said about the extract in an archive file. Raises `PackageFault` where it holds none."""
-    extract = extract_in(storage)
+    extract = find_extract_root(storage)
     if extract is None:
         raise PackageFault(where=storage.where, why="no-package", folder=storage.where)
-    with own_folder("validate") as root:
-        spread(extract, root)
+    with temporary_folder("validate") as root:
+        copy_top_files(extract, root)
         report = validate_extract(root, replace(options, packed_documents=_Documents(extract)))
     return replace(report, package=storage.where)
 

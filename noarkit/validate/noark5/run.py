@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Protocol
 
 from noarkit.errors import PackageFault, UnsafeXml
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.packages.noark5 import spec
-from noarkit.safe.children import alone
+from noarkit.safe.children import is_single_threaded
 from noarkit.safe.growing import lines_of
 from noarkit.safe.paths import has_file
-from noarkit.validate.findings import Count, Report, Rule, Tally, rules_of
+from noarkit.validate.findings import Count, Rule, Tally, ValidateResult, rules_of
 from noarkit.validate.noark5.case import DESCRIPTION_FILE, Case
 from noarkit.validate.noark5.description import Description, read_description
 from noarkit.validate.noark5.identity import judge_editions, judge_identity, version_of, vsm_schemas
@@ -71,7 +71,7 @@ class Noark5ValidateOptions:
     schemas: Path | None = None
     workers: int | None = None
     today: str = ""
-    listener: Listener = nobody
+    listener: Listener = ignore_event
     packed_documents: PackedDocuments | None = None
 
 
@@ -89,7 +89,7 @@ def root_of(package: Path) -> Path | None:
     return None
 
 
-def validate_extract(root: Path, options: Noark5ValidateOptions) -> Report:
+def validate_extract(root: Path, options: Noark5ValidateOptions) -> ValidateResult:
     """What is to be said about the extract in `root`."""
     began = time.perf_counter()
     rules = rules_of("noarkit.validate.noark5")
@@ -120,7 +120,7 @@ def _read_description(root: Path, tally: Tally) -> Description | None:
     try:
         return read_description(path)
     except (PackageFault, UnsafeXml, OSError) as fault:
-        tally.take(refusal(DESCRIPTION_FILE, fault))
+        tally.add_hit(refusal(DESCRIPTION_FILE, fault))
         return None
 
 
@@ -146,7 +146,7 @@ def _count(root: Path, options: Noark5ValidateOptions) -> int:
     if options.workers is not None:
         return options.workers
     size = sum(entry.stat().st_size for entry in root.iterdir() if entry.is_file())
-    return os.cpu_count() or 1 if size > LARGE_BYTES and alone() else 0
+    return os.cpu_count() or 1 if size > LARGE_BYTES and is_single_threaded() else 0
 
 
 def _names(root: Path) -> frozenset[str]:
@@ -188,8 +188,8 @@ def _take(case: Case, message: Message, schema_refusals: list[UnreadableFile]) -
         case.store.add_all(message.table, message.rows)
     elif isinstance(message, RuleHits):
         for hit in message.hits:
-            case.tally.take(hit)
-        case.tally.more(message.code, message.count - len(message.hits))
+            case.tally.add_hit(hit)
+        case.tally.count_hits(message.code, message.count - len(message.hits))
     elif isinstance(message, RuleCounts):
         for key, number in message.numbers.items():
             case.counts.add_number(number, *key)
@@ -201,16 +201,16 @@ def _take(case: Case, message: Message, schema_refusals: list[UnreadableFile]) -
         _refuse(case, message)
 
 
-def _refuse(case: Case, refused: UnreadableFile) -> None:
-    if refused.hit.file not in case.unread:
-        case.unread.add(refused.hit.file)
-        case.tally.take(refused.hit)
+def _refuse(case: Case, unreadable: UnreadableFile) -> None:
+    if unreadable.hit.file not in case.unread:
+        case.unread.add(unreadable.hit.file)
+        case.tally.add_hit(unreadable.hit)
 
 
 def _judge(case: Case, vsm: Mapping[str, Path], schema_refusals: list[UnreadableFile]) -> None:
-    for refused in schema_refusals:
-        if not (refused.hit.file == DESCRIPTION_FILE and case.description is None):
-            _refuse(case, refused)
+    for unreadable in schema_refusals:
+        if not (unreadable.hit.file == DESCRIPTION_FILE and case.description is None):
+            _refuse(case, unreadable)
     judge_identity(case, vsm)
     judge_editions(case)
     judge_inventory(case)
@@ -224,10 +224,10 @@ def _judge(case: Case, vsm: Mapping[str, Path], schema_refusals: list[Unreadable
     judge_change_log(case)
 
 
-def _report(case: Case, rules: Mapping[str, Rule], seconds: float) -> Report:
+def _report(case: Case, rules: Mapping[str, Rule], seconds: float) -> ValidateResult:
     lines = _lines(case)
-    _tell_once(case, lines)
-    return Report(
+    _drop_repeated(case, lines)
+    return ValidateResult(
         package=str(case.root),
         form=FORM,
         version=case.version,
@@ -251,20 +251,20 @@ def _lines(case: Case) -> dict[tuple[str, int], int]:
     return line_by_place
 
 
-def _tell_once(case: Case, lines: Mapping[tuple[str, int], int]) -> None:
+def _drop_repeated(case: Case, lines: Mapping[tuple[str, int], int]) -> None:
     """Removes schema findings about elements that a more precise rule reports as well."""
     hits = case.tally.hits()
-    reported = {
+    precise_places = {
         (hit.file, lines.get((hit.file, hit.number)), hit.data.get("element"))
         for hit in hits
         if hit.number is not None and hit.code in _PRECISE
     }
-    places = {(file, line) for file, line, element in reported if element is None}
+    places = {(file, line) for file, line, element in precise_places if element is None}
     repeated = [
         hit
         for hit in hits
         if hit.code == "N103"
-        and ((hit.file, hit.line, hit.data.get("element")) in reported or (hit.file, hit.line) in places)
+        and ((hit.file, hit.line, hit.data.get("element")) in precise_places or (hit.file, hit.line) in places)
     ]
     case.tally.drop("N103", repeated)
 

@@ -50,8 +50,8 @@ class Store:
         self._insert: dict[str, str] = {}
         for name, columns in _TABLES.items():
             self._db.execute(f"CREATE TABLE {name} ({columns})")
-            marks = ",".join("?" * (columns.count(",") + 1))
-            self._insert[name] = f"INSERT INTO {name} VALUES ({marks})"  # noqa: S608  # names of our own table of tables
+            placeholders = ",".join("?" * (columns.count(",") + 1))
+            self._insert[name] = f"INSERT INTO {name} VALUES ({placeholders})"  # noqa: S608  # names of our own table of tables
 
     def __enter__(self) -> Self:
         return self

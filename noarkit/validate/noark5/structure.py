@@ -46,7 +46,7 @@ def walk_structure(file: BinaryIO, version: Version, bounds: Bounds, store: Stor
     """Yields what is in sight after each block, so that others get their turn; whole when it ends."""
     prologue = read_prologue(file, FILE)
     if not is_plain_xml(prologue):
-        tally.take(encoding_finding(prologue, FILE))
+        tally.add_hit(encoding_finding(prologue, FILE))
     state = WalkState(version, bounds, store, tally)
     handler = _ElementHandler(state)
     for read in follow(file, FILE, handler, (state.frame, _WITHIN)):
@@ -80,8 +80,8 @@ class _ElementHandler:
         self._state = state
         self._names: set[str] = set()
         self._fields = fields(state.version)
-        for name, (kind, key, allowed) in self._fields.items():
-            self._fields[name] = (kind, key, self._names if kind == NAME else allowed)
+        for name, (kind, key, choices) in self._fields.items():
+            self._fields[name] = (kind, key, self._names if kind == NAME else choices)
         for group in (*CLOSERS, _VSM):
             self._fields[NAMESPACE + group] = (GROUP, group, self._names)
 
@@ -99,7 +99,7 @@ class _ElementHandler:
         """Its children."""
         frame, mode = at
         if mode >= _OWN:
-            self._pass_over(children, depth, noted=mode == _OWN)
+            self._pass_over(children, depth, note_names=mode == _OWN)
             return
         state, find_field, values = self._state, self._fields.get, frame.values
         today, number = state.bounds.today, state.number
@@ -114,13 +114,13 @@ class _ElementHandler:
                 state.number = number
                 self._empty(frame, child, field)
             elif field is not None:
-                kind, key, allowed = field
+                kind, key, choices = field
                 if kind <= CODE:
                     values[key] = text
-                    if kind != KEEP and not (EARLIEST < text <= today if kind == DATE else text in allowed):
+                    if kind != KEEP and not (EARLIEST < text <= today if kind == DATE else text in choices):
                         state.number = number
-                        self._doubt(kind, key, text)
-                elif kind != NAME or text not in allowed:
+                        self._check_doubtful(kind, key, text)
+                elif kind != NAME or text not in choices:
                     state.number = number
                     self._act(frame, child, field, text)
         state.number = number
@@ -150,7 +150,7 @@ class _ElementHandler:
         frame = Frame(kind, type_.rpartition(":")[2] if type_ else "", state.number, above)
         inner = above.inner
         if above.kind == "klasse":
-            _mixture(above, kind, frame.at)
+            _check_single_kind(above, kind, frame.at)
         inner[kind] = inner.get(kind, 0) + 1
         frame.level = above.level + 1 if above.kind == kind else 1
         if above.kind == "arkivdel":
@@ -172,11 +172,11 @@ class _ElementHandler:
     def _empty(self, frame: Frame, child: Element, field: Field | None) -> None:
         """An element without content."""
         if field is not None and field[0] == GROUP:
-            self._bare(frame, child, field[1])
+            self._empty_group(frame, child, field[1])
         elif child.tag.startswith(NAMESPACE):
             self._state.hit("N009", element=child.tag.removeprefix(NAMESPACE))
 
-    def _bare(self, frame: Frame, child: Element, kind: str) -> None:
+    def _empty_group(self, frame: Frame, child: Element, kind: str) -> None:
         """A group without children. Before 5.0 the field of a gradering has the name of the gradering."""
         is_field = kind == frame.kind == "gradering"
         if kind == _VSM:
@@ -186,7 +186,7 @@ class _ElementHandler:
         if not (is_field or kind == _VSM) or not (child.text or "").strip():
             self._state.hit("N009", element=kind)
 
-    def _doubt(self, kind: int, name: str, text: str) -> None:
+    def _check_doubtful(self, kind: int, name: str, text: str) -> None:
         """A date or a code that is not what one expects."""
         if kind != DATE:
             self._state.hit("N331" if text in keys().get(name, ()) else "N330", element=name, value=text)
@@ -195,17 +195,17 @@ class _ElementHandler:
 
     def _act(self, frame: Frame, child: Element, field: Field, text: str) -> None:
         """A field of several values, a reference, a name that was not met before, or a group that holds mere text."""
-        kind, name, allowed = field
+        kind, name, choices = field
         if kind == REFERENCE:
             self._state.refer(_REFERENCE_NUMBER[name], text)
         elif kind == NAME:
             self._judge_name(name, text)
         elif kind == MANY:
             frame.values[name] = f"{frame.values.get(name, '')}|{text}"
-            if allowed and text not in allowed:
-                self._doubt(CODE, name, text)
+            if choices and text not in choices:
+                self._check_doubtful(CODE, name, text)
         else:
-            self._bare(frame, child, name)
+            self._empty_group(frame, child, name)
 
     def _judge_name(self, name: str, text: str) -> None:
         if _STRANGE.intersection(text) or not any(character.isalpha() for character in text):
@@ -217,23 +217,23 @@ class _ElementHandler:
         frame.inner[_VSM] = 1
         self._state.counts.add("N944", frame.kind)
 
-    def _pass_over(self, children: Sequence[Element], depth: int, *, noted: bool) -> None:
+    def _pass_over(self, children: Sequence[Element], depth: int, *, note_names: bool) -> None:
         """Elements of others: their namespaces are noted, and nothing else."""
         if depth > _DEEPEST:
             raise TooDeep
         state = self._state
         for child in children:
             state.number += 1
-            if noted and len(state.vsm) < _MOST_NAMESPACES:
+            if note_names and len(state.vsm) < _MOST_NAMESPACES:
                 state.vsm.add(child.tag[1:].rpartition("}")[0])
             if len(child):
-                self._pass_over(list(child), depth + 1, noted=False)
+                self._pass_over(list(child), depth + 1, note_names=False)
 
 
 _REFERENCE_NUMBER = {name: number for number, name in enumerate(REFERENCES)}
 
 
-def _mixture(above: Frame, kind: str, at: int) -> None:
+def _check_single_kind(above: Frame, kind: str, at: int) -> None:
     """A class holds one kind of thing; the first of another kind is remembered."""
     if above.mixed is not None or kind not in ("klasse", "mappe", "registrering"):
         return

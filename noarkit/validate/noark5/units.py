@@ -409,16 +409,16 @@ def _path(state: WalkState, frame: Frame) -> str | None:
 
 
 def _judge_format(state: WalkState, frame: Frame, format_: str, path: str) -> None:
-    ending = path.rpartition(".")[2].lower() if "." in path else ""
+    suffix = path.rpartition(".")[2].lower() if "." in path else ""
     if format_.startswith(_REGISTERED):
-        if ending not in formats().endings.get(format_, (ending,)):
+        if suffix not in formats().endings.get(format_, (suffix,)):
             state.hit("N415", frame.at, value=format_, path=path)
         else:
             state.registered += 1
-    elif format_.lstrip(".") != ending:
+    elif format_.lstrip(".") != suffix:
         state.hit("N407", frame.at, value=format_, path=path)
-    if ending not in formats().archival:
-        state.hit("N410", frame.at, value=ending, path=path)
+    if suffix not in formats().archival:
+        state.hit("N410", frame.at, value=suffix, path=path)
 
 
 def algorithm_named(text: str) -> str:

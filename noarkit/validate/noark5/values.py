@@ -75,7 +75,7 @@ def formats() -> Formats:
     return Formats(
         {puid: frozenset(endings) for puid, endings in table["formats"].items()},
         frozenset(table["archival"]["endings"]),
-        {ending: tuple(map(bytes.fromhex, starts)) for ending, starts in table["first_bytes"].items()},
+        {suffix: tuple(map(bytes.fromhex, starts)) for suffix, starts in table["first_bytes"].items()},
     )
 
 

@@ -105,10 +105,10 @@ class WalkState:
 
     def hit(self, code: str, at: int | None = None, **data: object) -> None:
         """A finding here, or at another element."""
-        if self.tally.room(code):
+        if self.tally.has_room(code):
             self.tally.add(code, FILE, (self.number if at is None else at, self.owner()), **data)
         else:
-            self.tally.more(code, 1)
+            self.tally.count_hits(code, 1)
 
     def owner(self) -> str | None:
         """The systemID of the innermost open unit."""

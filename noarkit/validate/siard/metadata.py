@@ -27,7 +27,7 @@ def check_schema(root: etree._Element, version: str, tally: Tally) -> None:
     if not schema.validate(root):
         for error in schema.error_log:  # type: ignore[attr-defined]  # the stubs do not know it can be gone through
             reason = error.message.replace(f"{{{NAMESPACE}}}", "")
-            tally.take(Hit("SIARD-M_5.0-1", METADATA, line=error.line, data=place_data({"why": reason})))
+            tally.add_hit(Hit("SIARD-M_5.0-1", METADATA, line=error.line, data=place_data({"why": reason})))
 
 
 def check_digests(path: Path, place: ZipPlace, digests: Iterable[MessageDigest], tally: Tally) -> None:
@@ -98,11 +98,11 @@ def _check_type(column: Column | Attribute, schema: Schema, types: UserTypes, lo
 
 
 def _unique(names: Iterable[str], code: str, member: str, location: str, tally: Tally) -> None:
-    seen: set[str] = set()
+    seen_names: set[str] = set()
     for name in names:
-        if not name.strip() or name in seen:
+        if not name.strip() or name in seen_names:
             tally.add(code, METADATA, what=member, name=name or "-", within=location or "-")
-        seen.add(name)
+        seen_names.add(name)
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xml.parsers.expat import XMLParserType
 
 from noarkit.errors import UnsafeXml
-from noarkit.packages.siard.places import named
+from noarkit.packages.siard.places import with_name
 from noarkit.packages.siard.rows_read import MOST_TEXT
 from noarkit.safe.digest import Readable
 from noarkit.safe.sax import event_parser, feed
@@ -60,7 +60,7 @@ class RowCheck:
         parser = event_parser(location)
         stack = self._stack
         short = self._listen(parser)
-        for _ in feed(parser, named(source, location), location, limits=_LIMITS):
+        for _ in feed(parser, with_name(source, location), location, limits=_LIMITS):
             if len(stack) > _LIMITS.max_depth:
                 raise UnsafeXml(where=location, why="depth", line=parser.CurrentLineNumber)
             if sum(map(len, short)) > MOST_TEXT or (stack and sum(map(len, stack[-1].pieces)) > MOST_TEXT):

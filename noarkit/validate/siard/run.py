@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noarkit.errors import PackageFault
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.packages.siard import danish
 from noarkit.packages.siard.model import Schema, Table
-from noarkit.packages.siard.places import Place, ZipPlace, named
+from noarkit.packages.siard.places import Place, ZipPlace, with_name
 from noarkit.packages.siard.read import Siard, place_of
 from noarkit.packages.siard.spec import METADATA
 from noarkit.safe.unpack import LIMITS, UnpackLimits
-from noarkit.validate.findings import Hit, Report, Tally, place_data, rules_of
+from noarkit.validate.findings import Hit, Tally, ValidateResult, place_data, rules_of
 from noarkit.validate.siard import metadata, structure
 from noarkit.validate.siard.expected import Expected, TableSchema, read_table_schema
-from noarkit.validate.siard.larges import LargeCheck, TablePlace
+from noarkit.validate.siard.large_values import LargeCheck, TablePlace
 from noarkit.validate.siard.rows import RowCheck
 from noarkit.validate.siard.tables import check_table_schema
 from noarkit.validate.siarddk import run as siarddk
@@ -58,9 +58,9 @@ def validate_siard(
     path: Path,
     *,
     limits: UnpackLimits = LIMITS,
-    emit: Listener = nobody,
+    emit: Listener = ignore_event,
     now_s: Callable[[], float] = time.perf_counter,
-) -> Report:
+) -> ValidateResult:
     """All that can be said of the archive at `path`. Raises what `safe` refuses, `PackageFault` for what is none."""
     began = now_s()
     tally = Tally(RULES)
@@ -75,20 +75,20 @@ def validate_siard(
     else:
         with closing(place):
             if place.size_of(METADATA) is None and place.size_of(danish.INDEX) is not None:
-                return _danish(path, place, began, now_s)
+                return _validate_siarddk(path, place, began, now_s)
             _judge(path, place, tally, totals, emit)
     rules = tuple(RULES.values())
     summary = totals.summary()
-    return Report(str(path), "siard", totals.version, summary, rules, tally.outcomes({}), (), now_s() - began)
+    return ValidateResult(str(path), "siard", totals.version, summary, rules, tally.outcomes({}), (), now_s() - began)
 
 
-def _danish(path: Path, place: Place, began: float, now_s: Callable[[], float]) -> Report:
+def _validate_siarddk(path: Path, place: Place, began: float, now_s: Callable[[], float]) -> ValidateResult:
     """The Danish variant has its own rules."""
     tally = Tally(siarddk.RULES)
     tables, rows = siarddk.judge(path.absolute(), place, tally)
     summary = {"tables": (str(tables),), "rows": (str(rows),)}
     rules = tuple(siarddk.RULES.values())
-    return Report(str(path), "siard", "DK", summary, rules, tally.outcomes({}), (), now_s() - began)
+    return ValidateResult(str(path), "siard", "DK", summary, rules, tally.outcomes({}), (), now_s() - began)
 
 
 def _judge(path: Path, place: Place, tally: Tally, totals: _Totals, emit: Listener) -> None:
@@ -102,7 +102,7 @@ def _judge(path: Path, place: Place, tally: Tally, totals: _Totals, emit: Listen
         reason = error.data.get("detail") or error.data.get("why")
         line = error.data.get("line")
         data = place_data({"why": reason})
-        tally.take(Hit("SIARD-M_5.0-1", METADATA, line=line if isinstance(line, int) else None, data=data))
+        tally.add_hit(Hit("SIARD-M_5.0-1", METADATA, line=line if isinstance(line, int) else None, data=data))
         return
     totals.version = siard.archive.version
     _judge_metadata(path, siard, tally)
@@ -112,7 +112,7 @@ def _judge(path: Path, place: Place, tally: Tally, totals: _Totals, emit: Listen
             totals.tables += 1
             totals.rows += _judge_table(siard, schema, table, tally, larges)
             emit(Event("source_read", {"items": totals.rows}))
-        larges.unused()
+        larges.check_unused()
         totals.files, totals.size_bytes = larges.count, larges.size_bytes
 
 
@@ -147,20 +147,20 @@ def _schema_of(siard: Siard, name: str, tally: Tally) -> TableSchema | None:
         return None
     try:
         with siard.place.open(name) as source:
-            return read_table_schema(named(source, name))
+            return read_table_schema(with_name(source, name))
     except PackageFault as error:
         _tell_fault(tally, "SIARD-T_6.1-1", name, error)
         return None
 
 
 def _judge_rows(siard: Siard, place: TablePlace, schema: TableSchema | None, tally: Tally, larges: LargeCheck) -> int:
-    columns = schema.columns if schema is not None else tuple(map(_loose, place.cells))
+    columns = schema.columns if schema is not None else tuple(map(_column_only, place.cells))
 
     def complain(code: str, line: int, **data: object) -> None:
-        if tally.room(code):
-            tally.take(Hit(code, place.file, line=line, data=place_data(data)))
+        if tally.has_room(code):
+            tally.add_hit(Hit(code, place.file, line=line, data=place_data(data)))
         else:
-            tally.more(code, 1)
+            tally.count_hits(code, 1)
 
     check = RowCheck(columns, complain)
     try:
@@ -175,7 +175,7 @@ def _judge_rows(siard: Siard, place: TablePlace, schema: TableSchema | None, tal
     return check.rows
 
 
-def _loose(cell: object) -> Expected:
+def _column_only(cell: object) -> Expected:
     """Where a table has no schema, its rows are held to the names of its columns alone."""
     return Expected(str(getattr(cell, "tag", "")), "", True, loose=True)
 
@@ -183,4 +183,4 @@ def _loose(cell: object) -> Expected:
 def _tell_fault(tally: Tally, code: str, name: str, error: PackageFault) -> None:
     line = error.data.get("line")
     data = place_data({"why": error.data.get("detail") or error.data.get("why")})
-    tally.take(Hit(code, name, line=line if isinstance(line, int) else None, data=data))
+    tally.add_hit(Hit(code, name, line=line if isinstance(line, int) else None, data=data))

@@ -44,13 +44,13 @@ def check_files(place: Place, tally: Tally) -> None:
 
 def check_version(place: Place, archive: Archive, tally: Tally) -> None:
     """The empty folder that tells the version, and tells the same as the metadata."""
-    marks = {name.strip("/").removeprefix(_MARK) for name in place.folders() if name.startswith(_MARK)}
-    marks = {mark for mark in marks if mark}
-    if archive.version in ("1.0", "2.0") and not marks:
+    version_marks = {name.strip("/").removeprefix(_MARK) for name in place.folders() if name.startswith(_MARK)}
+    version_marks = {mark for mark in version_marks if mark}
+    if archive.version in ("1.0", "2.0") and not version_marks:
         return  # older than the mark
     known_versions = {archive.version, "2.1"} if archive.version == "2.0" else {archive.version}
-    if len(marks) != 1 or not marks <= known_versions:
-        tally.add("SIARD-P_4.2-4", _MARK, found=", ".join(sorted(marks)) or "-", expected=archive.version)
+    if len(version_marks) != 1 or not version_marks <= known_versions:
+        tally.add("SIARD-P_4.2-4", _MARK, found=", ".join(sorted(version_marks)) or "-", expected=archive.version)
 
 
 def check_correspondence(place: Place, archive: Archive, tally: Tally) -> None:
@@ -61,11 +61,11 @@ def check_correspondence(place: Place, archive: Archive, tally: Tally) -> None:
         for tail in ("xml", "xsd"):
             if place.size_of(f"{base}/{short}.{tail}") is None:
                 tally.add("SIARD-P_4.3-1", f"{base}/{short}.{tail}")
-    seen: set[str] = set()
+    seen_bases: set[str] = set()
     for name in place.names():
         base = "/".join(name.split("/")[:3])
-        if name.startswith("content/") and name.count("/") >= 3 and base not in known_bases and base not in seen:
-            seen.add(base)
+        if name.startswith("content/") and name.count("/") >= 3 and base not in known_bases and base not in seen_bases:
+            seen_bases.add(base)
             tally.add("SIARD-P_4.3-1-MORE", base)
 
 

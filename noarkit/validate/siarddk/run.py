@@ -14,10 +14,10 @@ from typing import BinaryIO, cast
 from xml.parsers.expat import XMLParserType
 
 from noarkit.errors import PackageFault, UnsafePath, UnsafeXml
-from noarkit.packages.eark.reading import Reading, found_in
+from noarkit.packages.eark.xml_reader import XmlReader, read_items
 from noarkit.packages.siard import danish
 from noarkit.packages.siard.model import Schema, Table
-from noarkit.packages.siard.places import FolderPlace, Place, named
+from noarkit.packages.siard.places import FolderPlace, Place, with_name
 from noarkit.packages.siard.read import Siard
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.paths import checked_parts
@@ -69,19 +69,19 @@ def _judge_files(path: Path, place: Place, tally: Tally) -> None:
     """Every file that fileIndex.xml lists, and every file that it does not."""
     if place.size_of(FILE_INDEX) is None:
         return
-    with closing(scratch()) as seen:
-        seen.execute("CREATE TABLE seen (name TEXT PRIMARY KEY) WITHOUT ROWID")
+    with closing(scratch()) as db:
+        db.execute("CREATE TABLE seen (name TEXT PRIMARY KEY) WITHOUT ROWID")
         try:
             with place.open(FILE_INDEX) as source:
-                for name, digest in _listed(cast(BinaryIO, source)):
-                    seen.execute("INSERT OR IGNORE INTO seen VALUES (?)", (name,))
+                for name, digest in _list_files(cast(BinaryIO, source)):
+                    db.execute("INSERT OR IGNORE INTO seen VALUES (?)", (name,))
                     _judge_file(path, name, digest, tally)
         except (PackageFault, UnsafeXml) as fault:
             tally.add("SIARDDK-2", FILE_INDEX, why=_why(fault))
             return
         for name in place.names():
-            found = seen.execute("SELECT 1 FROM seen WHERE name = ?", (f"{path.name}/{name}",)).fetchone()
-            if found is None and name != FILE_INDEX:
+            row = db.execute("SELECT 1 FROM seen WHERE name = ?", (f"{path.name}/{name}",)).fetchone()
+            if row is None and name != FILE_INDEX:
                 tally.add("SIARDDK-5", name)
 
 
@@ -90,8 +90,8 @@ def _judge_file(path: Path, name: str, digest: str, tally: Tally) -> None:
     home = path if medium == path.name else path.parent / medium
     try:
         checked_parts(name)
-        known = home.is_dir() and not home.is_symlink()
-        if not known:
+        exists = home.is_dir() and not home.is_symlink()
+        if not exists:
             tally.add("SIARDDK-10", FILE_INDEX, name=medium)
             return
         with closing(FolderPlace(home)) as place, place.open(below) as source:
@@ -105,12 +105,12 @@ def _judge_file(path: Path, name: str, digest: str, tally: Tally) -> None:
         tally.add("SIARDDK-4", name, expected=digest, found=running.hexdigest())
 
 
-def _listed(source: BinaryIO) -> Iterator[tuple[str, str]]:
+def _list_files(source: BinaryIO) -> Iterator[tuple[str, str]]:
     """Each file by its medium and its path there, with its MD5."""
-    return found_in(named(source, FILE_INDEX), FILE_INDEX, _Files)
+    return read_items(with_name(source, FILE_INDEX), FILE_INDEX, _Files)
 
 
-class _Files(Reading[tuple[str, str]]):
+class _Files(XmlReader[tuple[str, str]]):
     """The state between two events."""
 
     def __init__(self, parser: XMLParserType) -> None:
@@ -118,10 +118,10 @@ class _Files(Reading[tuple[str, str]]):
         self._depth = 0
         self._told: dict[str, str] = {}
 
-    def start(self, name: str, told: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins."""
         self._depth += 1
-        self._judge(self._depth)
+        self._check_depth(self._depth)
         local = name.rpartition(" ")[2]
         if self._depth == 1 and local != "fileIndex":
             raise PackageFault(where=FILE_INDEX, why="no-siard-metadata", detail=local)
@@ -138,7 +138,7 @@ class _Files(Reading[tuple[str, str]]):
             self._told[local], self._text = "".join(self._text).strip(), None
         elif local == "f":
             folder = self._told.get("foN", "").replace("\\", "/").strip("/")
-            self._found.append((f"{folder}/{self._told.get('fiN', '')}", self._told.get("md5", "").lower()))
+            self._items.append((f"{folder}/{self._told.get('fiN', '')}", self._told.get("md5", "").lower()))
 
 
 def _why(fault: PackageFault | UnsafeXml) -> str:

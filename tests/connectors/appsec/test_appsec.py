@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.connectors.appsec import AppSec, open_service, writing
+from noarkit.connectors.appsec import AppSec, open_service, write_calls
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.port import FetchFailure, Item
 from noarkit.errors import (
@@ -54,7 +54,7 @@ def test_threads_that_find_a_token_used_up_cause_one_exchange(held: Standing, ap
 
 def test_errors_that_echo_our_token_are_told_without_it(held: Standing, appsec: AppSec) -> None:
     with pytest.raises(ServiceRefused) as caught:
-        writing.create(appsec.calls, "projects", {})
+        write_calls.create(appsec.calls, "projects", {})
     assert "name is required" in str(caught.value.data["why"])
     kept = json.loads((appsec.connection.state_file("grant.json")).read_text())
     assert kept["access_token"] not in repr(caught.value)
@@ -92,8 +92,8 @@ def test_an_order_whose_answer_is_lost_is_looked_for_and_not_sent_again() -> Non
 
     with serving(answer) as lossy:
         service = scripted(lossy.url)
-        order = writing.Order("p", repository="https://kode.example/a.git")
-        assert writing.start(service.calls, order, Clock())["id"] == "s-1"
+        order = write_calls.Order("p", repository="https://kode.example/a.git")
+        assert write_calls.start(service.calls, order, Clock())["id"] == "s-1"
         assert len(orders) == 1
         service.close()
 
@@ -206,7 +206,7 @@ def test_a_report_that_fails_sets_its_scan_aside_and_the_next_run_takes_it(tmp_p
 def test_a_scan_of_a_project_that_is_gone_brings_its_project_along(tmp_path: Path) -> None:
     with standing("appsec", tmp_path, StandinSpec(6)) as other:
         for service in connected(other, tmp_path):
-            writing.delete(service.calls, "projects", newest(other, 1)["projectId"])
+            write_calls.delete(service.calls, "projects", newest(other, 1)["projectId"])
             kinds = [one.kind for one in all_of(service, "scans") if isinstance(one, Item)]
             assert kinds.count("project") == 1
 
@@ -235,7 +235,7 @@ def test_a_scan_is_not_ordered_again_for_a_fault_of_the_service(held: Standing, 
     before = len(list(appsec.calls.scans(None, LATER)))
     held.control("trouble", path="/api/scans", status=500, times=1)
     with pytest.raises(ServiceBroken):
-        writing.start(appsec.calls, writing.Order(project, repository="https://a.example"), Clock())
+        write_calls.start(appsec.calls, write_calls.Order(project, repository="https://a.example"), Clock())
     assert len(list(appsec.calls.scans(None, LATER))) == before
 
 

@@ -14,9 +14,9 @@ import pytest
 from starlette.testclient import TestClient
 
 import noarkit.connectors
-from noarkit.cli.show import to_json
+from noarkit.cli.console import to_json
 from noarkit.connectors.access.consent import code_of
-from noarkit.connectors.appsec import AppSec, open_login, open_service, run_command, writing
+from noarkit.connectors.appsec import AppSec, open_login, open_service, run_command, write_calls
 from noarkit.connectors.appsec.sarif_rules import problems
 from noarkit.connectors.inbox.endpoints import inbox_endpoints
 from noarkit.connectors.inbox.receiver import receiver
@@ -176,14 +176,14 @@ def test_post_api_uploads_then_the_zip_without_our_token_post_api_scans_polled_a
 ) -> None:
     with standing("appsec", tmp_path, StandinSpec(6)) as other:
         for service in connected(other, tmp_path):
-            project = str(writing.create(service.calls, "projects", {"name": "nytt"})["id"])
+            project = str(write_calls.create(service.calls, "projects", {"name": "nytt"})["id"])
             other.control("trouble", path="/store/", status=503, times=1)
-            url = writing.upload(service.calls, b"PK" + b"x" * 1000)
+            url = write_calls.upload(service.calls, b"PK" + b"x" * 1000)
             other.control("set", full=2)  # the queue is full twice
             clock = service.calls.client.clock
-            scan = str(writing.start(service.calls, writing.Order(project, url), clock)["id"])
+            scan = str(write_calls.start(service.calls, write_calls.Order(project, url), clock)["id"])
             polling = Ending(other, scan)
-            found = writing.poll(polling, scan, clock, 5.0, 3_600.0)  # type: ignore[arg-type]  # all that polling asks
+            found = write_calls.poll(polling, scan, clock, 5.0, 3_600.0)  # type: ignore[arg-type]  # all that polling asks
             assert (found["status"], polling.asked) == ("Completed", 3)
             assert len(service.calls.findings(scan)) == 1
             assert other.control("counts")["leaked"] == 0
@@ -216,14 +216,14 @@ def test_a_scan_that_runs_on_is_polled_less_often_and_not_for_ever(held: Standin
     begun_s = clock.now_s()
     before = held.control("counts")["limits"]
     with pytest.raises(ServiceFault) as caught:
-        writing.poll(appsec.calls, running, clock, 5.0, 3_600.0)
+        write_calls.poll(appsec.calls, running, clock, 5.0, 3_600.0)
     assert caught.value.data["why"] == "scan-runs-on"
     after = held.control("counts")["limits"]
     assert isinstance(before, dict) and isinstance(after, dict)
     assert 50 < after["calls"] - before["calls"] < 3_600 / 5 / 2
     assert clock.now_s() - begun_s <= 3_600
     with pytest.raises(ServiceRefused):
-        writing.poll(appsec.calls, "nothing", clock, 5.0, 60.0)
+        write_calls.poll(appsec.calls, "nothing", clock, 5.0, 60.0)
 
 
 def test_a_large_zip_is_uploaded_in_parts(held: Standing, appsec: AppSec, tmp_path: Path) -> None:
@@ -231,13 +231,13 @@ def test_a_large_zip_is_uploaded_in_parts(held: Standing, appsec: AppSec, tmp_pa
     source.write_bytes(b"0123456789" * 10)
     project = newest(held)["projectId"]
     held.control("trouble", path="/store/", status=403, times=1, after=1)  # a link that was used up
-    name = writing.upload_file(appsec.calls, source, part_bytes=32)
-    order = writing.Order(project, name, scanners=("sast", "sca"))
-    scan = str(writing.start(appsec.calls, order, appsec.calls.client.clock)["id"])
-    writing.cancel(appsec.calls, scan)
+    name = write_calls.upload_file(appsec.calls, source, part_bytes=32)
+    order = write_calls.Order(project, name, scanners=("sast", "sca"))
+    scan = str(write_calls.start(appsec.calls, order, appsec.calls.client.clock)["id"])
+    write_calls.cancel(appsec.calls, scan)
     found = appsec.calls.scan(scan)
     assert found is not None and found["status"] == "Canceled"
-    writing.delete(appsec.calls, "scans", scan)
+    write_calls.delete(appsec.calls, "scans", scan)
     assert held.control("counts")["leaked"] == 0
 
 
@@ -259,7 +259,7 @@ def test_parts_of_an_upload_that_fails_are_called_off(tmp_path: Path) -> None:
     with serving(answer) as service, closing(scripted(service.url)) as asking:
         url = [service.url]
         with pytest.raises(ServiceRefused):
-            writing.upload_parts(asking.calls, source, 40)
+            write_calls.upload_parts(asking.calls, source, 40)
     assert asked[-1] == "/api/uploads/abort-multipart-upload"
 
 
@@ -364,7 +364,7 @@ def test_tenant_webhooks_of_all_four_kinds_are_created_signed_proven_listed_and_
         said(to, "project create", name="ny")
         assert came.wait(10)
         events = [asked.headers["x-webhook-event"] for asked in heard]
-        assert sorted(events) == sorted(writing.EVENTS)
+        assert sorted(events) == sorted(write_calls.EVENTS)
         (door,) = inbox_endpoints([to]).values()
         for asked in heard:
             assert prove(door.seal, asked.headers, asked.body, 0.0).reason == ""

@@ -11,7 +11,7 @@ from noarkit.connectors.appsec import AppSec, open_service
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.port import Item, ServiceItem, Window
 from noarkit.connectors.settings import Connection
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from tests.connectors.scripted import VirtualClock
 from tests.connectors.standing import Standing
 
@@ -29,7 +29,7 @@ def connected(to: Standing, folder: Path, **more: object) -> Iterator[AppSec]:
 
 
 def all_of(
-    service: AppSec, name: str, since: datetime | None = None, tell: Listener = nobody, until: datetime = LATER
+    service: AppSec, name: str, since: datetime | None = None, tell: Listener = ignore_event, until: datetime = LATER
 ) -> list[ServiceItem]:
     """The items of a stream."""
     stream = next(stream for stream in service.streams() if stream.name == name)

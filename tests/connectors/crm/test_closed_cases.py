@@ -21,7 +21,7 @@ from noarkit.connectors.crm.listing import records_by_page
 from noarkit.connectors.inbox.store import Inbox, inbox_place
 from noarkit.connectors.port import Item, Window
 from noarkit.errors import UsageFault
-from noarkit.events import Event, nobody
+from noarkit.events import Event, ignore_event
 from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import LATER, Standing, connected, standing
 
@@ -42,7 +42,7 @@ class Scene:
         window = Window(self.since, LATER, sweep, hinted)
         found: list[str] = []
         for stream in self.crm.streams():
-            for item in self.crm.items(stream, window, nobody):
+            for item in self.crm.items(stream, window, ignore_event):
                 if isinstance(item, Item) and stream.name in ("Attachments", "Emails") and self.deal in item_case(item):
                     found.append(str(item.fields["title"]))
         return found
@@ -200,7 +200,7 @@ def test_what_a_rule_left_out_of_an_earlier_run_is_counted_apart_and_is_not_miss
         whole = noarkit.verify(tmp_path / "second", whole=True, settings=site)
     row = whole.rows["listing"]
     assert whole.findings == []
-    assert row.differ == 0 and row.left["by_rule"] > 0
+    assert row.differ == 0 and row.not_compared["by_rule"] > 0
 
 
 def test_a_whole_listing_of_what_is_no_connection_is_refused(tmp_path: Path) -> None:
@@ -220,7 +220,9 @@ def test_marks_are_of_the_very_archive_that_earned_them(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / "archive")
         told: list[Event] = []
         archive = f"embedded:{tmp_path / 'archive'}"
-        noarkit.plan("crm:standin", tmp_path / "third", archive=archive, settings=held.site(archive), tell=told.append)
+        noarkit.plan(
+            "crm:standin", tmp_path / "third", archive=archive, settings=held.site(archive), listener=told.append
+        )
         assert [one.data["why"] for one in told if one.name == "remark"] == ["other-archive"]
         done = noarkit.ingest(tmp_path / "third", archive=archive, workers=1, settings=held.site(archive))
         assert (done.exit_code, done.numbers.archived) == (0, first.numbers.archived), "a new archive starts anew"

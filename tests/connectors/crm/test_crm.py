@@ -15,7 +15,7 @@ from noarkit.connectors.crm import Crm, open_service
 from noarkit.connectors.crm import channels as watch
 from noarkit.connectors.crm.letters import build_letter
 from noarkit.connectors.crm.listing import changed_records, deleted_records, keyset, records_by_page, records_in_bulk
-from noarkit.connectors.crm.writing import delete, insert, update, upsert
+from noarkit.connectors.crm.write_calls import delete, insert, update, upsert
 from noarkit.connectors.port import FetchFailure, Item
 from noarkit.errors import (
     AllowanceSpent,

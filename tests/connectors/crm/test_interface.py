@@ -14,7 +14,7 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.connectors.crm import open_service, renew_webhooks, run_command
 from noarkit.connectors.crm.channels import LONGEST
-from noarkit.connectors.crm.writing import insert
+from noarkit.connectors.crm.write_calls import insert
 from noarkit.connectors.inbox.endpoints import inbox_endpoints
 from noarkit.connectors.inbox.signatures import prove
 from noarkit.connectors.inbox.webhooks import read_webhooks

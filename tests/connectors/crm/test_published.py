@@ -14,7 +14,7 @@ from noarkit.connectors.crm import Crm, open_service
 from noarkit.connectors.crm.fields import A_CALL, Fields, readable_fields
 from noarkit.connectors.crm.listing import all_records, changed_records, records_by_ids, records_by_page
 from noarkit.connectors.port import Item, Window
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import LATER, Standing, connected, standing
 
@@ -67,7 +67,7 @@ def test_a_module_that_may_not_be_counted_is_read_page_by_page(tmp_path: Path) -
         for service in connected(open_service, busy, tmp_path):
             body = json.dumps({"code": "OAUTH_SCOPE_MISMATCH", "status": "error", "message": "no", "details": {}})
             busy.control("trouble", path="/actions/count", status=401, body=body, times=100)
-            items = list(service.items(service.streams()[0], Window(None, LATER), nobody))
+            items = list(service.items(service.streams()[0], Window(None, LATER), ignore_event))
             assert len(items) == 5
             assert all(isinstance(item, Item) for item in items)
 
@@ -96,7 +96,7 @@ def test_a_record_is_called_by_the_field_that_its_module_is_named_by(tmp_path: P
             busy.control(
                 "change", module="Cases", put=[{"Subject": "", "Account_Name": look_up, "Tag": [{"name": "x"}]}]
             )
-            found = [one for one in service.items(service.streams()[1], Window(None, LATER), nobody)]
+            found = [one for one in service.items(service.streams()[1], Window(None, LATER), ignore_event)]
             made = next(one for one in found if isinstance(one, Item) and one.fields["case"]["party"])  # type: ignore[index]  # a table
             assert str(made.fields["title"]).startswith("Cases ")
             assert made.fields["case"]["party"] == "Fjord AS"  # type: ignore[index]  # a table
@@ -141,7 +141,7 @@ def test_whoever_has_a_role_in_a_deal_is_a_party_of_it_where_that_is_wanted(held
     for wanted in (False, True):
         for service in connected(open_service, held, tmp_path / str(wanted), contact_roles=wanted):
             deals = next(stream for stream in service.streams() if stream.name == "Deals")
-            found = [one for one in service.items(deals, Window(None, LATER), nobody) if isinstance(one, Item)]
+            found = [one for one in service.items(deals, Window(None, LATER), ignore_event) if isinstance(one, Item)]
             contacts[wanted] = [one.fields["case"]["contacts"] for one in found]  # type: ignore[index]  # a table
     assert all(len(names) == len(set(names)) for names in contacts[True])
     assert all(set(few) <= set(all_) for few, all_ in zip(contacts[False], contacts[True], strict=True))

@@ -19,7 +19,7 @@ REFUSED = {"status": "error", "message": "no", "details": {}}
 def planned(held: Standing, folder: Path, name: str, tell: noarkit.Listener = print) -> dict[str, int]:
     """What a plan holds."""
     archive = f"embedded:{folder / 'archive'}"
-    done = noarkit.plan("crm:standin", folder / name, archive=archive, settings=held.site(archive), tell=tell)
+    done = noarkit.plan("crm:standin", folder / name, archive=archive, settings=held.site(archive), listener=tell)
     return dict(done.records)
 
 

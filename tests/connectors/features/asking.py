@@ -9,7 +9,7 @@ from pathlib import Path
 from noarkit.connectors.features import Features, open_service
 from noarkit.connectors.pace import Clock
 from noarkit.connectors.port import Item, ServiceItem, Window
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from tests.connectors.scripted import VirtualClock
 from tests.connectors.standing import Standing
 
@@ -35,7 +35,7 @@ def scripted(held: Standing, folder: Path, url: str, **more: object) -> Iterator
 def all_of(service: Features, name: str, since: datetime | None = None, until: datetime = LATER) -> list[ServiceItem]:
     """The items of a stream."""
     stream = next(stream for stream in service.streams() if stream.name == name)
-    return list(service.items(stream, Window(since, until), nobody))
+    return list(service.items(stream, Window(since, until), ignore_event))
 
 
 def items_of(service: Features, name: str, since: datetime | None = None) -> list[Item]:

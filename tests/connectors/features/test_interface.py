@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.connectors.features import Features, writing
+from noarkit.connectors.features import Features, write_calls
 from noarkit.connectors.port import Item
 from noarkit.errors import ConfigFault, ServiceDenied, ServiceStrange
 from noarkit.standins.server import StandinSpec
@@ -63,9 +63,9 @@ def test_a_list_ends_where_it_has_no_pagination_or_nothing_on_a_page(held: Stand
 
 def test_a_gate_is_made_with_its_rules(features: Features) -> None:
     rule = {"name": "Alle", "passPercentage": 100, "conditions": [{"type": "public"}]}
-    made = writing.create(features.calls, "gates", {"name": "med_regler", "rules": [rule], "isEnabled": True})
+    made = write_calls.create(features.calls, "gates", {"name": "med_regler", "rules": [rule], "isEnabled": True})
     assert (made["rules"], made["status"]) == ([rule], "In Progress")
-    writing.delete(features.calls, "gates", "med_regler")
+    write_calls.delete(features.calls, "gates", "med_regler")
 
 
 # POST …/experiments: groups, parameters, hypothesis
@@ -79,12 +79,12 @@ def test_an_experiment_is_made_with_groups_parameters_and_a_hypothesis_and_archi
         {"name": "Prøve", "size": 50, "parameterValues": {"farge": "blå", "antall": 12345678901234567890}},
     ]
     body = {"name": "blaa_knapp", "groups": groups, "hypothesis": "Blå knapp gir flere søknader"}
-    made = writing.create(features.calls, "experiments", body)
+    made = write_calls.create(features.calls, "experiments", body)
     assert (made["groups"], made["hypothesis"]) == (groups, body["hypothesis"])
     (item,) = [one for one in items_of(features, "experiments") if ":blaa_knapp:" in one.key]
     assert str(body["hypothesis"]).encode() in item.generated[1].data
     assert b'"parameterValues":{"antall":12345678901234567890,"farge":"bl\xc3\xa5"}' in item.generated[1].data
-    writing.delete(features.calls, "experiments", "blaa_knapp")
+    write_calls.delete(features.calls, "experiments", "blaa_knapp")
 
 
 # dynamic configs, layers, metrics, segments, parameter stores, automated tuning
@@ -132,7 +132,7 @@ def test_reviews_are_read_of_gates_dynamic_configs_and_experiments(features: Fea
     reviews = items_of(features, "reviews")
     assert {item.fields["kind"] for item in reviews} == {"gate", "dynamic_config", "experiment"}
     assert all(item.kind == "review" and item.fields["state"] and item.fields["author"] for item in reviews)
-    known = list(writing.run_verb(features, "gates", "reviews", str(reviews[0].fields["definition"])))
+    known = list(write_calls.run_verb(features, "gates", "reviews", str(reviews[0].fields["definition"])))
     assert reviews[0].key.rsplit(":", 1)[1] in {review["review_id"] for review in known}
 
 
@@ -140,13 +140,13 @@ def test_the_audit_log_is_read_whole_and_by_days(features: Features) -> None:
     everything = [one for one in all_of(features, "audit") if isinstance(one, Item)]
     assert len(everything) >= 100
     day = datetime(2024, 6, 1, tzinfo=UTC)
-    some = list(writing.audit(features.calls, {"from": "2024-06-01", "to": "2024-06-30"}))
+    some = list(write_calls.audit(features.calls, {"from": "2024-06-01", "to": "2024-06-30"}))
     end = day + timedelta(days=30)
     assert len(some) == sum(item.modified is not None and day <= item.modified < end for item in everything) > 0
 
 
 def test_logs_are_explored_by_cursor_to_their_end_and_no_stream_reads_them(features: Features) -> None:
-    found = list(writing.logs(features, {"query": "sendt", "hours": 2}))
+    found = list(write_calls.logs(features, {"query": "sendt", "hours": 2}))
     assert len({row["id"] for row in found}) == len(found) == 250
     assert "logs" not in {stream.name for stream in features.streams()}
 
@@ -197,7 +197,7 @@ def test_a_key_that_only_reads_cannot_write_and_one_that_writes_is_shown_for_not
         for service in connected(reading, tmp_path):
             assert items_of(service, "gates")
             with pytest.raises(ServiceDenied):
-                writing.create(service.calls, "gates", {"name": "nytt"})
+                write_calls.create(service.calls, "gates", {"name": "nytt"})
 
     def answer(asked: Asked) -> Told:
         return told({"data": {"id": "g1", "name": "g1"} if asked.method == "POST" else [{"id": "g1", "name": "g1"}]})
@@ -205,7 +205,7 @@ def test_a_key_that_only_reads_cannot_write_and_one_that_writes_is_shown_for_not
     with serving(answer) as server:
         for service in scripted(held, tmp_path, server.url):
             list(service.calls.definitions("gates"))
-            writing.create(service.calls, "gates", {"name": "gate2"})
+            write_calls.create(service.calls, "gates", {"name": "gate2"})
         shown = [(asked.method, asked.headers["service-api-key"][:12]) for asked in server.asked]
     assert shown == [("GET", "console-read"), ("POST", "console-writ")]
 
@@ -220,14 +220,14 @@ def test_a_gate_is_checked_with_the_servers_key_and_none_is_without_one(held: St
 
     with serving(answer) as service:
         for found in scripted(held, tmp_path, service.url):
-            assert writing.check(found, "g", {"userID": "u1"})["value"] is True
+            assert write_calls.check(found, "g", {"userID": "u1"})["value"] is True
         (asked,) = service.asked
     assert (asked.method, asked.path) == ("POST", "/v1/check_gate")
     assert asked.headers["service-api-key"].startswith("secret-")
     assert b'"exposureLoggingDisabled":true' in asked.body
     for found in connected(held, tmp_path, http_api_url=""):
         with pytest.raises(ConfigFault):
-            writing.check(found, "g", {})
+            write_calls.check(found, "g", {})
 
 
 def test_an_archive_job_never_checks_a_gate_reads_a_key_or_asks_for_people(held: Standing, features: Features) -> None:
@@ -243,7 +243,7 @@ def test_an_archive_job_never_checks_a_gate_reads_a_key_or_asks_for_people(held:
 def test_an_event_goes_to_the_event_webhook_with_the_servers_secret(held: Standing, tmp_path: Path) -> None:
     with serving(lambda asked: told({"success": True}, 202)) as service:
         for found in scripted(held, tmp_path, service.url):
-            writing.send_event(found, "sendt", {"userID": "u1"}, 1, {"kilde": "prøve"})
+            write_calls.send_event(found, "sendt", {"userID": "u1"}, 1, {"kilde": "prøve"})
         (asked,) = service.asked
     assert (asked.method, asked.path) == ("POST", "/v1/webhooks/event_webhook")
     assert asked.headers["service-api-key"].startswith("secret-")
@@ -251,4 +251,4 @@ def test_an_event_goes_to_the_event_webhook_with_the_servers_secret(held: Standi
     with serving(lambda asked: told([])) as service:
         for found in scripted(held, tmp_path, service.url):
             with pytest.raises(ServiceStrange):
-                writing.send_event(found, "sendt", {})
+                write_calls.send_event(found, "sendt", {})

@@ -29,7 +29,7 @@ WORK = """
 import sys, threading
 from pathlib import Path
 from noarkit.config import Sources, load
-from noarkit.connectors.features import open_service, writing
+from noarkit.connectors.features import open_service, write_calls
 from noarkit.connectors.settings import read_connection
 config = load(Sources(file=Path(sys.argv[1])))
 service = open_service(read_connection("features:standin", config, {"HOME": sys.argv[2]}))
@@ -39,7 +39,7 @@ def work(number):
         if mixed and place % 2:
             service.calls.project()
         else:
-            writing.create(service.calls, "gates", {"name": f"g{name}-{number}-{place}"})
+            write_calls.create(service.calls, "gates", {"name": f"g{name}-{number}-{place}"})
 threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
 [one.start() for one in threads]
 [one.join() for one in threads]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.connectors.features import Features, writing
+from noarkit.connectors.features import Features, write_calls
 from noarkit.connectors.features.known_definitions import KnownDefinitions
 from noarkit.connectors.port import Deletion, FetchFailure, Item
 from noarkit.standins.server import StandinSpec
@@ -202,14 +202,14 @@ def test_one_that_is_listed_no_more_and_not_shown_either_is_set_aside_and_the_re
 def test_what_was_deleted_is_told_and_what_came_back_is_not(own: Standing, tmp_path: Path) -> None:
     for service in connected(own, tmp_path):
         for name in ("borte for godt", "kom igjen"):
-            writing.create(service.calls, "gates", {"name": name})
+            write_calls.create(service.calls, "gates", {"name": name})
         first = datetime.now(UTC)
         read_all(service, None, first)
         for name in ("borte_for_godt", "kom_igjen"):
-            writing.delete(service.calls, "gates", name)
-        writing.create(service.calls, "gates", {"name": "kom igjen"})
-        writing.create(service.calls, "gates", {"name": "kom og gikk"})  # made and gone between two runs
-        writing.delete(service.calls, "gates", "kom_og_gikk")
+            write_calls.delete(service.calls, "gates", name)
+        write_calls.create(service.calls, "gates", {"name": "kom igjen"})
+        write_calls.create(service.calls, "gates", {"name": "kom og gikk"})  # made and gone between two runs
+        write_calls.delete(service.calls, "gates", "kom_og_gikk")
         until = first + timedelta(hours=1)
         found = gone_of(read_all(service, first - service.look_back, until))
         project = service.tenant

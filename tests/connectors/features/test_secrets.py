@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.connectors.features import writing
+from noarkit.connectors.features import write_calls
 from noarkit.errors import NoarkitError
 from noarkit.standins.server import StandinSpec
 from tests.connectors.features.asking import scripted
@@ -181,7 +181,7 @@ def test_a_service_that_repeats_the_key_in_any_answer_is_not_repeated(
         for service in scripted(held, tmp_path, server.url):
             for group, verb, one in asked:
                 try:
-                    told = repr(list(writing.run_and_scrub(service, group, verb, one, {})))
+                    told = repr(list(write_calls.run_and_scrub(service, group, verb, one, {})))
                 except NoarkitError as fault:
                     told = f"{fault} {fault!r} {fault.data}"
                 assert not [begin for begin in ("console-", "secret-") if begin in told], told

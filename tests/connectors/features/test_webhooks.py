@@ -10,7 +10,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from noarkit.connectors.features import Features, writing
+from noarkit.connectors.features import Features, write_calls
 from noarkit.connectors.inbox.endpoints import inbox_endpoints
 from noarkit.connectors.inbox.hints import read as read_hint
 from noarkit.connectors.inbox.receiver import receiver
@@ -63,9 +63,9 @@ def test_a_webhook_is_set_up_and_changes_are_told_signed_and_kept_once(held: Sta
         with serving(answer) as service:
             assert held.control("webhook", url=service.url + door.path)["verified"] is True
             for made in connected(held, tmp_path):
-                writing.create(made.calls, "gates", {"name": "blaabaer_gate"})
+                write_calls.create(made.calls, "gates", {"name": "blaabaer_gate"})
                 assert came.wait(10)
-                writing.delete(made.calls, "gates", "blaabaer_gate")
+                write_calls.delete(made.calls, "gates", "blaabaer_gate")
         hints = list(kept.hints(to.full_name))
         assert hints[0].event.endswith("::config_change")
         assert hints[0].ids == ("Gate:blaabaer_gate",)
@@ -91,8 +91,8 @@ def test_exposures_come_as_a_bare_list_and_only_what_they_are_about_is_kept(held
     with serving(answer) as service:
         held.control("webhook", url=service.url)
         user = {"userID": "u1", "email": "kari@etaten.example"}
-        writing.check(features, "g1", user)  # leaves none behind
-        writing.check(features, "g2", user, with_exposure=True)
+        write_calls.check(features, "g1", user)  # leaves none behind
+        write_calls.check(features, "g2", user, with_exposure=True)
         assert came.wait(10)
     assert b'"g2"' in heard[0].body
     assert json.loads(heard[0].body)[0]["user"] == user

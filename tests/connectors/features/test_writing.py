@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.connectors.features import Features, writing
+from noarkit.connectors.features import Features, write_calls
 from noarkit.errors import (
     ConfigFault,
     ServiceAway,
@@ -29,38 +29,40 @@ WHOLE: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("group", sorted(WHOLE))
 def test_a_definition_is_made_changed_found_and_taken_away(features: Features, group: str) -> None:
-    made = writing.create(features.calls, group, {"name": f"ny {group}", "description": "Ny"})
+    made = write_calls.create(features.calls, group, {"name": f"ny {group}", "description": "Ny"})
     one = str(made["id"])
-    assert writing.update(features.calls, group, one, {"description": "Endret"})["description"] == "Endret"
+    assert write_calls.update(features.calls, group, one, {"description": "Endret"})["description"] == "Endret"
     told_ = {**WHOLE[group], "description": "Hel"}
-    assert writing.update(features.calls, group, one, told_, whole=True)["description"] == "Hel"
-    found = writing.get(features.calls, group, one)
+    assert write_calls.update(features.calls, group, one, told_, replace_all=True)["description"] == "Hel"
+    found = write_calls.get(features.calls, group, one)
     assert found is not None
     assert found["description"] == "Hel"
-    assert one in {row["id"] for row in writing.find(features.calls, group)}
+    assert one in {row["id"] for row in write_calls.find(features.calls, group)}
     with pytest.raises(ServiceRefused):  # names are unique
-        writing.create(features.calls, group, {"name": f"ny {group}"})
-    writing.delete(features.calls, group, one)
-    assert writing.get(features.calls, group, one) is None
+        write_calls.create(features.calls, group, {"name": f"ny {group}"})
+    write_calls.delete(features.calls, group, one)
+    assert write_calls.get(features.calls, group, one) is None
 
 
 def test_of_a_segment_its_rules_or_its_people_are_changed_and_nothing_else(features: Features) -> None:
-    made = writing.create(features.calls, "segments", {"name": "nytt segment", "type": "rule_based"})
+    made = write_calls.create(features.calls, "segments", {"name": "nytt segment", "type": "rule_based"})
     one = str(made["id"])
     rule = {"name": "Alle", "passPercentage": 100, "conditions": []}
-    assert writing.update(features.calls, "segments", one, {"rules": [rule]})["rules"] == [rule]
-    assert writing.update(features.calls, "segments", one, {"ids": ["u1"]})["id"] == one
+    assert write_calls.update(features.calls, "segments", one, {"rules": [rule]})["rules"] == [rule]
+    assert write_calls.update(features.calls, "segments", one, {"ids": ["u1"]})["id"] == one
     for wrong in ({}, {"description": "Endret"}, {"rules": "alle"}, {"rules": [], "description": "x"}):
         with pytest.raises(UsageFault):
-            writing.update(features.calls, "segments", one, wrong)
-    writing.act(features.calls, "segments", one, "archive")
-    writing.delete(features.calls, "segments", one)
-    assert writing.get(features.calls, "segments", one) is None
+            write_calls.update(features.calls, "segments", one, wrong)
+    write_calls.act(features.calls, "segments", one, "archive")
+    write_calls.delete(features.calls, "segments", one)
+    assert write_calls.get(features.calls, "segments", one) is None
 
 
 def test_what_is_asked_for_in_words_is_carried_out(features: Features) -> None:
     def done(verb: str, one: str = "", told_: dict[str, object] | None = None, group: str = "gates") -> list[str]:
-        return [str(row.get("id") or row.get("name")) for row in writing.run_verb(features, group, verb, one, told_)]
+        return [
+            str(row.get("id") or row.get("name")) for row in write_calls.run_verb(features, group, verb, one, told_)
+        ]
 
     assert done("create", "i_ord", {"description": "Ny"}) == ["i_ord"]
     assert done("update", "i_ord", {"isEnabled": False}) == done("get", "i_ord") == ["i_ord"]
@@ -79,49 +81,49 @@ def test_what_is_asked_for_in_words_is_carried_out(features: Features) -> None:
 def test_an_experiment_takes_groups_parameters_and_a_hypothesis_and_is_decided(features: Features) -> None:
     groups = [{"name": "A", "size": 50, "parameterValues": {"farge": "blå"}}]
     told_ = {"name": "nytt_forsok", "groups": groups, "hypothesis": "Blått virker"}
-    made = writing.create(features.calls, "experiments", told_)
+    made = write_calls.create(features.calls, "experiments", told_)
     assert (made["groups"], made["hypothesis"]) == (groups, "Blått virker")
-    writing.act(features.calls, "experiments", "nytt_forsok", "start")
-    decided = writing.act(
+    write_calls.act(features.calls, "experiments", "nytt_forsok", "start")
+    decided = write_calls.act(
         features.calls, "experiments", "nytt_forsok", "make_decision", {"id": "A", "decisionReason": "Best"}
     )
     assert (decided["status"], decided["launchedGroupID"]) == ("decision_made", "A")
     assert any(":nytt_forsok:decision:" in item.key for item in items_of(features, "experiments"))
-    writing.delete(features.calls, "experiments", "nytt_forsok")
+    write_calls.delete(features.calls, "experiments", "nytt_forsok")
 
 
 def test_gates_are_enabled_launched_and_archived_and_nothing_else(features: Features) -> None:
-    writing.create(features.calls, "gates", {"name": "bryter"})
-    assert writing.act(features.calls, "gates", "bryter", "disable")["isEnabled"] is False
-    assert writing.act(features.calls, "gates", "bryter", "launch")["status"] == "Launched"
-    assert writing.act(features.calls, "gates", "bryter", "archive")["status"] == "Archived"
+    write_calls.create(features.calls, "gates", {"name": "bryter"})
+    assert write_calls.act(features.calls, "gates", "bryter", "disable")["isEnabled"] is False
+    assert write_calls.act(features.calls, "gates", "bryter", "launch")["status"] == "Launched"
+    assert write_calls.act(features.calls, "gates", "bryter", "archive")["status"] == "Archived"
     for group, what in (("gates", "make_decision"), ("keys", "enable")):
         with pytest.raises(UsageFault):
-            writing.act(features.calls, group, "bryter", what)
-    writing.delete(features.calls, "gates", "bryter")
+            write_calls.act(features.calls, group, "bryter", what)
+    write_calls.delete(features.calls, "gates", "bryter")
 
 
 def test_a_gate_is_checked_on_request_without_an_exposure(held: Standing, features: Features) -> None:
     names = [str(gate["id"]) for gate in list(features.calls.definitions("gates"))[:2]]
     before = held.control("counts")
-    assert writing.check(features, names[0], {"userID": "u1"})["name"] == names[0]
-    assert set(writing.check(features, names, {"userID": "u1"})) == set(names)
+    assert write_calls.check(features, names[0], {"userID": "u1"})["name"] == names[0]
+    assert set(write_calls.check(features, names, {"userID": "u1"})) == set(names)
     after = held.control("counts")
     assert (int(str(after["checks"])) - int(str(before["checks"])), after["exposures"]) == (2, before["exposures"])
-    writing.check(features, names, {"userID": "u1"}, with_exposure=True)
+    write_calls.check(features, names, {"userID": "u1"}, with_exposure=True)
     assert int(str(held.control("counts")["exposures"])) == int(str(before["exposures"])) + 2
     for wrong in ([], [f"g{number}" for number in range(101)]):
         with pytest.raises(UsageFault):
-            writing.check(features, wrong, {})
+            write_calls.check(features, wrong, {})
 
 
 def test_an_event_is_told_with_the_servers_secret(held: Standing, features: Features, tmp_path: Path) -> None:
     before = int(str(held.control("counts")["events"]))
-    writing.send_event(features, "sendt", {"userID": "u1"}, 1, {"kilde": "prøve"})
+    write_calls.send_event(features, "sendt", {"userID": "u1"}, 1, {"kilde": "prøve"})
     assert held.control("counts")["events"] == before + 1
     for service in connected(held, tmp_path, http_api_url=""):
         with pytest.raises(ConfigFault):
-            writing.send_event(service, "sendt", {})
+            write_calls.send_event(service, "sendt", {})
 
 
 def test_a_creation_whose_answer_was_lost_is_looked_for_and_not_sent_again(held: Standing, tmp_path: Path) -> None:
@@ -135,7 +137,7 @@ def test_a_creation_whose_answer_was_lost_is_looked_for_and_not_sent_again(held:
 
     with serving(answer) as service:
         for found in scripted(held, tmp_path, service.url):
-            assert writing.create(found.calls, "gates", {"name": "ny"})["id"] == "ny"
+            assert write_calls.create(found.calls, "gates", {"name": "ny"})["id"] == "ny"
     assert sum(asked.method == "POST" for asked in service.asked) == 1
 
 
@@ -146,4 +148,4 @@ def test_a_creation_that_never_came_about_is_told(held: Standing, tmp_path: Path
     with serving(answer) as service:
         for found in scripted(held, tmp_path, service.url):
             with pytest.raises(ServiceAway):
-                writing.create(found.calls, "gates", {"name": "ny"})
+                write_calls.create(found.calls, "gates", {"name": "ny"})

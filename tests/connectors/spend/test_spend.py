@@ -14,10 +14,10 @@ import pytest
 
 from noarkit.connectors.access.consent import code_of
 from noarkit.connectors.port import Deletion, FetchFailure, Item, Omission, ServiceItem, Window
-from noarkit.connectors.spend import Spend, open_login, open_service, writing
+from noarkit.connectors.spend import Spend, open_login, open_service, write_calls
 from noarkit.connectors.spend.money import format_amount
 from noarkit.errors import ConsentNeeded, ServiceRefused, UsageFault
-from noarkit.events import Event, nobody
+from noarkit.events import Event, ignore_event
 from noarkit.standins.server import StandinSpec
 from tests.connectors.scripted import Asked, Told, serving, told
 from tests.connectors.standing import LATER, Standing, all_of, connected, standing
@@ -111,15 +111,15 @@ def test_registers_are_snapshots_of_a_year_and_employees_are_codes_alone(spend: 
 
 def test_accounts_are_archived_and_tag_groups_take_their_three_members(held: Standing, tmp_path: Path) -> None:
     for service in connected(open_service, held, tmp_path):
-        account = writing.create(service.calls, "accounts", {"code": "9999", "name": "Prøve"})
+        account = write_calls.create(service.calls, "accounts", {"code": "9999", "name": "Prøve"})
         assert (account["archived"], account["externalId"]) == (False, "9999")
-        assert writing.archive(service.calls, "accounts", str(account["id"]))["archived"] is True
-        writing.delete(service.calls, "accounts", str(account["id"]))
-        group = writing.create_tag_group(service.calls, "Prosjekt", "PRO", is_archived=True)
+        assert write_calls.archive(service.calls, "accounts", str(account["id"]))["archived"] is True
+        write_calls.delete(service.calls, "accounts", str(account["id"]))
+        group = write_calls.create_tag_group(service.calls, "Prosjekt", "PRO", is_archived=True)
         assert (group["name"], group["code"], group["archived"]) == ("Prosjekt", "PRO", True)
-        writing.delete(service.calls, "tag-groups", str(group["id"]))
+        write_calls.delete(service.calls, "tag-groups", str(group["id"]))
         with pytest.raises(UsageFault):
-            writing.create(service.calls, "payments", {})
+            write_calls.create(service.calls, "payments", {})
 
 
 def test_an_api_key_is_a_user_name_without_a_password(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ LATE, OTHER = "00000000-0000-4000-9000-000000000001", "00000000-0000-4000-9000-0
 def read(service: Spend, since: datetime | None, again: tuple[str, ...] = ()) -> list[ServiceItem]:
     """The entries of a window."""
     stream = next(one for one in service.streams() if one.name == "entries")
-    return list(service.items(stream, Window(since, LATER, again=again), nobody))
+    return list(service.items(stream, Window(since, LATER, again=again), ignore_event))
 
 
 def taken(items: list[ServiceItem]) -> set[str]:

@@ -19,9 +19,9 @@ from noarkit.archive.token import Credentials
 from noarkit.engine.assembly import ArchiveTarget, LoadOptions, ingest_run, reopen_items
 from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import NoarkitError
-from noarkit.events import Event, Listener, nobody
+from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.cut import Limits
-from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped, Target
+from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped, Target
 from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import numbers
@@ -119,7 +119,7 @@ class _Mapper:
             Entity("arkivdel", "Arkivdel", {"tittel": "Series"}, "arkiv", "refArkiv", target=either),
         )
 
-    def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
+    def map(self, record: SourceRecord) -> MappedRecord | SetAside | Skipped:
         key, folder = record.key, str(record.fields["folder"])
         entities = [
             Entity(f"folder:{folder}", "Mappe", {"tittel": folder}, "arkivdel", "refArkivdel"),
@@ -133,7 +133,7 @@ class _Mapper:
                 Entity(document, "Dokument", role, key, "refRegistrering"),
                 Entity(f"{document}v", "Dokumentversjon", version, document, "refDokument", content=content),
             ]
-        return Mapped(key, tuple(entities))
+        return MappedRecord(key, tuple(entities))
 
 
 def make_plan(job: Job) -> None:
@@ -141,7 +141,7 @@ def make_plan(job: Job) -> None:
     limits = Limits(chunk_actions=job.shape.chunk_actions, shard_entities=job.shape.shard_entities)
     source = _Source(job.shape, job.only_first_half)
     what = PlanSpec(source, _Mapper(job.fonds), "chaos", job.system, limits=limits, close=job.closes)
-    plan_load(what, RunFolder(job.run), nobody, time.time)
+    plan_load(what, RunFolder(job.run), ignore_event, time.time)
 
 
 def ingest(job: Job) -> Result:

@@ -15,8 +15,8 @@ from pathlib import Path
 from noarkit.archive.answers import CallContext
 from noarkit.archive.values import Downloaded, Rendition
 from noarkit.errors import AnswerLost, ArchiveBroken, ArchiveNotFound, ItemVanished
-from noarkit.events import Listener, nobody
-from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped
+from noarkit.events import Listener, ignore_event
+from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped
 from noarkit.load.close import close
 from noarkit.load.coordinator import StopRequest
 from noarkit.load.folder import RunFolder
@@ -114,7 +114,7 @@ class _Mapper:
     def targets(self) -> tuple[Entity, ...]:
         return targets()
 
-    def map(self, record: SourceRecord) -> Mapped | SetAside | Skipped:
+    def map(self, record: SourceRecord) -> MappedRecord | SetAside | Skipped:
         return RECORDS[record.key]
 
 
@@ -219,13 +219,15 @@ def load_library(template: Path, root: Path, account: str = "admin") -> Library:
     library = Library(root)
     closes = account == "admin"
     make_plan(
-        PlanSpec(library.source, _Mapper(), "recipe", SYSTEM, close=closes), library.folder, nobody, lambda: NOW_S
+        PlanSpec(library.source, _Mapper(), "recipe", SYSTEM, close=closes), library.folder, ignore_event, lambda: NOW_S
     )
     _load(library, account)
     if closes:
         with library.serving(account) as archive, closing(library.folder.open_journal()) as journal:
-            closed = close(library.folder, archive, stop_request=StopRequest(), emit=nobody, now_s=lambda: NOW_S + 60)
-            assert closed.whole and closed.refused == 0, closed
+            closed = close(
+                library.folder, archive, stop_request=StopRequest(), emit=ignore_event, now_s=lambda: NOW_S + 60
+            )
+            assert closed.is_complete and closed.refused_count == 0, closed
             journal.remember(closed="yes")
     return library
 
@@ -233,7 +235,7 @@ def load_library(template: Path, root: Path, account: str = "admin") -> Library:
 def load_again(library: Library, account: str = "admin") -> Library:
     """A second run of the same source into the same archive: all of it is already there."""
     again = Library(library.root, run_name="again")
-    make_plan(PlanSpec(again.source, _Mapper(), "recipe", SYSTEM), again.folder, nobody, lambda: NOW_S)
+    make_plan(PlanSpec(again.source, _Mapper(), "recipe", SYSTEM), again.folder, ignore_event, lambda: NOW_S)
     _load(again, account)
     return again
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from noarkit.graph.entity import Content, Entity, FieldValue, Mapped, Target
+from noarkit.graph.entity import Content, Entity, FieldValue, MappedRecord, Target
 
 SYSTEM = "library"
 SERIES, OTHER_SERIES = "arkivdel:a", "arkivdel:b"
@@ -101,7 +101,7 @@ def _document(key: str, record: str, locators: tuple[str, ...], number: int = 1,
     return entities
 
 
-def _letter_one() -> Mapped:
+def _letter_one() -> MappedRecord:
     fields: dict[str, FieldValue] = {
         "tittel": "Letter one",
         "offentligTittel": "Letter ***",
@@ -114,7 +114,7 @@ def _letter_one() -> Mapped:
         "opprettetAv": "Old system",
         "forfatter": "Kari",
     }
-    return Mapped(
+    return MappedRecord(
         "p1",
         (
             *_case(),
@@ -157,7 +157,7 @@ def _letter_one() -> Mapped:
     )
 
 
-def _letter_two() -> Mapped:
+def _letter_two() -> MappedRecord:
     fields: dict[str, FieldValue] = {
         "tittel": "Letter two",
         "journalposttype": "U",
@@ -170,7 +170,7 @@ def _letter_two() -> Mapped:
     }
     crossing = (("refKryssreferanseTilRegistrering", "p1"),)
     receiver: dict[str, FieldValue] = {"korrespondanseparttype": "EM", "korrespondansepartNavn": "Per"}
-    return Mapped(
+    return MappedRecord(
         "p2",
         (
             *_case(),
@@ -181,7 +181,7 @@ def _letter_two() -> Mapped:
     )
 
 
-def _sheet(key: str, folder: str, *, with_word: bool = False) -> Mapped:
+def _sheet(key: str, folder: str, *, with_word: bool = False) -> MappedRecord:
     outer = Entity(
         "outer", "Mappe", {"tittel": "Outer", "mappetype": "EMNE"}, OTHER_SERIES, "refArkivdel", recipe_line=11
     )
@@ -191,10 +191,10 @@ def _sheet(key: str, folder: str, *, with_word: bool = False) -> Mapped:
     fields: dict[str, FieldValue] = {"tittel": f"Sheet {key}", "dokumentetsDato": "2020-02-29"}
     word = (_link(f"{key}#word", "Noekkelord", key, "refRegistrering", verdi="word"),) if with_word else ()
     record = Entity(key, "Basisregistrering", fields, folder, "refMappe", recipe_line=12)
-    return Mapped(key, (*folders, record, *word, *_document(f"{key}#d1", key, (key,))))
+    return MappedRecord(key, (*folders, record, *word, *_document(f"{key}#d1", key, (key,))))
 
 
-def _meeting() -> Mapped:
+def _meeting() -> MappedRecord:
     meeting: dict[str, FieldValue] = {
         "tittel": "Meeting",
         "moetenummer": "1/2021",
@@ -207,7 +207,7 @@ def _meeting() -> Mapped:
         "administrativEnhet": "ADM",
         "saksbehandler": "Kari",
     }
-    return Mapped(
+    return MappedRecord(
         "mr",
         (
             Entity("meeting", "Moetemappe", meeting, SERIES, "refArkivdel", (("refPrimaerKlasse", "klasse:21"),)),
@@ -218,9 +218,9 @@ def _meeting() -> Mapped:
     )
 
 
-def _note() -> Mapped:
+def _note() -> MappedRecord:
     fields: dict[str, FieldValue] = {"tittel": "Note", "dokumentetsDato": "2021-03-04"}
-    return Mapped(
+    return MappedRecord(
         "an",
         (
             *_case(),
@@ -230,7 +230,7 @@ def _note() -> Mapped:
     )
 
 
-RECORDS: Mapping[str, Mapped] = {
+RECORDS: Mapping[str, MappedRecord] = {
     one.record_key: one
     for one in (
         _letter_one(),

@@ -10,8 +10,8 @@ import pytest
 
 from noarkit.engine.assembly import check_same_archive
 from noarkit.errors import NoarkitError
-from noarkit.events import nobody
-from noarkit.load.verification import Depth, Depths, Verified, verify
+from noarkit.events import ignore_event
+from noarkit.load.verification import Depth, Depths, VerifyResult, verify
 from noarkit.load.verification.outcome import DEPTHS
 from tests.load.damage.catalogue import ALL
 from tests.load.damage.damage import Damage
@@ -31,13 +31,13 @@ def said(library: Library, depth: Depth = "bytes", account: str = "admin") -> Sa
     with library.serving(account) as archive:
         try:
             check_same_archive(library.folder, archive, "test")
-            result = verify(library.folder, library.source, archive, Depths(depth), nobody)
+            result = verify(library.folder, library.source, archive, Depths(depth), ignore_event)
         except NoarkitError as fault:
             return Said(fault.code, (fault.code,))
     return Said(result.verdict, codes_of(result))
 
 
-def codes_of(result: Verified) -> Collection[str]:
+def codes_of(result: VerifyResult) -> Collection[str]:
     """Every finding, every notice, and every reason for which something was not compared."""
     return {*(one.code for one in (*result.findings, *result.notices)), *result.missing}
 

@@ -70,10 +70,10 @@ def test_a_hole_is_filled_once_and_the_bag_is_whole(tmp_path: Path, host: str, p
     assert "BAGIT-3-HOLE" in validate_bag(path).codes
     assert Host.asked == []
     done = fetch_holes(path, POLICY)
-    assert (done.files, done.size_bytes, done.there) == (1, 8, 0)
+    assert (done.files, done.size_bytes, done.already_present) == (1, 8, 0)
     assert validate_bag(path).codes == set()
     asked = len(Host.asked)
-    assert fetch_holes(path, POLICY).there == 1
+    assert fetch_holes(path, POLICY).already_present == 1
     assert len(Host.asked) == asked
 
 

@@ -26,7 +26,7 @@ from noarkit.errors import (
 from noarkit.events import Event
 from noarkit.packages.bagit.read import open_bag
 from noarkit.packages.bagit.write import BagFile, BagOrder, files_below, make_bag
-from noarkit.packages.holding.progress import Progress
+from noarkit.packages.container.progress import Progress
 from noarkit.validate.bagit.run import validate_bag
 
 TAILS = ("", ".zip", ".tar", ".tar.gz")
@@ -47,7 +47,7 @@ def ordered(source: Path) -> list[BagFile]:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from noarkit.packages.holding import building
+from noarkit.packages.container import building
 from noarkit.packages.bagit.write import BagFile, make_bag
 source, target, where, at = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 def die():
@@ -90,7 +90,7 @@ def test_a_killed_build_goes_on_and_leaves_no_half_bag(tmp_path: Path, tail: str
     killed(source, target, where, at)
     assert target.exists() is (where == "package_made")
     events: list[Event] = []
-    made = make_bag(ordered(source), target, tell=events.append)
+    made = make_bag(ordered(source), target, emit=events.append)
     copied = sum(int(str(event.data["files"])) for event in events if event.name == "package_files")
     assert made.files == FILES
     if where == "package_made":
@@ -125,7 +125,7 @@ def test_after_the_machine_went_down_every_file_is_proven_again(tmp_path: Path) 
     (work / "package" / "data" / "00001.txt").write_bytes(b"")
     with closing(Progress(target, "1 sha512 folder sha512")) as progress:
         assert progress.resumed
-        progress.put("boot", "another")
+        progress.put_fact("boot", "another")
     made = make_bag(ordered(source), target)
     assert made.resumed
     assert validate_bag(target).codes == set()

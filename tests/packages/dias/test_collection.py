@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from noarkit.errors import PackageFault, UsageFault
-from noarkit.packages.dias.collection import included_in, make_aic, read_aic
+from noarkit.packages.dias.collection import aic_id_of, make_aic, read_aic
 from noarkit.packages.dias.order import DiasOrder
 from noarkit.packages.dias.read import open_dias
 from noarkit.packages.dias.write import make_dias
@@ -36,7 +36,7 @@ def test_an_aic_seals_its_aips_wherever_they_lie_below_it(tmp_path: Path, refere
     assert sorted(place.parent.name for place in places if place) == ["one", "two"]
     assert validate_dias(path).codes == frozenset()
     with open_dias(aips[0]) as package:
-        assert included_in(package) == str(AIC)
+        assert aic_id_of(package) == str(AIC)
     with pytest.raises(UsageFault):
         make_aic(aips, tmp_path / "aips", DiasOrder())
 

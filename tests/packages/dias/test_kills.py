@@ -12,10 +12,10 @@ import pytest
 
 from noarkit.errors import ItemVanished, RunLocked, UnsafeMember, UnsafePath, UsageFault
 from noarkit.events import Event
+from noarkit.packages.container.building import File
+from noarkit.packages.dias.build_state import BuildState
 from noarkit.packages.dias.order import DiasOrder
-from noarkit.packages.dias.pair import Pair
 from noarkit.packages.dias.write import make_dias
-from noarkit.packages.holding.building import File
 from noarkit.validate.dias.run import validate_dias
 from tests.packages.dias.trees import content_of, laid
 
@@ -96,7 +96,7 @@ def test_a_late_kill_costs_little(tmp_path: Path) -> None:
     assert killed(tmp_path / "source", target, 0, 1_050).returncode == -signal.SIGKILL
     assert not target.exists()
     events: list[Event] = []
-    made = make_dias(files, target, tell=events.append)
+    made = make_dias(files, target, emit=events.append)
     copied = sum(int(str(event.data["files"])) for event in events if event.name == "package_files")
     assert made.resumed and made.files == FILES
     assert copied < FILES
@@ -146,7 +146,7 @@ def test_nothing_that_is_there_is_written_over(tmp_path: Path) -> None:
 
 
 def test_two_builds_of_one_package_do_not_meet(tmp_path: Path) -> None:
-    pair = Pair(tmp_path / "p", "job", dict)
+    pair = BuildState(tmp_path / "p", "job", dict)
     with pytest.raises(RunLocked):
         make_dias([], tmp_path / "p")
     pair.close()

@@ -82,7 +82,7 @@ def test_everything_it_says_is_taken(tmp_path: Path) -> None:
 def test_the_template_as_it_is_written_says_nothing(lang: str, tmp_path: Path) -> None:
     text = files("noarkit.words").joinpath("templates", f"package.{lang}.toml").read_text("utf-8")
     order = read_order(written(tmp_path, text))
-    assert order.made_by == (Party(NOT_STATED),)
+    assert order.archive_creators == (Party(NOT_STATED),)
     assert (order.record_status, order.agreement, order.start) == ("NEW", "", None)
     assert read_order(None) == DiasOrder()
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from noarkit.errors import UnsafePath
+from noarkit.packages.container.building import File
 from noarkit.packages.dias.read import open_dias
 from noarkit.packages.dias.spec import CONTENT
-from noarkit.packages.holding.building import File
 from noarkit.safe.paths import checked_parts, twin_key
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import HostileInput, NoarkitError, PackageFault, UnsafeMember, UnsafeXml
-from noarkit.packages.eark.descriptive import Titled, led_to, read_descriptive
-from noarkit.packages.eark.hrefs import Resolved, resolve
+from noarkit.packages.eark.descriptive import DescriptiveField, read_descriptive, resolve_reference
+from noarkit.packages.eark.hrefs import ResolvedHref, resolve
 from noarkit.packages.eark.inventory import representation_folder
 from noarkit.packages.eark.premis_read import PremisObject, read_premis
 from noarkit.packages.eark.read import open_eark
@@ -107,11 +107,11 @@ def test_of_two_names_the_one_that_is_spelt_so_is_meant() -> None:
     def find(name: str) -> str | None:
         return name if name in held else None
 
-    assert resolve("a+b", "", find) == Resolved("a+b")
-    assert resolve("a%20b", "", find) == Resolved("a b")
-    assert resolve("c%20d", "", find) == Resolved("c d")
-    assert resolve("c%2520d", "", find) == Resolved("c%20d")
-    assert resolve("c+d", "", find) == Resolved("c d")
+    assert resolve("a+b", "", find) == ResolvedHref("a+b")
+    assert resolve("a%20b", "", find) == ResolvedHref("a b")
+    assert resolve("c%20d", "", find) == ResolvedHref("c d")
+    assert resolve("c%2520d", "", find) == ResolvedHref("c%20d")
+    assert resolve("c+d", "", find) == ResolvedHref("c d")
 
 
 def test_two_files_that_differ_in_composition_alone_are_not_mistaken(tmp_path: Path) -> None:
@@ -286,9 +286,9 @@ def test_premis_of_both_versions_is_read() -> None:
 def test_descriptions_of_several_kinds_tell_a_title() -> None:
     titles = b"<dc:title>A  b</dc:title><dc:title>c</dc:title>"
     core = b'<metadata xmlns:dc="http://purl.org/dc/elements/1.1/">' + titles + b"</metadata>"
-    assert list(read_descriptive(io.BytesIO(core), "dc.xml")) == [Titled("package", "title", "A b")]
+    assert list(read_descriptive(io.BytesIO(core), "dc.xml")) == [DescriptiveField("package", "title", "A b")]
     simple = b"<simpledc><creator>Kari</creator></simpledc>"
-    assert list(read_descriptive(io.BytesIO(simple), "dc.xml")) == [Titled("package", "creator", "Kari")]
+    assert list(read_descriptive(io.BytesIO(simple), "dc.xml")) == [DescriptiveField("package", "creator", "Kari")]
     other = b"<eac-cpf><description>no</description></eac-cpf>"
     assert list(read_descriptive(io.BytesIO(other), "x.xml")) == []
 
@@ -304,7 +304,7 @@ def test_descriptions_of_several_kinds_tell_a_title() -> None:
     ],
 )
 def test_descriptions_lead_within_the_package_alone(href: str, name: str) -> None:
-    assert led_to(href, "metadata/descriptive/") == name
+    assert resolve_reference(href, "metadata/descriptive/") == name
 
 
 @pytest.mark.parametrize(

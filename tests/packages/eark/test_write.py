@@ -18,6 +18,7 @@ from lxml import etree
 
 from noarkit.errors import RunLocked, UnsafeMember, UnsafePath, UsageFault
 from noarkit.events import Event
+from noarkit.packages.container.progress import Progress
 from noarkit.packages.eark.order import DEFAULT_SUBMITTER, PackageEvent
 from noarkit.packages.eark.read import open_eark
 from noarkit.packages.eark.schemas import METS_XSD, PREMIS_XSD, schemas
@@ -30,7 +31,6 @@ from noarkit.packages.eark.write import (
     files_below,
     make_eark,
 )
-from noarkit.packages.holding.progress import Progress
 from noarkit.validate.eark.run import validate_eark
 from tests.packages.eark.oracles import TAILS, disagreements, faults_of, held, own_schema
 
@@ -54,7 +54,7 @@ def ordered(source: Path) -> list[Representation]:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from noarkit.packages.holding.building import ArchiveBuild, FolderBuild
+from noarkit.packages.container.building import ArchiveBuild, FolderBuild
 from noarkit.packages.eark.write import EarkFile, EarkOrder, Representation, make_eark
 source, target, where, at = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 def die():
@@ -345,7 +345,7 @@ def test_files_are_told_of_as_they_come(tmp_path: Path) -> None:
             yield EarkFile(f"{number}", b"x")
 
     events: list[Event] = []
-    make_eark([Representation("rep1", files())], tmp_path / "p.zip", tell=events.append)
+    make_eark([Representation("rep1", files())], tmp_path / "p.zip", emit=events.append)
     assert sum(int(str(event.data["files"])) for event in events if event.name == "package_files") >= 1_000
 
 

@@ -6,16 +6,17 @@ import zipfile
 from contextlib import closing
 from pathlib import Path
 
-from noarkit.packages.holding.making import Order, forget_build, make_package
-from noarkit.packages.holding.progress import Done, Progress
+from noarkit.packages.container.packager import Order, forget_build, make_package
+
+from noarkit.packages.container.progress import PackagedFile, Progress
 from tests.airgap.gap import plain_file
 
 
 def finished(target: Path) -> Progress:
     """What such a build leaves: its rows, and no package, for that has its name already."""
     progress = Progress(target, "test zip sha256")
-    progress.add([Done("a", "payload", "the same", 5, ("0" * 64,), 100, 0, 0)], 200)
-    progress.put("phase", "whole")
+    progress.add([PackagedFile("a", "payload", "the same", 5, ("0" * 64,), 100, 0, 0)], 200)
+    progress.put_fact("phase", "whole")
     return progress
 
 

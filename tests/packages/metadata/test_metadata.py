@@ -24,7 +24,7 @@ from noarkit.packages.metadata.model import (
     System,
 )
 from noarkit.packages.metadata.premis import QUALIFIED, read_history
-from noarkit.packages.metadata.provenance import UNKNOWN_TIME, dated
+from noarkit.packages.metadata.provenance import UNKNOWN_TIME, with_valid_time
 
 PEOPLE = (Person("Kari", "Box 1, Vik", "57 69 50 00", "kari@vik.example"), Person("Ola", "", "", "ola@vik.example"))
 WHOLE = PackageMetadata(
@@ -118,14 +118,14 @@ def test_what_only_its_document_knows_is_named_after_it(space: str) -> None:
 
 def test_events_beyond_the_limit_are_counted() -> None:
     told = history("http://www.loc.gov/premis/v3", "".join(map(event, map(str, range(MOST_EVENTS + 7)))))
-    assert (len(told.events), told.untold) == (MOST_EVENTS, 7)
-    assert told.joined(history("http://www.loc.gov/premis/v3", event("x"))).untold == 8
+    assert (len(told.events), told.omitted) == (MOST_EVENTS, 7)
+    assert told.merge(history("http://www.loc.gov/premis/v3", event("x"))).omitted == 8
 
 
 @pytest.mark.parametrize(
     ("when", "takes"), [("2020-01-01T10:00:00+01:00", True), ("2020", True), ("soon", False), ("2020-13-01", False)]
 )
 def test_a_time_that_is_none_goes_into_the_detail(when: str, takes: bool) -> None:
-    made = dated(Event(("UUID", "1"), "ingestion", when, "detail"))
+    made = with_valid_time(Event(("UUID", "1"), "ingestion", when, "detail"))
     assert (made.when == when) is takes
     assert takes or (made.when == UNKNOWN_TIME and when in made.detail)

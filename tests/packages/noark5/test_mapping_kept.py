@@ -10,8 +10,8 @@ from lxml import etree
 from noarkit.model import Field, metamodel
 from noarkit.model.mapping import FieldMap, mapping
 from noarkit.model.xml_model import xml_model
-from noarkit.packages.noark5.content import Codes, Content, Thing
-from noarkit.packages.noark5.fields import reading
+from noarkit.packages.noark5.content import Codes, Content, EntityData
+from noarkit.packages.noark5.fields import read_plan_of
 from noarkit.packages.noark5.journals import JournalHead, Journals
 from noarkit.packages.noark5.moments import Moments
 from noarkit.packages.noark5.spec import XSI_NAMESPACE
@@ -35,7 +35,7 @@ def value(field: Field) -> object:
     return UUID if field.name == "uuid" else SAMPLES.get(field.kind, field.name.upper())
 
 
-def thing(name: str, *, only: frozenset[str] | None = None) -> Thing:
+def thing(name: str, *, only: frozenset[str] | None = None) -> EntityData:
     """An object with all its fields set, or only some."""
     fields = {one.name: value(one) for one in MODEL.types[name].fields.values() if only is None or one.name in only}
     return {"t": name, "f": fields}
@@ -59,7 +59,7 @@ def codes() -> Codes:
 
 def written(writer: Writer, given: Content) -> etree._Element:
     """What the writer makes of a thing."""
-    return etree.fromstring(f'<x xmlns:xsi="{XSI_NAMESPACE}">{writer.whole(given)}</x>')[0]
+    return etree.fromstring(f'<x xmlns:xsi="{XSI_NAMESPACE}">{writer.render(given)}</x>')[0]
 
 
 def new_writer() -> Writer:
@@ -89,7 +89,7 @@ def test_nothing_but_what_the_mapping_knows_is_written(name: str) -> None:
     root = written(new_writer(), content(name))
     told = TABLE.types[name]
     known = {one.path for one in told.fields.values()} | {one.path for one in told.fills}
-    known |= {one.path for one in told.links.values() if one.way in ("nest", "refer")}
+    known |= {one.path for one in told.links.values() if one.placement in ("nest", "refer")}
     for path in paths(root):
         assert path in known or any(one and path.startswith(one + "/") for one in known), path
 
@@ -125,7 +125,7 @@ def test_an_object_with_little_is_filled_by_the_rules_and_each_is_counted(name: 
 
 @pytest.mark.parametrize("name", TYPES)
 def test_every_element_that_is_written_from_a_field_is_read_into_it_again(name: str) -> None:
-    how = reading(name)
+    how = read_plan_of(name)
     for one in TABLE.types[name].fields.values():
         field = MODEL.types[name].fields[one.name]
         if one.path is None or one.path == ".":

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import PackageFault, UnsafeXml
-from noarkit.packages.noark5.made import made_uuid
 from noarkit.packages.noark5.nodes import text
+from noarkit.packages.noark5.placeholders import placeholder_uuid
 from noarkit.packages.noark5.read import Unit, units
 from tests.sources.package.made import CASE, classified, folder, fonds, record, series, uuid
 
@@ -72,7 +72,7 @@ def test_letters_of_a_uuid_are_the_same_in_either_case(tmp_path: Path) -> None:
 
 
 def test_what_only_the_form_needs_is_left_out_and_what_it_holds_stays(tmp_path: Path) -> None:
-    made_up = folder(10, record(11)).replace(uuid(10), made_uuid(uuid(2), "Mappe"))
+    made_up = folder(10, record(11)).replace(uuid(10), placeholder_uuid(uuid(2), "Mappe"))
     found = read(tmp_path, fonds(series(made_up)))
     assert [unit.kind for unit in found] == ["arkiv", "arkivdel", "registrering"]
     assert (found[-1].above, found[-1].above_kind) == (uuid(2), "arkivdel")

@@ -14,9 +14,9 @@ from noarkit.packages.noark5.spec import (
     identify,
     namespace,
     official_schemas,
+    parse_version,
     schema_files,
     schemas_of,
-    version_named,
 )
 
 FOLDERS = {"3.1": "3.1", "4.0": "4.0", "5.0": "5.0", "5.0-latest-lf": "5.0"}
@@ -63,7 +63,7 @@ def test_no_checksum_stands_for_two_files() -> None:
     [("5.0", "5.0"), ("5.5", "5.0"), (" 5.5.0 ", "5.0"), ("4.0", "4.0"), ("3.1", "3.1"), ("3.0", None), ("", None)],
 )
 def test_a_version_is_known_by_what_packages_write(text: str, version: str | None) -> None:
-    assert version_named(text) == version
+    assert parse_version(text) == version
 
 
 def test_each_document_has_its_namespace_and_schemas() -> None:

@@ -19,12 +19,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from noarkit.errors import ConfigFault, HostileInput, ItemChanged, NoarkitError, PackageFault, SealBroken, UsageFault
-from noarkit.packages.holding.building import File, LeftOut
+from noarkit.packages.container.building import File, SkipFile
 from noarkit.packages.sealed.read import is_sealed, open_sealed
-from noarkit.packages.sealed.spec import FILES, SEAL, SIGNATURE, Kind, Listed, Seal, read_seal
+from noarkit.packages.sealed.spec import FILES, SEAL, SIGNATURE, Kind, Seal, SealedFile, read_seal
 from noarkit.packages.sealed.write import SealOrder, seal_package
 from noarkit.safe.digest import Readable
-from noarkit.safe.signing import PublicKey, Signer, new_pair, read_public, read_signer
+from noarkit.safe.signing import PublicKey, Signer, new_key_pair, read_public, read_signer
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 FORMS = ("made", "made.zip", "made.tar")
@@ -35,8 +35,8 @@ CONTENTS = {
     "documents/0/3": os.urandom(3000),
     "documents/1/1000": b"a letter",
 }
-PRIVATE, PUBLIC = new_pair()
-OTHERS = new_pair()
+PRIVATE, PUBLIC = new_key_pair()
+OTHERS = new_key_pair()
 
 
 def signer() -> Signer:
@@ -100,7 +100,7 @@ def test_what_was_sealed_is_read_as_it_was_and_is_for_its_owner_alone(name: str,
     assert [one.name for one in tmp_path.iterdir()] == [name]
     with open_sealed(path, trusted(), "bundle") as sealed:
         seal = sealed.seal
-    assert (seal.files, seal.size_bytes, seal.said, seal.by) == (5, 3033, {"names": 5}, {"user": "kari"})
+    assert (seal.files, seal.size_bytes, seal.statement, seal.by) == (5, 3033, {"names": 5}, {"user": "kari"})
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -294,7 +294,7 @@ def test_a_receipt_does_not_pass_for_a_bundle(tmp_path: Path) -> None:
 
 
 def test_a_seal_of_a_later_version_or_none_at_all_says_so() -> None:
-    seal = json.loads(Seal("bundle", "i", "now", "k", Listed(FILES, 0, ""), 0, 0).content())
+    seal = json.loads(Seal("bundle", "i", "now", "k", SealedFile(FILES, 0, ""), 0, 0).content())
     changes = (
         ({"version": 2}, "unknown-version"),
         ({"format": "x"}, "seal-unreadable"),
@@ -322,7 +322,7 @@ def test_a_source_that_leaves_a_file_out_leaves_no_trace_of_it_and_one_that_fail
 ) -> None:
     @contextmanager
     def left_out() -> Iterator[Readable]:
-        raise LeftOut
+        raise SkipFile
         yield io.BytesIO()
 
     broken = [True]

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.events import nobody
-from noarkit.packages.forms import look
+from noarkit.events import ignore_event
+from noarkit.packages.forms import detect_form
 from noarkit.packages.siard.cells import cells_of, user_types
 from noarkit.packages.siard.model import Attribute, Column, Schema, Table, UserType
 from noarkit.packages.siard.rows_read import Nested
 from noarkit.packages.siard.sqlite import plain, sqlite_of
 from noarkit.packages.siard.write import SiardOrder, write_siard
 from noarkit.safe.digest import Readable
-from noarkit.sources.opening import open_source
+from noarkit.sources.finders import open_source
 from noarkit.sources.port import SourceRecord
 from noarkit.validate.siard.run import validate_siard
 from tests.packages.siard.databases import Memory, archive_of
@@ -77,7 +77,7 @@ def test_an_array_may_say_that_it_has_thousands_of_millions_of_elements(tmp_path
     began = time.process_time()
     assert validate_siard(path).valid is (schema == "whole")
     sqlite_of(path, tmp_path / "x.db")
-    records = [one for one in open_source(str(path)).records(nobody) if isinstance(one, SourceRecord)]
+    records = [one for one in open_source(str(path)).records(ignore_event) if isinstance(one, SourceRecord)]
     assert len(records) == 2 and quick(began)
     with closing(sqlite3.connect(tmp_path / "x.db")) as db:
         assert db.execute("SELECT words FROM t ORDER BY id").fetchall() == [('["a", "b"]',), ("[]",)]
@@ -134,7 +134,7 @@ def test_a_tree_of_types_is_read_once_for_each_type(tmp_path: Path) -> None:
     began = time.process_time()
     assert "SIARD-P_4.3-9" in validate_siard(path).codes
     sqlite_of(path, tmp_path / "x.db")
-    records = [one for one in open_source(str(path)).records(nobody) if isinstance(one, SourceRecord)]
+    records = [one for one in open_source(str(path)).records(ignore_event) if isinstance(one, SourceRecord)]
     assert len(records) == 2 and quick(began)
     with closing(sqlite3.connect(tmp_path / "x.db")) as db:
         value = json.loads(db.execute("SELECT x FROM t WHERE id = 2").fetchone()[0])
@@ -174,7 +174,7 @@ def test_a_table_wider_than_sqlite_is_whole_all_the_same(tmp_path: Path) -> None
     assert {**here, **beyond} == dict(zip(names, (*full[:-1], "00ff"), strict=True))
     assert json.loads(second["siard_more"]) == {} and second["c0"] is None
     source = open_source(str(path))
-    (record, _) = [one for one in source.records(nobody) if isinstance(one, SourceRecord)]
+    (record, _) = [one for one in source.records(ignore_event) if isinstance(one, SourceRecord)]
     more = record.fields["siard_more"]
     assert isinstance(more, dict) and more["c2097"] == "v2097"
     assert "wide" in source.default_recipe()
@@ -186,7 +186,7 @@ def test_a_large_value_of_zeros_is_no_bomb(tmp_path: Path) -> None:
     path = tmp_path / "x.siard"
     write_siard(Memory(archive_of(table), {"t": [(1, Zeros(size))]}), path, SiardOrder(level=9))
     assert path.stat().st_size < size * 1_500  # it packs as zeros do
-    assert look(path).form == "siard"
+    assert detect_form(path).form == "siard"
     assert validate_siard(path).valid
     sqlite_of(path, tmp_path / "x.db")
     with closing(sqlite3.connect(tmp_path / "x.db")) as db:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import PackageFault
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.extract.convert import ConvertOptions, set_aside_path
 from noarkit.extract.databases import convert_database
 from noarkit.graph.entity import SetAside
 from noarkit.packages.siard.gaps import LOST, RULES, Gap
 from noarkit.packages.siard.sqlite import SqliteOrder, sqlite_of
-from noarkit.sources.opening import reopen
+from noarkit.sources.finders import reopen
 from noarkit.sources.port import SourceRecord
 from noarkit.sources.siard.source import SiardArchiveSource
 from noarkit.validate.siard.run import RULES as JUDGED
@@ -60,7 +60,7 @@ def test_a_conversion_lists_what_was_told_beside_it(kind: str, tmp_path: Path) -
 def test_a_plan_takes_every_row_and_sets_aside_only_what_is_not_there(kind: str, tmp_path: Path) -> None:
     export = EXPORTS[kind]
     source = SiardArchiveSource(export.written(tmp_path / "x.siard")).despite_damage()
-    items = list(source.records(nobody))
+    items = list(source.records(ignore_event))
     records = [item for item in items if isinstance(item, SourceRecord)]
     aside = [item for item in items if isinstance(item, SetAside)]
     assert len(records) == len(export.rows)
@@ -69,7 +69,7 @@ def test_a_plan_takes_every_row_and_sets_aside_only_what_is_not_there(kind: str,
     assert not {item.record_key for item in aside} & {item.key for item in records}
     run = tmp_path / "run"
     source.settle(run)
-    assert [item for item in source.records(nobody) if isinstance(item, SetAside)] == aside
+    assert [item for item in source.records(ignore_event) if isinstance(item, SetAside)] == aside
     assert WRONG not in b"".join(place.read_bytes() for place in run.rglob("*.db"))
 
 
@@ -128,6 +128,6 @@ def test_an_archive_that_is_not_what_its_message_digest_says_is_taken_only_where
     assert not (tmp_path / "x.db").exists()
     source = SiardArchiveSource(path)
     with pytest.raises(PackageFault, match="damaged-source"):
-        list(source.records(nobody))
+        list(source.records(ignore_event))
     again = reopen(source.despite_damage().identity)
-    assert len([item for item in again.records(nobody) if isinstance(item, SourceRecord)]) == len(export.rows)
+    assert len([item for item in again.records(ignore_event) if isinstance(item, SourceRecord)]) == len(export.rows)

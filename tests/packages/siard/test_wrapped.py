@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.packages.forms import look
+from noarkit.packages.forms import detect_form
 from noarkit.packages.siard.read import open_siard
 from noarkit.validate import validate
 from noarkit.validate.siard.run import validate_siard
@@ -43,7 +43,7 @@ def zipped_again(archive: Path, above: str, *more: str) -> Path:
 
 def test_it_is_known_for_what_it_is_and_the_folder_is_told(archive: Path) -> None:
     again = zipped_again(archive, "uttrekk 2020/")
-    assert look(again).form == "siard"
+    assert detect_form(again).form == "siard"
     told = [(one.rule.code, one.places[0].file) for one in validate(again).outcomes if one.rule.level == "error"]
     assert ("SIARD-P_4.2-1", "uttrekk 2020/") in told
     assert {code for code, _ in told} <= {"SIARD-P_4.2-1", "SIARD-M_5.1-1-11"}
@@ -64,7 +64,7 @@ def test_every_row_and_large_value_of_it_is_read(archive: Path) -> None:
 @pytest.mark.parametrize("beside", ["lesmeg.txt", "annet/lesmeg.txt"])
 def test_with_anything_beside_the_folder_it_is_files_so_that_nothing_is_passed_over(archive: Path, beside: str) -> None:
     again = zipped_again(archive, "uttrekk/", beside)
-    assert look(again).form == "plain"
+    assert detect_form(again).form == "plain"
 
 
 def test_an_archive_as_it_should_be_has_no_folder_around_it(archive: Path) -> None:

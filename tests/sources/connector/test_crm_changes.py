@@ -41,7 +41,9 @@ class Loaded:
         """One plan, loaded."""
         site = self.held.site(self.archive)
         noarkit.plan("crm:standin", self.folder / name, recipe=recipe, archive=self.archive, settings=site)
-        return noarkit.ingest(self.folder / name, archive=self.archive, workers=1, settings=site, tell=self.told.append)
+        return noarkit.ingest(
+            self.folder / name, archive=self.archive, workers=1, settings=site, listener=self.told.append
+        )
 
     def remarks(self) -> dict[str, int]:
         """What was told of case files."""

@@ -100,8 +100,10 @@ def test_no_secret_is_left_anywhere(tmp_path: Path) -> None:
     heard: list[Event] = []
     with standing("crm", tmp_path / "standin", StandinSpec(8)) as held:
         secrets = [path.read_text().strip() for path in (tmp_path / "standin").glob("*.secret")]
-        noarkit.plan("crm:standin", tmp_path / "run", archive=archive, settings=held.site(archive), tell=heard.append)
-        noarkit.ingest(tmp_path / "run", archive=archive, workers=2, settings=held.site(archive), tell=heard.append)
+        noarkit.plan(
+            "crm:standin", tmp_path / "run", archive=archive, settings=held.site(archive), listener=heard.append
+        )
+        noarkit.ingest(tmp_path / "run", archive=archive, workers=2, settings=held.site(archive), listener=heard.append)
         (kept,) = (tmp_path / "standin" / ".local/state/noarkit/connections").glob("*.grant.json")
         secrets.append(kept.read_text().split('"access_token": "')[1].split('"')[0])
     assert len(secrets) >= 3

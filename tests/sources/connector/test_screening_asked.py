@@ -10,7 +10,7 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.sources.recipe import read_recipe
-from noarkit.sources.recipe.screening import undecided
+from noarkit.sources.recipe.screening import undecided_kinds
 from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing, standing
 
@@ -35,7 +35,7 @@ def told(held: Standing, capsys: Captured, *line: str) -> str:
 
 def test_a_new_recipe_asks_and_a_plan_shows_what_nobody_decided(held: Standing, capsys: Captured) -> None:
     said = told(held, capsys, "recipe", "new", "crm:standin", "-o", "recipe.toml")
-    kinds = [kind for kind, _ in undecided(read_recipe(Path("recipe.toml").read_text("utf-8"), "recipe.toml"))]
+    kinds = [kind for kind, _ in undecided_kinds(read_recipe(Path("recipe.toml").read_text("utf-8"), "recipe.toml"))]
     assert {"note", "email", "attachment"} <= set(kinds)
     assert "Decide who may see these" in said
     assert all(kind in said for kind in kinds)

@@ -17,7 +17,7 @@ from noarkit.connectors.watermarks import Watermark, Watermarks, read_watermarks
 from noarkit.errors import JournalFault
 from noarkit.events import Event
 from noarkit.origins import source_at
-from noarkit.sources.connector import ConnectorSource, standing
+from noarkit.sources.connector import ConnectorSource, run_watermarks
 from noarkit.standins.server import StandinSpec
 from tests.connectors.standing import Standing
 from tests.connectors.standing import standing as answering
@@ -41,7 +41,7 @@ def test_hints_are_noted_by_the_plan_and_taken_once_it_is_archived(tmp_path: Pat
         site = held.site(archive)
         put(held, 1, time.time())
         put(held, 2, time.time(), "Deals.delete")
-        noarkit.plan("crm:standin", tmp_path / "run", archive=archive, settings=site, tell=told.append)
+        noarkit.plan("crm:standin", tmp_path / "run", archive=archive, settings=site, listener=told.append)
         (hints,) = [event for event in told if event.name == "hints"]
         assert hints.data == {"connection": "crm:standin", "count": 2, "events": {"Deals.edit": 1, "Deals.delete": 1}}
         put(held, 3, time.time())
@@ -59,20 +59,22 @@ def test_a_plan_reads_at_least_from_the_first_hint_on(tmp_path: Path) -> None:
         source = source_at("crm:standin", held.site())
         assert isinstance(source, ConnectorSource)
         now = datetime(2026, 5, 2, tzinfo=UTC)
-        standing.keep(source, tmp_path, "here", "id", (), now_s=0)  # nothing was proposed: nothing is kept
-        assert standing.marks_for(source.to, "here") is None
+        run_watermarks.commit_watermarks(
+            source, tmp_path, "here", "id", (), now_s=0
+        )  # nothing was proposed: nothing is kept
+        assert run_watermarks.load_watermarks(source.to, "here") is None
         write_watermarks(
             tmp_path / "marks.json",
             Watermarks("t", "", {"Deals": Watermark(now), "Old": Watermark(datetime(2020, 1, 1, tzinfo=UTC))}),
         )
-        standing.keep(source, tmp_path, "here", "id", (), now_s=0)
+        run_watermarks.commit_watermarks(source, tmp_path, "here", "id", (), now_s=0)
         put(held, 1, now.timestamp() - 3_600)
         put(held, 2, now.timestamp() - 60)
-        read = standing.from_marks(source, "here")
-        assert read.span.marks is not None
-        assert read.span.marks.streams["Deals"].until == datetime(2026, 5, 1, 23, tzinfo=UTC)
-        assert read.span.marks.streams["Old"].until == datetime(2020, 1, 1, tzinfo=UTC)
-        assert standing.from_marks(source, "elsewhere").span.marks is None, "all is read there anyway"
+        read = run_watermarks.resume_source(source, "here")
+        assert read.span.watermarks is not None
+        assert read.span.watermarks.streams["Deals"].until == datetime(2026, 5, 1, 23, tzinfo=UTC)
+        assert read.span.watermarks.streams["Old"].until == datetime(2020, 1, 1, tzinfo=UTC)
+        assert run_watermarks.resume_source(source, "elsewhere").span.watermarks is None, "all is read there anyway"
         since = read.identity.settings["since"]
         assert isinstance(since, dict) and since["Deals"].startswith("2026-05-01T23")
         source.release()
@@ -91,12 +93,12 @@ def test_fields_that_change_between_runs_are_kept_and_told(tmp_path: Path) -> No
     archive, told = f"embedded:{tmp_path / 'archive'}", list[Event]()
     with answering("crm", tmp_path, StandinSpec(4)) as held:
         site = held.site(archive)
-        noarkit.plan("crm:standin", tmp_path / "first", archive=archive, settings=site, tell=told.append)
+        noarkit.plan("crm:standin", tmp_path / "first", archive=archive, settings=site, listener=told.append)
         noarkit.ingest(tmp_path / "first", archive=archive, workers=1, settings=site)
         assert [event for event in told if event.name == "field_changed"] == []
         held.control("fields", module="Deals", fields={"Region": "text", "Amount": "text", "Extra_50": None})
         held.control("change", module="Deals", put=[{"Deal_Name": "Ny", "Region": "Nord"}])
-        noarkit.plan("crm:standin", tmp_path / "second", archive=archive, settings=site, tell=told.append)
+        noarkit.plan("crm:standin", tmp_path / "second", archive=archive, settings=site, listener=told.append)
         found = [(event.data["field"], event.data["how"]) for event in told if event.name == "field_changed"]
         assert found == [("Amount", "retyped"), ("Extra_50", "removed"), ("Region", "added")]
         drifted = json.loads((tmp_path / "second" / "plan-report.json").read_text())["context"]["drift"]
@@ -104,7 +106,7 @@ def test_fields_that_change_between_runs_are_kept_and_told(tmp_path: Path) -> No
         assert "Region" in (tmp_path / "second" / "plan.html").read_text()
         noarkit.ingest(tmp_path / "second", archive=archive, workers=1, settings=site)
         told.clear()
-        noarkit.plan("crm:standin", tmp_path / "third", archive=archive, settings=site, tell=told.append)
+        noarkit.plan("crm:standin", tmp_path / "third", archive=archive, settings=site, listener=told.append)
         assert [event for event in told if event.name == "field_changed"] == [], "told once"
     # the service tells times in whole seconds: what changed in the second of the plan is the next one's
     kept = [(tmp_path / run / "fetched.db").read_bytes() for run in ("second", "third")]

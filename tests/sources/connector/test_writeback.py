@@ -42,18 +42,18 @@ def test_each_record_gets_the_id_of_its_case_file_and_the_runs_come_to_rest(tmp_
         loaded(held, tmp_path, "first")
         done = ingestion.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
         # inspections have no such field
-        assert (done.written, done.same, dict(done.refused)) == (105 + 21, 0, {"no-such-field": 5})
+        assert (done.written_count, done.same_count, dict(done.refusals)) == (105 + 21, 0, {"no-such-field": 5})
         folder = RunFolder(tmp_path / "first")
         wanted = {key.rsplit(":", 1)[1]: one for key, one in archive_ids(folder, "Saksmappe") if ":Deals:" in key}
         assert deals(held) == wanted
 
         before = held.control("counts")["spent"]
         again = ingestion.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
-        assert (again.written, again.same) == (0, 126)
+        assert (again.written_count, again.same_count) == (0, 126)
         assert held.control("counts")["spent"] - before < 10, "what was written is known with the run"  # type: ignore[operator]  # a number
         (tmp_path / "first" / "written-back.db").unlink()
         anew = ingestion.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
-        assert (anew.written, anew.same) == (0, 126)
+        assert (anew.written_count, anew.same_count) == (0, 126)
 
 
 def test_a_fault_there_undoes_nothing_and_the_rest_is_written_by_the_same_call(tmp_path: Path) -> None:

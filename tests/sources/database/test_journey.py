@@ -14,11 +14,11 @@ from lxml import etree
 
 from noarkit.cli.main import main
 from noarkit.embedded import open_embedded
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside
 from noarkit.load.folder import RunFolder
 from noarkit.load.numbers import outcomes
-from noarkit.sources.opening import open_source
+from noarkit.sources.finders import open_source
 from noarkit.sources.port import SourceRecord
 from noarkit.sources.recipe import compile_recipe, read_recipe
 from tests.sources.database.sample import CASES, NUMBER, Sample
@@ -89,7 +89,7 @@ def values_stand_in_the_extract(sample: Sample) -> None:
     source = open_source(sample.url).fitted(with_documents.data["source"])  # type: ignore[attr-defined]  # a database
     mapper = compile_recipe(with_documents)
     left_out = 0
-    for row in source.records(nobody):
+    for row in source.records(ignore_event):
         assert isinstance(row, SourceRecord)
         if type(mapper.map(row)).__name__ == "Skipped":
             left_out += 1
@@ -140,7 +140,7 @@ def test_a_second_plan_since_the_first_takes_only_what_is_new_or_changed(one_sam
 
 def test_two_readings_give_the_same_keys_in_the_same_order(shared: Sample) -> None:
     source = open_source(shared.url)
-    first = [item.key for item in source.records(nobody) if isinstance(item, SourceRecord)]
-    assert first == [item.key for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    first = [item.key for item in source.records(ignore_event) if isinstance(item, SourceRecord)]
+    assert first == [item.key for item in source.records(ignore_event) if isinstance(item, SourceRecord)]
     assert len(set(first)) == len(first) == sum(shared.rows.values())
-    assert not [item for item in source.records(nobody) if isinstance(item, SetAside)]
+    assert not [item for item in source.records(ignore_event) if isinstance(item, SetAside)]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.events import nobody
-from noarkit.sources.opening import open_source
+from noarkit.events import ignore_event
+from noarkit.sources.finders import open_source
 from noarkit.sources.port import SourceRecord
 from noarkit.validate import validate
 from tests.sources.database.sample import Sample, engine, quoted
@@ -35,7 +35,7 @@ def odd(sample: Sample) -> Sample:
 
 
 def test_rows_of_tables_with_quotes_in_their_names_are_read_by_their_keys(odd: Sample) -> None:
-    found = [item for item in open_source(odd.url).records(nobody) if isinstance(item, SourceRecord)]
+    found = [item for item in open_source(odd.url).records(ignore_event) if isinstance(item, SourceRecord)]
     told = {item.kind: item.fields for item in found if item.kind in (CASE, LETTER)}
     assert set(told) == {CASE, LETTER}
     assert sum(item.kind == CASE for item in found) == 2

@@ -14,7 +14,7 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.errors import SecretFault, SourceDenied
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.ingestion import read_settings
 from noarkit.origins import source_at
 from noarkit.sources.database.address import password_of, read_address
@@ -22,7 +22,7 @@ from noarkit.sources.database.local import LocalCopy
 from noarkit.sources.database.schema import reflect
 from noarkit.sources.database.session import connect
 from noarkit.sources.database.source import DatabaseSource
-from noarkit.sources.opening import open_source
+from noarkit.sources.finders import open_source
 from noarkit.sources.port import SourceRecord
 from tests.sources.database.conftest import made
 from tests.sources.database.sample import Sample
@@ -46,7 +46,7 @@ def postgresql(tmp_path: Path) -> Iterator[Sample]:
 def keys(source: object) -> list[str]:
     """The keys of a source's records."""
     assert isinstance(source, DatabaseSource)
-    return [item.key for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    return [item.key for item in source.records(ignore_event) if isinstance(item, SourceRecord)]
 
 
 def test_a_password_lies_in_an_option_file_or_in_the_config_and_nowhere_in_the_plan(
@@ -127,7 +127,7 @@ def test_a_table_in_another_schema_is_named_by_it_and_a_view_is_read_where_it_is
     )
     source = open_source(postgresql.url)
     assert isinstance(source, DatabaseSource)
-    found = {item.key: item for item in source.records(nobody) if isinstance(item, SourceRecord)}
+    found = {item.key: item for item in source.records(ignore_event) if isinstance(item, SourceRecord)}
     assert {key for key in found if key.startswith("annet")} == {
         "annet.Ting, med mer:1,x",
         "annet.Ting, med mer:1,x%2Cy",
@@ -145,7 +145,7 @@ def test_readers_that_share_a_snapshot_see_the_same_rows_whatever_happens_meanwh
         name = first.export_snapshot()
         postgresql.run("DELETE FROM merknad")
         with connect(address, snapshot=name) as second, connect(address) as third:
-            counts = [one.one("SELECT count(*) FROM merknad") for one in (first, second, third)]
+            counts = [one.first_row("SELECT count(*) FROM merknad") for one in (first, second, third)]
     assert [row and row[0] for row in counts] == [5, 5, 0]
 
 
@@ -171,7 +171,7 @@ def test_a_large_document_is_never_held_whole(shared: Sample, tmp_path: Path) ->
         assert isinstance(source, DatabaseSource)
         fitted = source.fitted({"tables": ["stor"], "documents": {"stor": [{"column": "b", "as": "bytes"}]}})
         tracemalloc.start()
-        (record,) = (item for item in fitted.records(nobody) if isinstance(item, SourceRecord))
+        (record,) = (item for item in fitted.records(ignore_event) if isinstance(item, SourceRecord))
         read = 0
         with fitted.open(record.contents[0]) as stream:
             while block := stream.read(MB):
@@ -192,7 +192,9 @@ def test_a_value_longer_than_any_field_sets_its_row_aside_with_a_reason_and_cost
         db.commit()
     source = open_source(f"sqlite:///{tmp_path / 'a.db'}")
     assert isinstance(source, DatabaseSource)
-    (record,) = (item for item in source.fitted({"documents": {}}).records(nobody) if isinstance(item, SourceRecord))
+    (record,) = (
+        item for item in source.fitted({"documents": {}}).records(ignore_event) if isinstance(item, SourceRecord)
+    )
     assert len(str(record.fields["tekst"])) == 1_000_001  # one more than an expression takes
 
 

@@ -28,10 +28,10 @@ from noarkit.errors import (
     SourceGone,
     UsageFault,
 )
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import Content, SetAside
 from noarkit.sources.database.source import DatabaseSource
-from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.finders import open_source, reopen
 from noarkit.sources.port import SourceIdentity, SourceRecord
 from noarkit.sources.recipe import read_recipe
 from tests.sources.database.sample import NUMBER, Sample, engine, server_urls
@@ -41,7 +41,7 @@ def opened(sample: Sample) -> DatabaseSource:
     """The sample on the terms of its own proposal."""
     os.chdir(sample.place)
     source = open_source(sample.url)
-    fitted = source.fitted(read_recipe(source.proposal(nobody), "r").data["source"])  # type: ignore[attr-defined]  # ours
+    fitted = source.fitted(read_recipe(source.proposal(ignore_event), "r").data["source"])  # type: ignore[attr-defined]  # ours
     assert isinstance(fitted, DatabaseSource)
     return fitted
 
@@ -56,7 +56,7 @@ def where_we_were() -> Iterator[None]:
 
 def rows(source: DatabaseSource) -> dict[str, SourceRecord]:
     """The records by key."""
-    return {item.key: item for item in source.records(nobody) if isinstance(item, SourceRecord)}
+    return {item.key: item for item in source.records(ignore_event) if isinstance(item, SourceRecord)}
 
 
 def contents(source: DatabaseSource) -> dict[str, Content]:
@@ -131,7 +131,7 @@ def test_the_same_length_with_other_bytes_is_noticed_in_postgresql(server: Sampl
 def test_what_lies_behind_a_foreign_key_is_asked_for_once_a_batch(shared: Sample) -> None:
     source = opened(shared)
     asked: list[str] = []
-    for item in source.records(nobody):
+    for item in source.records(ignore_event):
         if isinstance(item, SourceRecord) and item.kind == "sak":
             person = item.fields["soker"]
             handler = item.fields["saksbehandler"]
@@ -175,18 +175,18 @@ def test_a_table_that_was_altered_since_the_plan_stops_the_work_and_names_it(sam
         pass
     assert (altered.value.data["why"], altered.value.data["what"]) == ("table-altered", "brev")
     with pytest.raises(SourceGone):
-        list(reopen(source.identity).records(nobody))
+        list(reopen(source.identity).records(ignore_event))
 
 
 def test_a_recipe_that_names_what_is_not_there_is_told_with_what_was_meant(shared: Sample) -> None:
     source = open_source(shared.url)
     assert isinstance(source, DatabaseSource)
     with pytest.raises(PlanFault) as fault:
-        list(source.fitted({"kind": "database", "tables": ["brevv"]}).records(nobody))
+        list(source.fitted({"kind": "database", "tables": ["brevv"]}).records(ignore_event))
     assert (fault.value.data["name"], fault.value.data["near"]) == ("brevv", "brev")
     with pytest.raises(PlanFault) as fault:
         terms = {"documents": {"brev": [{"column": "inhold", "as": "bytes"}]}}
-        list(source.fitted(terms).records(nobody))
+        list(source.fitted(terms).records(ignore_event))
     assert (fault.value.data["name"], fault.value.data["near"]) == ("inhold", "innhold")
     with pytest.raises(PlanFault):
         source.fitted({"documents": {"brev": [{"column": "innhold", "as": "papir"}]}})
@@ -199,7 +199,7 @@ def test_a_file_outside_the_base_folder_or_not_there_sets_its_row_aside(sample: 
         "UPDATE vedlegg SET filsti = '../hemmelig.txt' WHERE brev_id = 1",
         "UPDATE vedlegg SET filsti = '2024/borte.txt' WHERE brev_id = 2",
     )
-    aside = {item.record_key: item for item in source.records(nobody) if isinstance(item, SetAside)}
+    aside = {item.record_key: item for item in source.records(ignore_event) if isinstance(item, SetAside)}
     assert {key: item.code for key, item in aside.items()} == {
         "vedlegg:1,1": ItemUnreadable.code,
         "vedlegg:2,1": ItemVanished.code,
@@ -208,7 +208,7 @@ def test_a_file_outside_the_base_folder_or_not_there_sets_its_row_aside(sample: 
 
 def test_a_column_that_tells_of_changes_is_gone_by_alone_where_the_recipe_names_it(sample: Sample) -> None:
     source = opened(sample)
-    terms = {**source.terms.settings(), "changed": {"brev": "mottatt"}}
+    terms = {**source.settings.settings(), "changed": {"brev": "mottatt"}}
     marked = source.fitted(terms)
     content = contents(marked)["brev:2#innhold"]
     sample.run("UPDATE brev SET emne = 'annet' WHERE id = 2")
@@ -227,7 +227,7 @@ def test_case_files_come_before_what_hangs_under_them_also_where_keys_lead_in_ci
         db.commit()
     source = open_source(f"sqlite:///{tmp_path / 'a.db'}")
     assert isinstance(source, DatabaseSource)
-    terms = read_recipe(source.proposal(nobody), "r").data["source"]
+    terms = read_recipe(source.proposal(ignore_event), "r").data["source"]
     assert [*rows(source.fitted(terms))] == ["a_sak:1", "brev:7"]  # type: ignore[arg-type]  # as the proposal has it
 
 
@@ -307,7 +307,7 @@ def test_connections_that_the_server_ended_are_replaced_and_one_that_ends_at_wor
     assert read(source, content)
     end_all(server)
     assert read(source, content) == server.documents["brev:5#innhold"]
-    walk = source.records(nobody)
+    walk = source.records(ignore_event)
     next(walk)
     end_all(server)
     with pytest.raises(SourceAway):
@@ -347,13 +347,13 @@ def test_nothing_is_left_open_that_others_would_wait_for(server: Sample) -> None
 def test_who_is_not_let_in_or_asks_for_what_is_not_there_is_told(server: Sample) -> None:
     base = server.url.rpartition("/")[0]
     with pytest.raises(SourceGone):
-        list(open_source(f"{base}/finnes_ikke_{os.getpid()}").records(nobody))
+        list(open_source(f"{base}/finnes_ikke_{os.getpid()}").records(ignore_event))
     url = server.url.replace("//root@", "//").replace("//", "//finnes_ikke@")
     with pytest.raises(SourceDenied):
-        list(open_source(url).records(nobody))
+        list(open_source(url).records(ignore_event))
     away = "postgresql://127.0.0.1:1/x" if server.family == "postgresql" else "mysql://127.0.0.1:1/x"
     with pytest.raises(SourceAway):
-        list(open_source(away).records(nobody))
+        list(open_source(away).records(ignore_event))
 
 
 @pytest.mark.parametrize(
@@ -395,7 +395,7 @@ def test_an_sqlite_file_is_read_without_a_trace_and_one_in_use_from_a_copy(tmp_p
         db.commit()
     before = _tree(path.parent)
     source = open_source(f"sqlite:///{path}")
-    assert [item.key for item in source.records(nobody) if isinstance(item, SourceRecord)] == ["t:1"]
+    assert [item.key for item in source.records(ignore_event) if isinstance(item, SourceRecord)] == ["t:1"]
     assert _tree(path.parent) == before
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA journal_mode = WAL")
@@ -421,7 +421,7 @@ def test_an_sqlite_file_that_is_written_to_while_it_is_read_is_told(tmp_path: Pa
         db.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)")
         db.executemany("INSERT INTO t VALUES (?)", [(n,) for n in range(10)])
         db.commit()
-        walk = open_source(f"sqlite:///{path}").records(nobody)
+        walk = open_source(f"sqlite:///{path}").records(ignore_event)
         next(walk)
         db.execute("INSERT INTO t VALUES (11)")
         db.commit()
@@ -432,10 +432,10 @@ def test_an_sqlite_file_that_is_written_to_while_it_is_read_is_told(tmp_path: Pa
 def test_what_is_no_database_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.db").write_bytes(b"x" * 5000)
     with pytest.raises(SourceGone) as fault:
-        list(open_source(f"sqlite:///{tmp_path / 'a.db'}").records(nobody))
+        list(open_source(f"sqlite:///{tmp_path / 'a.db'}").records(ignore_event))
     assert fault.value.data["why"] == "not-a-database"
     with pytest.raises(SourceGone):
-        list(open_source(f"sqlite:///{tmp_path / 'borte.db'}").records(nobody))
+        list(open_source(f"sqlite:///{tmp_path / 'borte.db'}").records(ignore_event))
 
 
 def test_rows_without_a_key_have_keys_of_their_own_and_their_documents_are_found(tmp_path: Path) -> None:

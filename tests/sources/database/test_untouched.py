@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import SourceDenied, SourceFault
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.database.address import read_address
 from noarkit.sources.database.session import connect
 from noarkit.sources.database.source import DatabaseSource
-from noarkit.sources.opening import open_source
+from noarkit.sources.finders import open_source
 from noarkit.sources.port import SourceRecord
 from noarkit.sources.scan import scan
 from tests.sources.database.sample import Sample, engine
@@ -58,10 +58,10 @@ def everything(url: str, place: Path) -> int:
     try:
         source = open_source(url)
         assert isinstance(source, DatabaseSource)
-        scan(source, nobody)
-        source.proposal(nobody)
+        scan(source, ignore_event)
+        source.proposal(ignore_event)
         count = 0
-        for item in source.records(nobody):
+        for item in source.records(ignore_event):
             assert isinstance(item, SourceRecord)
             assert item.fields.get("row_used") in (True, False, None)
             for content in item.contents:
@@ -117,6 +117,6 @@ def test_a_table_that_may_not_be_read_stops_a_plan_and_is_left_out_of_a_proposal
     source = open_source(reader)
     if server.family == "postgresql":  # MariaDB does not tell of tables that may not be read
         with pytest.raises(SourceDenied):
-            list(source.records(nobody))
-        assert "may not read these, and a plan stops at them: logg" in source.proposal(nobody)
-    assert '"logg"' not in source.proposal(nobody)
+            list(source.records(ignore_event))
+        assert "may not read these, and a plan stops at them: logg" in source.proposal(ignore_event)
+    assert '"logg"' not in source.proposal(ignore_event)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ItemChanged, ItemVanished, SourceGone
-from noarkit.events import Event, nobody
-from noarkit.graph.entity import Entity, Mapped, SetAside, Skipped
+from noarkit.events import Event, ignore_event
+from noarkit.graph.entity import Entity, MappedRecord, SetAside, Skipped
 from noarkit.packages.eark.order import creator
 from noarkit.packages.eark.write import EarkFile, EarkOrder, MetadataFile, Representation, make_eark
 from noarkit.sources.eark import EarkSource, find_eark, reopen_eark
@@ -53,7 +53,7 @@ def made(place: Path, tail: str = "", **order: object) -> Path:
 
 def items(source: object) -> list[SourceItem]:
     assert isinstance(source, EarkSource)
-    return list(source.records(nobody))
+    return list(source.records(ignore_event))
 
 
 def records(source: object) -> dict[str, SourceRecord]:
@@ -66,7 +66,7 @@ def entities(source: EarkSource) -> Iterator[Entity]:
     yield from mapper.targets()
     for record in records(source).values():
         found = mapper.map(record)
-        assert isinstance(found, Mapped), found
+        assert isinstance(found, MappedRecord), found
         yield from found.entities
 
 
@@ -144,7 +144,7 @@ def test_the_default_recipe_puts_files_into_representations(tmp_path: Path, tail
         ("Basisregistrering", "ø.txt"),
     }
     assert 'external_system = "eark:pakke"' in source.default_recipe()
-    assert 'kind = "eark"' in source.proposal(nobody)
+    assert 'kind = "eark"' in source.proposal(ignore_event)
 
 
 @pytest.mark.parametrize("tail", ["", ".tar"])
@@ -242,7 +242,7 @@ def test_what_changes_after_the_plan_is_told(tmp_path: Path, tail: str) -> None:
 def test_a_package_that_is_gone_is_told(tmp_path: Path) -> None:
     source = EarkSource(tmp_path / "nothing")
     with pytest.raises(SourceGone):
-        next(source.records(nobody))
+        next(source.records(ignore_event))
     with pytest.raises(SourceGone):
         reopen_eark(source.identity)
 

@@ -14,9 +14,9 @@ from lxml import etree
 
 import noarkit
 from noarkit.errors import PackageFault
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.eark import EarkSource, find_eark
-from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.finders import open_source, reopen
 from noarkit.sources.port import SourceRecord
 from tests.sources.eark.foreign import submission
 from tests.sources.landed import land, sha256
@@ -88,14 +88,14 @@ def test_a_plan_finds_the_tables_again_and_what_is_no_archive_is_told(tmp_path: 
     source = find_eark(str(place))
     assert isinstance(source, EarkSource)
     fitted = source.fitted({"kind": "eark", "siard": "representations/rep1/data/base.siard"})
-    before = list(fitted.records(nobody))
+    before = list(fitted.records(ignore_event))
     again = reopen(fitted.identity)
-    assert list(again.records(nobody)) == before
+    assert list(again.records(ignore_event)) == before
     kinds = [item.kind for item in before if isinstance(item, SourceRecord)]
     assert (kinds.count("person"), kinds.count("letter")) == (2, 1)
     (place / "representations" / "rep1" / "data" / "base.siard").write_bytes(b"PK no archive")
     with pytest.raises(PackageFault):
-        list(reopen(fitted.identity).records(nobody))
+        list(reopen(fitted.identity).records(ignore_event))
 
 
 def test_several_archives_are_kept_whole_and_the_way_to_their_rows_is_told(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_several_archives_are_kept_whole_and_the_way_to_their_rows_is_told(tmp_p
     place = packed(tmp_path, "", {"one.siard": siard, "two.siard": siard})
     source = open_source(str(place))
     assert isinstance(source, EarkSource)
-    found = [item for item in source.records(nobody) if isinstance(item, SourceRecord) and item.notes]
+    found = [item for item in source.records(ignore_event) if isinstance(item, SourceRecord) and item.notes]
     assert [(item.key.rpartition("/")[2], item.notes[0].code) for item in found] == [
         ("one.siard", "W254"),
         ("two.siard", "W254"),
@@ -117,5 +117,5 @@ def test_a_table_that_is_called_as_another_kind_of_record_is_not_mistaken_for_it
     place = packed(tmp_path, "", {"base.siard": siard})
     planned = noarkit.plan(place, tmp_path / "run")
     assert planned.records == {"mapped": 6}
-    found = [item for item in open_source(str(place)).records(nobody) if isinstance(item, SourceRecord)]
+    found = [item for item in open_source(str(place)).records(ignore_event) if isinstance(item, SourceRecord)]
     assert [note.code for item in found for note in item.notes] == ["W254"]

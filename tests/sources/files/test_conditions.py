@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.files import FileTree
 from noarkit.sources.scan import scan
 from samples.files.outlook import ole2
@@ -51,7 +51,7 @@ def test_a_file_is_told_by_what_it_holds(
     name: str, content: bytes, media_type: str | None, noted: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / name).write_bytes(content)
-    report = scan(FileTree(tmp_path), nobody)
-    assert list(report.noted) == noted
+    report = scan(FileTree(tmp_path), ignore_event)
+    assert list(report.notes) == noted
     if media_type:
         assert list(report.formats) == [media_type]

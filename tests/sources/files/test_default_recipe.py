@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.events import nobody
-from noarkit.graph.entity import Entity, Mapped
+from noarkit.events import ignore_event
+from noarkit.graph.entity import Entity, MappedRecord
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.port import SourceRecord
 from noarkit.sources.recipe.checking import check
@@ -41,24 +41,24 @@ def lay_out(root: Path) -> FileTree:
     return FileTree(root, POLICY)
 
 
-def mapped(source: FileTree) -> list[Mapped]:
+def mapped(source: FileTree) -> list[MappedRecord]:
     """Every record through the source's own recipe."""
     mapper = compile_recipe(read_recipe(source.default_recipe(), "default"))
-    records = [item for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    records = [item for item in source.records(ignore_event) if isinstance(item, SourceRecord)]
     told = [mapper.map(record) for record in records]
-    taken = [one for one in told if isinstance(one, Mapped)]
+    taken = [one for one in told if isinstance(one, MappedRecord)]
     assert len(taken) == len(records)
     return taken
 
 
-def by_type(taken: list[Mapped], kind: str) -> dict[str, Entity]:
+def by_type(taken: list[MappedRecord], kind: str) -> dict[str, Entity]:
     """The entities of a type by key."""
     return {entity.key: entity for one in taken for entity in one.entities if entity.type == kind}
 
 
 def test_the_default_recipe_has_no_fault(tmp_path: Path) -> None:
     source = lay_out(tmp_path)
-    samples = [item for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    samples = [item for item in source.records(ignore_event) if isinstance(item, SourceRecord)]
     assert check(read_recipe(source.default_recipe(), "default"), samples) == []
 
 
@@ -110,6 +110,6 @@ def test_two_trees_have_names_of_their_own_in_the_archive_however_odd(tmp_path: 
 
 def test_the_proposal_fits_what_was_seen(tmp_path: Path) -> None:
     source = lay_out(tmp_path)
-    recipe = read_recipe(source.proposal(nobody), "proposed")
-    samples = [item for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    recipe = read_recipe(source.proposal(ignore_event), "proposed")
+    samples = [item for item in source.records(ignore_event) if isinstance(item, SourceRecord)]
     assert [problem for problem in check(recipe, samples) if not problem.warning] == []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.detect import MediaTypes, looks_like_mailbox
 from noarkit.sources.files.puids import Puids
@@ -70,7 +70,7 @@ def test_a_mailbox_is_known_by_its_first_lines() -> None:
 def test_records_carry_what_was_told_and_the_plan_may_do_without(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(PDF)
     for policy, expected in ((FilePolicy(), "application/pdf"), (FilePolicy(media_types=False), None)):
-        (record,) = FileTree(tmp_path, policy).records(nobody)
+        (record,) = FileTree(tmp_path, policy).records(ignore_event)
         assert isinstance(record, SourceRecord)
         assert record.fields["media_type"] == expected
         assert record.contents[0].media_type == expected
@@ -83,7 +83,7 @@ def test_puids_are_told_whatever_the_name_and_alike_files_are_asked_for_once(tmp
     (tmp_path / "c.eml").write_bytes(b"Subject: hei\nFrom: a@b.no\n\nx")
     (tmp_path / "d").write_bytes(b"")
     (tmp_path / "e").write_bytes(os.urandom(300_000))
-    records = FileTree(tmp_path, FilePolicy(puids=True)).records(nobody)
+    records = FileTree(tmp_path, FilePolicy(puids=True)).records(ignore_event)
     told = {item.key: item.contents[0].puid for item in records if isinstance(item, SourceRecord)}
     assert told == {
         "a.pdf": "fmt/276",

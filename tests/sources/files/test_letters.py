@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.events import nobody
-from noarkit.graph.entity import Entity, Mapped
+from noarkit.events import ignore_event
+from noarkit.graph.entity import Entity, MappedRecord
 from noarkit.sources.files import FileTree
 from noarkit.sources.files.owners import owner_of
 from noarkit.sources.port import SourceRecord
@@ -59,13 +59,13 @@ def mapped(source: FileTree) -> dict[str, list[Entity]]:
     """Everything that the source's own recipe makes, by type, without what many records share twice."""
     recipe = read_recipe(source.default_recipe(), "default")
     fitted = source.fitted(recipe.data["source"])  # type: ignore[arg-type]  # a table, as read_recipe saw
-    records = [item for item in fitted.records(nobody) if isinstance(item, SourceRecord)]
+    records = [item for item in fitted.records(ignore_event) if isinstance(item, SourceRecord)]
     assert [problem for problem in check(recipe, records) if not problem.warning] == []
     mapper = compile_recipe(recipe)
     made: dict[str, Entity] = {}
     for record in records:
         told = mapper.map(record)
-        assert isinstance(told, Mapped), told
+        assert isinstance(told, MappedRecord), told
         made |= {entity.key: entity for entity in told.entities}
     types = {entity.type for entity in made.values()}
     return {kind: [one for one in made.values() if one.type == kind] for kind in types}
@@ -154,7 +154,7 @@ def test_a_folder_without_mails_has_the_recipe_it_had(tmp_path: Path) -> None:
 
 def test_the_proposal_is_the_default_with_what_was_seen(tmp_path: Path) -> None:
     source = lay_out(tmp_path)
-    text = source.proposal(nobody)
+    text = source.proposal(ignore_event)
     assert text.endswith(source.default_recipe())
     assert 'own_domains = ["fjord.example"]' in text
     assert "file: 13 records" in text

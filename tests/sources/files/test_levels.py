@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.events import nobody
-from noarkit.graph.entity import Entity, Mapped
+from noarkit.events import ignore_event
+from noarkit.graph.entity import Entity, MappedRecord
 from noarkit.sources.files import FileTree
 from noarkit.sources.files.levels import Levels, survey
 from noarkit.sources.port import SourceRecord, fitted
@@ -27,10 +27,10 @@ def mapped(root: Path) -> list[Entity]:
     mapper = compile_recipe(recipe)
     source = fitted(FileTree(root), recipe.data.get("source"))
     made: list[Entity] = []
-    for item in source.records(nobody):
+    for item in source.records(ignore_event):
         assert isinstance(item, SourceRecord)
         told = mapper.map(item)
-        assert isinstance(told, Mapped), told
+        assert isinstance(told, MappedRecord), told
         made += told.entities
     return made
 

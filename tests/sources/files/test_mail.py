@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noarkit.errors import PlanFault
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.sources.files import FilePolicy, FileTree
-from noarkit.sources.files.mail import read_head, read_whole, seen_from
+from noarkit.sources.files.mail import read_head, read_mail, with_direction
 from noarkit.sources.files.mailbox import spans
 from noarkit.sources.port import SourceItem, SourceRecord
 
@@ -47,7 +47,7 @@ def letter(**headers: str) -> EmailMessage:
 
 def read(tmp_path: Path, policy: FilePolicy) -> list[SourceItem]:
     """What a tree yields."""
-    return list(FileTree(tmp_path, policy).records(nobody))
+    return list(FileTree(tmp_path, policy).records(ignore_event))
 
 
 def one(tmp_path: Path, policy: FilePolicy) -> SourceRecord:
@@ -105,7 +105,7 @@ def test_a_date_that_is_none_is_left_open_and_told(date: str) -> None:
 
 
 def test_attachments_are_told_apart_from_the_body() -> None:
-    told = read_whole(bytes(letter()))
+    told = read_mail(bytes(letter()))
     assert [(part.number, part.name, part.media_type) for part in told.attachments] == [
         (1, "kårt.pdf", "application/pdf"),
         (2, "part-2", "message/rfc822"),
@@ -268,7 +268,7 @@ def almost_mail(draw: st.DrawFn) -> bytes:
 @settings(max_examples=400, deadline=None)
 @given(st.one_of(almost_mail(), st.binary(max_size=200)))
 def test_no_bytes_make_the_reader_of_mail_stumble(content: bytes) -> None:
-    for told in (read_head(content), read_whole(content)):
+    for told in (read_head(content), read_mail(content)):
         if told.is_mail:
             assert {"subject", "from", "to", "date", "parties"} <= set(told.fields)
             str(told.fields).encode("utf-8")
@@ -277,7 +277,7 @@ def test_no_bytes_make_the_reader_of_mail_stumble(content: bytes) -> None:
 
 def test_a_mail_nested_beyond_reason_is_read_as_far_as_its_head() -> None:
     content = b"From: a@b.no\r\n" + b"Content-Type: message/rfc822\r\n\r\n" * 3000 + b"slutt"
-    told = read_whole(content)
+    told = read_mail(content)
     assert told.fields["from"]
 
 
@@ -305,7 +305,7 @@ def test_attachments_are_the_bytes_that_were_sent_whatever_surrounds_them() -> N
         b"Subject: inni\r\nContent-Type: multipart/mixed; boundary=C\r\n\r\n--C\r\n\r\nx\r\n--C--\r\n\r\n"
         b"--B--\r\nepilogue"
     )
-    told = read_whole(HEAD + body)
+    told = read_mail(HEAD + body)
     assert [(part.name, part.media_type) for part in told.attachments] == [
         ("kårt.bin", "text/plain"),
         ("part-2", "message/rfc822"),
@@ -315,7 +315,7 @@ def test_attachments_are_the_bytes_that_were_sent_whatever_surrounds_them() -> N
         b"--C--\r\n"
     )
     assert not told.defective
-    assert read_whole(HEAD + body.replace(b"--B--", b"")).defective
+    assert read_mail(HEAD + body.replace(b"--B--", b"")).defective
 
 
 OURS = ("fjord.example", "@fjordby.example")
@@ -335,15 +335,15 @@ OURS = ("fjord.example", "@fjordby.example")
     ],
 )
 def test_the_owners_domains_tell_which_way_a_mail_went(headers: str, direction: str) -> None:
-    told = seen_from(read_head(headers.encode()).fields, OURS)
+    told = with_direction(read_head(headers.encode()).fields, OURS)
     assert told["direction"] == direction
-    assert seen_from(read_head(headers.encode()).fields, ())["direction"] == ""
+    assert with_direction(read_head(headers.encode()).fields, ())["direction"] == ""
 
 
 def test_the_recipes_own_domains_reach_the_records(tmp_path: Path) -> None:
     (tmp_path / "a.eml").write_bytes(bytes(letter()))
     source = FileTree(tmp_path).fitted({"kind": "files", "mail": "parts", "own_domains": ["example.no"]})
-    (record,) = [item for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    (record,) = [item for item in source.records(ignore_event) if isinstance(item, SourceRecord)]
     assert mail_of(record)["direction"] == "internal"
     settings_of = FileTree(tmp_path).fitted({"own_domains": "example.no"}).identity.settings
     assert settings_of == {"own_domains": ("example.no",)}

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from noarkit.errors import UnsafePath
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.files import FilePolicy, FileTree
-from noarkit.sources.files.names import key_of, path_of, readable, text_of, twins
+from noarkit.sources.files.names import find_twins, key_of, path_of, readable, text_of
 from noarkit.sources.port import SourceRecord
 
 ODD = [
@@ -102,14 +102,14 @@ def test_keys_that_no_path_ever_had_are_refused(key: str) -> None:
 def test_twins_are_told_by_case_and_by_composition() -> None:
     composed, loose = "æå".encode(), unicodedata.normalize("NFD", "æå").encode()
     held = [b"a", b"A", b"b", composed, loose, b"\xff", b"\xfe"]
-    assert twins(held, held) == {b"a": True, b"A": True, composed: False, loose: False}
+    assert find_twins(held, held) == {b"a": True, b"A": True, composed: False, loose: False}
 
 
 def test_twins_are_found_in_a_crowd() -> None:
     held = [f"fil-{number:06}".encode() for number in range(45_000)] + [b"FIL-000007", b"FIL-044999", b"FIL-09999"]
-    told = twins(held, held)
+    told = find_twins(held, held)
     assert sorted(told) == [b"FIL-000007", b"FIL-044999", b"fil-000007", b"fil-044999"]
-    assert twins(held[:45_000], held[:45_000]) == {}
+    assert find_twins(held[:45_000], held[:45_000]) == {}
 
 
 @settings(max_examples=60, deadline=None)
@@ -121,7 +121,7 @@ def test_odd_trees_come_back_byte_for_byte(held: dict[bytes, bytes], folders: li
         for name, content in held.items():
             Path(text_path(root + name)).write_bytes(content)
         source = FileTree(Path(place), FilePolicy(look_inside=False))
-        records = [item for item in source.records(nobody) if isinstance(item, SourceRecord)]
+        records = [item for item in source.records(ignore_event) if isinstance(item, SourceRecord)]
         prefix = b"".join(folder + b"/" for folder in folders)
         assert {path_of(record.key)[len(prefix) :] for record in records} == set(held)
         for record in records:
@@ -147,7 +147,7 @@ def test_oddities_are_noted_by_code(tmp_path: Path) -> None:
     (deep / ("n" * 60)).write_text("x")
     noted = {
         item.key: [note.code for note in item.notes]
-        for item in FileTree(tmp_path, FilePolicy(look_inside=False)).records(nobody)
+        for item in FileTree(tmp_path, FilePolicy(look_inside=False)).records(ignore_event)
         if isinstance(item, SourceRecord)
     }
     assert noted == {
@@ -167,7 +167,7 @@ def test_oddities_are_noted_by_code(tmp_path: Path) -> None:
 def test_what_is_odd_in_a_folders_name_is_noted_on_its_files(tmp_path: Path) -> None:
     (tmp_path / "\udcfe/b").mkdir(parents=True)
     (tmp_path / "\udcfe/b/\udcff").write_text("x")
-    records = FileTree(tmp_path, FilePolicy(look_inside=False)).records(nobody)
+    records = FileTree(tmp_path, FilePolicy(look_inside=False)).records(ignore_event)
     assert [[note.code for note in item.notes] for item in records if isinstance(item, SourceRecord)] == [["W201"]]
 
 
@@ -177,4 +177,6 @@ def test_where_an_odd_root_lies_is_told_as_text(tmp_path: Path) -> None:
     (root / "a").write_text("x")
     source = FileTree(root)
     assert source.identity.where == f"{tmp_path}/%FFrot"
-    assert [item.fields["root"] for item in source.records(nobody) if isinstance(item, SourceRecord)] == ["\ufffdrot"]
+    assert [item.fields["root"] for item in source.records(ignore_event) if isinstance(item, SourceRecord)] == [
+        "\ufffdrot"
+    ]

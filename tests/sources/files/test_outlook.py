@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.files import FilePolicy, FileTree, outlook
 from noarkit.sources.files.outlook import read_message, read_message_part
-from noarkit.sources.opening import open_source
+from noarkit.sources.finders import open_source
 from noarkit.sources.port import SourceRecord
 from samples.files.outlook import message, ole2
 
@@ -30,12 +30,12 @@ MESSAGE = message(
 
 def records(place: Path, **wanted: object) -> list[SourceRecord]:
     """What a tree yields on some terms."""
-    found = FileTree(place, FilePolicy().shaped(wanted)).records(nobody)
+    found = FileTree(place, FilePolicy().with_settings(wanted)).records(ignore_event)
     return [item for item in found if isinstance(item, SourceRecord)]
 
 
 def test_a_message_tells_who_when_and_what() -> None:
-    told = read_message(BytesIO(MESSAGE), whole=True)
+    told = read_message(BytesIO(MESSAGE), include_parts=True)
     assert told.fields["subject"] == "Søknad om båtplass"
     assert told.fields["from"] == [{"name": "Kåre Ås", "address": "kare@example.no", "role": "from"}]
     assert told.fields["to"] == [{"name": "Fjord kommune", "address": "post@fjord.example", "role": "to"}]
@@ -62,7 +62,9 @@ def test_the_message_stays_whole_and_its_attachments_are_read_from_within_it(tmp
 
 def test_a_message_that_is_named_itself_is_taken_apart(tmp_path: Path) -> None:
     (tmp_path / "a.msg").write_bytes(MESSAGE)
-    found = [item for item in open_source(str(tmp_path / "a.msg")).records(nobody) if isinstance(item, SourceRecord)]
+    found = [
+        item for item in open_source(str(tmp_path / "a.msg")).records(ignore_event) if isinstance(item, SourceRecord)
+    ]
     assert [len(record.contents) for record in found] == [3]
 
 
@@ -107,7 +109,7 @@ def test_no_damage_makes_the_reader_stumble(changes: list[tuple[int, int]]) -> N
     damaged = bytearray(MESSAGE)
     for at, value in changes:
         damaged[at] = value
-    told = read_message(BytesIO(bytes(damaged)), whole=True)
+    told = read_message(BytesIO(bytes(damaged)), include_parts=True)
     str(told.fields).encode("utf-8")
     for number in range(1, len(told.attachments) + 1):
         payload = read_message_part(BytesIO(bytes(damaged)), number)
@@ -116,4 +118,4 @@ def test_no_damage_makes_the_reader_stumble(changes: list[tuple[int, int]]) -> N
 
 def test_a_chain_of_entries_without_end_is_refused_in_bounded_depth() -> None:
     many = ole2({"__properties_version1.0": bytes(32), **{f"x{number}": b"" for number in range(5_000)}})
-    assert not read_message(BytesIO(many), whole=True).is_mail
+    assert not read_message(BytesIO(many), include_parts=True).is_mail

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noarkit.errors import ItemMalformed, ItemVanished
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.sources.files import FilePolicy, FileTree, registers, sheets, tables
 from noarkit.sources.port import SourceItem, SourceRecord
@@ -36,7 +36,7 @@ def lay_out(root: Path, held: Mapping[str, bytes]) -> None:
 
 def read(root: Path, policy: FilePolicy = PLAIN) -> list[SourceItem]:
     """All that a tree yields."""
-    return list(FileTree(root, policy).records(nobody))
+    return list(FileTree(root, policy).records(ignore_event))
 
 
 def told(root: Path, policy: FilePolicy = PLAIN) -> dict[str, object]:
@@ -249,7 +249,7 @@ def test_what_was_written_as_csv_is_read_again(rows: list[tuple[str, str]], deli
     )
     expected = [{"en": one, "to": other} for one, other in rows if one.strip() or other.strip()]
     with tables.text_of(BytesIO(text.encode())) as file:
-        assert list(tables.named(tables.csv_rows(file))) == expected
+        assert list(tables.mapping_rows(tables.csv_rows(file))) == expected
 
 
 @settings(max_examples=100, deadline=None)
@@ -278,7 +278,7 @@ def test_no_bytes_make_the_reader_of_registers_stumble(content: bytes, name: str
         file.write(content)
         file.seek(0)
         try:
-            registers.read(file, where=name).close()
+            registers.read_register(file, where=name).close()
         except ItemMalformed as fault:
             assert fault.data["key"] == name
 
@@ -295,7 +295,7 @@ def test_no_bytes_make_the_reader_of_registers_stumble(content: bytes, name: str
 )
 def test_a_workbook_that_breaks_its_form_is_malformed(rows: str) -> None:
     with pytest.raises(ItemMalformed):
-        registers.read(BytesIO(workbook(rows)), where="m.xlsx")
+        registers.read_register(BytesIO(workbook(rows)), where="m.xlsx")
 
 
 def test_a_workbook_that_grows_beyond_measure_is_refused() -> None:
@@ -303,4 +303,4 @@ def test_a_workbook_that_grows_beyond_measure_is_refused() -> None:
     with zipfile.ZipFile(target, "a", zipfile.ZIP_DEFLATED) as book:
         book.writestr("xl/sharedStrings.xml", f'<sst xmlns="{BOOK}">' + " " * 8_000_000 + "</sst>")
     with pytest.raises(ItemMalformed, match="ratio"):
-        registers.read(target, where="m.xlsx")
+        registers.read_register(target, where="m.xlsx")

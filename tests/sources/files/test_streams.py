@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ItemChanged, ItemNotAFile, ItemUnreadable, ItemVanished, SourceGone, UnsafePath
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import Content
 from noarkit.sources.files import FileTree, folders
 from noarkit.sources.port import SourceRecord
@@ -33,7 +33,7 @@ def tree(tmp_path: Path) -> FileTree:
 
 def planned(tree: FileTree) -> Content:
     """The content of its one file."""
-    (record,) = tree.records(nobody)
+    (record,) = tree.records(ignore_event)
     assert isinstance(record, SourceRecord)
     return record.contents[0]
 

@@ -11,17 +11,17 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.errors import PlanFault
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.default import default_recipe
-from noarkit.sources.opening import open_source, reopen
+from noarkit.sources.finders import open_source, reopen
 from noarkit.sources.port import Source, SourceRecord, fitted
 from noarkit.sources.recipe import read_recipe
 
 
 def keys(source: Source) -> list[str]:
     """The keys of what is taken."""
-    return [item.key for item in source.records(nobody) if isinstance(item, SourceRecord)]
+    return [item.key for item in source.records(ignore_event) if isinstance(item, SourceRecord)]
 
 
 @pytest.fixture

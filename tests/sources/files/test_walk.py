@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import SourceGone
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.sources.files import FilePolicy, FileTree
-from noarkit.sources.files.judge import Folder, Found
+from noarkit.sources.files.file_filter import Folder, FoundFile
 from noarkit.sources.files.records import RecordMaker
 from noarkit.sources.port import SourceItem, SourceRecord
 
@@ -25,7 +25,7 @@ OUTSIDE = FilePolicy(look_inside=False)
 
 def items(root: Path, policy: FilePolicy = OUTSIDE) -> list[SourceItem]:
     """All that a tree yields."""
-    return list(FileTree(root, policy).records(nobody))
+    return list(FileTree(root, policy).records(ignore_event))
 
 
 def keys(root: Path, policy: FilePolicy = OUTSIDE) -> list[str]:
@@ -85,7 +85,7 @@ def test_a_file_in_the_root_has_no_top(tmp_path: Path) -> None:
 def test_owners_without_a_name_are_told_by_number() -> None:
     status = os.stat_result((0o100644, 1, 1, 1, 54_321, 54_322, 7, 0, 0, 0), {"st_mtime_ns": 0})
     folder = Folder(key="", text="", steps=(), parts=(), handle=-1, names=([b"a"], []))
-    fields = RecordMaker("rot", now=0).file(Found(folder, b"a", status, None, False)).fields
+    fields = RecordMaker("rot", now=0).file(FoundFile(folder, b"a", status, None, False)).fields
     assert (fields["owner"], fields["group"]) == ("54321", "54322")
 
 
@@ -149,7 +149,7 @@ def test_files_changed_just_now_are_set_aside_when_asked(tmp_path: Path) -> None
     for name, age in (("old", -120), ("new", -10), ("future", 10_000)):
         os.utime(tmp_path / name, (1_000_000_000 + age, 1_000_000_000 + age))
     tree = FileTree(tmp_path, FilePolicy(settle_s=60, look_inside=False), clock=lambda: 1_000_000_000.0)
-    told = list(tree.records(nobody))
+    told = list(tree.records(ignore_event))
     assert [item.record_key for item in told if isinstance(item, SetAside) and item.code == "F205"] == ["new"]
     assert [item.key for item in told if isinstance(item, SourceRecord)] == ["future", "old"]
 
@@ -181,7 +181,7 @@ def as_nobody(root: Path, policy: str = "FilePolicy(look_inside=False)") -> list
     code = f"""
 import os, sys
 from pathlib import Path
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.errors import SourceFault
 source = FileTree(Path(sys.argv[1]), {policy})
@@ -189,7 +189,7 @@ source.default_recipe()
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
-    for item in source.records(nobody):
+    for item in source.records(ignore_event):
         print(getattr(item, "code", "taken"), getattr(item, "record_key", getattr(item, "key", "")))
 except SourceFault as fault:
     print(fault.code, "gone")
@@ -232,7 +232,7 @@ def test_a_root_that_may_not_be_read_is_no_empty_source(open_to_all: Path) -> No
 
 def test_a_file_that_vanishes_under_the_walk_is_set_aside(tmp_path: Path) -> None:
     write(tmp_path, "a", "b", "c", "d/e")
-    told = FileTree(tmp_path, OUTSIDE).records(nobody)
+    told = FileTree(tmp_path, OUTSIDE).records(ignore_event)
     next(told)
     (tmp_path / "b").unlink()
     (tmp_path / "d/e").unlink()
@@ -244,7 +244,7 @@ def test_a_file_that_vanishes_under_the_walk_is_set_aside(tmp_path: Path) -> Non
 def test_a_root_that_vanishes_under_the_walk_stops_it(tmp_path: Path) -> None:
     root = tmp_path / "root"
     write(root, "a", "b", "c/d", "e/f")
-    told = FileTree(root, OUTSIDE).records(nobody)
+    told = FileTree(root, OUTSIDE).records(ignore_event)
     next(told)
     root.rename(tmp_path / "elsewhere")
     with pytest.raises(SourceGone):
@@ -253,7 +253,7 @@ def test_a_root_that_vanishes_under_the_walk_stops_it(tmp_path: Path) -> None:
 
 def test_a_folder_swapped_for_a_link_is_not_entered(tmp_path: Path) -> None:
     write(tmp_path, "tree/a", "tree/b/c", "secret/s")
-    told = FileTree(tmp_path / "tree", OUTSIDE).records(nobody)
+    told = FileTree(tmp_path / "tree", OUTSIDE).records(ignore_event)
     next(told)
     (tmp_path / "tree/b/c").unlink()
     (tmp_path / "tree/b").rmdir()
@@ -301,11 +301,11 @@ def test_a_chain_deeper_than_there_are_descriptors_is_walked(tmp_path: Path) -> 
     code = """
 import resource, sys
 from pathlib import Path
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.files import FileTree
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (120, hard))
-print(sum(1 for _ in FileTree(Path(sys.argv[1])).records(nobody)))
+print(sum(1 for _ in FileTree(Path(sys.argv[1])).records(ignore_event)))
 """
     told = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
     assert int(told.stdout) == 2 * depth
@@ -317,10 +317,10 @@ def test_a_folder_of_many_files_costs_little_memory(tmp_path: Path) -> None:
     code = """
 import resource, sys
 from pathlib import Path
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.files import FilePolicy, FileTree
 source = FileTree(Path(sys.argv[1]), FilePolicy(look_inside=False))
-told = source.records(nobody)
+told = source.records(ignore_event)
 next(told)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 count = 1 + sum(1 for _ in told)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.sources.files import FileTree
 from noarkit.sources.files.zipped import office_type
 from noarkit.sources.port import SourceRecord
@@ -82,5 +82,5 @@ def test_a_member_that_is_said_to_lie_elsewhere_is_not_believed(tmp_path: Path) 
 
 def test_a_document_without_an_ending_gets_its_type(tmp_path: Path) -> None:
     zipped(tmp_path / "brev", ("media/a.bin", "x" * 9000), ("mimetype", TEXT))
-    (record,) = (one for one in FileTree(tmp_path).records(nobody) if isinstance(one, SourceRecord))
+    (record,) = (one for one in FileTree(tmp_path).records(ignore_event) if isinstance(one, SourceRecord))
     assert record.contents[0].media_type == TEXT

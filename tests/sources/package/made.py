@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import Entity, SetAside
 from noarkit.sources.package import ExtractSource, find_extract
 from noarkit.sources.port import Groundwork, SourceItem, SourceRecord
@@ -122,7 +122,7 @@ def package(place: Path, structure: str | bytes, files: Iterable[str] = ()) -> E
 
 def items(source: ExtractSource) -> list[SourceItem]:
     """All it yields."""
-    return list(source.records(nobody))
+    return list(source.records(ignore_event))
 
 
 def records(source: ExtractSource) -> dict[str, SourceRecord]:

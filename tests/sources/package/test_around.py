@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.events import nobody
+from noarkit.events import ignore_event
 from noarkit.graph.entity import Skipped
 from noarkit.packages.bagit.write import files_below, make_bag
 from noarkit.packages.eark.write import EarkFile, Representation, make_eark
-from noarkit.sources.opening import open_source
+from noarkit.sources.finders import open_source
 from noarkit.sources.package import ExtractSource
 from samples.packages.dias import UUID, good_dias
 from samples.packages.dias_bad import extract
@@ -22,7 +22,7 @@ from samples.packages.dias_bad import extract
 def around(place: Path) -> set[str]:
     source = open_source(str(place))
     assert isinstance(source, ExtractSource)
-    return {item.record_key for item in source.records(nobody) if isinstance(item, Skipped)}
+    return {item.record_key for item in source.records(ignore_event) if isinstance(item, Skipped)}
 
 
 def outside(names: list[str], inner: str) -> set[str]:

@@ -10,7 +10,7 @@ from noarkit import ingestion
 from noarkit.errors import UsageFault
 from noarkit.graph.losses import losses
 from noarkit.graph.store import GraphStore
-from noarkit.sources.opening import reopen
+from noarkit.sources.finders import reopen
 from noarkit.sources.package import ExtractSource
 from noarkit.words.texts import explain
 from tests.sources.package.made import (

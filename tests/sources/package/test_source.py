@@ -14,9 +14,9 @@ from noarkit.archive.paging import objects
 from noarkit.archive.registers import ListedCode
 from noarkit.archive.values import Query, SavedObject
 from noarkit.errors import ItemChanged, ItemVanished, NotAllowed, PlanFault, SourceGone
-from noarkit.events import nobody
-from noarkit.sources.opening import open_source, reopen
-from noarkit.sources.package import ExtractSource, Terms, find_extract, read_terms
+from noarkit.events import ignore_event
+from noarkit.sources.finders import open_source, reopen
+from noarkit.sources.package import ExtractRecipe, ExtractSource, find_extract, read_extract_recipe
 from noarkit.sources.port import Groundwork, SourceIdentity
 from noarkit.sources.scan import scan
 from tests.load.journey import add_plain_account
@@ -78,11 +78,11 @@ def test_an_extract_that_is_gone_is_told(tmp_path: Path) -> None:
     with pytest.raises(SourceGone):
         reopen(SourceIdentity("noark5", str(tmp_path / "borte"), {}))
     with pytest.raises(SourceGone):
-        list(ExtractSource(tmp_path).records(nobody))
+        list(ExtractSource(tmp_path).records(ignore_event))
 
 
 def test_a_scan_counts_folders_records_and_documents(tmp_path: Path) -> None:
-    found = scan(whole(tmp_path), nobody)
+    found = scan(whole(tmp_path), ignore_event)
     assert (found.records, found.contents) == (2, 1)
     assert found.kinds == {"saksmappe": 1, "journalpost": 1}
 
@@ -127,7 +127,7 @@ def test_what_was_closed_is_closed_with_its_own_date_and_name(tmp_path: Path) ->
     whole(tmp_path / "package")
     with archive_in(tmp_path / "archive") as archive:
         way = ingest(tmp_path / "package", tmp_path / "run", archive)
-        assert way.closed.refused == 0
+        assert way.closed.refused_count == 0
         case, post = one(archive, "Saksmappe", 10), one(archive, "Journalpost", 11)
     assert (case.fields["avsluttetDato"], case.fields["avsluttetAv"]) == ("2015-03-04T04:06:07.000Z", "Ola")
     assert (post.fields["avsluttetDato"], post.fields["avsluttetAv"]) == ("2013-12-31T23:00:00.000Z", "Per")
@@ -235,7 +235,7 @@ def test_an_account_that_may_not_write_what_the_archive_fills_in_loads_all_the_r
         Administration(archive).put_code("administrativEnhet", ListedCode("A", "Avdelingen"))
         way = ingest(tmp_path / "package", tmp_path / "run", archive.acting("plain"))
         assert way.numbers.archived == 2
-        assert way.closed.refused == 2  # class and system are closed by a date, which the account may not write
+        assert way.closed.refused_count == 2  # class and system are closed by a date, which the account may not write
         (case,) = objects(archive, Query("Saksmappe"))
         assert case.fields["uuid"] != uuid(10)
         assert case.fields["avsluttetAv"] != "Ola"
@@ -266,10 +266,10 @@ def test_the_change_log_goes_with_the_extract(tmp_path: Path) -> None:
 
 def test_a_recipe_may_set_names_and_zone_of_an_extract_and_nothing_else() -> None:
     text = '[target]\nexternal_system = "gammelt"\nzone = "UTC"\nclose = false\n'
-    assert read_terms(text, "r") == Terms("gammelt", "UTC", close=False)
+    assert read_extract_recipe(text, "r") == ExtractRecipe("gammelt", "UTC", close=False)
     for wrong in ("[target", '[[map]]\nfor = "file"', "[target]\nmodel = 2", '[target]\nzone = "Månen/Sør"'):
         with pytest.raises(PlanFault):
-            read_terms(wrong, "r")
+            read_extract_recipe(wrong, "r")
 
 
 def test_the_system_and_the_period_of_a_package_are_named_as_what_no_unit_can_hold(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_the_system_and_the_period_of_a_package_are_named_as_what_no_unit_can_ho
         "<value>2001-01-01</value></property></properties></additionalElement></addml>",
         "utf-8",
     )
-    (note,) = [note for item in source.records(nobody) if isinstance(item, Groundwork) for note in item.notes]
+    (note,) = [note for item in source.records(ignore_event) if isinstance(item, Groundwork) for note in item.notes]
     losses = note.data["losses"]
     assert isinstance(losses, list)
     assert [(element, value) for _, element, value, _ in losses] == [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from noarkit.graph.entity import Content, Entity, Mapped, SetAside, Skipped
+from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped
 from noarkit.sources.port import SourceRecord
 from noarkit.sources.recipe import RecipeProblem, check, compile_recipe, read_recipe
 
@@ -22,7 +22,7 @@ def holding(fields: Mapping[str, object], key: str = "k", *contents: str, kind: 
     return SourceRecord(kind, key, fields, held)
 
 
-def outcome(recipe: str, *records: SourceRecord) -> Mapped | SetAside | Skipped:
+def outcome(recipe: str, *records: SourceRecord) -> MappedRecord | SetAside | Skipped:
     """What the last of `records` becomes, after the others."""
     mapper = compile_recipe(read_recipe(recipe, "test.toml"))
     return [mapper.map(one) for one in records][-1]
@@ -31,7 +31,7 @@ def outcome(recipe: str, *records: SourceRecord) -> Mapped | SetAside | Skipped:
 def mapped(recipe: str, *records: SourceRecord) -> dict[str, Entity]:
     """The entities of the last of `records`, by key."""
     found = outcome(recipe, *records)
-    assert isinstance(found, Mapped), found
+    assert isinstance(found, MappedRecord), found
     return {entity.key: entity for entity in found.entities}
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from noarkit.errors import PlanFault
-from noarkit.graph.entity import Mapped, Note, Skipped, Target
+from noarkit.graph.entity import MappedRecord, Note, Skipped, Target
 from noarkit.sources.recipe import compile_recipe, read_recipe
 from tests.sources.recipe.recipes import HEAD, fields_of, holding, mapped, outcome, problems, record, set_aside
 
@@ -161,8 +161,8 @@ def test_folders_are_made_once_and_handed_out_again_as_they_were() -> None:
     mapper = compile_recipe(read_recipe(recipe, "r"))
     first = mapper.map(record("1", folder="f", name="one"))
     second = mapper.map(record("2", folder="f", name="two"))
-    assert isinstance(first, Mapped)
-    assert isinstance(second, Mapped)
+    assert isinstance(first, MappedRecord)
+    assert isinstance(second, MappedRecord)
     assert second.entities[0] is first.entities[0]
     assert first.entities[0].fields == {"tittel": "one"}
 
@@ -372,24 +372,24 @@ def test_fields_take_wire_forms_and_blank_ones_are_left_out() -> None:
 def test_forbidden_signs_and_long_texts_are_changed_and_told() -> None:
     recipe = HEAD + '[formats]\nlongest = 5\n[[map]]\nfields = { tittel = "= record.t" }\n'
     found = outcome(recipe, record(t="a\x00\ud800b"))
-    assert isinstance(found, Mapped)
+    assert isinstance(found, MappedRecord)
     assert found.entities[0].fields == {"tittel": "a\ufffd\ufffdb"}
     assert found.notes == (Note("W221", {"field": "tittel", "count": 2}),)
     found = outcome(recipe, record(t="abcdefg"))
-    assert isinstance(found, Mapped)
+    assert isinstance(found, MappedRecord)
     assert found.entities[0].fields == {"tittel": "abcd…"}
     assert found.notes == (Note("W222", {"field": "tittel", "length": 7, "longest": 5}),)
 
 
 def test_the_notes_of_the_source_stay_with_the_record() -> None:
     found = outcome(HEAD, replace(record(), notes=(Note("W207"),)))
-    assert isinstance(found, Mapped)
+    assert isinstance(found, MappedRecord)
     assert found.notes == (Note("W207"),)
 
 
 def test_contents_that_no_version_takes_are_told() -> None:
     found = outcome(HEAD + '[[map]]\ntype = "Mappe"\n', record("k", "a", "b"))
-    assert isinstance(found, Mapped)
+    assert isinstance(found, MappedRecord)
     assert found.notes == (Note("W224", {"count": 2}),)
     assert found.root == "k"
 
@@ -401,7 +401,7 @@ def test_skip_rules_state_their_reason() -> None:
     )
     assert outcome(recipe, record(kind="other")) == Skipped("k", "no others")
     assert outcome(recipe, record(name="x", why="an x")) == Skipped("k", "an x")
-    assert isinstance(outcome(recipe, record(name="y")), Mapped)
+    assert isinstance(outcome(recipe, record(name="y")), MappedRecord)
 
 
 def test_the_first_map_that_fits_is_used_and_what_none_fits_is_set_aside() -> None:
@@ -450,8 +450,8 @@ def test_many_folders_are_known_only_for_a_while() -> None:
     for number in range(9_000):
         mapper.map(record(str(number), f=str(number)))
     again = mapper.map(record("0", f="0"))
-    assert isinstance(first, Mapped)
-    assert isinstance(again, Mapped)
+    assert isinstance(first, MappedRecord)
+    assert isinstance(again, MappedRecord)
     assert again.entities[0] is not first.entities[0]
     assert again.entities == first.entities
 
@@ -539,7 +539,7 @@ def numbers(policy: str, value: str = '"= record.t"') -> str:
 
 def test_an_identity_number_is_reported_without_being_told() -> None:
     found = outcome(numbers("report"), record(t=f"Søknad {NUMBER}"))
-    assert isinstance(found, Mapped)
+    assert isinstance(found, MappedRecord)
     assert found.notes == (Note("W223", {"field": "Basisregistrering.tittel", "screened": False}),)
     assert "skjerming" not in found.entities[0].fields
 
@@ -559,7 +559,7 @@ def test_an_identity_number_screens_the_record_or_the_document_that_holds_it() -
 
 def test_a_number_with_wrong_check_digits_is_no_identity_number() -> None:
     found = outcome(numbers("set-aside"), record(t="13097248023"))
-    assert isinstance(found, Mapped)
+    assert isinstance(found, MappedRecord)
 
 
 def test_a_field_made_for_the_number_may_hold_it() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noarkit.graph.entity import Mapped
+from noarkit.graph.entity import MappedRecord
 from noarkit.sources.recipe import check, compile_recipe, observe, propose, read_recipe
 from tests.sources.recipe.recipes import holding, record
 
@@ -30,8 +30,8 @@ def test_a_proposal_fits_what_was_seen() -> None:
     assert check(recipe, RECORDS) == []
     mapper = compile_recipe(recipe)
     results = [mapper.map(one) for one in RECORDS]
-    assert all(isinstance(result, Mapped) for result in results)
-    assert isinstance(results[0], Mapped)
+    assert all(isinstance(result, MappedRecord) for result in results)
+    assert isinstance(results[0], MappedRecord)
     made = {one.key: one for one in results[0].entities}
     assert made["folder:2020/0"].type == "Mappe"
     assert made["0"].fields == {"tittel": "Brev 0", "dokumentetsDato": "2020-01-02", "forfatter": "Kari"}

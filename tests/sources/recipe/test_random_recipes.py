@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from noarkit.errors import PlanFault
-from noarkit.graph.entity import Content, Mapped, SetAside, Skipped
+from noarkit.graph.entity import Content, MappedRecord, SetAside, Skipped
 from noarkit.model import metamodel
 from noarkit.sources.port import SourceRecord
 from noarkit.sources.recipe import check, compile_recipe, read_recipe, render
@@ -157,7 +157,7 @@ def test_any_recipe_over_any_records_only_gives_what_it_promises(
     again = [mapper.map(record) for record in records]
     for record, result, second in zip(records, results, again, strict=True):
         assert result.record_key == record.key
-        if isinstance(result, Mapped):
+        if isinstance(result, MappedRecord):
             keys = [entity.key for entity in result.entities]
             own = [key for key in keys if not key.startswith(("class:", "folder:"))]
             assert len(own) == len(set(own))
@@ -166,7 +166,7 @@ def test_any_recipe_over_any_records_only_gives_what_it_promises(
             assert len(roots) <= 1
             for index, entity in enumerate(result.entities):
                 assert entity.parent not in keys[index:]
-            if isinstance(second, Mapped):
+            if isinstance(second, MappedRecord):
                 assert [entity.key for entity in second.entities] == keys
         else:
             assert isinstance(result, SetAside | Skipped)

@@ -1,0 +1,237 @@
+"""Looks into files while the walk stands at them: media type, PUID, and what a mail says of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Self
+
+from noarkit.errors import SourceFault
+from noarkit.graph.entity import Content, Note, SetAside, Skipped
+from noarkit.sources.files import detect, folders, mail, mailbox, outlook, policy
+from noarkit.sources.files.conditions import conditions
+from noarkit.sources.files.detect import MediaTypes
+from noarkit.sources.files.file_filter import FoundFile
+from noarkit.sources.files.mail import Mail
+from noarkit.sources.files.names import key_of
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.puids import Puids
+from noarkit.sources.files.records import RecordMaker
+from noarkit.sources.files.streams import WITHIN
+from noarkit.sources.files.tally import Tally
+from noarkit.sources.files.zipped import UNTOLD, office_type
+from noarkit.sources.port import SourceItem, SourceRecord
+
+_MAILBOXES = frozenset({"mbox", "mbx"})
+_LONGEST_IDENTIFIER = 250
+
+
+class Inspector:
+    """Makes the records of files by what they hold. Use as a context: it may have a worker process."""
+
+    def __init__(self, maker: RecordMaker, file_policy: FilePolicy) -> None:
+        self._maker = maker
+        self._policy = file_policy
+        self._media_types = MediaTypes() if file_policy.media_types else None
+        self._closing = ExitStack()
+        self._puids = self._closing.enter_context(Puids()) if file_policy.puids else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._closing.close()
+
+    def items(self, file: FoundFile) -> Iterator[SourceItem]:
+        """The record of a file, or those of the mails in it; set aside where it cannot be read."""
+        ext = _ext(file.name)
+        if not self._must_open(ext):
+            yield self._maker.file(file)
+            return
+        key = file.folder.key + key_of(file.name)
+        descriptor = -1
+        try:
+            with folders.faults(key):
+                descriptor = folders.open_file(file.name, file.folder.handle, key=key, follow=file.through_link)
+            yield from self._items(file, descriptor, ext)
+        except SourceFault as fault:
+            yield SetAside(key, fault.code, fault.data)
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def _must_open(self, ext: str) -> bool:
+        file_policy = self._policy
+        return file_policy.media_types or file_policy.puids or file_policy.mail != "file" or ext in detect.MAIL_FILES
+
+    def _items(self, file: FoundFile, descriptor: int, ext: str) -> Iterator[SourceItem]:
+        key = file.folder.key + key_of(file.name)
+        with folders.faults(key):
+            head = os.pread(descriptor, detect.HEAD_BYTES, 0)
+        media_type = self._media_types.of(head, ext) if self._media_types else None
+        notes: tuple[Note, ...] = ()
+        if media_type is not None:
+            with folders.faults(key):
+                better, notes = conditions(descriptor, file.status.st_size, head)
+            if better is None and media_type in UNTOLD:
+                with folders.faults(key):
+                    better = office_type(descriptor, file.status.st_size, head)
+            media_type = better or media_type
+        puid = self._puids.of(descriptor, ext, head) if self._puids else None
+        record = self._maker.file(file, media_type=media_type, puid=puid)
+        if notes:
+            record = replace(record, notes=(*record.notes, *notes))
+        mail_policy = self._policy.mail
+        if mail_policy in ("messages", "parts") and (ext in _MAILBOXES or detect.looks_like_mailbox(head)):
+            yield from self._mailbox(record, descriptor)
+        elif ext == "msg" or media_type == outlook.MEDIA_TYPE:
+            yield self._outlook(record, descriptor, file.status.st_size)
+        elif ext == "eml" or self._is_mail(head, ext, media_type):
+            with folders.faults(key):
+                record = self._mail(record, descriptor, 0, file.status.st_size)
+            yield record
+        else:
+            yield record
+
+    def _is_mail(self, head: bytes, ext: str, media_type: str | None) -> bool:
+        """True for a mail whatever its name; where single mails become letters, a saved web page (.mht) is none."""
+        if self._policy.mail == "letters" and ext in detect.SAVED_PAGES:
+            return False
+        return media_type == detect.MAIL or (self._policy.mail != "file" and detect.looks_like_mail(head, ext))
+
+    def _mail(self, record: SourceRecord, descriptor: int, offset: int, length: int) -> SourceRecord:
+        """The record with what the mail says; a file that is no mail stays a file."""
+        with_parts = self._extracts_parts(length)
+        content = os.pread(descriptor, length if with_parts else min(length, mail.HEAD_BYTES), offset)
+        return self._with_mail(record, mail.read_mail(content) if with_parts else mail.read_head(content), length)
+
+    def _outlook(self, record: SourceRecord, descriptor: int, length: int) -> SourceRecord:
+        """The record with what an Outlook message says; one that cannot be read stays a file."""
+        if length > self._policy.mail_limit_bytes:
+            return replace(record, notes=(*record.notes, policy.MAIL_TOO_LARGE))
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            message = outlook.read_message(file, include_parts=self._extracts_parts(length))
+        return self._with_mail(record, message, length, outlook.MEDIA_TYPE)
+
+    def _extracts_parts(self, length: int) -> bool:
+        return self._policy.mail in ("letters", "parts") and length <= self._policy.mail_limit_bytes
+
+    def _with_mail(
+        self, record: SourceRecord, message: Mail, length: int, media_type: str | None = None
+    ) -> SourceRecord:
+        notes = list(self._mail_notes(message, length))
+        if not message.is_mail:
+            return replace(record, notes=(*record.notes, *notes))
+        fields = {**record.fields, "mail": mail.with_direction(message.fields, self._policy.own_domains)}
+        main = record.contents[0]
+        if media_type and self._media_types:
+            fields["media_type"] = media_type
+            main = replace(main, media_type=media_type)
+        return replace(
+            record,
+            kind="file" if self._policy.mail == "file" else "mail",
+            fields=fields,
+            contents=(main, *self._attachments(record, message)),
+            notes=(*record.notes, *notes),
+        )
+
+    def _mail_notes(self, message: Mail, length: int) -> Iterator[Note]:
+        if self._policy.mail in ("letters", "parts") and length > self._policy.mail_limit_bytes:
+            yield policy.MAIL_TOO_LARGE
+        if message.too_complex:
+            yield policy.MAIL_TOO_COMPLEX
+        if not message.is_mail:
+            yield policy.MAIL_UNREADABLE
+        elif message.defective:
+            yield policy.MAIL_DEFECTS
+        if message.within:
+            yield Note(policy.MAIL_WITHIN, {"count": message.within})
+
+    def _attachments(self, record: SourceRecord, message: Mail) -> Iterator[Content]:
+        mail_content = record.contents[0]
+        for attachment in message.attachments:
+            media_type = attachment.media_type
+            if media_type == "application/octet-stream" and self._media_types:
+                media_type = self._media_types.of(
+                    attachment.payload[: detect.HEAD_BYTES], _ext(attachment.name.encode())
+                )
+            locator = f"{mail_content.locator}{WITHIN}part/{attachment.number}"
+            yield Content(
+                locator, attachment.name, len(attachment.payload), mail_content.modified_ns, None, media_type, None
+            )
+
+    def _mailbox(self, record: SourceRecord, descriptor: int) -> Iterator[SourceItem]:
+        """One record for each mail. Its key is its Message-ID within the mailbox, so that it outlives a tidying up."""
+        number = 0
+        size = os.fstat(descriptor).st_size
+        with Tally() as tally:
+            for number, span in enumerate(_spans(record.key, descriptor), start=1):
+                head = mail.header_block(os.pread(descriptor, min(span.length, mail.HEAD_BYTES), span.offset))
+                name = _identity(head)
+                again = tally.add(name)
+                key = f"{record.key}{WITHIN}{name}" + (f"{WITHIN}{again + 1}" if again else "")
+                yield self._mail(_mailbox_record(record, key, number, span), descriptor, span.offset, span.length)
+        if not number and size:
+            yield SetAside(record.key, "F206", {"key": record.key, "why": "no mailbox"})
+        elif not number:
+            yield Skipped(record.key, policy.SKIPPED_NO_MAIL)
+
+
+def _spans(key: str, descriptor: int) -> Iterator[mailbox.Span]:
+    with folders.faults(key):
+        yield from mailbox.spans(descriptor)
+
+
+def _identity(head: bytes) -> str:
+    message_id = mail.read_head(head).fields.get("message_id", "")
+    if isinstance(message_id, str) and 0 < len(message_id) <= _LONGEST_IDENTIFIER:
+        return key_of(message_id.encode("utf-8", "replace")).replace("/", "%2F")
+    return f"head-{hashlib.sha256(head).hexdigest()[:32]}"
+
+
+def _mailbox_record(record: SourceRecord, key: str, number: int, span: mailbox.Span) -> SourceRecord:
+    """The mailbox's record made that of one of its mails; the mailbox is then a folder."""
+    fields = record.fields
+    name = f"{number:06}.eml"
+    path, folders_above = str(fields["path"]), _strings(fields["parts"])
+    return replace(
+        record,
+        key=key,
+        fields={
+            **fields,
+            "path": f"{path}/{name}",
+            "parts": [*folders_above, name],
+            "folder": path,
+            "folders": folders_above,
+            "top": folders_above[0],
+            "name": name,
+            "stem": name[:-4],
+            "ext": "eml",
+            "depth": len(folders_above),
+            "size": span.length,
+            "media_type": detect.MAIL,
+            "puid": None,
+        },
+        contents=(
+            replace(
+                record.contents[0],
+                locator=f"{record.contents[0].locator}{WITHIN}{span.offset}+{span.length}",
+                name=name,
+                size_bytes=span.length,
+                media_type=detect.MAIL,
+                puid=None,
+            ),
+        ),
+    )
+
+
+def _strings(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _ext(name: bytes) -> str:
+    stem, _, ext = name.rpartition(b".")
+    return ext.lower().decode("ascii", "replace") if stem else ""
