@@ -9,11 +9,11 @@ import tempfile
 from pathlib import Path
 
 import noarkit
-from noarkit.deliveries import ExtractOptions
+from noarkit.api.delivering import ExtractOptions
 from noarkit.events import Event
-from noarkit.load.coordinator import StopRequest
-from noarkit.load.verification import VerifyResult
-from noarkit.report.validation_page import write_validation
+from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.verification import VerifyResult
+from noarkit.reports.validation_page import write_validation
 from noarkit.words import not_compared
 from noarkit.words.texts import texts
 
@@ -61,7 +61,7 @@ def load_with_a_stop(run: Path, archive: str) -> bool:
         if event.name == "chunk_done" and event.data.get("bytes"):
             stopping.ask(130, "SIGINT")
 
-    first = noarkit.ingest(run, archive=archive, stopping=stopping, listener=interrupt).numbers
+    first = noarkit.ingest(run, archive=archive, stop_request=stopping, listener=interrupt).numbers
     to_load = first.read - first.skipped
     say(f"   Paused: {first.archived} of {to_load} letters are in the archive, {to_load - first.archived} are to come.")
     second = noarkit.ingest(run, archive=archive)

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 from noarkit.cli.contract import schema
+from noarkit.forms.dias.schemas import schemas as dias_schemas
+from noarkit.forms.eark.schemas import schemas as eark_schemas
+from noarkit.forms.noark5.schemas import schemas
+from noarkit.forms.siard.schemas import schemas as siard_schemas
 from noarkit.model.xml_model import VERSIONS
-from noarkit.packages.dias.schemas import schemas as dias_schemas
-from noarkit.packages.eark.schemas import schemas as eark_schemas
-from noarkit.packages.noark5.schemas import schemas
-from noarkit.packages.siard.schemas import schemas as siard_schemas
 
 PLACE = Path(__file__).resolve().parent.parent / "schemas" / "noark5"
 DIAS = PLACE.parent / "dias"

@@ -16,17 +16,17 @@ TESTS = {
     "core": [
         "tests/archive",
         "tests/graph",
-        "tests/load",
+        "tests/loading",
         "tests/safe",
-        "tests/extract",
-        "tests/validate",
+        "tests/extraction",
+        "tests/validation",
         "tests/cli",
     ],
     "postgresql": ["tests/sources/database"],
     "mysql": ["tests/sources/database"],
     "pronom": ["tests/sources/files"],
-    "mcp": ["tests/assistant", "tests/connectors/mcp"],
-    "seal": ["tests/airgap", "tests/packages/sealed", "tests/load/test_sealing.py"],
+    "mcp": ["tests/assistant", "tests/services/mcp"],
+    "seal": ["tests/airgap", "tests/forms/sealed", "tests/loading/test_sealing.py"],
     "cluster": ["tests/engine"],
 }
 ALWAYS = ("test", "seal")

@@ -11,8 +11,8 @@ import pytest
 
 import noarkit
 from noarkit import Event, IngestResult, PlanResult, ScanResult, VerifyResult
+from noarkit.api.destination import DEFAULT, destination
 from noarkit.config import ArchiveConfig, Config
-from noarkit.destination import DEFAULT, destination
 from noarkit.errors import ConfigFault, PlanFault, SourceGone
 from noarkit.settings import Settings, resolve_settings
 

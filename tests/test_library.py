@@ -14,7 +14,7 @@ import pytest
 
 import noarkit
 from noarkit.manual.chapters import chapter_source
-from noarkit.sources.recipe import check, read_recipe
+from noarkit.recipes import check, read_recipe
 from noarkit.words.texts import LANGUAGES
 
 ROOT = Path(__file__).resolve().parent.parent

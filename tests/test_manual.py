@@ -16,19 +16,19 @@ from noarkit.cli.help import chapter_help, code_lists, fault_kinds
 from noarkit.cli.main import COMMANDS, PROGRAM, main
 from noarkit.cli.options import global_options
 from noarkit.config import SETTINGS
-from noarkit.connectors.appsec.settings import KEYS as APPSEC
-from noarkit.connectors.crm.settings import KEYS as CRM
-from noarkit.connectors.features.settings import KEYS as FEATURES
-from noarkit.connectors.settings import LINE_KEYS
-from noarkit.connectors.spend.settings import KEYS as SPEND
 from noarkit.errors import GRAVITY
 from noarkit.manual.chapters import CHAPTERS, POINTERS, chapter_source, find_chapter, read_chapter
 from noarkit.manual.markdown import Code, Heading, Listing, anchor, parse, plain_text
+from noarkit.recipes import check, read_recipe
+from noarkit.recipes.filters import filters_and_tests
+from noarkit.recipes.format import Recipe
+from noarkit.recipes.values import Formats
+from noarkit.services.appsec.settings import KEYS as APPSEC
+from noarkit.services.crm.settings import KEYS as CRM
+from noarkit.services.features.settings import KEYS as FEATURES
+from noarkit.services.settings import LINE_KEYS
+from noarkit.services.spend.settings import KEYS as SPEND
 from noarkit.sources.files.policy import FilePolicy
-from noarkit.sources.recipe import check, read_recipe
-from noarkit.sources.recipe.filters import filters_and_tests
-from noarkit.sources.recipe.format import Recipe
-from noarkit.sources.recipe.values import Formats
 from noarkit.words.texts import LANGUAGES, texts
 from scripts.manual_site.__main__ import write_site
 from scripts.manual_site.html import html_text
@@ -127,7 +127,7 @@ def test_what_a_chapter_asks_of_a_service_is_known_to_its_code(name: str) -> Non
                 continue
             service = words[2].partition(":")[0]
             assert service in SERVICES
-            folder = ROOT / "noarkit" / "connectors" / service
+            folder = ROOT / "noarkit" / "services" / service
             known = "".join(path.read_text("utf-8") for path in [*folder.glob("*.py"), CONNECT])
             verbs = [word for word in words[3:5] if re.fullmatch("[a-z]+", word)]
             assert [verb for verb in verbs if f'"{verb}"' not in known] == [], words
@@ -246,9 +246,11 @@ def test_the_recipe_reference_names_every_key_filter_and_test(lang: str) -> None
     filters, tests = filters_and_tests(Formats(), {})
     assert filters.keys() <= words
     assert tests.keys() <= words
-    reader = (ROOT / "noarkit" / "sources" / "recipe" / "read.py").read_text("utf-8")
+    reader = (ROOT / "noarkit" / "recipes" / "read.py").read_text("utf-8")
     keys = {
-        word for call in re.findall(r"\.only\((.*?)\)\n", reader, re.S) for word in re.findall(r'"([a-z_]+)"', call)
+        word
+        for call in re.findall(r"\.check_keys\((.*?)\)\n", reader, re.S)
+        for word in re.findall(r'"([a-z_]+)"', call)
     }
     assert len(keys) > 50
     assert keys <= words | {"name"}

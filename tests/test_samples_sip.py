@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from noarkit.packages.forms import detect_form
+from noarkit.forms.recognition import detect_form
 from tests.walks import SAMPLES, follow
 
 

@@ -23,12 +23,12 @@ from pydantic import Field
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from noarkit import __version__
 from noarkit.assistant.search import SearchRequest
 from noarkit.assistant.toolset import ToolAnswer, Tools
 from noarkit.errors import ConfigFault, NoarkitError
 from noarkit.safe.connections import StrictConnection
 from noarkit.secrets import Secret
+from noarkit.version import __version__
 from noarkit.words.texts import render
 
 P = ParamSpec("P")

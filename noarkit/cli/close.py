@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from noarkit import ingestion
+from noarkit.api import ingesting
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import require_run, settings, working
-from noarkit.engine.assembly import remembered_archive
 from noarkit.errors import Paused
-from noarkit.load.folder import RunFolder
+from noarkit.loading.engines.assembly import remembered_archive
+from noarkit.loading.folder import RunFolder
 
 
 @command("close", exits=(3, 4, 5, 6, 9, 130, 143))
@@ -22,7 +22,9 @@ def close_command(session: Session, run: Path, *, archive: str | None) -> int:
     """Closes, and says how much."""
     require_run(run)
     with working(session, drains=True) as work:
-        closed = ingestion.close(run, settings=settings(session, archive), stopping=work.stopping, listener=work.emit)
+        closed = ingesting.close(
+            run, settings=settings(session, archive), stop_request=work.stopping, listener=work.emit
+        )
     count = sum(closed.closed.values()) - closed.refused_count
     line = session.texts.say(
         "close.done", count=count, archive=remembered_archive(RunFolder(run)), refused=closed.refused_count or None

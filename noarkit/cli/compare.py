@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from noarkit import deliveries
+from noarkit.api import delivering
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault, VerifyMismatch
-from noarkit.report.comparison_page import REPORT_FORMATS, write_comparison
-from noarkit.validate.compare import By, CompareResult, Difference
+from noarkit.forms.comparison import By, CompareResult, Difference
+from noarkit.reports.comparison_page import REPORT_FORMATS, write_comparison
 from noarkit.words.texts import plain
 
 _MOST_SHOWN = 50
@@ -33,7 +33,7 @@ def compare_command(session: Session, *, left: str, right: str, by: By, report: 
     if kind is not None and any(target.resolve().is_relative_to(Path(side).resolve()) for side in (left, right)):
         raise UsageFault(what="inside-package", where=str(target))
     with working(session) as work:
-        comparison = deliveries.compare(left, right, by=by, settings=settings(session, None), listener=work.emit)
+        comparison = delivering.compare(left, right, by=by, settings=settings(session, None), listener=work.emit)
     console = session.console
     differences = comparison.differences if console.as_json else comparison.differences[:_MOST_SHOWN]
     for item in differences:

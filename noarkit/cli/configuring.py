@@ -14,13 +14,13 @@ from pathlib import Path
 
 from noarkit.cli.options import Session
 from noarkit.config import FILE_NAME
-from noarkit.connectors.overrides import SECRET_KEYS, Override, apply_overrides, origins
-from noarkit.connectors.settings import Connection, read_connection
 from noarkit.errors import ConfigFault, NoarkitError, SecretFault, UsageFault
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import Document, parse_toml, read_toml
 from noarkit.secrets import secret_source
-from noarkit.sources.connector.services import open_service
+from noarkit.services.overrides import SECRET_KEYS, Override, apply_overrides, origins
+from noarkit.services.settings import Connection, read_connection
+from noarkit.services.source.services import open_service
 
 _MODE = 0o600
 _HEADER = re.compile(r"\s*\[")

@@ -15,14 +15,14 @@ import click
 from noarkit.cli.configuring import configure
 from noarkit.cli.console import to_json
 from noarkit.cli.options import Session, command, option
-from noarkit.connectors.access.authorization import grant_store_of
-from noarkit.connectors.access.consent import code_of, wait_for_code
-from noarkit.connectors.access.grant_store import GrantStore
-from noarkit.connectors.mcp.connection_tools import open_tools, open_tools_login, tools_grant_store
-from noarkit.connectors.overrides import apply_overrides, read_overrides
-from noarkit.connectors.settings import Connection, read_connection
 from noarkit.errors import ConsentNeeded, UsageFault
-from noarkit.sources.connector.services import open_login, open_service, run_service_command
+from noarkit.services.access.authorization import grant_store_of
+from noarkit.services.access.consent import code_of, wait_for_code
+from noarkit.services.access.grant_store import GrantStore
+from noarkit.services.mcp.connection_tools import open_tools, open_tools_login, tools_grant_store
+from noarkit.services.overrides import apply_overrides, read_overrides
+from noarkit.services.settings import Connection, read_connection
+from noarkit.services.source.services import open_login, open_service, run_service_command
 from noarkit.words.texts import plain
 
 _VERBS = ("try", "login", "status", "forget", "configure")

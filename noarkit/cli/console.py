@@ -15,9 +15,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TextIO
 
-from noarkit.engine.runlog import HASHED, hash_keys, loggable_data
 from noarkit.errors import ConfigFault, DiskFull, NoarkitError, RunFault, UsageFault
 from noarkit.events import Event
+from noarkit.loading.engines.runlog import HASHED, hash_keys, loggable_data
 from noarkit.safe.disk import is_full
 from noarkit.words.texts import PARTS, Texts, explain, plain, render, texts
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from noarkit import deliveries
+from noarkit.api import delivering
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
-from noarkit.extract.convert import TARGETS, ConvertResult
-from noarkit.extract.databases import DATABASES
-from noarkit.extract.renamed import names_path, set_aside_path
-from noarkit.sources.finders import PLACES
+from noarkit.extraction.convert import TARGETS, ConvertResult
+from noarkit.extraction.databases import DATABASES
+from noarkit.extraction.renamed import names_path, set_aside_path
+from noarkit.forms.finders import PLACES
 from noarkit.words.texts import Texts
 
 _SHOWN = 20
@@ -42,7 +42,7 @@ def convert_command(
 ) -> int:
     """Converts, and says what was made."""
     with working(session) as work:
-        result = deliveries.convert(
+        result = delivering.convert(
             source,
             output,
             form=form,

@@ -17,9 +17,9 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import require_run
 from noarkit.cli.unattended import CheckResult, unattended_checks
 from noarkit.config import Config
-from noarkit.engine.assembly import remembered_archive
 from noarkit.errors import NoarkitError, PlanFault, gravest
-from noarkit.load.folder import RunFolder
+from noarkit.loading.engines.assembly import remembered_archive
+from noarkit.loading.folder import RunFolder
 from noarkit.words.texts import render
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import get_args
 
 import click
 
-from noarkit import deliveries
+from noarkit.api import delivering
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
-from noarkit.extract import not_in_form
-from noarkit.extract.changes import NO_FLAWS, ChangeLog
-from noarkit.extract.run import ExtractResult
-from noarkit.extract.selection import Selection
+from noarkit.extraction import not_in_form
+from noarkit.extraction.changes import NO_FLAWS, ChangeLog
+from noarkit.extraction.run import ExtractResult
+from noarkit.extraction.selection import Selection
 
 _DAY = click.DateTime(("%Y-%m-%d",))
 _NOT_DEPOSITABLE = 3
@@ -24,7 +24,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @command("extract", exits=(3, 4, 5, 6, 7, 8, 9, 10, 130, 143))
 @option("-o", "--output", type=_FOLDER, required=True, metavar="PKG")
-@option("--as", "form", type=click.Choice(deliveries.FORMS), default="noark5")
+@option("--as", "form", type=click.Choice(delivering.FORMS), default="noark5")
 @option("--arkiv", metavar="NAME")
 @option("--each", is_flag=True)
 @option("--arkivdel", metavar="NAME")
@@ -61,7 +61,7 @@ def extract_command(
 ) -> int:
     """Extracts, and says what was made and what stands against depositing it."""
     days = (since.date() if since else None, until.date() if until else None)
-    options = deliveries.ExtractOptions(
+    options = delivering.ExtractOptions(
         Selection(arkiv, arkivdel, klasse, *days, query),
         package,
         schemas,
@@ -73,12 +73,12 @@ def extract_command(
     if each:
         return _extract_each(session, output, options, form, archive)
     with working(session, drains=True) as work:
-        result = deliveries.extract(
+        result = delivering.extract(
             output,
             options,
             form=form,
             settings=settings(session, archive),
-            stopping=work.stopping,
+            stop_request=work.stopping,
             listener=work.emit,
         )
     _print_result(session, result)
@@ -86,14 +86,14 @@ def extract_command(
 
 
 def _extract_each(
-    session: Session, output: Path, options: deliveries.ExtractOptions, form: str, archive: str | None
+    session: Session, output: Path, options: delivering.ExtractOptions, form: str, archive: str | None
 ) -> int:
     """A package of each fonds, each told as it is made; what became of all stands in one list."""
-    results: list[deliveries.FondsResult] = []
+    results: list[delivering.FondsResult] = []
     with working(session, drains=True) as work:
         archive_settings = settings(session, archive)
-        for result in deliveries.extract_each(
-            output, options, form=form, settings=archive_settings, stopping=work.stopping, listener=work.emit
+        for result in delivering.extract_each(
+            output, options, form=form, settings=archive_settings, stop_request=work.stopping, listener=work.emit
         ):
             results.append(result)
             if result.extracted is not None:
@@ -101,7 +101,7 @@ def _extract_each(
             if result.fault is not None:
                 session.console.fault(result.fault)
     faults = [result.fault for result in results if result.fault is not None]
-    report = results[0].package.parent / deliveries.EXTRACTS if results else output
+    report = results[0].package.parent / delivering.EXTRACTS if results else output
     count = sum(result.extracted is not None for result in results)
     session.console.notify("extract.each", count=count, refused=len(faults), path=report)
     if faults:

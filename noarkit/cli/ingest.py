@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from noarkit import ingestion, origins
-from noarkit.airgap import is_bundle
+from noarkit.airgap.receiving import is_received
+from noarkit.api import ingesting, origins
+from noarkit.api.transfer import is_bundle
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, print_plan
 from noarkit.cli.running import (
@@ -22,13 +23,12 @@ from noarkit.cli.running import (
     settings,
     working,
 )
-from noarkit.engine.assembly import IngestResult, remembered_archive
 from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
 from noarkit.events import Event
-from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import count_planned_set_aside, numbers
-from noarkit.load.receiving import is_received
-from noarkit.sources.finders import PLACES
+from noarkit.forms.finders import PLACES
+from noarkit.loading.engines.assembly import IngestResult, remembered_archive
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import count_planned_set_aside, numbers
 
 _LIMITS = ("until", "max-errors")
 _WRITABLE = ("crm",)
@@ -163,7 +163,7 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> in
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
     finished = _finished(folder)
     try:
-        result = ingestion.ingest(
+        result = ingesting.ingest(
             folder.path,
             until=options.until,
             max_rate=options.max_rate,
@@ -173,7 +173,7 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> in
             check_command=options.check_command,
             todays_dates=options.todays_dates,
             settings=settings(session, options.archive),
-            stopping=work.stopping,
+            stop_request=work.stopping,
             listener=work.emit,
         )
     except NoarkitError as fault:
@@ -204,7 +204,7 @@ def _write_back(work: CommandWork, folder: RunFolder, options: IngestOptions) ->
     """Writes the archive's ids into the source's records; True where all of them have theirs."""
     session, field = work.session, options.write_back or ""
     try:
-        outcome = ingestion.write_back(
+        outcome = ingesting.write_back(
             folder.path, field, settings=settings(session, options.archive), listener=work.emit
         )
     except NoarkitError as fault:  # what is archived stays so, and the run says that this is left to do
@@ -251,7 +251,7 @@ def _find_or_plan(
             raise Paused(signal=work.stopping.reason)
         work.emit(event)
 
-    result = ingestion.plan(
+    result = ingesting.plan(
         place,
         output,
         recipe=planning.recipe,
@@ -279,7 +279,7 @@ def _unpack_bundle(
     if output is None:
         raise UsageFault(what="run-wanted", where=place, do=f"noarkit ingest {place} -o RUN")
     fresh = not is_run(output)
-    result = ingestion.plan(
+    result = ingesting.plan(
         place, output, trust_key=trust_key or None, settings=settings(work.session, None), listener=work.emit
     )
     work.progress.close()

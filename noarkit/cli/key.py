@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from noarkit import airgap
+from noarkit.api import transfer
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE
 from noarkit.cli.running import settings
@@ -69,4 +69,4 @@ def _public_of(session: Session, path: Path) -> PublicKey:
             private = _PRIVATE in file.read(_LOOKED_AT)
     except OSError:
         private = False  # whoever reads it says why it cannot be read
-    return airgap.signer(settings(session, None), path).public if private else airgap.public_key(path)
+    return transfer.signer(settings(session, None), path).public if private else transfer.public_key(path)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from noarkit.cli.options import Session, command, option
-from noarkit.connectors.inbox.store import inbox_place
-from noarkit.connectors.settings import SERVICES, Connection, read_connection
 from noarkit.errors import ConfigFault, NoarkitError, UsageFault
 from noarkit.events import Event
 from noarkit.safe.tls import server_context
+from noarkit.services.inbox.store import inbox_place
+from noarkit.services.settings import SERVICES, Connection, read_connection
 
 if TYPE_CHECKING:
-    from noarkit.connectors.inbox.receiver import InboxEndpoint
+    from noarkit.services.inbox.receiver import InboxEndpoint
 
 _RENEWED_EACH_S = 3_600.0
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -36,10 +36,10 @@ def listen_command(
     """Keeps what comes in the inbox; plans take hints from there."""
     import uvicorn
 
-    from noarkit.connectors.inbox.endpoints import inbox_endpoints
-    from noarkit.connectors.inbox.receiver import receiver
-    from noarkit.connectors.inbox.store import Inbox
     from noarkit.safe.connections import LOOP, StrictConnection
+    from noarkit.services.inbox.endpoints import inbox_endpoints
+    from noarkit.services.inbox.receiver import receiver
+    from noarkit.services.inbox.store import Inbox
 
     connections = _select_connections(session, names)
     secured = server_context(tls_cert, tls_key or tls_cert) if tls_cert else None
@@ -89,8 +89,8 @@ def _renew_webhooks(
 ) -> None:
     """Renews webhooks that would end, now and every hour; what fails is told and tried again. Messages under way bear
     the secret before, which stays good."""
-    from noarkit.connectors.inbox.endpoints import inbox_endpoints
-    from noarkit.sources.connector.services import renew_webhooks
+    from noarkit.services.inbox.endpoints import inbox_endpoints
+    from noarkit.services.source.services import renew_webhooks
 
     while True:
         for connection in connections:
@@ -106,7 +106,7 @@ def _renew_webhooks(
 
 def _select_connections(session: Session, names: tuple[str, ...]) -> list[Connection]:
     """The connections that are named; without any, all whose messages can be proven."""
-    from noarkit.connectors.inbox.endpoints import has_endpoints
+    from noarkit.services.inbox.endpoints import has_endpoints
 
     config = session.config()
     if not names:

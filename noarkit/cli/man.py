@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from noarkit import __version__
 from noarkit.cli.help import chapter_help
 from noarkit.cli.main import COMMANDS, PROGRAM, program
 from noarkit.cli.options import Session, command, global_options
 from noarkit.manual.chapters import CHAPTERS
+from noarkit.version import __version__
 from noarkit.words.texts import Texts
 
 

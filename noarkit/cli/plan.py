@@ -7,16 +7,15 @@ from pathlib import Path
 
 import click
 
-from noarkit import ingestion
+from noarkit.api import ingesting
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import is_run, refuse_missing_run, require_run, settings, working
 from noarkit.errors import UsageFault
-from noarkit.load.folder import RunFolder
-from noarkit.load.plan import PlanResult
-from noarkit.load.sealing import Packed
-from noarkit.report import plan_report
-from noarkit.report.lists import NOT_IN_ARCHIVE
-from noarkit.sources.finders import PLACES
+from noarkit.forms.finders import PLACES
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.plan import PackedBundle, PlanResult
+from noarkit.reports import plan_report
+from noarkit.reports.lists import NOT_IN_ARCHIVE
 from noarkit.words.texts import grouped
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -70,7 +69,7 @@ def plan_command(
     if since is not None:
         require_run(since)
     with working(session) as work:
-        result = ingestion.plan(
+        result = ingesting.plan(
             source,
             output,
             recipe=recipe,
@@ -110,7 +109,7 @@ def _require_output(session: Session, source: str, output: Path | None, pack: Pa
     return output
 
 
-def _print_bundle(session: Session, packed: Packed) -> None:
+def _print_bundle(session: Session, packed: PackedBundle) -> None:
     """Where the bundle lies, whose seal it bears, and what the other side does with it."""
     texts = session.texts
     lines = [

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import click
 
-from noarkit import origins
+from noarkit.api import origins
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE
 from noarkit.cli.running import settings, working
 from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import Listener
+from noarkit.forms.finders import PLACES
+from noarkit.recipes import Recipe, RecipeProblem, check, read_recipe
+from noarkit.recipes.screening import undecided_kinds
+from noarkit.records import OpenSource, Source, SourceRecord, accept_damage, fitted
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import read_text
-from noarkit.sources.finders import PLACES
-from noarkit.sources.port import OpenSource, Source, SourceRecord, accept_damage, fitted
-from noarkit.sources.recipe import Recipe, RecipeProblem, check, read_recipe
-from noarkit.sources.recipe.screening import undecided_kinds
 
 _SAMPLES = 2000
 

@@ -9,8 +9,8 @@ import click
 from noarkit.cli.options import Session, command
 from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import require_run
-from noarkit.load.folder import RunFolder
-from noarkit.report import write_reports
+from noarkit.loading.folder import RunFolder
+from noarkit.reports import write_reports
 
 
 @command("report", exits=(9, 10))

@@ -11,9 +11,9 @@ from noarkit.cli.ingest import ingest_options, load_options, load_run
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import require_run, working
-from noarkit.engine import assembly
-from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import count_planned_set_aside
+from noarkit.loading.engines import assembly
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import count_planned_set_aside
 
 
 @command("retry", exits=(3, 4, 5, 6, 7, 8, 9, 10, 11, 130, 143))

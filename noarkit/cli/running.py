@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from noarkit import origins
+from noarkit.api import origins
+from noarkit.api.ingesting import Settings
 from noarkit.cli.options import Session
 from noarkit.cli.progress import Progress, choose_progress
 from noarkit.cli.signals import draining
 from noarkit.errors import NoarkitError, UsageFault, gravest
 from noarkit.events import Event, Listener, combine_listeners
-from noarkit.ingestion import Settings
-from noarkit.load.coordinator import StopRequest
-from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import Numbers, fault_counts, numbers
+from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import Numbers, fault_counts, numbers
 from noarkit.safe.disk import fault_of_disk
 from noarkit.safe.paths import has_file
 from noarkit.words.texts import grouped

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from noarkit.airgap.delivery import delivery_state
 from noarkit.cli.options import Session, command
 from noarkit.errors import NoarkitError
-from noarkit.load.delivery import delivery_state
-from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import Numbers, numbers
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import Numbers, numbers
 from noarkit.words.texts import grouped
 
 

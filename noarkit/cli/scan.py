@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from noarkit import ingestion
+from noarkit.api import ingesting
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.cli.tables import table_lines
-from noarkit.sources.finders import PLACES
+from noarkit.forms.finders import PLACES
 from noarkit.sources.scan import FILES, ScanResult
 from noarkit.words.texts import Texts, explain, grouped
 
@@ -27,7 +27,7 @@ def scan_command(
 ) -> int:
     """Counts what a source holds; changes nothing."""
     with working(session) as work:
-        report = ingestion.scan(
+        report = ingesting.scan(
             source,
             source_kind=source_kind,
             despite_damage=despite_damage,

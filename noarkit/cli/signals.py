@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from types import FrameType
 
 from noarkit.errors import Paused
-from noarkit.load.coordinator import StopRequest
+from noarkit.loading.coordinator import StopRequest
 
 _EXITS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
 
 @contextmanager
 def draining(
-    stopping: StopRequest, on_first: Callable[[], None] | None, on_status: Callable[[], None]
+    stop_request: StopRequest, on_first: Callable[[], None] | None, on_status: Callable[[], None]
 ) -> Iterator[None]:
     """While the block lasts signals go to `stopping`; `first` is called at the first one, `asked` at each USR1.
 
@@ -24,12 +24,12 @@ def draining(
     """
 
     def stop(number: int, _: FrameType | None) -> None:
-        if stopping.reason.startswith("SIG"):
+        if stop_request.reason.startswith("SIG"):
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
             return
         name = signal.Signals(number).name
-        stopping.ask(_EXITS[signal.Signals(number)], name)
+        stop_request.ask(_EXITS[signal.Signals(number)], name)
         if on_first is None:
             raise Paused(signal=name)
         on_first()

@@ -36,7 +36,7 @@ def standin_command(
     options: tuple[str, ...],
 ) -> None:
     """Serves a stand-in; its config stands before the port opens."""
-    from noarkit.standins.server import ReadyStandin, StandinSpec, serve
+    from noarkit.services.standins.server import ReadyStandin, StandinSpec, serve
 
     console = session.console
 

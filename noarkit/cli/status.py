@@ -8,17 +8,17 @@ from pathlib import Path
 
 import click
 
+from noarkit.airgap.delivery import delivery_state
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import RunSummary, print_summary, require_run
 from noarkit.cli.runs import runs_in
 from noarkit.errors import UsageFault, gravest
-from noarkit.load.delivery import delivery_state
-from noarkit.load.findings import exit_code_of
-from noarkit.load.folder import RunFolder
-from noarkit.load.journal import ArchiveFinding
-from noarkit.load.numbers import Numbers, numbers
-from noarkit.report.lists import DELIVERED
+from noarkit.loading.findings import exit_code_of
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.journal import ArchiveFinding
+from noarkit.loading.numbers import Numbers, numbers
+from noarkit.reports.lists import DELIVERED
 from noarkit.words.texts import grouped
 
 _EVERY_S = 2.0

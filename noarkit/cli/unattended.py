@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from noarkit import origins
+from noarkit.api import origins
+from noarkit.api.destination import destination
 from noarkit.cli.console import size
 from noarkit.cli.options import Session
 from noarkit.config import Config
-from noarkit.destination import destination
-from noarkit.engine.assembly import progress, remembered_archive
-from noarkit.engine.limits import parse_until
 from noarkit.errors import ConfigFault, DiskFull, NoarkitError, SecretFault, SourceGone
-from noarkit.load.folder import RunFolder
+from noarkit.loading.engines.assembly import progress, remembered_archive
+from noarkit.loading.engines.limits import parse_until
+from noarkit.loading.folder import RunFolder
 from noarkit.safe.certificates import certificates_end
-from noarkit.sources.connector import find_connection, is_connection_name
+from noarkit.services.source import find_connection, is_connection_name
 
 State = Literal["ok", "note", "fault", "skipped"]
 

@@ -9,12 +9,12 @@ import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import PackageFault, UsageFault
-from noarkit.report.validation_page import REPORT_FORMATS, write_validation
+from noarkit.forms.bagit.rules.second import Opinion
+from noarkit.forms.second_opinion import agrees, disagreement, second_opinion
+from noarkit.forms.validation import ValidateResult, validate
+from noarkit.reports.validation_page import REPORT_FORMATS, write_validation
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.unpack import LIMITS
-from noarkit.validate import ValidateResult, validate
-from noarkit.validate.bagit.second import Opinion
-from noarkit.validate.second import agrees, disagreement, second_opinion
 from noarkit.words.texts import plain
 
 _INVALID = PackageFault.exit_code

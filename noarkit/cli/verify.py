@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
-from noarkit import ingestion, origins
+from noarkit.api import ingesting, origins
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER
 from noarkit.cli.running import require_run, settings, working
 from noarkit.errors import UsageFault, VerifyMismatch
-from noarkit.load.folder import RunFolder
-from noarkit.load.verification import Depth, VerifyResult
-from noarkit.load.verification.outcome import DEPTHS
-from noarkit.report.lists import NOT_IN_ARCHIVE
-from noarkit.sources.connector import changes_since
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.verification import Depth, VerifyResult
+from noarkit.loading.verification.outcome import DEPTHS
+from noarkit.reports.lists import NOT_IN_ARCHIVE
+from noarkit.services.source import changes_since
 from noarkit.words import not_compared
 
 _PLACE = click.Path(path_type=Path)
@@ -52,7 +52,7 @@ def verify_command(
         raise UsageFault(what="bad-value", where="--receipt --receipt-out")
     share = _share(sample) if sample else 1.0
     with working(session) as work:
-        result = ingestion.verify(
+        result = ingesting.verify(
             run,
             depth=depth,
             sample=share,

@@ -6,8 +6,8 @@ import importlib.metadata
 import platform
 import sqlite3
 
-from noarkit import __version__
 from noarkit.cli.options import Session, command
+from noarkit.version import __version__
 
 _LIBRARIES = ("lxml", "httpx", "click", "starlette", "uvicorn", "sqlalchemy")
 

@@ -1,7 +1,9 @@
-"""Places that yield source records, and the recipes that map them to entities.
+"""Places that yield source records.
 
-port       what any source can do
-opening    finds the source behind a path, URL or connection name, by looking
-files/     file trees, registers beside them, mail
-recipe/    TOML recipes: read, check, compile, propose
+files/       file trees, registers beside them, mail
+database/    PostgreSQL, MariaDB and SQLite
+reader       sources that others write
+scan         counts what a source holds
+
+Packages are sources too: each form has its own in `noarkit.forms`; services have theirs in `noarkit.services.source`.
 """

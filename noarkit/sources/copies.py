@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from noarkit.errors import SourceFault
 from noarkit.graph.entity import Content
+from noarkit.records import ContentStream
 from noarkit.safe.scratch import scratch
-from noarkit.sources.port import ContentStream
 
 HEAD_BYTES = 64 * 1024
 MOST_BYTES = 16 * 1024 * 1024 * 1024

@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import PurePath
 from typing import Protocol, TypeVar, runtime_checkable
 
-from noarkit.connectors.settings import SERVICES
+from noarkit.config import SERVICES
 from noarkit.errors import (
     ItemChanged,
     ItemMalformed,
@@ -33,9 +33,9 @@ from noarkit.errors import (
 )
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
+from noarkit.recipes import observe, propose, render
+from noarkit.records import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
-from noarkit.sources.port import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
-from noarkit.sources.recipe import observe, propose, render
 
 GROUP = "noarkit.sources"
 OUR_NAMES = frozenset({*SERVICES, "bag", "database", "dias", "eark", "embedded", "files", "noark5", "siard"})

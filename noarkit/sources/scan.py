@@ -16,9 +16,9 @@ from typing import Protocol, runtime_checkable
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Note, SetAside, Skipped
 from noarkit.model.formats import classify_format
+from noarkit.recipes.personal import NUMBER_FOUND, holds_identity_number
+from noarkit.records import Groundwork, Source, SourceItem, SourceRecord
 from noarkit.sources.copies import Copied, Copies
-from noarkit.sources.port import Groundwork, Source, SourceItem, SourceRecord
-from noarkit.sources.recipe.personal import NUMBER_FOUND, holds_identity_number
 
 FILES = "files"
 OTHER = "other"

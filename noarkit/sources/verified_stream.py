@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from noarkit.sources.port import ContentStream
+from noarkit.records import ContentStream
 
 
 class VerifiedStream:

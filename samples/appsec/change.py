@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 import httpx
 
 from noarkit.config import Sources, load
-from noarkit.connectors.appsec import AppSec, open_service
-from noarkit.connectors.paging import Row
-from noarkit.connectors.settings import Connection, read_connection
+from noarkit.services.appsec import AppSec, open_service
+from noarkit.services.paging import Row
+from noarkit.services.settings import Connection, read_connection
 
 
 def change(to: Connection) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable
 
-from noarkit.packages.noark5 import spec
+from noarkit.forms.noark5 import spec
 from samples.packages.good import Draft, unit_id
 
 STRUCTURE, CHANGES = "arkivstruktur.xml", "endringslogg.xml"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from noarkit.packages.noark5 import spec
+from noarkit.forms.noark5 import spec
 from noarkit.safe.digest import sha256_of
 from samples.packages.good import Draft
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from noarkit.validate.eark.codes import rules_for
+from noarkit.forms.eark.rules.codes import rules_for
 from samples.packages.eark_bad import BAD_PACKAGES
 from samples.packages.eark_changes import BadPackage
 from samples.packages.eark_published import NOT_JUDGED, NOT_LISTED, PUBLISHED, Level

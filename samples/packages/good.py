@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from noarkit.forms.noark5 import spec
 from noarkit.model.xml_model import Document, Element, Version, xml_model
-from noarkit.packages.noark5 import spec
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PDF = b"%PDF-1.4\n<x:xmpmeta xmlns:pdfaid='http://www.aiim.org/pdfa/ns/id/'><pdfaid:part>1</pdfaid:part></x:xmpmeta>\n"

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import httpx
 
 from noarkit.config import Sources, load
-from noarkit.connectors.settings import Connection, read_connection
+from noarkit.services.settings import Connection, read_connection
 
 
 def main() -> None:

@@ -15,16 +15,16 @@ from pathlib import Path
 
 import bagit
 
-from noarkit.packages.bagit.write import BagOrder, files_below, make_bag
-from noarkit.validate.bagit.run import validate_bag
+from noarkit.forms.bagit.rules.run import validate_bag
+from noarkit.forms.bagit.write import BagOrder, files_below, make_bag
 from scripts.benchmarks.figures import machine, medians, seconds, tell
 
 _ORDER = BagOrder(algorithms=("sha256",))
 _PEAK = """
 import resource, sys
 from pathlib import Path
-from noarkit.packages.bagit.write import BagFile, BagOrder, make_bag
-from noarkit.validate.bagit.run import validate_bag
+from noarkit.forms.bagit.write import BagFile, BagOrder, make_bag
+from noarkit.forms.bagit.rules.run import validate_bag
 count, target = int(sys.argv[1]), Path(sys.argv[2])
 import contextlib, io
 files = (BagFile(f"{n // 1000:05}/{n:08}.txt", lambda: contextlib.closing(io.BytesIO(b"x")), 1) for n in range(count))

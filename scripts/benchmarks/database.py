@@ -22,11 +22,11 @@ import sqlalchemy as sa
 
 from noarkit.embedded import open_embedded
 from noarkit.events import ignore_event
-from noarkit.load.folder import RunFolder
-from noarkit.load.plan import PlanSpec, make_plan
-from noarkit.sources.finders import open_source
-from noarkit.sources.port import Source, SourceRecord, fitted
-from noarkit.sources.recipe import Mapper, compile_recipe, read_recipe
+from noarkit.forms.finders import open_source
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.plan import PlanSpec, make_plan
+from noarkit.recipes import Mapper, compile_recipe, read_recipe
+from noarkit.records import Source, SourceRecord, fitted
 from scripts.benchmarks.figures import machine, tell
 
 _URLS = {
@@ -226,9 +226,9 @@ def _memory(bench: Bench) -> None:
         _fill(bench, rows)
         code = (
             "import resource, sys\nfrom noarkit.events import ignore_event\n"
-            "from noarkit.sources.finders import open_source\n"
-            "from noarkit.sources.port import SourceRecord, fitted\n"
-            "from noarkit.sources.recipe import compile_recipe, read_recipe\n"
+            "from noarkit.forms.finders import open_source\n"
+            "from noarkit.records import SourceRecord, fitted\n"
+            "from noarkit.recipes import compile_recipe, read_recipe\n"
             "recipe = read_recipe(sys.argv[2], 'bench')\nmapper = compile_recipe(recipe)\n"
             "source = fitted(open_source(sys.argv[1]), recipe.data['source'])\n"
             "for record in source.records(ignore_event):\n    mapper.map(record)\n"

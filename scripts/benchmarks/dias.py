@@ -16,17 +16,17 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from noarkit.packages.bagit.write import files_below
-from noarkit.packages.dias.write import make_dias
+from noarkit.forms.bagit.write import files_below
+from noarkit.forms.dias.rules.run import validate_dias
+from noarkit.forms.dias.write.package import make_dias
 from noarkit.safe.digest import sha256_of
-from noarkit.validate.dias.run import validate_dias
 from scripts.benchmarks.figures import machine, medians, seconds, tell
 
 _PEAK = """
 import contextlib, io, resource, sys
 from pathlib import Path
-from noarkit.packages.dias.write import make_dias
-from noarkit.validate.dias.run import validate_dias
+from noarkit.forms.dias.write.package import make_dias
+from noarkit.forms.dias.rules.run import validate_dias
 count, target = int(sys.argv[1]), Path(sys.argv[2])
 def files():
     for n in range(count):

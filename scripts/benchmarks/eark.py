@@ -13,15 +13,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from noarkit.packages.eark.read import open_eark
-from noarkit.packages.eark.write import EarkOrder, Representation, files_below, make_eark
+from noarkit.forms.eark.read.package import open_eark
+from noarkit.forms.eark.write.package import EarkOrder, Representation, files_below, make_eark
 from scripts.benchmarks.figures import machine, medians, seconds, tell
 
 _PEAK = """
 import resource, sys
 from pathlib import Path
-from noarkit.packages.eark.read import open_eark
-from noarkit.packages.eark.write import EarkFile, Representation, make_eark
+from noarkit.forms.eark.read.package import open_eark
+from noarkit.forms.eark.write.package import EarkFile, Representation, make_eark
 count, target = int(sys.argv[1]), Path(sys.argv[2])
 make_eark([Representation("rep1", (EarkFile(f"{n // 1000:05}/{n:08}.txt", b"x") for n in range(count)))], target)
 made = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

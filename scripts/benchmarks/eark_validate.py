@@ -14,16 +14,15 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from noarkit.packages.container.hash_pool import HashPool, Task
-
-from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
+from noarkit.forms.container.hash_pool import HashPool, Task
+from noarkit.forms.eark.rules.run import EarkValidateOptions, validate_eark
 from samples.packages.eark import MOMENT, REP, Draft, file, good, package_mets
 from scripts.benchmarks.figures import machine, medians, seconds, tell
 
 _PEAK = """
 import resource, sys
 from pathlib import Path
-from noarkit.validate.eark.run import EarkValidateOptions, validate_eark
+from noarkit.forms.eark.rules.run import EarkValidateOptions, validate_eark
 schemas = Path(sys.argv[2]) if sys.argv[2] else None
 report = validate_eark(Path(sys.argv[1]), EarkValidateOptions(schemas))
 bad = [one for one in report.outcomes if one.rule.level == "error"]

@@ -14,14 +14,14 @@ from pathlib import Path
 from noarkit.archive.administration import Administration
 from noarkit.archive.values import Action, Link, Save, bytes_to_upload
 from noarkit.events import Event
-from noarkit.extract.bundles import Bundles
-from noarkit.extract.codes import read_codes
-from noarkit.extract.file_writers import WriterSettings, write_structure
-from noarkit.extract.output import hashed
-from noarkit.extract.partition import Outlet
-from noarkit.extract.run import ExtractSettings, extract, work_folder
-from noarkit.extract.workers import PoolSize, WorkerPool
-from noarkit.packages.noark5.content import Content, parse
+from noarkit.extraction.bundles import Bundles
+from noarkit.extraction.codes import read_codes
+from noarkit.extraction.file_writers import WriterSettings, write_structure
+from noarkit.extraction.output import hashed
+from noarkit.extraction.partition import Outlet
+from noarkit.extraction.run import ExtractSettings, extract, work_folder
+from noarkit.extraction.workers import PoolSize, WorkerPool
+from noarkit.forms.noark5.write.content import Content, parse
 from scripts.benchmarks.archive import Bench, opened
 from scripts.benchmarks.figures import machine, medians, peak_mb, processor_seconds, seconds, tell
 

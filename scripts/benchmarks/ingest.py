@@ -18,8 +18,6 @@ from pathlib import Path
 from noarkit.archive.http import connect
 from noarkit.archive.retry import RetryingArchive
 from noarkit.embedded import open_embedded
-from noarkit.engine.processes import ProcessWorkers
-from noarkit.engine.worker_factory import LocalWorkerFactory
 from noarkit.events import ignore_event
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks
@@ -27,16 +25,18 @@ from noarkit.graph.cut import Limits, cut
 from noarkit.graph.entity import Content, Entity, MappedRecord, Target
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
-from noarkit.load.compose import compose
-from noarkit.load.coordinator import StopRequest
-from noarkit.load.folder import RunFolder
-from noarkit.load.lease import RunFacts
-from noarkit.load.plan import PlanSpec, make_plan
-from noarkit.load.run import LoadResult, LoadSettings, load
+from noarkit.loading.compose import compose
+from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.engines.processes import ProcessWorkers
+from noarkit.loading.engines.worker_factory import LocalWorkerFactory
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.lease import RunFacts
+from noarkit.loading.plan import PlanSpec, make_plan
+from noarkit.loading.run import LoadResult, LoadSettings, load
+from noarkit.recipes import compile_recipe, read_recipe
+from noarkit.records import ContentStream, Source
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
-from noarkit.sources.port import ContentStream, Source
-from noarkit.sources.recipe import compile_recipe, read_recipe
 from scripts.benchmarks.archive import settings_of
 from scripts.benchmarks.figures import machine, tell
 

@@ -14,24 +14,24 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import median
 
-from noarkit.packages.container.sinks import PlacedFile, sink_into
+from noarkit.forms.container.sinks import PlacedFile, sink_into
 from scripts.benchmarks.figures import machine, tell
 
 _NOTHING = sha256(b"").hexdigest()
 _STEPS = {
     "zipfile": "import zipfile; len(zipfile.ZipFile(place).infolist())",
-    "opened and judged": "from noarkit.packages.container.storage import open_storage; open_storage(place)",
+    "opened and judged": "from noarkit.forms.container.storage import open_storage; open_storage(place)",
     "validate, until content is read": (
-        "from noarkit.validate.bagit import run; run._hashed_in_passing = lambda *_: iter(());"
+        "from noarkit.forms.bagit.rules import run; run._hashed_in_passing = lambda *_: iter(());"
         " from noarkit.validate import validate; validate(place)"
     ),
     "validate, whole": "from noarkit.validate import validate; assert validate(place).valid",
     "plan: opened, until the first record": (
-        "from noarkit.sources.finders import open_source; from noarkit.events import ignore_event;"
+        "from noarkit.forms.finders import open_source; from noarkit.events import ignore_event;"
         " next(iter(open_source(str(place)).records(ignore_event)))"
     ),
     "convert: opened, until the first file": (
-        "from noarkit.extract.payload import payload_of\n"
+        "from noarkit.extraction.payload import payload_of\n"
         "with payload_of(place) as payload: next(iter(payload.parts[0].files()))"
     ),
 }
@@ -40,7 +40,7 @@ import os, sys, time
 from pathlib import Path
 from scripts.benchmarks.figures import peak_mb
 place = Path(sys.argv[1])
-import noarkit.validate, noarkit.sources.finders, noarkit.extract.payload, zipfile
+import noarkit.validate, noarkit.forms.finders, noarkit.extraction.payload, zipfile
 began = time.process_time()
 exec(sys.argv[2])
 print(time.process_time() - began, peak_mb(os.getpid()))

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from noarkit.packages.noark5 import spec
+from noarkit.forms.noark5 import spec
 from samples.packages.describe import describe
 from samples.packages.good import PDF, ROOT
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from xml.parsers import expat
 
 from noarkit.events import ignore_event
-from noarkit.sources.package import find_extract
-from noarkit.sources.port import SourceRecord
+from noarkit.forms.noark5.source import find_extract
+from noarkit.records import SourceRecord
 from scripts.benchmarks.figures import machine, medians, processor_seconds, seconds, tell
 from scripts.benchmarks.noark_package import make_package
 

@@ -19,11 +19,11 @@ from functools import partial
 from pathlib import Path
 from xml.parsers import expat
 
-from noarkit.packages.siard.read import open_siard
-from noarkit.packages.siard.sqlite import sqlite_of
-from noarkit.packages.siard.write import SiardOrder, write_siard
-from noarkit.sources.siard.live import live_source
-from noarkit.validate.siard.run import validate_siard
+from noarkit.forms.siard.read.archive import open_siard
+from noarkit.forms.siard.rules.run import validate_siard
+from noarkit.forms.siard.source.live import live_source
+from noarkit.forms.siard.sqlite.database import sqlite_of
+from noarkit.forms.siard.write.archive import SiardOrder, write_siard
 from scripts.benchmarks.figures import machine, medians, seconds, tell
 
 _URL = os.environ.get("NOARKIT_TEST_POSTGRESQL") or "postgresql://127.0.0.1:5432/postgres"
@@ -39,9 +39,9 @@ _MAKE = (
 _PEAK = """
 import resource, sys
 from pathlib import Path
-from noarkit.packages.siard.read import open_siard
-from noarkit.packages.siard.write import SiardOrder, write_siard
-from noarkit.sources.siard.live import live_source
+from noarkit.forms.siard.read.archive import open_siard
+from noarkit.forms.siard.write.archive import SiardOrder, write_siard
+from noarkit.forms.siard.source.live import live_source
 target = Path(sys.argv[2])
 with live_source(sys.argv[1]) as source:
     write_siard(source, target, SiardOrder())

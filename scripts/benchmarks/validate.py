@@ -54,7 +54,7 @@ def run(rounds: int, *, small: bool, only: str) -> None:
 
 
 def _whole(package: Path, posts: int, rounds: int) -> None:
-    from noarkit.validate import validate
+    from noarkit.forms.validation import validate
 
     def ours() -> float:
         return seconds(lambda: validate(package)) * 1000
@@ -103,7 +103,7 @@ def _documents(package: Path, posts: int, rounds: int) -> None:
 
 
 def _shared(package: Path, cores: int) -> float:
-    from noarkit.validate.noark5.jobs import ProcessWorkers, Work
+    from noarkit.forms.noark5.rules.jobs import ProcessWorkers, Work
 
     began = time.perf_counter()
     workers = ProcessWorkers(Work(package, ()), cores)

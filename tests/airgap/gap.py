@@ -13,10 +13,10 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.embedded import EmbeddedArchive
-from noarkit.packages.container.building import File
-from noarkit.packages.sealed.read import open_sealed
-from noarkit.packages.sealed.spec import Kind
-from noarkit.packages.sealed.write import SealOrder, seal_package
+from noarkit.forms.container.building import File
+from noarkit.forms.sealed.read import open_sealed
+from noarkit.forms.sealed.spec import Kind
+from noarkit.forms.sealed.write import SealOrder, seal_package
 from noarkit.safe.digest import Readable
 from noarkit.safe.signing import Signer, new_key_pair, read_public, read_signer
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 import noarkit
+from noarkit.airgap.delivery import open_deliveries
 from noarkit.cli.contract import schema
-from noarkit.load.delivery import open_deliveries
-from noarkit.load.folder import RunFolder
-from noarkit.standins.server import StandinSpec
+from noarkit.loading.folder import RunFolder
+from noarkit.services.standins.server import StandinSpec
 from tests.airgap.gap import Gap, files, forged
-from tests.connectors.standing import standing
+from tests.services.standing import standing
 
 CHANGES = """<?xml version="1.0" encoding="UTF-8"?>
 <endringslogg xmlns="http://www.arkivverket.no/standarder/noark5/endringslogg">
@@ -124,7 +124,7 @@ def test_a_bundle_is_looked_at_before_it_is_loaded(gap: Gap) -> None:
 
 
 @pytest.mark.parametrize("command", ["scan", "validate", "plan"])
-def test_a_bundle_is_no_plain_source_and_no_package(command: str, gap: Gap) -> None:
+def test_a_bundle_is_refuse_sealed_and_no_package(command: str, gap: Gap) -> None:
     assert gap.pack("bundle") == 0
     more = ("-o", "elsewhere") if command == "plan" else ()
     assert gap.run(command, "bundle", *more) == 2

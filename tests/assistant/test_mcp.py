@@ -24,8 +24,8 @@ from noarkit.archive.query import select
 from noarkit.archive.values import Page, Query, SavedObject
 from noarkit.assistant import search as searching
 from noarkit.cli.main import main
+from noarkit.forms.validation import validate
 from noarkit.server.service import Service
-from noarkit.validate import validate
 from tests.cli.elsewhere import PROGRAM, environment
 from tests.roundtrip.circle import WholeArchive, archive_in, extract_to
 from tests.roundtrip.worlds import build

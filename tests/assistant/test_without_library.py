@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from noarkit.standins.server import StandinSpec
+from noarkit.services.standins.server import StandinSpec
 from tests.cli.elsewhere import environment
-from tests.connectors.standing import standing
+from tests.services.standing import standing
 
 WITHOUT = "import sys; sys.modules['mcp'] = None; "
 
@@ -36,8 +36,8 @@ def test_what_needs_the_extra_names_it(tmp_path: Path) -> None:
 
 def test_the_stand_ins_do_without_tool_servers(tmp_path: Path) -> None:
     made = (
-        "from noarkit.standins.server import StandinSpec\n"
-        "from noarkit.standins import crm, spend\n"
+        "from noarkit.services.standins.server import StandinSpec\n"
+        "from noarkit.services.standins import crm, spend\n"
         "for kind in (crm, spend):\n"
         "    made = kind.standin('http://127.0.0.1:1', StandinSpec(3))\n"
         "    assert made.app.routes and not [key for key in made.secrets() if key.startswith('mcp')]\n"

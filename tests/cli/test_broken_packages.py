@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from tests.packages.siard.exports import HOME, WRONG, Export
+from tests.forms.siard.exports import HOME, WRONG, Export
 
 Harm = Callable[[bytes], bytes]
 _XXE = b'<!DOCTYPE mets [<!ENTITY x SYSTEM "file:///etc/passwd">]>'

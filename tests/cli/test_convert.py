@@ -15,8 +15,8 @@ import pytest
 
 from noarkit.cli.contract import schema
 from noarkit.cli.main import main
-from noarkit.extract.convert import PACKED_EXTRACTS
-from noarkit.validate import validate
+from noarkit.extraction.convert import PACKED_EXTRACTS
+from noarkit.forms.validation import validate
 from tests.rights import held_to_file_rights
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.events import ignore_event
-from noarkit.sources.finders import open_source, reopen
-from noarkit.sources.port import SourceRecord
+from noarkit.forms.finders import open_source, reopen
+from noarkit.records import SourceRecord
 
 NAME = "blåbær/søknad.txt"
 

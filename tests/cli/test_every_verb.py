@@ -12,8 +12,8 @@ import pytest
 
 from noarkit.cli.console import to_json
 from noarkit.cli.main import main
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import Standing, standing
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import Standing, standing
 
 FREE = ((1_000_000, 60.0),)
 Step = tuple[Sequence[str], dict[str, object]]

@@ -15,8 +15,8 @@ from noarkit.archive.token import Credentials
 from noarkit.archive.values import Action, Link, Save
 from noarkit.cli.main import main
 from noarkit.embedded import open_embedded
-from noarkit.validate import validate
-from tests.extract.world import uuid
+from noarkit.forms.validation import validate
+from tests.extraction.world import uuid
 
 TITLES = ("Arkiv for bygg/plan", "Arkiv æøå")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.load.journal import CHECKSUM, ArchiveFinding, Journal
+from noarkit.loading.journal import CHECKSUM, ArchiveFinding, Journal
 from tests.cli.test_ingest import archive, elsewhere, files, run
 
 __all__ = ["archive", "elsewhere", "run"]

@@ -23,7 +23,7 @@ from noarkit.archive.values import Delete, Query
 from noarkit.cli.contract import events
 from noarkit.cli.main import main
 from noarkit.embedded import EmbeddedArchive, open_embedded
-from noarkit.load.folder import RunFolder
+from noarkit.loading.folder import RunFolder
 from tests.cli.elsewhere import PROGRAM, environment
 
 INFECTED = "sh -c '! grep -q INFECTED'"

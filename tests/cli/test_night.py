@@ -17,7 +17,7 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.errors import PlanChanged
 from noarkit.graph.freeze import digest
-from noarkit.load.folder import RunFolder
+from noarkit.loading.folder import RunFolder
 from noarkit.safe.certificates import certificates_end
 from tests.archive.certificates import Identity, write
 

@@ -15,12 +15,12 @@ import pytest
 
 from noarkit.errors import ItemChanged, ItemVanished, SourceGone
 from noarkit.events import ignore_event
+from noarkit.forms.dias.source import DiasSource
+from noarkit.forms.eark.source import EarkSource
+from noarkit.forms.eark.write.package import EarkFile, EarkOrder, Representation, make_eark
 from noarkit.graph.entity import Content, SetAside, Skipped
-from noarkit.packages.eark.write import EarkFile, EarkOrder, Representation, make_eark
-from noarkit.sources.dias import DiasSource
-from noarkit.sources.eark import EarkSource
+from noarkit.records import Groundwork, Source, SourceRecord
 from noarkit.sources.files import FilePolicy, FileTree
-from noarkit.sources.port import Groundwork, Source, SourceRecord
 from samples.packages.dias import good_dias
 
 MAIL = (

@@ -10,7 +10,7 @@ import pytest
 
 from noarkit.server.areas import open_service
 from tests.faults.world import World
-from tests.load.journey import add_plain_account, copied
+from tests.loading.journey import add_plain_account, copied
 
 MakeWorld = Callable[..., World]
 

@@ -22,22 +22,22 @@ from noarkit.archive.retry import RetryingArchive, RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.stream import Patience
 from noarkit.archive.token import Credentials
-from noarkit.engine.inline import InlineWorkers
-from noarkit.engine.processes import ProcessWorkers
-from noarkit.engine.worker_factory import LocalWorkerFactory
 from noarkit.errors import NoarkitError
 from noarkit.events import Event
 from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped, Target
-from noarkit.load.coordinator import StopRequest, Workers
-from noarkit.load.folder import RunFolder
-from noarkit.load.plan import PlanSpec, make_plan
-from noarkit.load.run import LoadResult, LoadSettings, load
-from noarkit.load.verification import Depths, verify
+from noarkit.loading.coordinator import StopRequest, Workers
+from noarkit.loading.engines.inline import InlineWorkers
+from noarkit.loading.engines.processes import ProcessWorkers
+from noarkit.loading.engines.worker_factory import LocalWorkerFactory
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.plan import PlanSpec, make_plan
+from noarkit.loading.run import LoadResult, LoadSettings, load
+from noarkit.loading.verification import Depths, verify
+from noarkit.records import ContentStream, SourceRecord
 from noarkit.secrets import Secret
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
-from noarkit.sources.port import ContentStream, SourceRecord
 
 SYSTEM = "tree"
 
@@ -166,7 +166,7 @@ def run(job: Job, stopping: StopRequest) -> LoadResult:
 
 
 def numbers_of(folder: RunFolder):  # type: ignore[no-untyped-def]  # the sums of a run that was never started
-    from noarkit.load.numbers import numbers
+    from noarkit.loading.numbers import numbers
 
     return numbers(folder)
 

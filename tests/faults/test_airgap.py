@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.packages.sealed.read import open_sealed
+from noarkit.forms.sealed.read import open_sealed
 from noarkit.safe.signing import new_key_pair, read_public
 from tests.cli.elsewhere import PROGRAM, environment
 from tests.faults.test_disk_full import elsewhere, fill, small_disk

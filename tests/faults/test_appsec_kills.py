@@ -19,10 +19,10 @@ from pathlib import Path
 
 import httpx
 
-from noarkit.standins.server import StandinSpec
-from tests.connectors.scripted import Asked, ScriptedService, Told
-from tests.connectors.standing import Standing, standing
+from noarkit.services.standins.server import StandinSpec
 from tests.faults.world import DEEP
+from tests.services.scripted import Asked, ScriptedService, Told
+from tests.services.standing import Standing, standing
 
 # one scan that ended and one that runs, with a few findings, each decided about, and a day of the audit trail
 SMALL = {"scans": "2", "decided": "100", "audit-days": "2", "audit-a-day": "1", "job-polls": "1"}

@@ -27,13 +27,13 @@ from noarkit.archive.retry import RetryingArchive, RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
 from noarkit.archive.values import Query
-from noarkit.connectors.inbox.store import Inbox, inbox_place
 from noarkit.secrets import Secret
 from noarkit.server.clients import ClientsFile
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import Standing, standing
+from noarkit.services.inbox.store import Inbox, inbox_place
+from noarkit.services.standins.server import StandinSpec
 from tests.faults.world import DEEP, ROOT
-from tests.load.journey import copied
+from tests.loading.journey import copied
+from tests.services.standing import Standing, standing
 
 RECORDS = {"crm": 1, "spend": 4}
 SAMPLED = 4

@@ -14,8 +14,8 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.embedded import open_embedded
-from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import outcomes
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import outcomes
 from tests.sources.database.sample import Sample, engine, fill
 from tests.sources.database.servers import PrivateServer, installed
 

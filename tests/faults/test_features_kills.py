@@ -19,9 +19,9 @@ from pathlib import Path
 
 import httpx
 
-from noarkit.standins.server import StandinSpec
-from tests.connectors.scripted import Asked, ScriptedService, Told
-from tests.connectors.standing import Standing, standing
+from noarkit.services.standins.server import StandinSpec
+from tests.services.scripted import Asked, ScriptedService, Told
+from tests.services.standing import Standing, standing
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 WISH = StandinSpec(20, limits=(), options={"audit": "12"})

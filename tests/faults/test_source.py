@@ -29,8 +29,8 @@ def aside(world: World, reason: str) -> None:
     world.check(end, aside=1)
     rows = (world.run / "run.db").exists()
     assert rows
-    from noarkit.load.folder import RunFolder
-    from noarkit.load.numbers import outcomes
+    from noarkit.loading.folder import RunFolder
+    from noarkit.loading.numbers import outcomes
 
     (told,) = outcomes(RunFolder(world.run), "set_aside")
     assert (told.key, told.code, told.data["why"]) == (CHANGED, "F203", reason)

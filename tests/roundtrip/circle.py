@@ -14,25 +14,25 @@ import orjson
 from noarkit.archive.answers import CallContext, refused_answer
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Call, Json
-from noarkit.engine.inline import InlineWorkers
 from noarkit.events import Event, ignore_event
-from noarkit.extract.run import ExtractResult, extract
-from noarkit.extract.run import ExtractSettings as ExtractTerms
+from noarkit.extraction.run import ExtractResult, extract
+from noarkit.extraction.run import ExtractSettings as ExtractTerms
+from noarkit.forms.noark5.source import EXTERNAL_SYSTEM, ExtractSource, find_extract
 from noarkit.graph.store import GraphStore
-from noarkit.load.close import CloseResult, close
-from noarkit.load.contents import no_gate
-from noarkit.load.coordinator import StopRequest
-from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import Numbers
-from noarkit.load.plan import PlanResult, PlanSpec, make_plan
-from noarkit.load.run import LoadSettings, load
-from noarkit.load.work import WorkerContext, WorkerControl
+from noarkit.loading.close import CloseResult, close
+from noarkit.loading.contents import no_gate
+from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.engines.inline import InlineWorkers
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import Numbers
+from noarkit.loading.plan import PlanResult, PlanSpec, make_plan
+from noarkit.loading.run import LoadSettings, load
+from noarkit.loading.work import WorkerContext, WorkerControl
 from noarkit.server import calling
 from noarkit.server import wire as served
 from noarkit.server.areas import all_routes, open_service
 from noarkit.server.service import Service
-from noarkit.sources.package import EXTERNAL_SYSTEM, ExtractSource, find_extract
-from tests.load.direct import DirectArchive
+from tests.loading.direct import DirectArchive
 
 BEGUN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 NOW = 1_767_268_800.0

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from noarkit.packages.eark.order import (
+from noarkit.forms.eark.write.order import (
     Agent,
     EarkFile,
     EarkOrder,
@@ -26,7 +26,7 @@ from noarkit.packages.eark.order import (
     preservation,
     submitter,
 )
-from noarkit.packages.eark.write import make_eark
+from noarkit.forms.eark.write.package import make_eark
 
 WHEN = datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC)
 TIME = "2019-05-06T07:08:09Z"

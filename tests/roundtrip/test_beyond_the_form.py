@@ -14,10 +14,10 @@ from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
 from noarkit.archive.registers import BusinessField, BusinessGroup, ListedCode
 from noarkit.archive.values import Action, Link, Query, Save, SavedObject, bytes_to_upload
-from noarkit.extract.run import ExtractResult, ExtractSettings, extract
-from noarkit.validate import validate
-from noarkit.validate.compare import compare_extracts, compare_with_archive
-from tests.extract.world import closing, spine, uuid
+from noarkit.extraction.run import ExtractResult, ExtractSettings, extract
+from noarkit.forms.comparison import compare_extracts, compare_with_archive
+from noarkit.forms.validation import validate
+from tests.extraction.world import closing, spine, uuid
 from tests.roundtrip.circle import BEGUN, WholeArchive, archive_in, extract_to, files_of, ingest
 
 NAMESPACE = "{urn:noarkit:ikkeIFormen}"

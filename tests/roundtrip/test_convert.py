@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Event
-from noarkit.extract.convert import PACKED_EXTRACTS, TARGETS, ConvertOptions, convert
-from noarkit.extract.delivery import deliver, delivery_folder
-from noarkit.extract.payload import payload_of
-from noarkit.extract.run import ExtractSettings
-from noarkit.packages.eark.write import EarkFile, EarkOrder, MetadataFile, Representation, files_below, make_eark
-from noarkit.validate import validate
-from noarkit.validate.compare import compare_extracts
+from noarkit.extraction.convert import PACKED_EXTRACTS, TARGETS, ConvertOptions, convert
+from noarkit.extraction.delivery import deliver, delivery_folder
+from noarkit.extraction.payload import payload_of
+from noarkit.extraction.run import ExtractSettings
+from noarkit.forms.comparison import compare_extracts
+from noarkit.forms.eark.write.package import EarkFile, EarkOrder, MetadataFile, Representation, files_below, make_eark
+from noarkit.forms.validation import validate
 from samples.packages.make import write_good
-from tests.packages.bagit.test_round_trip import laid, trees
+from tests.forms.bagit.test_round_trip import laid, trees
 from tests.roundtrip.circle import archive_in
 from tests.roundtrip.worlds import build
 
@@ -89,7 +89,7 @@ def test_an_extract_goes_through_every_form_and_back_without_loss(tmp_path: Path
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from noarkit.extract.convert import ConvertOptions, convert
+from noarkit.extraction.convert import ConvertOptions, convert
 heard = []
 def tell(event):
     heard.append(event.name)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.extract.convert import ConvertOptions, convert, set_aside_path
+from noarkit.extraction.convert import ConvertOptions, convert, set_aside_path
 
 METS = b'<mets:mets xmlns:mets="http://www.loc.gov/METS/" PROFILE="https://earksip.dilcis.eu/profile"/>'
 # a package of each form, and the files in it that nothing of the form speaks of

@@ -15,11 +15,11 @@ from lxml import etree
 
 from noarkit.errors import LossNotAccepted
 from noarkit.events import ignore_event
+from noarkit.forms.noark5.source import EXTERNAL_SYSTEM, find_extract
 from noarkit.graph.losses import losses
-from noarkit.load.folder import RunFolder
-from noarkit.load.plan import PlanSpec, make_plan
-from noarkit.report.plan_page import lost_facts
-from noarkit.sources.package import EXTERNAL_SYSTEM, find_extract
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.plan import PlanSpec, make_plan
+from noarkit.reports.plan_page import lost_facts
 from tests.roundtrip.circle import NOW, archive_in, circle_of_package, extract_to, files_of, ingest, plan_extract
 
 EDITIONS = ("5.0", "5.0-latest-lf", "5.0-pre2023-as-bundled-in-arkade-2.12.4")

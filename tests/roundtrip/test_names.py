@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from noarkit.events import ignore_event
-from noarkit.extract.convert import ConvertOptions, convert
+from noarkit.extraction.convert import ConvertOptions, convert
+from noarkit.forms.finders import open_source
+from noarkit.records import SourceRecord
 from noarkit.safe.keys import key_of
 from noarkit.sources.files.names import readable
-from noarkit.sources.finders import open_source
-from noarkit.sources.port import SourceRecord
 from tests.cli.test_odd_names import ALL, PLAIN, fill
 
 WAYS = [

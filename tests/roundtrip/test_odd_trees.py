@@ -13,23 +13,23 @@ from hypothesis import strategies as st
 
 from noarkit.archive.paging import objects
 from noarkit.archive.values import Query
-from noarkit.engine.inline import InlineWorkers
 from noarkit.events import ignore_event
 from noarkit.graph.store import GraphStore
-from noarkit.load.contents import no_gate
-from noarkit.load.coordinator import StopRequest
-from noarkit.load.folder import RunFolder
-from noarkit.load.plan import PlanSpec, make_plan
-from noarkit.load.run import LoadSettings, load
-from noarkit.load.work import WorkerContext
+from noarkit.loading.contents import no_gate
+from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.engines.inline import InlineWorkers
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.plan import PlanSpec, make_plan
+from noarkit.loading.run import LoadSettings, load
+from noarkit.loading.work import WorkerContext
+from noarkit.recipes import compile_recipe, read_recipe
 from noarkit.server.areas import open_service
 from noarkit.server.service import Service
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.levels import survey
 from noarkit.sources.files.names import has_forbidden, is_decodable, path_of
-from noarkit.sources.recipe import compile_recipe, read_recipe
-from tests.load.direct import DirectArchive
-from tests.load.journey import _Workshop, copied
+from tests.loading.direct import DirectArchive
+from tests.loading.journey import _Workshop, copied
 
 EXAMPLES = 200 if os.environ.get("NOARKIT_DEEP") == "1" else 20
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from noarkit.extract.run import ExtractSettings, extract
-from noarkit.validate import validate
+from noarkit.extraction.run import ExtractSettings, extract
+from noarkit.forms.validation import validate
 from tests.roundtrip.circle import BEGUN, archive_in
 from tests.roundtrip.worlds import build
 

@@ -19,13 +19,13 @@ from uuid import UUID
 import pytest
 from lxml import etree
 
-from noarkit.deliveries import convert
+from noarkit.api.delivering import convert
 from noarkit.events import Event
+from noarkit.forms.bagit.write import BagFile, BagOrder, make_bag
+from noarkit.forms.validation import validate
 from noarkit.manual.chapters import chapter_source
-from noarkit.packages.bagit.write import BagFile, BagOrder, make_bag
-from noarkit.validate import validate
-from tests.packages.dias.official import Official
-from tests.packages.eark.oracles import mets_schemas, premis_schema
+from tests.forms.dias.official import Official
+from tests.forms.eark.oracles import mets_schemas, premis_schema
 from tests.roundtrip.stated import TIME, VALUES, carried, documents, header, make_stated, own_documents
 
 FORMS = ("eark-sip", "eark-aip", "eark-dip", "dias-sip", "dias-aip", "bagit")

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from noarkit.archive.administration import Administration
 from noarkit.archive.registers import BusinessField, BusinessGroup, ListedCode
 from noarkit.archive.values import Action, FieldValue, Link, Save, bytes_to_upload
-from noarkit.load.finality import BY_DATE, STATUS
+from noarkit.loading.finality import BY_DATE, STATUS
 from noarkit.model import Field, metamodel
 from noarkit.model.mapping import mapping
 from tests.roundtrip.circle import WholeArchive

@@ -90,7 +90,7 @@ def test_a_file_has_a_mark_semicolons_and_every_cell_in_quotes(tmp_path: Path) -
 def csv_writers() -> Iterator[str]:
     """Every place of the package that makes a CSV writer; stand-ins speak for other systems, in their own way."""
     for path in PACKAGE.rglob("*.py"):
-        if path == WRITER or path.is_relative_to(PACKAGE / "standins"):
+        if path == WRITER or {"standin", "standins"} & set(path.parts):
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             named = isinstance(node, ast.Attribute) and ast.unparse(node) in ("csv.writer", "csv.DictWriter")

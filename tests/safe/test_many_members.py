@@ -13,11 +13,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from noarkit.packages.container.sinks import PlacedFile, sink_into
 
 from noarkit.errors import NoarkitError, PackageFault, TooLarge, UnsafeMember
 from noarkit.events import Event
-from noarkit.packages.container.storage import open_storage
+from noarkit.forms.container.sinks import PlacedFile, sink_into
+from noarkit.forms.container.storage import open_storage
 from noarkit.safe import zipped
 from noarkit.safe.unpack import UnpackLimits, members, stream_members
 

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noarkit.errors import ConfigFault, NoarkitError
+from noarkit.forms.noark5.source.extract_recipe import read_extract_recipe
+from noarkit.recipes import read_recipe
 from noarkit.safe.toml import MAX_BYTES, MAX_DEPTH, BadToml, key_lines, load_toml, parse_toml, read_toml
 from noarkit.server.clients import ClientsFile
 from noarkit.server.fault_script import read_script
 from noarkit.server.settings import read_settings
-from noarkit.sources.package.extract_recipe import read_extract_recipe
-from noarkit.sources.recipe import read_recipe
 
 PACKAGE = Path(__file__).resolve().parents[2] / "noarkit"
 DOOR = "safe/toml.py"

@@ -23,7 +23,7 @@ import pytest
 
 from noarkit.cli.main import main
 from tests.cli.elsewhere import environment
-from tests.packages.bagit.bags import parts
+from tests.forms.bagit.bags import parts
 
 BASES: dict[str, dict[str, bytes]] = {
     "bag": {f"bag/{name}": content for name, content in parts().items()},

@@ -22,9 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from noarkit.server.exchange import BodyLimits, Exchange
 from noarkit.server.run import Address, ServingInfo, serve
 from noarkit.server.wire import Refusal
-from noarkit.standins.server import ReadyStandin as StandinReady
-from noarkit.standins.server import StandinSpec
-from noarkit.standins.server import serve as serve_standin
+from noarkit.services.standins.server import ReadyStandin as StandinReady
+from noarkit.services.standins.server import StandinSpec
+from noarkit.services.standins.server import serve as serve_standin
 from tests.server.conftest import Archive
 from tests.server.test_run import make_certificate
 from tests.server.wire import BASE, Wire

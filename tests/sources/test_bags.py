@@ -16,14 +16,14 @@ import pytest
 
 from noarkit.errors import ItemChanged, PackageFault, SourceGone, UnsafeMember
 from noarkit.events import Event, ignore_event
+from noarkit.forms.bagit.source import BagSource
+from noarkit.forms.bagit.write import BagFile, BagOrder, files_below, make_bag
+from noarkit.forms.finders import open_source, reopen
+from noarkit.forms.noark5.source import ExtractSource
 from noarkit.graph.entity import SetAside
-from noarkit.packages.bagit.write import BagFile, BagOrder, files_below, make_bag
-from noarkit.sources.bag import BagSource
+from noarkit.recipes import check, read_recipe
+from noarkit.records import Source, SourceRecord
 from noarkit.sources.files import FileTree
-from noarkit.sources.finders import open_source, reopen
-from noarkit.sources.package import ExtractSource
-from noarkit.sources.port import Source, SourceRecord
-from noarkit.sources.recipe import check, read_recipe
 from samples.packages.make import write_good
 
 HELD = {"brev.txt": b"hei", "sak/a %25 æ.txt": b"", "sak/b.bin": bytes(range(256)) * 999}

@@ -7,8 +7,8 @@ import io
 import pytest
 
 from noarkit.errors import UnsafeXml
-from noarkit.packages.container.statements import read_statements
-from noarkit.sources.descriptions import MOST_EVENTS, MOST_VALUES, DocumentSummary, period_of, summarise_document
+from noarkit.forms.container.statements import read_statements
+from noarkit.forms.metadata.descriptions import MOST_EVENTS, MOST_VALUES, DocumentSummary, period_of, summarise_document
 
 
 def told(document: str) -> DocumentSummary:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from noarkit.packages.bagit.write import files_below, make_bag
+from noarkit.forms.bagit.write import files_below, make_bag
 from samples.packages.dias import UUID, good_dias
 from tests.sources.landed import Landed, land, sha256
 

@@ -11,18 +11,18 @@ import pytest
 
 from noarkit.errors import ItemChanged, ItemVanished, PackageFault, SourceGone, UnsafeMember
 from noarkit.events import ignore_event
+from noarkit.forms.dias.source import DiasSource, find_dias
+from noarkit.forms.dias.write.order import DiasOrder
+from noarkit.forms.dias.write.package import make_dias
+from noarkit.forms.finders import open_source, reopen
+from noarkit.forms.noark5.source import ExtractSource
 from noarkit.graph.entity import SetAside
-from noarkit.packages.dias.order import DiasOrder
-from noarkit.packages.dias.write import make_dias
-from noarkit.sources.dias import DiasSource, find_dias
-from noarkit.sources.finders import open_source, reopen
-from noarkit.sources.package import ExtractSource
-from noarkit.sources.port import Source, SourceRecord
-from noarkit.sources.recipe import check, read_recipe
+from noarkit.recipes import check, read_recipe
+from noarkit.records import Source, SourceRecord
 from samples.packages.dias import UUID, good_dias, tarred
 from samples.packages.dias_bad import BAD_DIAS, extract
-from tests.packages.dias.test_odd_and_hostile import member
-from tests.packages.dias.trees import laid
+from tests.forms.dias.test_odd_and_hostile import member
+from tests.forms.dias.trees import laid
 
 HELD = {"brev.txt": b"hei", "sak/a %25 æ.txt": b"", "sak/b.bin": bytes(range(256)) * 999}
 SHAPES = ("pair", "tar", "description", "folder")

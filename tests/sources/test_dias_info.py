@@ -11,11 +11,11 @@ import pytest
 
 import noarkit
 from noarkit.events import ignore_event
+from noarkit.forms.dias.source import DiasSource
+from noarkit.forms.finders import open_source
+from noarkit.forms.recognition import detect_form
 from noarkit.graph.entity import SetAside, Skipped
-from noarkit.packages.forms import detect_form
-from noarkit.sources.dias import DiasSource
-from noarkit.sources.finders import open_source
-from noarkit.sources.port import SourceRecord
+from noarkit.records import SourceRecord
 from samples.packages.dias import UUID, good_dias
 
 FILES = {"content/addml.xml": b"<addml/>", "content/JEGER.DAT": b"0101Kari      ", "log.xml": b"<premis/>"}

@@ -11,11 +11,11 @@ import pytest
 
 from noarkit.errors import SourceGone, UsageFault
 from noarkit.events import ignore_event
-from noarkit.extract.convert import ConvertOptions, convert
+from noarkit.extraction.convert import ConvertOptions, convert
+from noarkit.forms.finders import file_finder, open_source, opener
+from noarkit.records import Source, SourceRecord
 from noarkit.safe.zipped import count_of
 from noarkit.sources.files import FilePolicy, FileTree
-from noarkit.sources.finders import file_finder, open_source, opener
-from noarkit.sources.port import Source, SourceRecord
 
 MAIL = b"From: a@b.no\nTo: c@d.no\nSubject: Hei\nMessage-ID: <1@b.no>\n\nHei\n"
 MAILBOX = b"From a@b.no Mon Jan  6 12:00:00 2020\n" + MAIL

@@ -23,12 +23,12 @@ from noarkit.errors import (
     UsageFault,
 )
 from noarkit.events import ignore_event
+from noarkit.forms.finders import open_source, reopen
 from noarkit.graph.entity import Content, SetAside, Skipped
+from noarkit.recipes import check, read_recipe
+from noarkit.records import SourceIdentity, SourceRecord, released
 from noarkit.safe.digest import Readable
-from noarkit.sources.finders import open_source, reopen
-from noarkit.sources.port import SourceIdentity, SourceRecord, released
 from noarkit.sources.reader import Record, from_reader
-from noarkit.sources.recipe import check, read_recipe
 
 Opened = bytes | AbstractContextManager[Readable]
 

@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 
 from noarkit.errors import SourceAway, SourceGone, UsageFault
 from noarkit.events import ignore_event
-from noarkit.packages.siard.read import open_siard
-from noarkit.packages.siard.spec import WRITTEN, Version
-from noarkit.packages.siard.sqlite import sqlite_of
-from noarkit.packages.siard.write import SiardOrder, write_siard
-from noarkit.sources.finders import open_source, reopen
-from noarkit.sources.port import Source, SourceRecord
-from noarkit.sources.siard import find_siard
-from noarkit.sources.siard.live import live_source
-from noarkit.sources.siard.source import SiardArchiveSource
-from noarkit.validate.siard.run import validate_siard
-from tests.packages.siard.databases import sample as memory
+from noarkit.forms.finders import open_source, reopen
+from noarkit.forms.siard.read.archive import open_siard
+from noarkit.forms.siard.rules.run import validate_siard
+from noarkit.forms.siard.source import find_siard
+from noarkit.forms.siard.source.live import live_source
+from noarkit.forms.siard.source.source import SiardArchiveSource
+from noarkit.forms.siard.spec import WRITTEN, Version
+from noarkit.forms.siard.sqlite.database import sqlite_of
+from noarkit.forms.siard.write.archive import SiardOrder, write_siard
+from noarkit.records import Source, SourceRecord
+from tests.forms.siard.databases import sample as memory
 from tests.sources.database.conftest import FAMILIES, made
 from tests.sources.database.sample import Sample
 from tests.sources.database.test_journey import noarkit

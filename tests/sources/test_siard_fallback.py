@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.extract.convert import ConvertOptions
-from noarkit.extract.databases import convert_database
-from noarkit.packages.siard.sqlite import sqlite_of
-from noarkit.validate.siard.run import validate_siard
+from noarkit.extraction.convert import ConvertOptions
+from noarkit.extraction.databases import convert_database
+from noarkit.forms.siard.rules.run import validate_siard
+from noarkit.forms.siard.sqlite.database import sqlite_of
 from tests.sources.database import sample as samples
 from tests.sources.database.conftest import made
 from tests.sources.database.sample import Sample

@@ -11,17 +11,17 @@ import pytest
 from lxml import etree
 
 from noarkit.events import ignore_event
-from noarkit.extract.convert import ConvertOptions, set_aside_path
-from noarkit.extract.databases import convert_database
-from noarkit.packages.siard.model import Archive, Schema, Table
-from noarkit.packages.siard.read import open_siard
-from noarkit.packages.siard.sqlite import sqlite_of
-from noarkit.packages.siard.write import SiardOrder, write_siard
+from noarkit.extraction.convert import ConvertOptions, set_aside_path
+from noarkit.extraction.databases import convert_database
+from noarkit.forms.finders import open_source
+from noarkit.forms.siard.model import Archive, Schema, Table
+from noarkit.forms.siard.read.archive import open_siard
+from noarkit.forms.siard.rules.run import validate_siard
+from noarkit.forms.siard.source.live import live_source
+from noarkit.forms.siard.sqlite.database import sqlite_of
+from noarkit.forms.siard.write.archive import SiardOrder, write_siard
+from noarkit.records import SourceRecord
 from noarkit.sources.database.sqlite_statement import read_statement
-from noarkit.sources.finders import open_source
-from noarkit.sources.port import SourceRecord
-from noarkit.sources.siard.live import live_source
-from noarkit.validate.siard.run import validate_siard
 from tests.sources.database.conftest import made
 from tests.sources.database.sample import Sample
 from tests.sources.database.test_journey import noarkit

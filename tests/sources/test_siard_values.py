@@ -22,10 +22,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from noarkit.packages.siard.sqlite import SqliteOrder, sqlite_of
-from noarkit.packages.siard.write import SiardOrder, write_siard
-from noarkit.sources.siard.live import live_source
-from noarkit.validate.siard.run import validate_siard
+from noarkit.forms.siard.rules.run import validate_siard
+from noarkit.forms.siard.source.live import live_source
+from noarkit.forms.siard.sqlite.database import SqliteOrder, sqlite_of
+from noarkit.forms.siard.write.archive import SiardOrder, write_siard
 from tests.sources.database import sample as samples
 from tests.sources.database.conftest import made
 from tests.sources.database.sample import Sample

@@ -15,18 +15,18 @@ import pytest
 import uvicorn
 
 from noarkit.cli.main import main
-from noarkit.connectors.features import open_service as open_features
-from noarkit.connectors.mcp.connection_tools import open_tools
-from noarkit.connectors.pace import Clock
-from noarkit.connectors.settings import Connection
 from noarkit.errors import ConfigFault, ProxyDenied, ServiceAway, TrustFault
 from noarkit.safe import tls
-from noarkit.sources.connector.services import open_service
-from noarkit.standins.server import SERVICES, StandinPackage, StandinSpec, write_config
+from noarkit.services.features import open_service as open_features
+from noarkit.services.mcp.connection_tools import open_tools
+from noarkit.services.pace import Clock
+from noarkit.services.settings import Connection
+from noarkit.services.source.services import open_service
+from noarkit.services.standins.server import SERVICES, StandinPackage, StandinSpec, write_config
 from tests.archive import certificates
 from tests.archive.certificates import Identity
-from tests.connectors.scripted import VirtualClock
-from tests.connectors.standing import Standing, standing
+from tests.services.scripted import VirtualClock
+from tests.services.standing import Standing, standing
 from tests.zone.lines import HOST, Front, Proxy, listening
 
 NAME = "service.zone.example"
@@ -63,7 +63,7 @@ def standing_over_tls(
 ) -> Iterator[tuple[int, Standing]]:
     """A stand-in that is known by a name, by which nobody can find its port but a proxy; without one by its port."""
     kind = cast(
-        StandinPackage, importlib.import_module(f"noarkit.standins.{service}")
+        StandinPackage, importlib.import_module(f"noarkit.services.standins.{service}")
     )  # each of these packages has one
     with socket.create_server((HOST, 0)) as listener:
         url = f"https://{name or f'{HOST}:{listener.getsockname()[1]}'}"

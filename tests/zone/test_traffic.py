@@ -169,7 +169,7 @@ def test_every_command_is_watched(watched: tuple[Watched, str, str]) -> None:
 
 def test_waiting_for_a_person_s_consent_looks_no_name_up(tmp_path: Path) -> None:
     waits = (
-        "from noarkit.connectors.access.consent import Ask, begin_consent, wait_for_code\n"
+        "from noarkit.services.access.consent import Ask, begin_consent, wait_for_code\n"
         "wait_for_code(begin_consent(Ask('https://accounts.example', 'us', 'http://127.0.0.1:0/back', ())), 0.1)"
     )
     watched = Watched(tmp_path, {})

@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from noarkit.records import SourceIdentity
     from noarkit.sources.database.source import DatabaseSource
-    from noarkit.sources.port import SourceIdentity
 
 KIND = "database"
 

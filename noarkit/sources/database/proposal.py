@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from noarkit.recipes.lines import Path as Place
+from noarkit.recipes.toml_writer import render
 from noarkit.sources.database.address import SQLITE, Address
 from noarkit.sources.database.documents import DatabaseSettings
 from noarkit.sources.database.profile import TableStats, personal_data_kind
@@ -18,8 +20,6 @@ from noarkit.sources.database.roles import Roles, display_column, find_column, r
 from noarkit.sources.database.rows import child_name
 from noarkit.sources.database.schema import Relation, Schema, Table
 from noarkit.sources.database.values import Kind
-from noarkit.sources.recipe.lines import Path as Place
-from noarkit.sources.recipe.toml_writer import render
 
 _DATES = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_ZONE)
 _RECORD = "Basisregistrering"

@@ -12,13 +12,13 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
+from noarkit.recipes.filters import FilterRefused
 from noarkit.safe.scratch import scratch
 from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
 from noarkit.sources.database.columns import Column
 from noarkit.sources.database.schema import Relation, Schema, Table, select_expression, source_of
 from noarkit.sources.database.session import Row, Session
 from noarkit.sources.database.values import Convert, Kind, plain_converter, text_of
-from noarkit.sources.recipe.filters import FilterRefused
 
 BATCH_ROWS = 2_000
 _BATCH_BYTES = 8 * 1024 * 1024

@@ -11,6 +11,7 @@ from pathlib import Path
 from noarkit.errors import SourceAway, SourceFault, SourceGone, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.entity import Content, SetAside
+from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.database import KIND
 from noarkit.sources.database.address import Address, Connections, read_address, with_password_source
 from noarkit.sources.database.contents import Documents
@@ -27,7 +28,6 @@ from noarkit.sources.database.schema import Schema, Table, reflect
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.streams import PooledSession, SessionPool, open_document
 from noarkit.sources.files.tally import Tally
-from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
 
 _TELL_EVERY = 10_000
 _SHAPES = "shapes"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from noarkit.errors import ItemChanged, ItemVanished, SourceFault
 from noarkit.graph.entity import Content
+from noarkit.records import ContentStream
 from noarkit.sources.database import local
 from noarkit.sources.database.address import SQLITE, Address
 from noarkit.sources.database.contents import (
@@ -34,7 +35,6 @@ from noarkit.sources.database.local import LocalCopy
 from noarkit.sources.database.rows import Tables
 from noarkit.sources.database.schema import Schema, Table
 from noarkit.sources.database.session import Row, Session, connect
-from noarkit.sources.port import ContentStream
 
 _MOST_IDLE = 4
 MakeDocuments = Callable[[Tables, Table], Documents]

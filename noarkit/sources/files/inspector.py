@@ -11,6 +11,7 @@ from typing import Self
 
 from noarkit.errors import SourceFault
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
+from noarkit.records import SourceItem, SourceRecord
 from noarkit.sources.files import detect, folders, mail, mailbox, outlook, policy
 from noarkit.sources.files.conditions import conditions
 from noarkit.sources.files.detect import MediaTypes
@@ -23,7 +24,6 @@ from noarkit.sources.files.records import RecordMaker
 from noarkit.sources.files.streams import WITHIN
 from noarkit.sources.files.tally import Tally
 from noarkit.sources.files.zipped import UNTOLD, office_type
-from noarkit.sources.port import SourceItem, SourceRecord
 
 _MAILBOXES = frozenset({"mbox", "mbx"})
 _LONGEST_IDENTIFIER = 250

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from noarkit.graph.entity import Content, Note
+from noarkit.records import SourceRecord
 from noarkit.sources.files import policy
 from noarkit.sources.files.file_filter import Folder, FoundFile
 from noarkit.sources.files.names import has_forbidden, has_invisible, is_decodable, key_of, text_of
 from noarkit.sources.files.walk import EmptyFolder
-from noarkit.sources.port import SourceRecord
 
 _LONG_PATH = 255
 _DAY_S = 86_400
@@ -33,9 +33,9 @@ class RecordMaker:
         self._group = _cached(lambda number: grp.getgrgid(number).gr_name)
         self._mode = lru_cache(maxsize=4096)(lambda mode: format(mode & 0o7777, "04o"))
 
-    def file(self, found: FoundFile, *, media_type: str | None = None, puid: str | None = None) -> SourceRecord:
+    def file(self, found_file: FoundFile, *, media_type: str | None = None, puid: str | None = None) -> SourceRecord:
         """The record of one file, its content the file itself."""
-        folder, name, status, _, _ = found
+        folder, name, status, _, _ = found_file
         key = folder.key + key_of(name)
         text = text_of(name)
         size, modified_ns = status.st_size, status.st_mtime_ns
@@ -43,7 +43,7 @@ class RecordMaker:
         fields["media_type"] = media_type
         fields["puid"] = puid
         content = Content(key, text, size, modified_ns, None, media_type, puid)
-        return SourceRecord("file", key, fields, (content,), self._notes(found, text))
+        return SourceRecord("file", key, fields, (content,), self._notes(found_file, text))
 
     def summarize(self, file: FoundFile) -> tuple[str, tuple[Note, ...]]:
         """The ending of a file's name, and its notes: what a count of formats and troubles needs."""

@@ -10,13 +10,13 @@ from typing import NamedTuple, Self
 
 from noarkit.errors import ItemMalformed, ItemVanished, SourceFault
 from noarkit.graph.entity import Note, SetAside, Skipped
+from noarkit.records import SourceItem, SourceRecord
 from noarkit.sources.files import folders, policy, registers
 from noarkit.sources.files.file_filter import FileFilter, Folder, FoundFile, set_aside
 from noarkit.sources.files.names import key_of, text_of
 from noarkit.sources.files.registers import Register
 from noarkit.sources.files.streams import WITHIN
 from noarkit.sources.files.tally import Tally
-from noarkit.sources.port import SourceItem, SourceRecord
 
 
 class FolderRegisters:

@@ -15,6 +15,8 @@ from typing import NamedTuple
 from noarkit.errors import SourceGone
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
+from noarkit.recipes.proposal import describe_kinds, observe
+from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.default import TOP, default_recipe
 from noarkit.sources.files.file_filter import FileFilter, FoundFile
@@ -27,8 +29,6 @@ from noarkit.sources.files.records import RecordMaker
 from noarkit.sources.files.register_lookup import FolderRegisters, LeadingRegister, NamedFile, with_register_row
 from noarkit.sources.files.streams import open_content
 from noarkit.sources.files.walk import EmptyFolder, Walk, WalkItem
-from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
-from noarkit.sources.recipe.proposal import describe_kinds, observe
 
 _TELL_EVERY = 10_000
 _LOOKED_AT = 20_000

@@ -16,20 +16,20 @@ from pathlib import Path
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.stream import Patience
 from noarkit.archive.token import Credentials
-from noarkit.engine.assembly import ArchiveTarget, LoadOptions, ingest_run, reopen_items
-from noarkit.engine.worker_factory import connect_archive
 from noarkit.errors import NoarkitError
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped, Target
-from noarkit.load.coordinator import StopRequest
-from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import numbers
-from noarkit.load.plan import PlanSpec
-from noarkit.load.plan import make_plan as plan_load
-from noarkit.load.verification import Depths, verify
+from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.engines.assembly import ArchiveTarget, LoadOptions, ingest_run, reopen_items
+from noarkit.loading.engines.worker_factory import connect_archive
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import numbers
+from noarkit.loading.plan import PlanSpec
+from noarkit.loading.plan import make_plan as plan_load
+from noarkit.loading.verification import Depths, verify
+from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.secrets import Secret
-from noarkit.sources.port import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from tests.faults.chaos.shape import Shape
 
 DEADLINE_S = 60.0

@@ -17,7 +17,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from noarkit.load.preflight import MARKER_TITLE
+from noarkit.loading.preflight import MARKER_TITLE
 from noarkit.server.areas import open_service
 from noarkit.server.clients import ClientsFile
 from tests.faults.chaos.client import Job, Result
@@ -25,7 +25,7 @@ from tests.faults.chaos.clock import PROCESS, really_sleep
 from tests.faults.chaos.count import RawClient
 from tests.faults.chaos.proxy import Proxy
 from tests.faults.chaos.schedules import Mode
-from tests.load.journey import add_plain_account
+from tests.loading.journey import add_plain_account
 
 ROOT = Path(__file__).resolve().parents[3]
 _TRIALS_AN_ARCHIVE = 100

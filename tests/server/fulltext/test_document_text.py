@@ -17,7 +17,7 @@ import pytest
 
 from noarkit.server.document_text import MOST_CHARACTERS, Unreadable
 from noarkit.server.text_reader import TextReader
-from noarkit.standins.papers import pdf
+from noarkit.services.standins.papers import pdf
 from tests.server.conftest import Archive, serving
 from tests.server.wire import Wire, came, save, small_archive
 

@@ -11,9 +11,9 @@ import pytest
 
 import noarkit
 from noarkit.errors import ServiceDenied
-from noarkit.standins.appsec.data import Store, canary
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import Standing, standing
+from noarkit.services.appsec.standin.data import Store, canary
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import Standing, standing
 
 DECIDED = {"decided": "30"}
 DECISIONS = 11

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from noarkit.standins.appsec.data import Store
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import standing
+from noarkit.services.appsec.standin.data import Store
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import standing
 from tests.sources.connector.test_features_scale import Road
 
 RESULTS, SCANS = 50_000, 200

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.connectors.crm import open_service
-from noarkit.connectors.crm.listing import records_by_page
+from noarkit.api.origins import source_at
 from noarkit.events import Event
-from noarkit.origins import source_at
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import Standing, connected, standing
+from noarkit.services.crm import open_service
+from noarkit.services.crm.listing import records_by_page
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import Standing, connected, standing
 
 CHANGED = {
     "Deal_Name": "Nytt navn",

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.connectors.crm.listing import records_by_page
+from noarkit.api.origins import source_at
 from noarkit.errors import OtherArchive
 from noarkit.events import Event
-from noarkit.origins import source_at
-from noarkit.sources.connector import ConnectorSource
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import Standing, standing
+from noarkit.services.crm.listing import records_by_page
+from noarkit.services.source import ConnectorSource
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import Standing, standing
 
 
 def load(held: Standing, folder: Path, name: str, archive: str) -> noarkit.IngestResult:

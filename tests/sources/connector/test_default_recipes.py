@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 import noarkit
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import standing
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import standing
 
 FREE = ((1_000_000, 60.0),)
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import noarkit
-from noarkit.connectors.features import open_service
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import Standing, standing
+from noarkit.services.features import open_service
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import Standing, standing
 
 WISH = StandinSpec(15, limits=(), options={"audit": "40"})
 

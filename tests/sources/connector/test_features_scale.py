@@ -15,8 +15,8 @@ from pathlib import Path
 
 import httpx
 
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import Standing, standing
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import Standing, standing
 
 DEFINITIONS, ENTRIES = 2_000, 20_000
 # what more may be needed of memory for ten times as much: tables of SQLite are cached up to a bound, which for an

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import standing
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import standing
 
 NAMES = re.compile(r"\.(json|eml|pdf|png|xml|txt|sarif)$|[0-9a-f]{8}-[0-9a-f]{4}-")
 SERVICES = ("spend", "features", "appsec")

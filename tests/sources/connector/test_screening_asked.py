@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from noarkit.sources.recipe import read_recipe
-from noarkit.sources.recipe.screening import undecided_kinds
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import Standing, standing
+from noarkit.recipes import read_recipe
+from noarkit.recipes.screening import undecided_kinds
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import Standing, standing
 
 Captured = pytest.CaptureFixture[str]
 

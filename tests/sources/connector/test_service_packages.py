@@ -12,8 +12,8 @@ import pytest
 from lxml import etree
 
 import noarkit
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import standing
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import standing
 
 TYPE = "{http://www.w3.org/2001/XMLSchema-instance}type"
 SPACE = {"n": "http://www.arkivverket.no/standarder/noark5/arkivstruktur"}

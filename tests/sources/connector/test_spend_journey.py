@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import noarkit
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import Standing, standing
+from noarkit.services.standins.server import StandinSpec
+from tests.services.standing import Standing, standing
 
 FREE = ((1_000_000, 60.0),)
 NEW, LATE = "00000000-0000-4000-9000-000000000001", "00000000-0000-4000-9000-000000000002"

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.connectors.drift import Change, drift
-from noarkit.connectors.inbox.store import Inbox, inbox_place
-from noarkit.connectors.watermarks import Watermark, Watermarks, read_watermarks, write_watermarks
+from noarkit.api.origins import source_at
 from noarkit.errors import JournalFault
 from noarkit.events import Event
-from noarkit.origins import source_at
-from noarkit.sources.connector import ConnectorSource, run_watermarks
-from noarkit.standins.server import StandinSpec
-from tests.connectors.standing import Standing
-from tests.connectors.standing import standing as answering
+from noarkit.services.drift import Change, drift
+from noarkit.services.inbox.store import Inbox, inbox_place
+from noarkit.services.source import ConnectorSource, run_watermarks
+from noarkit.services.standins.server import StandinSpec
+from noarkit.services.watermarks import Watermark, Watermarks, read_watermarks, write_watermarks
+from tests.services.standing import Standing
+from tests.services.standing import standing as answering
 
 
 def put(held: Standing, number: int, at_s: float, event: str = "Deals.edit") -> None:

@@ -15,12 +15,12 @@ from lxml import etree
 from noarkit.cli.main import main
 from noarkit.embedded import open_embedded
 from noarkit.events import ignore_event
+from noarkit.forms.finders import open_source
 from noarkit.graph.entity import SetAside
-from noarkit.load.folder import RunFolder
-from noarkit.load.numbers import outcomes
-from noarkit.sources.finders import open_source
-from noarkit.sources.port import SourceRecord
-from noarkit.sources.recipe import compile_recipe, read_recipe
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import outcomes
+from noarkit.recipes import compile_recipe, read_recipe
+from noarkit.records import SourceRecord
 from tests.sources.database.sample import CASES, NUMBER, Sample
 
 NOARK = "{http://www.arkivverket.no/standarder/noark5/arkivstruktur}"

@@ -11,9 +11,9 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.events import ignore_event
-from noarkit.sources.finders import open_source
-from noarkit.sources.port import SourceRecord
-from noarkit.validate import validate
+from noarkit.forms.finders import open_source
+from noarkit.forms.validation import validate
+from noarkit.records import SourceRecord
 from tests.sources.database.sample import Sample, engine, quoted
 
 CASE, LETTER, NUMBER, TEXT = 'sa`k"en', "bre`v", 'n`u"mmer', "t`ekst"

@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.api.ingesting import read_settings
+from noarkit.api.origins import source_at
 from noarkit.cli.main import main
 from noarkit.errors import SecretFault, SourceDenied
 from noarkit.events import ignore_event
-from noarkit.ingestion import read_settings
-from noarkit.origins import source_at
+from noarkit.forms.finders import open_source
+from noarkit.records import SourceRecord
 from noarkit.sources.database.address import password_of, read_address
 from noarkit.sources.database.local import LocalCopy
 from noarkit.sources.database.schema import reflect
 from noarkit.sources.database.session import connect
 from noarkit.sources.database.source import DatabaseSource
-from noarkit.sources.finders import open_source
-from noarkit.sources.port import SourceRecord
 from tests.sources.database.conftest import made
 from tests.sources.database.sample import Sample
 

@@ -29,11 +29,11 @@ from noarkit.errors import (
     UsageFault,
 )
 from noarkit.events import ignore_event
+from noarkit.forms.finders import open_source, reopen
 from noarkit.graph.entity import Content, SetAside
+from noarkit.recipes import read_recipe
+from noarkit.records import SourceIdentity, SourceRecord
 from noarkit.sources.database.source import DatabaseSource
-from noarkit.sources.finders import open_source, reopen
-from noarkit.sources.port import SourceIdentity, SourceRecord
-from noarkit.sources.recipe import read_recipe
 from tests.sources.database.sample import NUMBER, Sample, engine, server_urls
 
 

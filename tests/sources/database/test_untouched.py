@@ -10,11 +10,11 @@ import pytest
 
 from noarkit.errors import SourceDenied, SourceFault
 from noarkit.events import ignore_event
+from noarkit.forms.finders import open_source
+from noarkit.records import SourceRecord
 from noarkit.sources.database.address import read_address
 from noarkit.sources.database.session import connect
 from noarkit.sources.database.source import DatabaseSource
-from noarkit.sources.finders import open_source
-from noarkit.sources.port import SourceRecord
 from noarkit.sources.scan import scan
 from tests.sources.database.sample import Sample, engine
 

@@ -10,14 +10,14 @@ import pytest
 
 from noarkit.errors import ItemChanged, ItemVanished, SourceGone
 from noarkit.events import Event, ignore_event
+from noarkit.forms.eark.source import EarkSource, find_eark, reopen_eark
+from noarkit.forms.eark.write.order import creator
+from noarkit.forms.eark.write.package import EarkFile, EarkOrder, MetadataFile, Representation, make_eark
+from noarkit.forms.noark5.source import ExtractSource
 from noarkit.graph.entity import Entity, MappedRecord, SetAside, Skipped
-from noarkit.packages.eark.order import creator
-from noarkit.packages.eark.write import EarkFile, EarkOrder, MetadataFile, Representation, make_eark
-from noarkit.sources.eark import EarkSource, find_eark, reopen_eark
-from noarkit.sources.package import ExtractSource
-from noarkit.sources.port import SourceIdentity, SourceItem, SourceRecord
-from noarkit.sources.recipe import check, compile_recipe, read_recipe
-from tests.packages.eark.oracles import TAILS
+from noarkit.recipes import check, compile_recipe, read_recipe
+from noarkit.records import SourceIdentity, SourceItem, SourceRecord
+from tests.forms.eark.oracles import TAILS
 
 EAD = b"""<ead xmlns="http://ead3.archivists.org/schema/"><control><filedesc><titlestmt><titleproper>Funn</titleproper>
 </titlestmt></filedesc></control><archdesc level="fonds"><did><unittitle>Fjord arkiv</unittitle></did><dsc><c><did>

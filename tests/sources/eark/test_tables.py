@@ -15,9 +15,9 @@ from lxml import etree
 import noarkit
 from noarkit.errors import PackageFault
 from noarkit.events import ignore_event
-from noarkit.sources.eark import EarkSource, find_eark
-from noarkit.sources.finders import open_source, reopen
-from noarkit.sources.port import SourceRecord
+from noarkit.forms.eark.source import EarkSource, find_eark
+from noarkit.forms.finders import open_source, reopen
+from noarkit.records import SourceRecord
 from tests.sources.eark.foreign import submission
 from tests.sources.landed import land, sha256
 

@@ -10,11 +10,11 @@ import pytest
 
 from noarkit.events import ignore_event
 from noarkit.graph.entity import Entity, MappedRecord
+from noarkit.recipes.checking import check
+from noarkit.recipes.mapper import compile_recipe
+from noarkit.recipes.read import read_recipe
+from noarkit.records import SourceRecord
 from noarkit.sources.files import FilePolicy, FileTree
-from noarkit.sources.port import SourceRecord
-from noarkit.sources.recipe.checking import check
-from noarkit.sources.recipe.mapper import compile_recipe
-from noarkit.sources.recipe.read import read_recipe
 
 POLICY = FilePolicy(empty_folders="record", mail="parts", media_types=False)
 MAIL = (

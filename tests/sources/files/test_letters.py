@@ -12,12 +12,12 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.events import ignore_event
 from noarkit.graph.entity import Entity, MappedRecord
+from noarkit.recipes.checking import check
+from noarkit.recipes.mapper import compile_recipe
+from noarkit.recipes.read import read_recipe
+from noarkit.records import SourceRecord
 from noarkit.sources.files import FileTree
 from noarkit.sources.files.owners import owner_of
-from noarkit.sources.port import SourceRecord
-from noarkit.sources.recipe.checking import check
-from noarkit.sources.recipe.mapper import compile_recipe
-from noarkit.sources.recipe.read import read_recipe
 from samples.files.outlook import message
 
 US, THEM, OTHERS = "post@fjord.example", "Ola Nordmann <ola@example.no>", "Kari <kari@post.fjord.example>"

@@ -9,10 +9,10 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.events import ignore_event
 from noarkit.graph.entity import Entity, MappedRecord
+from noarkit.recipes import compile_recipe, read_recipe
+from noarkit.records import SourceRecord, fitted
 from noarkit.sources.files import FileTree
 from noarkit.sources.files.levels import Levels, survey
-from noarkit.sources.port import SourceRecord, fitted
-from noarkit.sources.recipe import compile_recipe, read_recipe
 
 
 def lay_out(root: Path, *names: str) -> Path:

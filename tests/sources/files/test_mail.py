@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from noarkit.errors import PlanFault
 from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
+from noarkit.records import SourceItem, SourceRecord
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.mail import read_head, read_mail, with_direction
 from noarkit.sources.files.mailbox import spans
-from noarkit.sources.port import SourceItem, SourceRecord
 
 FROM_LINE = b"From ola@example.no Mon Jan  6 12:00:00 2020\n"
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from noarkit.errors import ItemMalformed, ItemVanished
 from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
+from noarkit.records import SourceItem, SourceRecord
 from noarkit.sources.files import FilePolicy, FileTree, registers, sheets, tables
-from noarkit.sources.port import SourceItem, SourceRecord
 
 PLAIN = FilePolicy(media_types=False)
 

@@ -15,8 +15,8 @@ import pytest
 from noarkit.errors import ItemChanged, ItemNotAFile, ItemUnreadable, ItemVanished, SourceGone, UnsafePath
 from noarkit.events import ignore_event
 from noarkit.graph.entity import Content
+from noarkit.records import SourceRecord
 from noarkit.sources.files import FileTree, folders
-from noarkit.sources.port import SourceRecord
 
 
 @pytest.fixture

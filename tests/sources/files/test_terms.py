@@ -12,11 +12,11 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.errors import PlanFault
 from noarkit.events import ignore_event
+from noarkit.forms.finders import open_source, reopen
+from noarkit.recipes import read_recipe
+from noarkit.records import Source, SourceRecord, fitted
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.default import default_recipe
-from noarkit.sources.finders import open_source, reopen
-from noarkit.sources.port import Source, SourceRecord, fitted
-from noarkit.sources.recipe import read_recipe
 
 
 def keys(source: Source) -> list[str]:

@@ -15,10 +15,10 @@ import pytest
 from noarkit.errors import SourceGone
 from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
+from noarkit.records import SourceItem, SourceRecord
 from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.file_filter import Folder, FoundFile
 from noarkit.sources.files.records import RecordMaker
-from noarkit.sources.port import SourceItem, SourceRecord
 
 OUTSIDE = FilePolicy(look_inside=False)
 

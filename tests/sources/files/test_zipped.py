@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from noarkit.events import ignore_event
+from noarkit.records import SourceRecord
 from noarkit.sources.files import FileTree
 from noarkit.sources.files.zipped import office_type
-from noarkit.sources.port import SourceRecord
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 TEXT = "application/vnd.oasis.opendocument.text"

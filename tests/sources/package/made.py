@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from noarkit.events import ignore_event
+from noarkit.forms.noark5.source import ExtractSource, find_extract
 from noarkit.graph.entity import Entity, SetAside
-from noarkit.sources.package import ExtractSource, find_extract
-from noarkit.sources.port import Groundwork, SourceItem, SourceRecord
+from noarkit.records import Groundwork, SourceItem, SourceRecord
 
 NAMESPACES = (
     'xmlns="http://www.arkivverket.no/standarder/noark5/arkivstruktur" '

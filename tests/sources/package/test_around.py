@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from noarkit.events import ignore_event
+from noarkit.forms.bagit.write import files_below, make_bag
+from noarkit.forms.eark.write.package import EarkFile, Representation, make_eark
+from noarkit.forms.finders import open_source
+from noarkit.forms.noark5.source import ExtractSource
 from noarkit.graph.entity import Skipped
-from noarkit.packages.bagit.write import files_below, make_bag
-from noarkit.packages.eark.write import EarkFile, Representation, make_eark
-from noarkit.sources.finders import open_source
-from noarkit.sources.package import ExtractSource
 from samples.packages.dias import UUID, good_dias
 from samples.packages.dias_bad import extract
 

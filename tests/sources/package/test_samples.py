@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import PackageFault
-from noarkit.sources.package import find_extract
+from noarkit.forms.noark5.source import find_extract
 from tests.roundtrip.circle import plan_extract
 
 # what each sample holds: folders and records, and how many of them are set aside and why

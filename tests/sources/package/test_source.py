@@ -15,11 +15,11 @@ from noarkit.archive.registers import ListedCode
 from noarkit.archive.values import Query, SavedObject
 from noarkit.errors import ItemChanged, ItemVanished, NotAllowed, PlanFault, SourceGone
 from noarkit.events import ignore_event
-from noarkit.sources.finders import open_source, reopen
-from noarkit.sources.package import ExtractRecipe, ExtractSource, find_extract, read_extract_recipe
-from noarkit.sources.port import Groundwork, SourceIdentity
+from noarkit.forms.finders import open_source, reopen
+from noarkit.forms.noark5.source import ExtractRecipe, ExtractSource, find_extract, read_extract_recipe
+from noarkit.records import Groundwork, SourceIdentity
 from noarkit.sources.scan import scan
-from tests.load.journey import add_plain_account
+from tests.loading.journey import add_plain_account
 from tests.roundtrip.circle import WholeArchive, archive_in, extract_to, ingest, plan_extract
 from tests.sources.package.made import (
     CASE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped
-from noarkit.sources.port import SourceRecord
-from noarkit.sources.recipe import RecipeProblem, check, compile_recipe, read_recipe
+from noarkit.recipes import RecipeProblem, check, compile_recipe, read_recipe
+from noarkit.records import SourceRecord
 
 HEAD = '[target]\nexternal_system = "test"\n'
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.sources import recipe as package
-from noarkit.sources.recipe import check, fits, read_recipe
+from noarkit import recipes as package
+from noarkit.recipes import check, fits, read_recipe
 from noarkit.words.texts import fields, texts
 from tests.sources.recipe.recipes import HEAD, problems, record, told
 
@@ -167,7 +167,9 @@ def words() -> Iterator[str]:
             if not isinstance(node, ast.Call):
                 continue
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            place = {"problem": None, "RecipeProblem": 1, "Unfit": 1}.get(name, 0 if name.endswith("Refused") else -1)
+            place = {"problem": None, "RecipeProblem": 1, "RecipeMismatch": 1}.get(
+                name, 0 if name.endswith("Refused") else -1
+            )
             for index, argument in enumerate(node.args):
                 for part in ast.walk(argument):
                     word = part.value if isinstance(part, ast.Constant) else None

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noarkit.sources.recipe.expressions import ExpressionRefused, Sandbox, Scene
-from noarkit.sources.recipe.values import Formats, make_formats
+from noarkit.recipes.expressions import ExpressionRefused, Sandbox, Scene
+from noarkit.recipes.values import Formats, make_formats
 from tests.sources.recipe.recipes import holding
 
 FIELDS: dict[str, object] = {

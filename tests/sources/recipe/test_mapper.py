@@ -10,7 +10,7 @@ import pytest
 
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import MappedRecord, Note, Skipped, Target
-from noarkit.sources.recipe import compile_recipe, read_recipe
+from noarkit.recipes import compile_recipe, read_recipe
 from tests.sources.recipe.recipes import HEAD, fields_of, holding, mapped, outcome, problems, record, set_aside
 
 MODEL_3 = '[target]\nexternal_system = "test"\nmodel = 3\n[defaults.Saksmappe]\nadministrativEnhet = "ADM"\n'

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noarkit.sources.recipe.patterns import PatternRefused, read_pattern
+from noarkit.recipes.patterns import PatternRefused, read_pattern
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noarkit.graph.entity import MappedRecord
-from noarkit.sources.recipe import check, compile_recipe, observe, propose, read_recipe
+from noarkit.recipes import check, compile_recipe, observe, propose, read_recipe
 from tests.sources.recipe.recipes import holding, record
 
 RECORDS = [

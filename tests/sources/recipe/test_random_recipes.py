@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import Content, MappedRecord, SetAside, Skipped
 from noarkit.model import metamodel
-from noarkit.sources.port import SourceRecord
-from noarkit.sources.recipe import check, compile_recipe, read_recipe, render
+from noarkit.recipes import check, compile_recipe, read_recipe, render
+from noarkit.records import SourceRecord
 
 _scalars = st.one_of(
     st.none(),

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import Target
-from noarkit.sources.recipe import read_recipe, render
-from noarkit.sources.recipe.lines import Path, lines_of, nearest_line
+from noarkit.recipes import read_recipe, render
+from noarkit.recipes.lines import Path, lines_of, nearest_line
 
 TEXT = '''# a comment with = and [
 first = 1

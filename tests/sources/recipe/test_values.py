@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noarkit.sources.recipe.values import (
+from noarkit.recipes.values import (
     Formats,
     ValueRefused,
     clean_text,

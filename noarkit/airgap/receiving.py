@@ -1,0 +1,169 @@
+"""Takes a sealed bundle in: proves all of it, then makes the run that loads it. Nothing is sent before that.
+
+The run gets the frozen plan and an index of the documents, which stay where they lie. `plan.json` comes last: a run
+that was begun and has none is what a killed process left, and is made anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+
+from noarkit.airgap.sealing import DOCUMENTS, FROZEN, LEFT_OUT, REPORT, document_name
+from noarkit.airgap.source.index import INDEX, BundleDocument, Origin, move_origin, read_origin, write_index
+from noarkit.errors import PlanChanged, SealBroken, UsageFault
+from noarkit.events import Event, Listener
+from noarkit.forms.sealed.read import SealedPackage, open_sealed
+from noarkit.forms.sealed.spec import PLAN
+from noarkit.graph.store import GraphStore
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.history import BROUGHT_FILE
+from noarkit.loading.plan import PlanResult
+from noarkit.safe.atomic import no_room, sync_folder
+from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.signing import PublicKey
+
+_MOST_PLAN_BYTES = 16 * 1024 * 1024
+
+
+def receive(path: Path, folder: RunFolder, trusted_keys: Sequence[PublicKey], emit: Listener) -> PlanResult:
+    """Makes the run `folder` of the bundle at `path`, or takes up the one that was made of it before.
+
+    Raises `SealBroken`, `UsageFault` where the run is of another bundle or plan, `PlanChanged`, `DiskFull`.
+    """
+    with open_sealed(path, trusted_keys, "bundle") as bundle:
+        if (folder.path / "plan.json").exists():
+            _check_same_bundle(bundle, path, folder)
+            return read_plan_result(folder)
+        emit(Event("bundle", {"id": bundle.seal.id, "key": bundle.key.fingerprint, "files": bundle.seal.files}))
+        bundle.prove(emit)
+        folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with folder.locked(), no_room(folder.graph):
+            _clear(folder)
+            plan = _copy_plan(bundle, folder)
+            _write_index(bundle, path, folder)
+            sync_folder(folder.path)
+            folder.write_plan(plan)
+    return read_plan_result(folder)
+
+
+def is_received(folder: RunFolder) -> bool:
+    """True for a run that came in a bundle."""
+    return (folder.path / INDEX).is_file()
+
+
+def read_plan_result(folder: RunFolder) -> PlanResult:
+    """What a run holds, as its planner said it."""
+    plan = folder.plan()
+    with closing(GraphStore.open(folder.graph)) as graph:
+        shards = graph.count("shard", "kind != 'spine'")
+    return PlanResult(
+        folder,
+        str(plan["sha256"]),
+        _counts(plan.get("records")),
+        _counts(plan.get("entities")),
+        int(str(plan.get("bytes", 0))),
+        int(str(plan.get("chunks", 0))),
+        shards,
+    )
+
+
+def _check_same_bundle(sealed: SealedPackage, path: Path, folder: RunFolder) -> None:
+    """The same bundle again, perhaps from elsewhere. Its documents are proven one by one when they are read."""
+    if not is_received(folder):
+        raise UsageFault(what="run-of-other-source", where=str(folder.path))
+    origin = read_origin(folder.path / INDEX)
+    if (origin.id, origin.seal) != (sealed.seal.id, sealed.sha256):
+        raise UsageFault(what="run-of-other-source", where=str(folder.path))
+    if origin.packed != sealed.packed:  # places within an archive file mean nothing in a folder
+        raise UsageFault(what="run-of-other-source", where=str(folder.path))
+    if origin.where != str(path.absolute()):
+        move_origin(folder.path / INDEX, str(path.absolute()))
+
+
+def _clear(folder: RunFolder) -> None:
+    for name in ("graph.db", INDEX, REPORT, BROUGHT_FILE):
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            (folder.path / f"{name}{suffix}").unlink(missing_ok=True)
+
+
+def _copy_plan(sealed: SealedPackage, folder: RunFolder) -> dict[str, object]:
+    """Copies the plan; what plan.json shall say."""
+    for name in (FROZEN[1], REPORT, BROUGHT_FILE):
+        if sealed.find(f"{PLAN}/{name}") is not None:
+            _copy(sealed, f"{PLAN}/{name}", folder.path / name)
+    with sealed.open(f"{PLAN}/{FROZEN[0]}") as content:
+        text = b"".join(iter(lambda: content.read(_MOST_PLAN_BYTES), b""))
+    try:
+        plan = orjson.loads(text)
+    except ValueError as error:
+        raise SealBroken(where=sealed.where, why="seal-plan", name=FROZEN[0]) from error
+    if not isinstance(plan, dict) or plan.get("sha256") != sealed.seal.statement.get("plan"):
+        raise SealBroken(where=sealed.where, why="seal-plan", name=FROZEN[0])
+    with closing(GraphStore.open(folder.graph)) as graph:
+        try:
+            graph.check_frozen(str(plan["sha256"]))
+        except PlanChanged as error:
+            raise SealBroken(where=sealed.where, why="seal-plan", name=FROZEN[1]) from error
+    return {**plan, "bundle": {"id": sealed.seal.id, "seal": sealed.sha256, "key": sealed.key.fingerprint}}
+
+
+def _copy(sealed: SealedPackage, name: str, target: Path) -> None:
+    with (
+        sealed.open(name) as content,
+        os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file,
+    ):
+        while block := content.read(BLOCK_BYTES):
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write_index(sealed: SealedPackage, path: Path, folder: RunFolder) -> None:
+    seal = sealed.seal
+    origin = Origin(
+        str(path.absolute()), seal.id, sealed.sha256, sealed.key.fingerprint, sealed.packed, seal.made_at, seal.by
+    )
+    with closing(GraphStore.open(folder.graph)) as graph:
+        write_index(folder.path / INDEX, origin, _documents(sealed, graph))
+
+
+def _documents(sealed: SealedPackage, graph: GraphStore) -> Iterator[BundleDocument]:
+    """Every content of the plan with its document. Just these are in the bundle, or it is told why they are not."""
+    left_out = _read_left_out(sealed)
+    document_count = 0
+    for n, locator in graph.db.execute("SELECT entity, locator FROM content ORDER BY entity"):
+        name = document_name(n)
+        member = sealed.find(name)
+        if member is not None:
+            document_count += 1
+            yield BundleDocument(str(locator), sealed.locator_for(name), member.sha256)
+        elif n in left_out:
+            code, data = left_out[n]
+            yield BundleDocument(str(locator), code=code, data=data)
+        else:
+            raise SealBroken(where=sealed.where, why="seal-plan", name=name)
+    if document_count != sum(1 for file in sealed.files() if file.name.startswith(f"{DOCUMENTS}/")):
+        raise SealBroken(where=sealed.where, why="seal-plan", name=DOCUMENTS)
+
+
+def _read_left_out(sealed: SealedPackage) -> dict[int, tuple[str, dict[str, object]]]:
+    """What the sender could not have: a small part, or there would be no bundle."""
+    left_out: dict[int, tuple[str, dict[str, object]]] = {}
+    with sealed.open(LEFT_OUT) as content:
+        text = b"".join(iter(lambda: content.read(BLOCK_BYTES), b""))
+    try:
+        for line in text.splitlines():
+            entry = orjson.loads(line)
+            left_out[int(entry["document"])] = (str(entry["code"]), dict(entry["data"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise SealBroken(where=sealed.where, why="seal-plan", name=LEFT_OUT) from error
+    return left_out
+
+
+def _counts(value: object) -> dict[str, int]:
+    return {str(name): int(str(count)) for name, count in value.items()} if isinstance(value, dict) else {}

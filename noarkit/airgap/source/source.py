@@ -1,0 +1,131 @@
+"""The bundle that a run came in, as its source: each document is held to the checksum it was sealed with.
+
+What is walked is the plan, which was sealed with the documents; nothing of the sender's own source is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import orjson
+
+from noarkit import errors
+from noarkit.airgap.source.index import connect_index, read_origin
+from noarkit.errors import ItemUnreadable, ItemVanished, SourceFault, SourceGone
+from noarkit.events import Event, Listener
+from noarkit.forms.container.locators import MemberReader, MemberStream
+from noarkit.forms.container.plain_files import open_below
+from noarkit.forms.sealed.read import sealed_source_fault
+from noarkit.graph.entity import Content, SetAside, Skipped
+from noarkit.graph.store import GraphStore
+from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.verified_stream import VerifiedStream
+
+KIND = "sealed"
+_TELL_EVERY = 10_000
+
+
+class SealedSource:
+    """The documents of a bundle, found by what the run knows of them. `run` is the folder of the run."""
+
+    def __init__(self, graph: Path, index: Path) -> None:
+        self._graph = graph
+        self._index = index
+        self.origin = read_origin(index)
+        self.path = Path(self.origin.where)
+        self._located = MemberReader(self.path)
+        self._db: sqlite3.Connection | None = None
+        self._owner = 0
+
+    @property
+    def identity(self) -> SourceIdentity:
+        """The bundle, by its place."""
+        return SourceIdentity(KIND, self.origin.where, {"id": self.origin.id})
+
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
+        """Every record that was sealed, in the plan's order."""
+        with closing(GraphStore.open(self._graph)) as graph:
+            rows = graph.db.execute("SELECT key, state, code, data FROM record ORDER BY n")
+            for count, (key, state, code, data) in enumerate(rows, 1):
+                yield _item(str(key), str(state), code, data)
+                if count % _TELL_EVERY == 0:
+                    emit(Event("source_read", {"items": count}))
+
+    @contextmanager
+    def open(self, content: Content) -> Iterator[ContentStream]:
+        """Opens a document by its locator. Raises `ItemVanished`, `ItemUnreadable`, the fault that the sender met with
+        it, and `SourceGone` where the bundle is not there."""
+        lies, sha256 = self._locate(content.locator)
+        if not os.path.lexists(self.path):
+            raise SourceGone(where=self.origin.where, why="ENOENT")
+        if self.origin.packed:
+            with self._located.open(lies) as packed:
+                yield VerifiedStream(MemberStream(packed, self._located, None), "sha256", sha256)
+        else:
+            with open_below(self.path, lies) as file:
+                yield VerifiedStream(_Bytes(file, content.locator), "sha256", sha256)
+
+    def default_recipe(self) -> str:
+        """None: a bundle is loaded as it was planned."""
+        raise sealed_source_fault(self.origin.where)
+
+    def proposal(self, emit: Listener) -> str:
+        """None, as above."""
+        raise sealed_source_fault(self.origin.where)
+
+    def __getstate__(self) -> Mapping[str, object]:
+        return {"graph": self._graph, "index": self._index}
+
+    def __setstate__(self, state: Mapping[str, Path]) -> None:
+        self.__init__(state["graph"], state["index"])  # type: ignore[misc]  # made anew in the other process
+
+    def _locate(self, locator: str) -> tuple[str, str]:
+        if self._db is None or self._owner != os.getpid():  # a connection is never shared with a child
+            self._db, self._owner = connect_index(self._index), os.getpid()
+        row = self._db.execute("SELECT lies, sha256, code, data FROM held WHERE locator = ?", (locator,)).fetchone()
+        if row is None:
+            raise ItemVanished(key=locator)
+        location, sha256, code, data = row
+        if code is not None:
+            raise _rebuild_fault(str(code), orjson.loads(data or "{}"), locator)
+        return str(location), str(sha256)
+
+
+class _Bytes:
+    """The bytes of a file; what they must be is known to whoever wraps this."""
+
+    def __init__(self, file: BinaryIO, locator: str) -> None:
+        self._file = file
+        self._locator = locator
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to `size` bytes."""
+        try:
+            return self._file.read(size)
+        except OSError as error:
+            raise ItemUnreadable(key=self._locator, why=str(error.strerror)) from error
+
+    def still_the_same(self) -> bool:
+        """Nothing but the checksum says so."""
+        return True
+
+
+def _item(key: str, state: str, code: str | None, data: str | None) -> SourceItem:
+    if state == "set_aside":
+        return SetAside(key, str(code), orjson.loads(data or "{}"))
+    if state == "skipped":
+        return Skipped(key, str(code))
+    return SourceRecord(KIND, key, {})
+
+
+def _rebuild_fault(code: str, data: Mapping[str, object], locator: str) -> SourceFault:
+    """The fault that the sender met, once more; nothing but a fault of an item is taken from a bundle."""
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, SourceFault) and kind.code == code and kind.exit_code == 3:
+            return kind(**{"key": locator, **data})
+    return ItemUnreadable(key=locator, why=code)

@@ -1,0 +1,240 @@
+"""From the store to the files of the package: structure, change log, journals, schemas, and the description of all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+
+from noarkit.extraction.bundles import Bundles
+from noarkit.extraction.changes import ChangeLog, LogFlaw, WrittenChanges, count_changes, write_changes
+from noarkit.extraction.facts import PackageFacts
+from noarkit.extraction.file_writers import (
+    JournalWork,
+    SideWork,
+    TableWork,
+    WriterSettings,
+    is_worth_it,
+    write_structure,
+)
+from noarkit.extraction.journal_files import JournalPeriod, WrittenJournals
+from noarkit.extraction.output import hashed
+from noarkit.extraction.partition import Outlet
+from noarkit.extraction.schema_files import SchemaSet
+from noarkit.extraction.structure import Placement
+from noarkit.extraction.workers import WorkerPool
+from noarkit.forms.noark5.moments import Moments
+from noarkit.forms.noark5.read.original import GROUP
+from noarkit.forms.noark5.schemas import VsmGroup, vsm_schema
+from noarkit.forms.noark5.spec import (
+    ADDML,
+    CATALOGUE,
+    CHANGE_LOG,
+    DESCRIPTION,
+    STRUCTURE,
+)
+from noarkit.forms.noark5.write import unmapped, vsm
+from noarkit.forms.noark5.write.content import Codes
+from noarkit.forms.noark5.write.description import DescribedDocument, DescribedFile, Description, description_xml
+from noarkit.forms.noark5.write.structure import Tally
+from noarkit.safe.atomic import write_bytes
+
+UNKNOWN = frozenset({"", "ukjent", "unknown"})
+"""Names of creators that say that nobody knows the creator."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblyDeps:
+    """What assembling needs beside the store. `begun` is when the extract was first started."""
+
+    facts: PackageFacts
+    codes: Codes
+    schemas: SchemaSet
+    zone: str
+    started_at: str
+    business: tuple[VsmGroup, ...] = ()
+    carry: bool = True
+    change_log: ChangeLog = "from-archive"
+
+    @property
+    def keeps_originals(self) -> bool:
+        """True where the archive may keep elements of an original."""
+        return any(group.id == GROUP for group in self.business)
+
+    @property
+    def declared_groups(self) -> tuple[VsmGroup, ...]:
+        """The groups that the package's own schema declares: not that of originals, which stand in their elements."""
+        return tuple(group for group in self.business if group.id != GROUP)
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblyPaths:
+    """The store, the folder of the package, and where the table of what the form cannot say goes."""
+
+    store: Path
+    package: Path
+    table: Path
+
+
+@dataclass(slots=True)
+class Assembly:
+    """What was written."""
+
+    tally: Tally
+    unsupported_fields: Counter[tuple[str, str]]
+    placement: Placement
+    journals: WrittenJournals
+    changes: int
+    replaced_signs: int
+    lost_counts: dict[str, int]
+    start: str = ""
+    end: str = ""
+    documents: list[DescribedDocument] = field(default_factory=list)
+    creators: tuple[str, ...] = ()
+    log: LogFlaw | None = None
+
+
+def assemble(places: AssemblyPaths, deps: AssemblyDeps, pool: WorkerPool, pause: Callable[[], None]) -> Assembly:
+    """Writes all files of the package but the documents, which are there already, and the table of what the form cannot
+    say. Where the `pool` has workers, two of them do other things while the rest write the structure."""
+    moments = Moments(deps.zone)
+    writer_settings = WriterSettings(
+        places.store, deps.codes, deps.zone, deps.started_at, deps.carry, deps.keeps_originals
+    )
+    bundles = Bundles(places.store)
+    try:
+        facts = deps.facts
+        journal_period = JournalPeriod(
+            facts.start if facts.incoming == "mykt" else None, facts.end if facts.outgoing == "mykt" else None
+        )
+        side_work = SideWork(
+            JournalWork(writer_settings, places.package, journal_period), TableWork(places.store, places.table)
+        )
+        writers = side_work.begin(pool.all) if is_worth_it(bundles, pool.size) else ()
+        with hashed(places.package / f"{STRUCTURE}.xml") as out:
+            structure = write_structure(
+                bundles, writer_settings, Outlet(out, writers, pause), pool.size.portion_records
+            )
+        documents = [_describe_structure(out.sha256, structure.tally, deps)]
+        with_changes = write_changes(bundles, places.package / f"{CHANGE_LOG}.xml", moments, deps.change_log)
+        if with_changes is not None:
+            documents.append(
+                _describe_document(CHANGE_LOG, with_changes.sha256, deps, [("endring", with_changes.entries)])
+            )
+        period = _period(bundles, facts, moments)
+        (journalled, signs), lost_counts = side_work.end(pause)
+        for name, sha256 in journalled.files.items():
+            documents.append(_describe_document(name, sha256, deps, [("journalregistrering", journalled.entries)]))
+        _write_schemas(places.package, documents, deps)
+        assembled = Assembly(
+            structure.tally,
+            structure.unsupported_fields,
+            structure.placement,
+            journalled,
+            with_changes.entries if with_changes and not with_changes.is_note else 0,
+            structure.signs + signs,
+            lost_counts,
+            *period,
+            documents,
+            log=_judge_change_log(bundles, with_changes),
+        )
+        write_bytes(places.package / f"{DESCRIPTION}.xml", _description(bundles, assembled, deps), sync=False)
+        return assembled
+    finally:
+        bundles.close()
+
+
+def _judge_change_log(bundles: Bundles, written_changes: WrittenChanges | None) -> LogFlaw | None:
+    """The flaw of the change log; None where it holds the changes."""
+    if written_changes is not None:
+        return "changes-noted" if written_changes.is_note else None
+    return "changes-left-out" if count_changes(bundles) else "no-changes"
+
+
+def _describe_structure(sha256: str, tally: Tally, deps: AssemblyDeps) -> DescribedDocument:
+    counts = [(name, tally.units[name]) for name in ("mappe", "registrering")]
+    more = []
+    if tally.business and deps.declared_groups:
+        more.append(DescribedFile(vsm.SCHEMA_FILE, ""))
+    if tally.carried_values:
+        more.append(DescribedFile(unmapped.SCHEMA_FILE, ""))
+    return _describe_document(STRUCTURE, sha256, deps, counts, more)
+
+
+def _describe_document(
+    name: str, sha256: str, deps: AssemblyDeps, counts: Sequence[tuple[str, int]], more: Sequence[DescribedFile] = ()
+) -> DescribedDocument:
+    own_schemas = [DescribedFile(file, deps.schemas.sha256(file)) for file in (f"{name}.xsd", f"{CATALOGUE}.xsd")]
+    return DescribedDocument(
+        name, DescribedFile(f"{name}.xml", sha256), [*own_schemas, *_hash_schemas(more, deps)], counts
+    )
+
+
+def _hash_schemas(files: Sequence[DescribedFile], deps: AssemblyDeps) -> list[DescribedFile]:
+    return [DescribedFile(file.name, hashlib.sha256(_own_schema(file.name, deps)).hexdigest()) for file in files]
+
+
+def _own_schema(name: str, deps: AssemblyDeps) -> bytes:
+    if name == unmapped.SCHEMA_FILE:
+        return unmapped.schema().encode()
+    return vsm_schema(vsm.NAMESPACE, deps.declared_groups)
+
+
+def _write_schemas(package: Path, documents: Sequence[DescribedDocument], deps: AssemblyDeps) -> None:
+    names = dict.fromkeys([schema.name for document in documents for schema in document.schemas])
+    for name in (f"{ADDML}.xsd", *names):
+        content = deps.schemas.content.get(name) or _own_schema(name, deps)
+        write_bytes(package / name, content, sync=False)
+
+
+def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[str, str]:
+    """The period agreed on, else that of the series, else from the first creation to the last closing."""
+    of_series = bundles.db.execute(
+        "SELECT min(json_extract(data, '$.f.arkivperiodeStartDato')),"
+        " max(json_extract(data, '$.f.arkivperiodeSluttDato'))"
+        " FROM unit WHERE kind = 'S'"
+    ).fetchone()
+    of_units = bundles.db.execute(
+        "SELECT min(json_extract(data, '$.f.opprettetDato')), max(coalesce(json_extract(data, '$.f.avsluttetDato'),"
+        " json_extract(data, '$.f.opprettetDato'))) FROM unit WHERE kind IN ('F', 'S')"
+    ).fetchone()
+    if of_series[0] and of_series[1] and str(of_series[1])[:10] < str(of_series[0])[:10]:
+        of_series = (None, None)  # series that end before they begin tell nothing of a period
+    start = facts.start.isoformat() if facts.start else of_series[0] or of_units[0]
+    end = facts.end.isoformat() if facts.end else of_series[1] or of_units[1]
+    return moments.day(start), moments.day(end)
+
+
+def _description(bundles: Bundles, assembly: Assembly, deps: AssemblyDeps) -> bytes:
+    title, creators = "", []
+    for (data,) in bundles.db.execute("SELECT data FROM unit WHERE kind = 'F'"):
+        title = str(orjson.loads(data)["f"].get("tittel", ""))
+    for (data,) in bundles.db.execute("SELECT data FROM part WHERE type = 'Arkivskaper' ORDER BY uuid"):
+        creators.append(str(orjson.loads(data)["f"].get("arkivskaperNavn", "")))
+    facts, tally = deps.facts, assembly.tally
+    creator_names = sorted(name for name in creators if name.strip().lower() not in UNKNOWN)
+    assembly.creators = tuple(creator_names) or facts.creators  # the archive's own, where it knows any
+    files = int(bundles.db.execute("SELECT count(*) FROM version WHERE done = 1").fetchone()[0])
+    return description_xml(
+        Description(
+            title=title,
+            description=facts.description,
+            creators=assembly.creators or tuple(sorted(creators)),
+            system_type=facts.system_type,
+            system_name=facts.system_name,
+            start=assembly.start,
+            end=assembly.end,
+            incoming=facts.incoming,
+            outgoing=facts.outgoing,
+            screened=tally.screened > 0,
+            disposed=tally.disposed > 0,
+            to_be_disposed=tally.disposals > 0,
+            business=tally.business > 0,
+            files=files,
+            documents=assembly.documents,
+        )
+    )

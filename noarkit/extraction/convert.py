@@ -1,0 +1,164 @@
+"""Makes a package of one form out of whatever another place holds: no archive stands between.
+
+    convert(Path("case-files"), Path("delivery.zip"), ConvertOptions("eark-sip"))
+
+Files are carried over as they are, copied and hashed in one pass; the package appears whole or not at all, and the same
+call after a kill goes on. A bag takes a package as it stands, so that nothing of it is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from noarkit.errors import PackageFault, SourceFault, UsageFault
+from noarkit.events import Listener, ignore_event
+from noarkit.extraction.packing import PACKERS, Delivery, metadata_for
+from noarkit.extraction.payload import Part, Payload, payload_of
+from noarkit.extraction.renamed import BAG as BAG
+from noarkit.extraction.renamed import NOARK as NOARK
+from noarkit.extraction.renamed import LeftOut, rename_payload, require_unchanged, write_names
+from noarkit.extraction.renamed import set_aside_path as set_aside_path
+from noarkit.forms.container.building import File
+from noarkit.forms.container.packager import MadePackage, Order, make_package
+from noarkit.forms.form_markers import Form
+from noarkit.forms.metadata.provenance import Conversion
+from noarkit.safe.unpack import LIMITS, UnpackLimits
+
+TARGETS = ("eark-sip", "eark-aip", "eark-dip", "dias-sip", "dias-aip", BAG, NOARK)
+"""What anything can be converted to; `noark5` is what lies in a package, taken out of it."""
+PACKED_EXTRACTS = tuple(form for form in TARGETS if form != NOARK)
+_PACKAGES = frozenset({"eark", "dias", "bagit"})
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertOptions:
+    """What a place is converted to. `package` is a `package.toml`; without one the source and stated defaults tell.
+    `source_form` is what the source is read as, whatever it looks like. `strict` makes nothing where a file had to be
+    called otherwise or to be left out. `checked` is the outcome where the source was held to its own checksums before,
+    empty where nobody did."""
+
+    form: str
+    package: Path | None = None
+    limits: UnpackLimits = LIMITS
+    source_form: Form | None = None
+    strict: bool = False
+    checked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertResult:
+    """The package that was made, of how many files of its source, and the form these came in. `defaults` where it says
+    of its parties only that they are not stated. `set_aside` counts what stands in the source and is no file (links,
+    pipes, sockets and devices) or cannot be read; of a SIARD archive, what it lacks. `PKG.set-aside.csv` lists them.
+    `renamed` counts files that are called otherwise in the package, which `PKG.names.csv` lists. `as_text` names
+    columns of a database that hold what their types in SIARD cannot, and became texts or bytes; `left_out` what of a
+    database SIARD has no place for, which is counted and listed as set aside. `empty_folders` are in that list, too,
+    for no form holds them; `untold_events` stand in the source's own PREMIS alone, which goes along; `unread` are
+    documents of the source that should say something and cannot be read."""
+
+    package: Path
+    source_form: str
+    files: int
+    bytes: int
+    resumed: bool
+    defaults: bool
+    set_aside: int = 0
+    as_text: tuple[str, ...] = ()
+    renamed: int = 0
+    empty_folders: int = 0
+    untold_events: int = 0
+    unread: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listener = ignore_event) -> ConvertResult:
+    """Makes the package `target` of what `source` holds.
+
+    Raises `UsageFault` where `target` is there or the form is unknown, `PackageFault` for what cannot be carried or
+    a file that cannot be taken (what was done is kept for the next call), and whatever `safe` refuses of the source.
+    """
+    if options.form not in TARGETS:
+        raise UsageFault(what="unknown-form", where=options.form, do=", ".join(TARGETS))
+    _refuse_inside(source, target)
+    counter = _FileCounter()
+    with payload_of(source, options.limits, emit, form=options.source_form) as source_payload, ExitStack() as stack:
+        payload = rename_payload(source_payload, options.form, target, stack)
+        left_out = LeftOut(payload, options.form)
+        if options.strict:
+            require_unchanged(source, target, payload, left_out)
+        counted_payload = replace(
+            payload,
+            parts=tuple(map(counter.part, payload.parts)),
+            whole_part=counter.part(payload.whole_part),
+            aside=None if options.strict else left_out,
+        )
+        try:
+            if options.form == NOARK:
+                package = _unpack_extract(counted_payload, target, emit)
+            else:
+                package = PACKERS[options.form](_delivery(counted_payload, target, options, emit))
+        except SourceFault as fault:
+            if fault.exit_code != SourceFault.exit_code:
+                raise
+            raise PackageFault(where=fault.data.get("key"), why=fault.data.get("why"), detail=fault.code) from fault
+        set_aside_count, renamed_count = left_out.write(target), write_names(target, payload, options.form)
+    statement = payload.statement
+    return ConvertResult(
+        package.path,
+        payload.form,
+        counter.files - left_out.files,
+        counter.bytes - left_out.bytes,
+        package.resumed,
+        options.package is None and options.form != NOARK and not statement.metadata.names_parties,
+        set_aside_count,
+        renamed=renamed_count,
+        empty_folders=len(left_out.empty),
+        untold_events=statement.metadata.history.omitted,
+        unread=statement.unread,
+    )
+
+
+class _FileCounter:
+    """Counts what is carried over; what a form adds of its own is no part of it."""
+
+    def __init__(self) -> None:
+        self.files = 0
+        self.bytes = 0
+
+    def part(self, part: Part) -> Part:
+        """The same part, counted as it is gone through."""
+        return replace(part, files=lambda: self._count_files(part))
+
+    def _count_files(self, part: Part) -> Iterator[File]:
+        for file in part.files():
+            self.files += 1
+            self.bytes += file[2] or 0
+            yield file
+
+
+def _refuse_inside(source: Path, target: Path) -> None:
+    """A package within its own source would be taken into itself."""
+    if source.is_dir() and target.absolute().parent.resolve().is_relative_to(source.resolve()):
+        raise UsageFault(what="inside-source", where=str(target))
+
+
+def _delivery(payload: Payload, target: Path, options: ConvertOptions, emit: Listener) -> Delivery:
+    source = payload.statement.metadata.package_type
+    conversion = None
+    if payload.form in _PACKAGES:
+        conversion = Conversion(f"{payload.form} {source}".rstrip(), options.form, options.checked)
+    return Delivery(payload, target, options.package, metadata_for(payload, options.package), conversion, emit)
+
+
+def _unpack_extract(payload: Payload, target: Path, emit: Listener) -> MadePackage:
+    """A Noark 5 extract as it lay in a package."""
+    extracts = [part for part in payload.parts if part.content == "noark5"]
+    if len(extracts) != 1:
+        raise PackageFault(where=payload.title, why="no-extract-inside" if not extracts else "several-packages")
+    files = (file for file, _ in extracts[0].named_files())
+    return make_package(
+        files, Order(target, f"noark5 {payload.title}", aside=payload.aside), lambda *_: None, emit=emit
+    )

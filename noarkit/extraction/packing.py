@@ -1,0 +1,305 @@
+"""Writes what a source holds and says into a package of another form: each element where that form has its place.
+
+What the form has no element for goes along as a document of the source, or as a record identifier of its own type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+from noarkit.events import Listener
+from noarkit.extraction.package_files import DescriptionFile, moment_of
+from noarkit.extraction.payload import Part, Payload
+from noarkit.extraction.renamed import BAG, PartPlacement, place_parts, renamed_files
+from noarkit.extraction.statements import SOURCE_SUFFIX
+from noarkit.forms.bagit.spec import PAYLOAD
+from noarkit.forms.bagit.write import Blocks
+from noarkit.forms.container.building import File
+from noarkit.forms.container.packager import MadePackage
+from noarkit.forms.container.sinks import top_name
+from noarkit.forms.dias.spec import ADMINISTRATIVE, DESCRIPTIVE
+from noarkit.forms.dias.write.order import DEFAULT_LABEL, DEFAULT_SYSTEM, NOT_STATED, DiasOrder, read_order
+from noarkit.forms.eark import spec
+from noarkit.forms.eark.spec import Kind
+from noarkit.forms.eark.write.order import EarkFile, EarkOrder, MetadataFile, Representation
+from noarkit.forms.metadata.bag import bag_info
+from noarkit.forms.metadata.dias import dias_order
+from noarkit.forms.metadata.eark import content_type_of, eark_agents, eark_records
+from noarkit.forms.metadata.model import FileFacts, PackageMetadata, PartFacts, System
+from noarkit.forms.metadata.provenance import Conversion
+from noarkit.version import __version__
+
+KINDS: Mapping[str, Kind] = MappingProxyType({"eark-sip": "sip", "eark-aip": "aip", "eark-dip": "dip"})
+MOST_TAG_BYTES = 64 * 1024 * 1024
+_CONTENT_TYPES = {
+    "noark5": ("OTHER", "Noark 5", "Databases"),
+    "siard": ("citssiard_v1_0", "", "Databases"),
+    "files": ("OTHER", "", "Mixed"),
+}
+_MEDIA_TYPE = re.compile(
+    r"(?:application|audio|font|image|message|model|multipart|text|video)/[a-z0-9][\w.+-]*", re.IGNORECASE
+)
+_DIAS_FOLDERS = {"documentation": "documentation", "other": "other", "schema": "schemas"}
+_OWN_OF_DIAS = ("ead.", "eac-cpf")
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A package that is to be made: what goes in, where to, what it says of itself, and how it came from its source."""
+
+    payload: Payload
+    target: Path
+    package: Path | None
+    metadata: PackageMetadata
+    conversion: Conversion | None
+    emit: Listener
+
+
+def metadata_for(payload: Payload, package: Path | None) -> PackageMetadata:
+    """What the new package says: what `package.toml` tells, and else what the source did."""
+    source = payload.statement.metadata
+    metadata = _order_metadata(read_order(package)).fill_from(source) if package is not None else source
+    return replace(metadata, identifier="", derived_from=payload.statement.identifiers, package_type="", created="")
+
+
+def _order_metadata(order: DiasOrder) -> PackageMetadata:
+    """What an order says that is no default of its own."""
+    return PackageMetadata(
+        label=order.label if order.label != DEFAULT_LABEL else "",
+        description=order.description,
+        record_status=order.record_status if order.record_status != DiasOrder().record_status else "",
+        agreement=order.agreement,
+        delivery_type=order.delivery_type,
+        project=order.project,
+        package_number=order.package_number,
+        reference_code=order.reference_code,
+        creators=order.creators,
+        submitter=order.submitter,
+        producer=order.producer,
+        owners=order.owners,
+        recipient=order.recipient,
+        system=order.system if order.system.name != DEFAULT_SYSTEM.name else None,
+        start=order.start.isoformat() if order.start else "",
+        end=order.end.isoformat() if order.end else "",
+    )
+
+
+def pack_bag(delivery: Delivery) -> MadePackage:
+    """A bag: of the payload of a bag a new one; any other package goes into it whole."""
+    from noarkit.forms.bagit.write import BagFile, BagOrder, make_bag
+
+    payload = delivery.payload
+    info, names = _names_in_bag(payload)
+    tags = tuple(_tags(payload.statement.outer)) if payload.form == "bagit" else ()
+    order = BagOrder(
+        (*bag_info(delivery.metadata), *info),
+        tags=(*names, *tags),
+        identified=True,
+        premis=partial(_bag_premis, delivery),
+    )
+    return make_bag(
+        (BagFile(*file) for file in placed_files(place_parts(payload, BAG))),
+        delivery.target,
+        order,
+        aside=payload.aside,
+        emit=delivery.emit,
+    )
+
+
+def _names_in_bag(payload: Payload) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, Blocks], ...]]:
+    """What a bag says of files that are called otherwise: an entry of its information, and a tag file."""
+    from noarkit.forms.bagit.names import LABEL, ORIGINAL_NAMES, names_tag
+
+    def pairs() -> Iterator[tuple[str, str]]:
+        return ((name.removeprefix(f"{PAYLOAD}/"), key) for name, key in renamed_files(payload, BAG))
+
+    count = sum(1 for _ in pairs())
+    if not count:
+        return (), ()
+    return ((LABEL, f"{ORIGINAL_NAMES} ({count})"),), ((ORIGINAL_NAMES, names_tag(pairs)),)
+
+
+def _bag_premis(delivery: Delivery, identifier: str, created: str) -> Iterable[bytes]:
+    from noarkit.forms.eark.write.premis import PremisHeading as Subject
+    from noarkit.forms.eark.write.premis import premis
+
+    subject = Subject(
+        identifier,
+        "intellectualEntity",
+        created,
+        __version__,
+        "",
+        delivery.metadata.history,
+        sources=delivery.metadata.derived_from,
+        conversion=delivery.conversion,
+    )
+    return premis(subject, (), spec.WRITTEN_CHECKSUM, "ID-")
+
+
+def _tags(documents: Iterable[DescriptionFile]) -> Iterator[tuple[str, bytes]]:
+    """The tag files of a bag that go into the next one."""
+    for document in documents:
+        name, source, _, _ = document.file
+        if isinstance(source, (str, Path)):
+            yield f"metadata/{name}", Path(source).read_bytes()
+        else:
+            with source() as content:
+                yield f"metadata/{name}", content.read(MOST_TAG_BYTES)
+
+
+def pack_eark(kind: Kind, delivery: Delivery) -> MadePackage:
+    """An E-ARK package."""
+    from noarkit.forms.eark.write.package import make_eark
+
+    payload, metadata = delivery.payload, delivery.metadata
+    parts = (_representation(part, payload, metadata) for part in payload.parts)
+    names = {part.name for part in payload.parts}
+    documents = [document for document in payload.statement.documents if document.part not in names]
+    content_type, other_type = content_type_of(metadata.content_type, metadata.other_content_type)
+    category = metadata.category if metadata.category in (*spec.CONTENT_CATEGORIES, spec.ERMS_CATEGORY) else ""
+    odd = () if category or not metadata.category else (("CONTENTCATEGORY", metadata.category),)
+    order = EarkOrder(
+        kind=kind,
+        identified=True,
+        label=metadata.label or top_name(delivery.target),
+        category=category,
+        other_category=metadata.other_category if category in ("Other", "OTHER") else "",
+        content_type=content_type,
+        other_content_type=other_type,
+        record_status=metadata.record_status if metadata.record_status in spec.RECORD_STATUSES else "",
+        agents=tuple(eark_agents(metadata)),
+        agreement=metadata.agreement,
+        previous_agreements=metadata.previous_agreements,
+        reference_code=metadata.reference_code,
+        previous_reference_codes=metadata.previous_reference_codes,
+        derived_from=metadata.derived_from,
+        records=(*eark_records(metadata), *odd),
+        metadata=_metadata(documents),
+        documentation=_documents(documents, "documentation"),
+        schemas=_documents(documents, "schema"),
+        history=metadata.history,
+        conversion=delivery.conversion,
+    )
+    return make_eark(parts, delivery.target, order, aside=payload.aside, emit=delivery.emit)
+
+
+def _representation(part: Part, payload: Payload, metadata: PackageMetadata) -> Representation:
+    kind, other_type, category = _CONTENT_TYPES[part.content]
+    facts = next((entry for entry in metadata.parts if entry.name == part.name), PartFacts(part.name))
+    if facts.content_type:
+        kind, other_type = content_type_of(facts.content_type, facts.other_content_type)
+    elif metadata.content_type and len(payload.parts) == 1:
+        kind, other_type = content_type_of(metadata.content_type, metadata.other_content_type)
+    documents = [entry for entry in payload.statement.documents if entry.part == part.name]
+    return Representation(
+        part.folder,
+        (_eark_file(file, file_facts) for file, file_facts in part.named_files()),
+        kind,
+        other_type,
+        facts.category if facts.category in spec.CONTENT_CATEGORIES else category,
+        label=facts.label,
+        kind=facts.kind or "ORIGINAL",
+        metadata=_metadata(documents),
+        documentation=_documents(documents, "documentation"),
+        schemas=_documents(documents, "schema"),
+    )
+
+
+def _eark_file(file: File, facts: FileFacts | None) -> EarkFile:
+    name, source, size, stamp = file
+    if facts is None:
+        return EarkFile(name, source, size, stamp)
+    return EarkFile(
+        name,
+        source,
+        size,
+        stamp,
+        media_type=facts.media_type if _MEDIA_TYPE.fullmatch(facts.media_type) else "",
+        puid=facts.puid,
+        format_name=facts.format_name,
+        format_version=facts.format_version,
+        created=moment_of(facts.created),
+        original_name=facts.original_name,
+    )
+
+
+def _metadata(documents: Iterable[DescriptionFile]) -> tuple[MetadataFile, ...]:
+    return tuple(
+        MetadataFile(name, source, document.md_type, document.kind, _media_type(name), size, stamp)
+        for document in documents
+        if document.kind in ("descriptive", "other")
+        for name, source, size, stamp in [document.file]
+    )
+
+
+def _media_type(name: str) -> str:
+    """The media type of a document of a source, whose name ends otherwise here."""
+    return "application/xml" if name.endswith(f".xml{SOURCE_SUFFIX}") else ""
+
+
+def _documents(documents: Iterable[DescriptionFile], kind: str) -> tuple[EarkFile, ...]:
+    return tuple(EarkFile(*document.file) for document in documents if document.kind == kind)
+
+
+def pack_dias(delivery: Delivery, type_: str) -> MadePackage:
+    """A DIAS package."""
+    from noarkit.forms.dias.write.package import PackageContent, make_dias
+
+    payload, metadata = delivery.payload, delivery.metadata
+    order = dias_order(metadata, read_order(delivery.package, type=type_))
+    if not any(part.content == "noark5" for part in payload.parts):
+        if metadata.system is None and order.system == DEFAULT_SYSTEM:
+            order = replace(order, system=System(NOT_STATED, "", "", ""))
+        if not metadata.label and order.label == DEFAULT_LABEL:
+            order = replace(order, label=payload.title)
+    order = replace(order, conversion=delivery.conversion)
+    placements = place_parts(payload, f"dias-{type_.lower()}")
+    inputs = PackageContent(
+        placed_files(placements), _dias_documents(payload.statement.documents), partial(_file_facts, placements)
+    )
+    return make_dias(inputs, delivery.target, order, aside=payload.aside, emit=delivery.emit)
+
+
+def _file_facts(placements: tuple[PartPlacement, ...], name: str) -> FileFacts | None:
+    """What is known of a file of the content."""
+    placement = next((placement for placement in placements if name.startswith(placement.folder)), None)
+    return None if placement is None else placement.part.facts_of(name.removeprefix(placement.folder))
+
+
+def _dias_documents(documents: Iterable[DescriptionFile]) -> Iterator[File]:
+    """Every document below its folder in the metadata of a DIAS package; what bears a name of its own steps aside."""
+    used_paths: set[str] = set()
+    for document in documents:
+        name, source, size, stamp = document.file
+        part = f"representations/{document.part}/" if document.part else ""
+        if document.kind == "descriptive":
+            aside = "source/" if not part and name.startswith(_OWN_OF_DIAS) else ""
+            place = f"{DESCRIPTIVE}/{part}{aside}{name}"
+        else:
+            place = f"{ADMINISTRATIVE}/{part}{_DIAS_FOLDERS[document.kind]}/{name}"
+        while place in used_paths:
+            above, _, last = place.rpartition("/")
+            place = f"{above}/again/{last}"
+        used_paths.add(place)
+        yield place, source, size, stamp
+
+
+def placed_files(placements: tuple[PartPlacement, ...]) -> Iterator[File]:
+    """The files of all parts, each below the folder that it goes to."""
+    for placement in placements:
+        yield from placement.files()
+
+
+PACKERS: Mapping[str, Callable[[Delivery], MadePackage]] = MappingProxyType(
+    {
+        **{form: partial(pack_eark, kind) for form, kind in KINDS.items()},
+        "dias-sip": partial(pack_dias, type_="SIP"),
+        "dias-aip": partial(pack_dias, type_="AIP"),
+        "bagit": pack_bag,
+    }
+)

@@ -1,0 +1,298 @@
+"""The whole way from an archive to a package, resumable at any step: the same call goes on where the last one ended.
+
+What is fetched and written lies in a work folder beside the package until all of it stands; then the package is synced
+and gets its name in one step, and the work folder goes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from noarkit.archive.administration import Administration
+from noarkit.archive.port import Archive
+from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, RunLocked, UsageFault
+from noarkit.events import Event, Listener, ignore_event
+from noarkit.extraction import account, not_in_form
+from noarkit.extraction.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble
+from noarkit.extraction.changes import CHANGED_MEANWHILE, NO_FLAWS, ChangeLog, fetch_changes, merge_kept
+from noarkit.extraction.codes import read_codes
+from noarkit.extraction.documents import fetch_documents
+from noarkit.extraction.facts import SYSTEM_NAME, PackageFacts
+from noarkit.extraction.fetch import fetch
+from noarkit.extraction.links import fetch_links
+from noarkit.extraction.schema_files import schema_set
+from noarkit.extraction.selection import Selection, resolve
+from noarkit.extraction.store import FILE_NAME, ExtractStore
+from noarkit.extraction.workers import PoolSize, WorkerPool
+from noarkit.forms.noark5.schemas import VsmField, VsmGroup
+from noarkit.forms.noark5.write.packing import is_packed, pack
+from noarkit.safe.atomic import sweep, sync_folder, write_text
+
+_PACKAGE = "package"
+_NAMING = "naming.json"
+_OPEN = (
+    "SELECT type, count(*) FROM (SELECT type FROM unit WHERE open = 1 UNION ALL"
+    " SELECT 'Dokument' FROM document WHERE open = 1) GROUP BY type ORDER BY type"
+)
+
+
+def _no_pause() -> None:
+    """The default pause: none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractSettings:
+    """How an extract is made. `pause` is called often and may raise to end the run in good order; `pool_size` is who
+    helps to write."""
+
+    selection: Selection = field(default_factory=Selection)
+    facts: PackageFacts = field(default_factory=PackageFacts)
+    schemas: Path | None = None
+    include_open: bool = False
+    carry: bool = True
+    kept_log: Path | None = None
+    change_log: ChangeLog = "from-archive"
+    zone: str = "Europe/Oslo"
+    account: str = ""
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    pause: Callable[[], None] = _no_pause
+    pool_size: PoolSize = field(default_factory=PoolSize)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractResult:
+    """The package that was made. `flaws` say why it is not to be deposited as it is; none where it is. `errors` and
+    `warnings` are what our own validator found in it, None where it was not asked. `carried` is how many
+    values that the form has no element for stand in business-specific metadata, `beside` how many of them in the table
+    beside the package alone."""
+
+    package: Path
+    report: Path
+    units: dict[str, int]
+    files: int
+    bytes: int
+    journal_entries: int
+    changes: int
+    defaults: int
+    flaws: tuple[str, ...]
+    errors: int | None = None
+    warnings: int | None = None
+    carried: int = 0
+    beside: int = 0
+
+    @property
+    def depositable(self) -> bool:
+        """True where nothing stands against depositing it; that nothing was ever changed does not."""
+        return not set(self.flaws) - NO_FLAWS and not self.errors
+
+
+def extract(
+    archive: Archive, target: Path, settings: ExtractSettings, *, emit: Listener = ignore_event
+) -> ExtractResult:
+    """Makes the package `target` from an archive.
+
+    Raises `NotDepositable` for open units (unless included) and for schemas that are not the official ones,
+    `ChecksumDiffers` for a file that is not what the archive says, `UsageFault` where `target` is there already.
+    """
+    work = work_folder(target)
+    package = work / _PACKAGE
+    last = work / target.name if is_packed(target) else package
+    if os.path.lexists(target):
+        return _finish_cleanup(target, last, settings)
+    schemas = schema_set(settings.schemas)
+    try:
+        package.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigFault(where=str(work), why=error.strerror or "unreadable") from error
+    with WorkerPool(settings.pool_size) as pool, _locked(work), ExtractStore(work / FILE_NAME) as store:
+        (work / _NAMING).unlink(missing_ok=True)
+        for folder in (work, package, *package.glob("*/*")):
+            if folder.is_dir():
+                sweep(folder)
+        run = _Run(archive, store, settings, emit)
+        begun_at = store.remember("begun", settings.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
+        rights = run.fetch()
+        run.check_open()
+        business = _business(run.administration)
+        deps = AssemblyDeps(
+            settings.facts, run.codes, schemas, settings.zone, begun_at, business, settings.carry, settings.change_log
+        )
+        emit(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
+        fetch_documents(archive, store, package, emit=emit, pause=settings.pause)
+        emit(Event("assembling", {"where": str(target)}))
+        places = AssemblyPaths(store.path, package, not_in_form.table_path(target))
+        assembly = assemble(places, deps, pool, settings.pause)
+        flaws = _flaws(run, assembly, official=schemas.official)
+        report = not_in_form.write_report(
+            store, target, assembly, not_in_form.ReportContext(rights, flaws, run.open_units())
+        )
+        beside_count = sum(assembly.lost_counts.values()) - assembly.tally.carried_values
+        extracted = replace(
+            _extracted(store, target, report, assembly, flaws),
+            carried=assembly.tally.carried_values,
+            beside=beside_count,
+        )
+    if is_packed(target):
+        pack(package, last)
+    summary = {**asdict(extracted), "package": str(target), "report": str(report)}
+    write_text(work / _NAMING, json.dumps({"selection": dict(settings.selection.description), "extracted": summary}))
+    emit(Event("naming", {"where": str(target)}))
+    _give_name(last, target)
+    shutil.rmtree(work, ignore_errors=True)
+    emit(Event("package_made", {"where": str(target), "files": extracted.files, "units": dict(assembly.tally.units)}))
+    return extracted
+
+
+def _finish_cleanup(target: Path, last: Path, settings: ExtractSettings) -> ExtractResult:
+    """The package of a call that was killed between its last step, the naming, and the tidying up.
+
+    Raises `UsageFault` where `target` is anything else.
+    """
+    work = last.parent
+    note = work / _NAMING
+    if note.is_file() and not os.path.lexists(last):
+        naming = json.loads(note.read_text("utf-8"))
+        if naming["selection"] == json.loads(json.dumps(dict(settings.selection.description))):
+            summary = naming["extracted"]
+            shutil.rmtree(work, ignore_errors=True)
+            paths = {"package": target, "report": Path(summary["report"])}
+            return ExtractResult(**{**summary, **paths, "flaws": tuple(summary["flaws"])})
+    raise UsageFault(what="exists", where=str(target))
+
+
+def work_folder(target: Path) -> Path:
+    """Where an extract to `target` is under way."""
+    return target.parent / f".{target.name}.noarkit-extract"
+
+
+class _Run:
+    """One extract at work."""
+
+    def __init__(self, archive: Archive, store: ExtractStore, settings: ExtractSettings, emit: Listener) -> None:
+        self.archive = archive
+        self.store = store
+        self.settings = settings
+        self.emit = emit
+        self.administration = Administration(archive)
+        self.codes = read_codes(self.administration)
+
+    def fetch(self) -> account.AccountRights:
+        """Fetches all metadata, if it is not there. Raises `UsageFault` where the store is of another extract."""
+        settings, store = self.settings, self.store
+        selection = resolve(self.archive, settings.selection)
+        self._check_same(
+            "selection",
+            json.dumps({**settings.selection.description, "whole": selection.is_whole_archive}, sort_keys=True),
+        )
+        fonds = str(selection.arkiv.fields.get("uuid"))
+        if store.remember("fonds", fonds) != fonds:
+            raise OtherArchive(where=str(store.path.parent), expected=store.fact("fonds"), found=fonds)
+        self.emit(Event("fetching", {"whole": selection.is_whole_archive}))
+        fetch(self.archive, store, selection, emit=self.emit, pause=settings.pause)
+        store.index()
+        fetch_links(self.archive, store, settings.pause)
+        fetch_changes(self.archive, store, self.codes, settings.pause)
+        if settings.kept_log is not None:
+            merge_kept(store, settings.kept_log, settings.zone)
+        return account.read_account_rights(self.administration, settings.account)
+
+    def open_units(self) -> dict[str, int]:
+        """How many units of each type are open."""
+        return {str(kind): int(str(count)) for kind, count in self.store.rows(_OPEN)}
+
+    def check_open(self) -> None:
+        """Raises `NotDepositable` for open units, unless they were asked for; what was fetched then is let go."""
+        units = self.open_units()
+        if units and not self.settings.include_open:
+            self.store.close()
+            shutil.rmtree(self.store.path.parent, ignore_errors=True)
+            unit_counts = ", ".join(f"{count} {kind}" for kind, count in units.items())
+            raise NotDepositable(why="open-units", where=unit_counts, count=sum(units.values()))
+
+    def _check_same(self, name: str, value: str) -> None:
+        if self.store.remember(name, value) != value:
+            raise UsageFault(what="other-extract", where=str(self.store.path.parent))
+
+
+def _business(administration: Administration) -> tuple[VsmGroup, ...]:
+    groups = sorted(administration.business_groups(), key=lambda group: group.id)
+    return tuple(
+        VsmGroup(
+            group.id,
+            group.name,
+            tuple(
+                VsmField(field.id, field.name, field.kind) for field in sorted(group.fields, key=lambda field: field.id)
+            ),
+        )
+        for group in groups
+    )
+
+
+def _flaws(run: _Run, assembly: Assembly, *, official: bool) -> tuple[str, ...]:
+    flaws = []
+    if run.open_units():
+        flaws.append("open-units")
+    if not official:
+        flaws.append("own-schemas")
+    if run.store.fact(CHANGED_MEANWHILE) is not None:
+        flaws.append("changed-meanwhile")
+    if run.settings.facts.system_name == SYSTEM_NAME:
+        flaws.append("system-unnamed")
+    if not assembly.creators:
+        flaws.append("creator-unknown")
+    if assembly.journals.outside_cases:
+        flaws.append("posts-outside-cases")
+    if assembly.log is not None:
+        flaws.append(assembly.log)
+    return tuple(flaws)
+
+
+def _extracted(
+    store: ExtractStore, target: Path, report: Path, assembly: Assembly, flaws: tuple[str, ...]
+) -> ExtractResult:
+    return ExtractResult(
+        package=target,
+        report=report,
+        units=dict(assembly.tally.units),
+        files=store.number("SELECT count(*) FROM version WHERE done = 1"),
+        bytes=store.number("SELECT sum(size) FROM version WHERE done = 1"),
+        journal_entries=assembly.journals.entries,
+        changes=assembly.changes,
+        defaults=sum(assembly.tally.defaults.values()),
+        flaws=flaws,
+    )
+
+
+def _give_name(package: Path, target: Path) -> None:
+    """The whole package on disk, then its name, in one step; nothing that exists is replaced."""
+    os.sync()
+    if os.path.lexists(target):
+        raise UsageFault(what="exists", where=str(target))
+    package.rename(target)
+    sync_folder(target.parent)
+
+
+@contextmanager
+def _locked(work: Path) -> Iterator[None]:
+    """Holds the work folder for this process; the lock dies with it."""
+    handle = os.open(work / "extract.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as cause:
+            owner = os.pread(handle, 200, 0).decode("utf-8", "replace").strip()
+            raise RunLocked(where=str(work), owner=owner) from cause
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,186 @@
+"""A bag of plain files as a source: each listed file a record, whose bytes must be what the manifests say.
+
+Records have the fields that records of a file tree have, so that the same recipes fit. What is listed and not there, or
+there and not listed, is set aside. A bag in a zip or tar is read where it lies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import chain, islice
+from pathlib import Path
+
+from noarkit.errors import (
+    ItemMalformed,
+    ItemVanished,
+    PackageFault,
+    SourceGone,
+)
+from noarkit.events import Event, Listener
+from noarkit.forms.bagit.read import Bag, BagEntry, bag_info, contradicted_files, open_bag
+from noarkit.forms.bagit.source.description import archive_description, descriptions
+from noarkit.forms.bagit.source.streams import FileBytes
+from noarkit.forms.bagit.spec import hash_name
+from noarkit.forms.container.digests import stamp_of
+from noarkit.forms.container.locators import MemberReader, MemberStream
+from noarkit.forms.container.plain_files import PlainFile, PlainRecords, open_below
+from noarkit.forms.container.storage import ArchiveStorage, open_storage
+from noarkit.forms.metadata.descriptions import with_descriptions
+from noarkit.forms.recognition import detect_form
+from noarkit.graph.entity import Content, SetAside
+from noarkit.recipes.proposal import observe, propose
+from noarkit.records import (
+    DESPITE_DAMAGE,
+    ContentStream,
+    SourceIdentity,
+    SourceItem,
+    SourceRecord,
+    encoding_setting,
+)
+from noarkit.safe.unpack import LIMITS, UnpackLimits
+from noarkit.sources.files.default import default_recipe
+from noarkit.sources.files.names import key_of, readable
+from noarkit.sources.verified_stream import VerifiedStream
+
+KIND = "bag"
+_TELL_EVERY = 10_000
+_LOOKED_AT = 20_000
+_LONGEST_SYSTEM = 200
+
+
+def find_bag(where: str) -> BagSource | None:
+    """The bag at a path, in a folder, zip or tar; None for anything else. Raises what `safe` refuses."""
+    path = Path(where)
+    if not path.exists() or detect_form(path).form != "bagit":
+        return None
+    return BagSource(detect_form(path).root)
+
+
+class BagSource:
+    """The payload of a bag. `opened` is the archive file it lies in, where it was judged just now."""
+
+    def __init__(
+        self,
+        path: Path,
+        storage: ArchiveStorage | None = None,
+        *,
+        despite: bool = False,
+        limits: UnpackLimits = LIMITS,
+    ) -> None:
+        self.path = path.absolute()
+        self._limits = limits
+        self._despite = despite
+        self._storage = storage
+        self._finalizer = weakref.finalize(self, storage.close) if storage is not None else None
+        self._located = MemberReader(self.path)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (self.path, self._despite, self._limits)
+
+    @property
+    def identity(self) -> SourceIdentity:
+        """Kind `bag`, and where it lies."""
+        damaged = {DESPITE_DAMAGE: True} if self._despite else {}
+        return SourceIdentity(KIND, str(self.path), {**damaged, **encoding_setting(self._limits)})
+
+    def despite_damage(self) -> BagSource:
+        """The same bag, taken as it is."""
+        return BagSource(self.path, despite=True, limits=self._limits)
+
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
+        """Every file that the manifests list, by name. Raises `SourceGone`, and `PackageFault` for what is no bag,
+        or one whose tag files are not what their manifests say."""
+        for count, item in enumerate(self._records(emit), start=1):
+            yield item
+            if count % _TELL_EVERY == 0:
+                emit(Event("source_read", {"items": count}))
+
+    @contextmanager
+    def open(self, content: Content) -> Iterator[ContentStream]:
+        """Opens a file by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
+        algorithm, expected, locator = content.locator.split(":", 2)
+        if self.path.is_dir():
+            with open_below(self.path, locator) as file:
+                yield VerifiedStream(FileBytes(file, content), algorithm, expected)
+        else:
+            with self._located.open(locator) as packed:
+                yield VerifiedStream(MemberStream(packed, self._located, content.modified_ns), algorithm, expected)
+
+    def default_recipe(self) -> str:
+        """That of a file tree: one record with one document and one version for every file; and one for each document
+        that describes the bag."""
+        storage = self._storage or open_storage(self.path, self._limits, twins=True)
+        try:
+            description = archive_description(bag_info(storage))
+        finally:
+            if storage is not self._storage:
+                storage.close()
+        return with_descriptions(default_recipe(KIND, self._system(), self._name()), description)
+
+    def proposal(self, emit: Listener) -> str:
+        """A recipe fitted to the first records, ten thousands of them."""
+        records = (item for item in islice(self.records(emit), _LOOKED_AT) if isinstance(item, SourceRecord))
+        return propose(observe(records), source_kind=KIND, external_system=self._system())
+
+    def _records(self, emit: Listener) -> Iterator[SourceItem]:
+        if not self.path.exists():
+            raise SourceGone(where=str(self.path), why="ENOENT")
+        with (
+            open_bag(self.path, limits=self._limits, storage=self._take_storage(), emit=emit) as bag,
+            closing(bag.original_names()) as names,
+        ):
+            if not self._despite:
+                for name in contradicted_files(bag):
+                    raise PackageFault(where=f"{self.path}: {name}", why="damaged-source")
+            yield from descriptions(bag, self.path)
+            records = PlainRecords(self.path, self._name(), bag.open, {"bag": dict(bag.info)})
+            for entry in bag.entries(complete=False):
+                yield _item(entry, bag, records, names(entry.name))
+            for name in chain(bag.unlisted(), bag.unlistable()):
+                key = key_of(os.fsencode(name))
+                yield SetAside(key, ItemMalformed.code, {"key": key, "why": "unlisted"})
+
+    def _take_storage(self) -> ArchiveStorage | None:
+        """What was judged when the source was found serves once, where nobody touched the archive file since."""
+        storage, self._storage = self._storage, None
+        if self._finalizer is not None:
+            self._finalizer.detach()
+        if storage is not None and storage.stamp != stamp_of(self.path.stat()):
+            storage.close()
+            return None
+        return storage
+
+    def _name(self) -> str:
+        return readable(self.path.name) or "/"
+
+    def _system(self) -> str:
+        where = key_of(str(self.path).encode("utf-8", "surrogateescape"))
+        if len(where) > _LONGEST_SYSTEM:
+            where = f"…{where[-80:]} {hashlib.sha256(where.encode()).hexdigest()[:32]}"
+        return f"{KIND}:{where}"
+
+
+def _rebuild(path: Path, despite: bool, limits: UnpackLimits) -> BagSource:
+    return BagSource(path, despite=despite, limits=limits)
+
+
+def _item(entry: BagEntry, bag: Bag, records: PlainRecords, original_name: str) -> SourceItem:
+    if entry.size_bytes is None:
+        key = key_of(os.fsencode(original_name))
+        return SetAside(key, ItemVanished.code, {"key": key})
+    sha256, proof = _proof(entry)
+    place, member = bag.locate(entry.name)
+    return records.item(PlainFile(original_name, entry.name, entry.size_bytes, place, member, sha256, proof))
+
+
+def _proof(entry: BagEntry) -> tuple[str | None, str]:
+    """The sha256 where a manifest tells it; else the strongest checksum that is there, to be made while reading."""
+    digests = {hash_name(algorithm) or "": digest for algorithm, digest in entry.digests.items()}
+    if "sha256" in digests:
+        return digests["sha256"], ":"
+    name = max(digests, key=lambda one: len(digests[one]), default="")
+    return None, f"{name}:{digests[name]}" if name else ":"

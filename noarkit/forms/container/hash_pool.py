@@ -1,0 +1,211 @@
+"""Hashes and copies many files at once: child processes for batches of small ones, threads for large ones.
+
+Small files cost more Python than bytes, so they want processes; hashing a large one lets other threads go on. Answers
+come in the order of the files, and only so many files are on the way that memory stays flat. Few files start nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import orjson
+
+from noarkit.errors import PackageFault
+from noarkit.forms.container.digests import Hashed, copy_files, hash_files, path_text
+from noarkit.safe.children import child_environment
+
+LARGE_BYTES = 2 * 1024 * 1024
+BATCH_FILES = 125
+MOST_FILES = 250
+BATCH_BYTES = 8 * 1024 * 1024
+_FEW_BATCHES = 3
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from noarkit.forms.container.digests import main; main()"
+
+
+class Task(NamedTuple):
+    """One file: its name below the root, its size as far as is known, and where it is copied from, if it is."""
+
+    name: str
+    size_bytes: int
+    source: str = ""
+
+
+Batch = tuple[Task, ...]
+
+
+def default_width() -> int:
+    """So many at once: the processors this process may use, eight at most."""
+    return min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+class HashPool:
+    """Works on files below one root. `width` is how many at once.
+
+    With `copies` files are copied there, and `hands` is a descriptor that stays open as long as a child may write.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        hashes: Sequence[str],
+        *,
+        copies: bool = False,
+        width: int | None = None,
+        lock_fd: int | None = None,
+    ) -> None:
+        self._root = root
+        self._hashes = tuple(hashes)
+        self._copies = copies
+        self._lock_fds = () if lock_fd is None else (lock_fd,)
+        self._width = width or default_width()
+        self._threads = ThreadPoolExecutor(self._width, thread_name_prefix="noarkit-package")
+        self._idle: queue.SimpleQueue[_ChildProcess | None] = queue.SimpleQueue()
+        for _ in range(self._width):
+            self._idle.put(None)
+        self._children: list[_ChildProcess] = []
+        self._batches = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._threads.shutdown(cancel_futures=True)
+        for child in self._children:
+            child.close_input()
+        for child in self._children:
+            child.close()
+
+    def warm(self) -> None:
+        """Starts the child processes now, where many small files are sure to come."""
+        if self._batches == 0 and self._width > 1:
+            self._batches = _FEW_BATCHES
+            for _ in range(self._width):
+                self._idle.get()
+                self._idle.put(self._start_child())
+
+    def _start_child(self) -> _ChildProcess:
+        child = _ChildProcess(self._lock_fds)
+        self._children.append(child)
+        return child
+
+    def work(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Hashed]]:
+        """Every task with what became of it, in order. A fault in writing is the system's own."""
+        waiting: deque[tuple[Batch, Future[list[Hashed]]]] = deque()
+        for batch in batches(tasks):
+            waiting.append((batch, self._submit(batch)))
+            while len(waiting) > self._width + 2:
+                yield from self._next_results(waiting)
+        while waiting:
+            yield from self._next_results(waiting)
+
+    def _next_results(self, waiting: deque[tuple[Batch, Future[list[Hashed]]]]) -> Iterator[tuple[Task, Hashed]]:
+        batch, future = waiting.popleft()
+        yield from zip(batch, future.result(), strict=True)
+
+    def _submit(self, batch: Batch) -> Future[list[Hashed]]:
+        self._batches += len(batch) > 1
+        if len(batch) == 1 or self._batches <= _FEW_BATCHES or self._width == 1:
+            return self._threads.submit(self._in_thread, batch)
+        return self._threads.submit(self._in_child, batch)
+
+    def _in_thread(self, batch: Batch) -> list[Hashed]:
+        if self._copies:
+            return copy_files(self._root, self._hashes, _pairs(batch))
+        return hash_files(self._root, self._hashes, [task.name for task in batch])
+
+    def _in_child(self, batch: Batch) -> list[Hashed]:
+        child = self._idle.get()
+        try:
+            if child is None:
+                child = self._start_child()
+            return child.ask(
+                {
+                    "copy": self._copies,
+                    "root": path_text(str(self._root)),
+                    "hashes": self._hashes,
+                    "batch": _pairs(batch) if self._copies else [task.name for task in batch],
+                }
+            )
+        finally:
+            self._idle.put(child)
+
+
+def _pairs(batch: Batch) -> list[tuple[str, str]]:
+    return [(path_text(task.source), task.name) for task in batch]
+
+
+def batches(tasks: Iterable[Task]) -> Iterator[Batch]:
+    """Small files by the batch, large ones alone, in order.
+
+    A batch ends where a folder does, if that is near: two processes that write into one folder wait for each other.
+    """
+    batch: list[Task] = []
+    batch_bytes = 0
+    for task in tasks:
+        large = task.size_bytes >= LARGE_BYTES
+        full = len(batch) >= MOST_FILES or batch_bytes >= BATCH_BYTES
+        if batch and (large or full or (len(batch) >= BATCH_FILES and _folder(task) != _folder(batch[-1]))):
+            yield tuple(batch)
+            batch, batch_bytes = [], 0
+        if large:
+            yield (task,)
+        else:
+            batch.append(task)
+            batch_bytes += task.size_bytes
+    if batch:
+        yield tuple(batch)
+
+
+def _folder(task: Task) -> str:
+    return task.name[: task.name.rfind("/") + 1]
+
+
+class _ChildProcess:
+    """A process of ours that ends when we do: its input is closed then."""
+
+    def __init__(self, lock_fds: tuple[int, ...]) -> None:
+        home = str(Path(str(files("noarkit"))).parent)
+        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter, our own module, nothing from outside
+            [sys.executable, "-c", _START, home],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=lock_fds,
+            env=child_environment(),
+        )
+
+    def ask(self, order: dict[str, object]) -> list[Hashed]:
+        assert self._process.stdin is not None and self._process.stdout is not None  # noqa: S101  # both are pipes
+        try:
+            self._process.stdin.write(orjson.dumps(order) + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError as error:
+            raise PackageFault(where=str(order["root"]), why="lost-worker") from error
+        line = self._process.stdout.readline()
+        if not line:
+            raise PackageFault(where=str(order["root"]), why="lost-worker")
+        answer = orjson.loads(line)
+        if isinstance(answer, dict):
+            number = int(answer["errno"] or 0)
+            raise OSError(number, os.strerror(number), str(answer["where"]))
+        return [Hashed(str(why), int(size), tuple(digests), str(stamp)) for why, size, digests, stamp in answer]
+
+    def close_input(self) -> None:
+        assert self._process.stdin is not None  # noqa: S101  # it is a pipe
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+
+    def close(self) -> None:
+        assert self._process.stdout is not None  # noqa: S101  # it is a pipe
+        self._process.wait()
+        self._process.stdout.close()

@@ -1,0 +1,141 @@
+"""The plain files of a package as records, with the fields that records of a file tree have: the same recipes fit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import BinaryIO
+
+from noarkit.errors import ItemUnreadable, ItemVanished, PackageFault, SourceFault, UnsafePath
+from noarkit.forms.container.locators import locator_of
+from noarkit.graph.entity import Content, Note, SetAside
+from noarkit.records import SourceItem, SourceRecord
+from noarkit.safe.digest import Readable
+from noarkit.safe.paths import open_inside
+from noarkit.safe.unpack import Member, form_of
+from noarkit.sources.files import policy
+from noarkit.sources.files.detect import HEAD_BYTES, MediaTypes
+from noarkit.sources.files.names import key_of, readable
+from noarkit.sources.files.records import timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class PlainFile:
+    """A file as its package lists it: `told` is its original name, `name` that within the package.
+
+    `place` is where it lies in a folder, `member` where in an archive file. `proof` is `algorithm:checksum`, and `:`
+    where there is none, or `sha256` tells it.
+    """
+
+    original_name: str
+    name: str
+    size_bytes: int
+    place: str
+    member: Member | None
+    sha256: str | None
+    proof: str
+
+
+SKIPPED_BESIDE = "beside what the package holds"
+
+
+class PlainRecords:
+    """Makes the records of the files of one package, which `open_file` opens by their names.
+
+    `root` is what the whole is called, `more` what every record has besides.
+    """
+
+    def __init__(
+        self,
+        place: Path,
+        root: str,
+        open_file: Callable[[str], AbstractContextManager[Readable]],
+        more: Mapping[str, object],
+    ) -> None:
+        self._place = place
+        self._root = root
+        self._open_file = open_file
+        self._more = more
+        self._folder = place.is_dir()
+        self._modified_ns = None if self._folder else place.stat().st_mtime_ns
+        # in a packed tar every look inside would unpack anew
+        looks = self._folder or form_of(place) in ("zip", "tar")
+        self._media_types = MediaTypes() if looks else None
+
+    def item(self, file: PlainFile) -> SourceItem:
+        """The record of a file, or why there is none."""
+        key = key_of(os.fsencode(file.original_name))
+        try:
+            return self._record(file, key)
+        except SourceFault as fault:
+            return SetAside(key, fault.code, fault.data)
+
+    def _record(self, file: PlainFile, key: str) -> SourceRecord:
+        modified_ns = self._modified_ns
+        if self._folder:
+            with suppress(OSError):
+                modified_ns = (self._place / file.place).stat(follow_symlinks=False).st_mtime_ns
+        steps = [readable(step) for step in file.original_name.split("/")]
+        media_type = self._media_type(file, steps[-1].rpartition(".")[2].lower())
+        locator = locator_of(file.member) if file.member is not None else file.place
+        content = Content(f"{file.proof}:{locator}", steps[-1], file.size_bytes, modified_ns, file.sha256, media_type)
+        fields: dict[str, object] = {
+            **path_fields(steps, {"root": self._root}),
+            "size": file.size_bytes,
+            "modified": timestamp(modified_ns) if self._folder and modified_ns is not None else None,
+            "created": None,
+            "owner": "",
+            "group": "",
+            "mode": "",
+            "media_type": media_type,
+            "puid": None,
+            "mail": {},
+            "register": {},
+            **self._more,
+        }
+        notes: tuple[Note, ...] = () if file.size_bytes else (policy.EMPTY,)
+        return SourceRecord("file", key, fields, (content,), notes)
+
+    def _media_type(self, file: PlainFile, ext: str) -> str | None:
+        if self._media_types is None:
+            return None
+        try:
+            with self._open_file(file.name) as content:
+                head = content.read(HEAD_BYTES)
+        except (OSError, PackageFault, UnsafePath) as error:
+            raise ItemUnreadable(key=file.name, why=type(error).__name__) from error
+        return self._media_types.of(head, ext)
+
+
+def path_fields(steps: Sequence[str], container: Mapping[str, object] = MappingProxyType({})) -> dict[str, object]:
+    """What the place of a file says of it, and of the `whole` it lies in."""
+    stem, _, ext = steps[-1].rpartition(".")
+    return {
+        "path": "/".join(steps),
+        "parts": list(steps),
+        "folder": "/".join(steps[:-1]),
+        "folders": list(steps[:-1]),
+        "top": steps[0] if len(steps) > 1 else "",
+        **container,
+        "name": steps[-1],
+        "stem": stem or steps[-1],
+        "ext": ext.lower() if stem else "",
+        "depth": len(steps) - 1,
+    }
+
+
+@contextmanager
+def open_below(folder: Path, name: str) -> Iterator[BinaryIO]:
+    """A file of a folder that a source has planned. Raises `ItemVanished`, `ItemUnreadable`."""
+    try:
+        file = open_inside(folder, name)
+    except FileNotFoundError as error:
+        raise ItemVanished(key=name) from error
+    except (OSError, UnsafePath) as error:
+        raise ItemUnreadable(key=name, why=str(getattr(error, "strerror", None) or error)) from error
+    with file:
+        yield file

@@ -1,0 +1,1 @@
+"""Reads DIAS packages: METS, PREMIS, submission descriptions and collections, in a folder or a tar."""

@@ -1,0 +1,213 @@
+"""A DIAS package as a source, in its tar or unpacked: its extract, or each listed file of its content as a record.
+
+Records have the fields that records of a file tree have, so that the same recipes fit, and `dias` besides: what the
+package says of itself. The bytes of each must be what dias-mets.xml lists; a file that it does not list is set aside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from noarkit.errors import (
+    ItemMalformed,
+    ItemVanished,
+    PackageFault,
+    SourceGone,
+)
+from noarkit.events import Event, Listener
+from noarkit.forms.container.locators import MemberReader, MemberStream
+from noarkit.forms.container.names import original_name
+from noarkit.forms.container.plain_files import PlainFile, PlainRecords
+from noarkit.forms.dias import spec
+from noarkit.forms.dias.read.inventory import Entry
+from noarkit.forms.dias.read.located import locate
+from noarkit.forms.dias.read.package import DiasPackage, open_dias
+from noarkit.forms.dias.source.description import (
+    BESIDE,
+    archive_description,
+    described_key,
+    description_item,
+    sealing_item,
+)
+from noarkit.forms.metadata.descriptions import with_descriptions
+from noarkit.forms.noark5.source import ExtractSource
+from noarkit.graph.entity import Content, Note, SetAside, Skipped
+from noarkit.recipes.proposal import observe, propose
+from noarkit.records import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord, encoding_setting
+from noarkit.safe.unpack import LIMITS, UnpackLimits
+from noarkit.sources.files.default import default_recipe
+from noarkit.sources.files.names import key_of
+from noarkit.sources.files.streams import open_content
+from noarkit.sources.verified_stream import VerifiedStream
+
+KIND = "dias"
+_ABOVE = f"{spec.CONTENT}/"
+_STRUCTURE = f"{spec.CONTENT}/arkivstruktur.xml"
+SKIPPED_SCHEMA = "a schema of the package"
+UNLISTED = Note("W251")
+_TELL_EVERY = 10_000
+_LOOKED_AT = 20_000
+
+
+def find_dias(where: str, limits: UnpackLimits = LIMITS) -> Source | None:
+    """The extract in a package, or its content; None where there is no package. Raises what `safe` refuses, and
+    `PackageFault` for a package that cannot be read, or where several lie in one folder."""
+    path = Path(where)
+    try:
+        located = locate(path)
+    except PackageFault as fault:
+        if fault.data.get("why") in ("no-dias", "not-there"):
+            return None
+        raise
+    if not located.is_tar:
+        extract = located.place / spec.CONTENT
+        return ExtractSource(extract) if (located.place / _STRUCTURE).is_file() else DiasSource(located.place)
+    with open_dias(located.place, limits=limits, complete=False) as package:
+        if located.description is None and package.size_of(spec.METS) is None:
+            return None  # a tar of something else
+        plain = package.storage.member(_STRUCTURE) is None
+    return DiasSource(located.place, limits) if plain else ExtractSource(located.place)
+
+
+class DiasSource:
+    """The files of a package's content; `place` is its tar or its folder."""
+
+    def __init__(self, place: Path, limits: UnpackLimits = LIMITS) -> None:
+        self._limits = limits
+        self.place = place.absolute()
+        self._located = MemberReader(self.place)
+        weakref.finalize(self, self._located.close)
+
+    @property
+    def identity(self) -> SourceIdentity:
+        """Kind `dias`, and where it lies."""
+        return SourceIdentity(KIND, str(self.place), encoding_setting(self._limits))
+
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
+        """Every file of the content, by name. Raises `SourceGone`, and `PackageFault` for what cannot be read."""
+        if not self.place.exists():
+            raise SourceGone(where=str(self.place), why="ENOENT")
+        with open_dias(self.place, limits=self._limits, complete=False) as package:
+            records = _records_of(package, self.place)
+            yield from _descriptions(package, records)
+            for count, entry in enumerate(package.entries(), start=1):
+                if entry.name.startswith(_ABOVE):
+                    yield records.item(_listed_file(entry, package))
+                if count % _TELL_EVERY == 0:
+                    emit(Event("source_read", {"items": count}))
+            for name in package.missing():
+                key = _key(name)
+                yield SetAside(key, ItemVanished.code, {"key": key})
+            for name in package.unlisted():
+                if name.startswith(_ABOVE):
+                    yield _stray(package, records, name)
+
+    @contextmanager
+    def open(self, content: Content) -> Iterator[ContentStream]:
+        """Opens a file by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
+        algorithm, expected, locator = content.locator.split(":", 2)
+        with ExitStack() as stack:
+            stream: ContentStream
+            if algorithm == BESIDE or self.place.is_dir():
+                folder = self.place.parent if algorithm == BESIDE else self.place
+                plain = replace(content, locator=key_of(os.fsencode(locator)))
+                stream = stack.enter_context(open_content(folder, plain, follow=False, mail_limit_bytes=0))
+                algorithm = "" if algorithm == BESIDE else algorithm
+            else:
+                packed = stack.enter_context(self._located.open(locator))
+                stream = MemberStream(packed, self._located, content.modified_ns)
+            yield VerifiedStream(stream, algorithm, expected)
+
+    def default_recipe(self) -> str:
+        """That of a file tree: one record with one document and one version for every file; and one for each document
+        that describes the package."""
+        with open_dias(self.place, limits=self._limits, complete=False) as package:
+            description = archive_description(package.header)
+        return with_descriptions(default_recipe(KIND, self._system(), self._label()), description)
+
+    def proposal(self, emit: Listener) -> str:
+        """A recipe fitted to the first records, ten thousands of them."""
+        records = (item for item in islice(self.records(emit), _LOOKED_AT) if isinstance(item, SourceRecord))
+        return propose(observe(records), source_kind=KIND, external_system=self._system())
+
+    def _label(self) -> str:
+        with open_dias(self.place, limits=self._limits, complete=False) as package:
+            return package.header.label or spec.uuid_in(package.header.object_id) or self.place.stem
+
+    def _system(self) -> str:
+        """A package is known by its UUID, wherever it lies."""
+        with open_dias(self.place, limits=self._limits, complete=False) as package:
+            uuid = spec.uuid_in(package.header.object_id)
+        return f"{KIND}:{uuid or hashlib.sha256(str(self.place).encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
+
+
+def _records_of(package: DiasPackage, place: Path) -> PlainRecords:
+    header = package.header
+    dias = {
+        "uuid": spec.uuid_in(header.object_id),
+        "type": header.type,
+        "label": header.label,
+        **{kind.lower(): value for kind, value in header.records if kind},
+    }
+    return PlainRecords(place, dias["label"] or place.stem, package.storage.open, {"dias": dias})
+
+
+def _descriptions(package: DiasPackage, records: PlainRecords) -> Iterator[SourceItem]:
+    """Everything that is no content: schemas are skipped by name, the rest describes the package."""
+    if (sealing := sealing_item(package)) is not None:
+        yield sealing
+    if package.size_of(spec.METS) is not None:
+        yield description_item(package, records, _unlisted_file(spec.METS, package))
+    for entry in package.entries():
+        if not entry.name.startswith(_ABOVE):
+            yield _description(package, records, _listed_file(entry, package))
+    for name in package.unlisted():
+        if not name.startswith(_ABOVE):
+            item = _description(package, records, _unlisted_file(name, package))
+            yield replace(item, notes=(*item.notes, UNLISTED)) if isinstance(item, SourceRecord) else item
+
+
+def _description(package: DiasPackage, records: PlainRecords, file: PlainFile) -> SourceItem:
+    if file.name.lower().endswith(".xsd"):
+        return Skipped(described_key(file.name), SKIPPED_SCHEMA)
+    return description_item(package, records, file)
+
+
+def _stray(package: DiasPackage, records: PlainRecords, name: str) -> SourceItem:
+    """A file of the content that nothing lists: taken with a note where the package has no METS, else set aside."""
+    if package.size_of(spec.METS) is not None:
+        return SetAside(_key(name), ItemMalformed.code, {"key": _key(name), "why": "not-listed"})
+    item = records.item(replace(_unlisted_file(name, package), original_name=name.removeprefix(_ABOVE)))
+    return replace(item, notes=(*item.notes, UNLISTED)) if isinstance(item, SourceRecord) else item
+
+
+def _unlisted_file(name: str, package: DiasPackage) -> PlainFile:
+    return PlainFile(name, name, package.size_of(name) or 0, name, package.storage.member(name), None, ":")
+
+
+def _key(name: str) -> str:
+    if not name.startswith(_ABOVE):
+        return described_key(name)
+    return key_of(name.removeprefix(_ABOVE).encode("utf-8", "surrogateescape"))
+
+
+def _listed_file(entry: Entry, package: DiasPackage) -> PlainFile:
+    sha256, proof = _proof(entry)
+    member = package.storage.member(entry.name)
+    original = original_name(entry.owner_id, entry.name.removeprefix(_ABOVE))
+    return PlainFile(original, entry.name, entry.size_bytes, entry.name, member, sha256, proof)
+
+
+def _proof(entry: Entry) -> tuple[str | None, str]:
+    """The sha256 where it is told; else the checksum that is, to be made while reading."""
+    algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
+    if algorithm == "sha256":
+        return entry.checksum, ":"
+    return None, f"{algorithm}:{entry.checksum}" if algorithm else ":"

@@ -1,0 +1,224 @@
+"""Makes a DIAS package: `<uuid>.tar`, and the submission description `<uuid>.xml` that seals it, in one folder.
+
+    make_dias(files, Path("delivery"), read_order(Path("package.toml"), type="AIP"))
+
+Files come in once, are copied into the tar and hashed in the same pass. The folder appears whole or not at all; the
+same call after a kill goes on where the last stopped, with the uuid and the times of the first start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+from noarkit.errors import UnsafePath, UsageFault
+from noarkit.events import Listener, ignore_event
+from noarkit.forms.container.building import File, OnUnreadable
+from noarkit.forms.container.packager import Build, MadePackage, Order, make_package
+from noarkit.forms.container.progress import PackagedFile, Progress
+from noarkit.forms.dias import spec
+from noarkit.forms.dias.schemas import EAC_SCHEMA, EAD_SCHEMA, METS_SCHEMA, PREMIS_SCHEMA, XLINK_SCHEMA, schemas
+from noarkit.forms.dias.write.build_state import BuildState
+from noarkit.forms.dias.write.ead_eac import descriptions
+from noarkit.forms.dias.write.mets import Facts, SealedFile, dias_mets, submission_description
+from noarkit.forms.dias.write.order import DiasOrder
+from noarkit.forms.dias.write.premis import dias_premis, log
+from noarkit.forms.metadata.model import FileFacts
+from noarkit.safe.atomic import no_room, write_bytes
+from noarkit.safe.digest import sha256_of
+from noarkit.safe.paths import checked_parts
+from noarkit.version import __version__
+
+_FORMAT = "dias 2"
+_METADATA_FOLDERS = (f"{spec.ADMINISTRATIVE}/", f"{spec.DESCRIPTIVE}/")
+_FAR_XLINK = b'"http://www.loc.gov/standards/xlink/xlink.xsd"'
+_OFFICIAL: Mapping[str, str] = {METS_SCHEMA: "DIAS_METS.xsd", PREMIS_SCHEMA: "DIAS_PREMIS.xsd"}
+_TWICE: Mapping[str, str] = {"arkivuttrekk.xml": spec.ADDML, "addml.xsd": spec.ADDML_XSD}
+"""Of an extract's description the package has a copy among its administrative metadata."""
+
+
+FactsLookup = Callable[[str], FileFacts | None]
+"""What is known of a file of the content, by its name there."""
+
+_NO_FACTS = FileFacts()
+
+
+def no_facts(_: str) -> FileFacts | None:
+    """Of no file is anything known."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class PackageContent:
+    """What goes into a package: the content, metadata by whole names, and what is `known` of single files."""
+
+    content: Iterable[File]
+    metadata: Iterable[File] = ()
+    facts_of: FactsLookup = no_facts
+
+
+def make_dias(
+    content: Iterable[File] | PackageContent,
+    target_folder: Path,
+    order: DiasOrder | None = None,
+    *,
+    aside: OnUnreadable | None = None,
+    emit: Listener = ignore_event,
+) -> MadePackage:
+    """Makes the package in `target_folder`, which must not be there. Names of `content` are below content/.
+
+    `aside` is told of files that cannot be read. A Noark 5 extract is given with arkivuttrekk.xml and the others
+    directly inside. The same content in the same order with the same `uuid` and `moment` gives the same bytes. Raises
+    `UsageFault`, `RunLocked` where another process makes the same, a `SourceFault` for a file that cannot be taken
+    (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names that no tar should hold.
+    """
+    order = order or DiasOrder()
+    payload = content if isinstance(content, PackageContent) else PackageContent(content)
+    with no_room(target_folder):
+        state = BuildState(target_folder, _job(order), lambda: _first(order))
+        try:
+            package = _resume(payload, target_folder, order, state, _Callbacks(aside, emit))
+            state.clear()
+        finally:
+            state.close()
+    return package
+
+
+class _Callbacks(NamedTuple):
+    """What is told while a package grows."""
+
+    aside: OnUnreadable | None
+    emit: Listener
+
+
+def _resume(
+    payload: PackageContent, target: Path, order: DiasOrder, state: BuildState, callbacks: _Callbacks
+) -> MadePackage:
+    start_facts = state.facts
+    if state.is_placed():
+        return MadePackage(target, int(start_facts["files"]), int(start_facts["bytes"]), True)
+    if os.path.lexists(target):
+        if "mets" not in start_facts:
+            state.clear()
+        raise UsageFault(what="exists", where=str(target))
+    facts = Facts(
+        start_facts["uuid"],
+        datetime.fromisoformat(start_facts["moment"]),
+        start_facts["version"],
+        lambda name: (payload.facts_of(name) or _NO_FACTS).original_name,
+    )
+    tar = state.folder / f"{facts.uuid}.tar"
+    twins: tuple[tuple[str, str], ...] = ()
+    resumed = True
+    if not state.has_file(tar.name) or "mets" not in start_facts:  # under its own name a tar is whole
+
+        def describe(build: Build, progress: Progress) -> None:
+            _describe(build, progress, order, facts, state, payload.facts_of)
+
+        package_order = Order(
+            tar, f"{_FORMAT} {start_facts['job']}", folders=spec.FOLDERS, top=facts.uuid, aside=callbacks.aside
+        )
+        package = make_package(_files(payload), package_order, describe, emit=callbacks.emit)
+        twins, resumed = package.twins, package.resumed
+    sealed = SealedFile(tar.name, tar.stat().st_size, sha256_of(tar))
+    mets = SealedFile(
+        f"{facts.uuid}/{spec.METS}", int(start_facts["mets_bytes"]), start_facts["mets"], spec.mime_of(spec.METS)
+    )
+    write_bytes(state.folder / f"{facts.uuid}.xml", submission_description(order, facts, sealed, mets))
+    state.place()
+    return MadePackage(target, int(start_facts["files"]), int(start_facts["bytes"]), resumed, twins)
+
+
+def _job(order: DiasOrder) -> str:
+    """All that decides what the package becomes."""
+    return hashlib.sha256(f"{_FORMAT} {__version__} {order!r}".encode()).hexdigest()
+
+
+def _first(order: DiasOrder) -> dict[str, str]:
+    moment = (order.moment or datetime.now(UTC)).replace(microsecond=0)
+    return {
+        "uuid": str(order.uuid or uuid4()),
+        "moment": moment.astimezone(UTC).isoformat(),
+        "version": __version__,
+    }
+
+
+def _files(payload: PackageContent) -> Iterator[File]:
+    """Everything that is copied: the content, and what of it stands among the metadata too."""
+    copies: list[File] = []
+    for name, source, size, stamp in payload.content:
+        parts = checked_parts(name)
+        if "/".join(parts) != name:
+            raise UnsafePath(where=name, why="not-plain")
+        _refuse_unwritable(name)
+        yield f"{spec.CONTENT}/{name}", source, size, stamp
+        if name in _TWICE:
+            copies.append((_TWICE[name], source, size, stamp))
+    yield from copies
+    for name, source, size, stamp in payload.metadata:
+        if "/".join(checked_parts(name)) != name or not name.startswith(_METADATA_FOLDERS):
+            raise UnsafePath(where=name, why="not-plain")
+        yield name, source, size, stamp
+
+
+def _refuse_unwritable(name: str) -> None:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UnsafePath(where=name, why="not-utf-8") from error
+
+
+def _files_for_premis(progress: Progress, facts_of: FactsLookup) -> Iterator[tuple[PackagedFile, FileFacts]]:
+    """The files that METS has no type for, and those of which more is known than it can say."""
+    for row in progress.rows("payload", by_name=True):
+        file_facts = facts_of(row.name.removeprefix(f"{spec.CONTENT}/")) or _NO_FACTS
+        if not spec.has_mime_type(row.name) or file_facts.puid or file_facts.format_name or file_facts.original_name:
+            yield row, file_facts
+
+
+def _describe(
+    build: Build, progress: Progress, order: DiasOrder, facts: Facts, state: BuildState, facts_of: FactsLookup
+) -> None:
+    """Writes all metadata; dias-mets.xml comes last, for it lists the others."""
+    own = dict(_schemas(order))
+    if order.type == "AIP":
+        own |= dict(descriptions(order, facts))
+        own |= {f"{spec.OPERATIONS}/{name}": data for name, data in order.operations}
+    for name in sorted(own):
+        build.tag(name, [own[name]])
+    size_bytes, files = progress.octets()
+    build.tag(spec.PREMIS, dias_premis(order, facts, _files_for_premis(progress, facts_of)))
+    build.tag(spec.LOG, log(order, facts, files, size_bytes))
+    build.tag(spec.METS, dias_mets(order, facts, _own(progress), progress.rows(by_name=True, below=spec.CONTENT)))
+    match = progress.find(spec.METS)
+    assert match is not None  # noqa: S101  # it was written a line ago
+    mets = match[0]
+    state.save(mets=mets.digests[0], mets_bytes=str(mets.size_bytes), files=str(files), bytes=str(size_bytes))
+
+
+def _own(progress: Progress) -> Iterator[PackagedFile]:
+    """The files of the package itself."""
+    yield from progress.rows("tag", by_name=True)
+    for folder in (spec.ADMINISTRATIVE, spec.DESCRIPTIVE):
+        yield from progress.rows("payload", by_name=True, below=folder)
+
+
+def _schemas(order: DiasOrder) -> Iterator[tuple[str, bytes]]:
+    names = {spec.METS_XSD: METS_SCHEMA, spec.PREMIS_XSD: PREMIS_SCHEMA}
+    if order.type == "AIP":
+        names |= {spec.EAD_XSD: EAD_SCHEMA, spec.EAC_XSD: EAC_SCHEMA}
+    for name, schema in names.items():
+        yield name, _schema(order.schemas, schema)
+
+
+def _schema(folder: Path | None, schema: str) -> bytes:
+    for name in (_OFFICIAL.get(schema, schema), schema):
+        if folder is not None and (folder / name).is_file():
+            return (folder / name).read_bytes()
+    return schemas()[schema].replace(f'"{XLINK_SCHEMA}"'.encode(), _FAR_XLINK)  # which no package brings along

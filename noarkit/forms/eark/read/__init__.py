@@ -1,0 +1,1 @@
+"""Reads E-ARK packages of any version: METS, PREMIS, ERMS and descriptive metadata."""

@@ -1,0 +1,299 @@
+"""Checks PREMIS documents (2 and 3) against the files: sizes, checksums, and links between events and agents.
+
+A file is found by its location, by an identifier that is a path or an id of METS, or by its original name.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from noarkit.errors import PackageFault, UnsafePath, UnsafeXml
+from noarkit.forms.eark import spec
+from noarkit.forms.eark.rules.finding_sink import FindingSink
+from noarkit.forms.eark.rules.inventory import Entry, Inventory, PremisClaim
+from noarkit.forms.eark.rules.mets import MOST_KEPT, SmallBlockReader
+from noarkit.forms.eark.rules.places import FoundFile, Places
+from noarkit.safe.digest import Readable
+from noarkit.safe.sax import check_text, event_parser, feed
+from noarkit.safe.xml import LIMITS
+
+_NAMESPACES = (spec.PREMIS, spec.PREMIS_2)
+_XSI_TYPE = f"{spec.XSI} type"
+_ENTITY_KINDS = ("object", "event", "agent", "rights")
+_TEXTS = frozenset(
+    {
+        "objectIdentifierType",
+        "objectIdentifierValue",
+        "messageDigestAlgorithm",
+        "messageDigest",
+        "size",
+        "originalName",
+        "contentLocationValue",
+        "formatRegistryKey",
+        "formatName",
+        "eventIdentifierValue",
+        "eventType",
+        "linkingAgentIdentifierValue",
+        "agentIdentifierValue",
+        "relationshipSubType",
+        "relatedObjectIdentifierValue",
+        "relatedEventIdentifierValue",
+    }
+)
+_ASIDE = 5_000
+_LENGTHS = {"MD5": 32, "SHA-1": 40, "SHA-256": 64, "SHA-384": 96, "SHA-512": 128}
+
+
+_ACTIONS: Mapping[str, str] = {
+    f"{namespace} {name}": name for namespace in _NAMESPACES for name in (*_ENTITY_KINDS, *_TEXTS)
+}
+
+
+@dataclass(slots=True)
+class PremisEntity:
+    """An object, event, agent or right: its kind, its type, and its texts by name."""
+
+    kind: str
+    type: str
+    line: int
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    namespace: str = ""
+
+    def all(self, name: str) -> Sequence[str]:
+        """Every text of that name."""
+        return self.texts.get(name, ())
+
+    def first(self, name: str) -> str:
+        """The first text of that name, or nothing."""
+        texts = self.texts.get(name)
+        return texts[0] if texts else ""
+
+
+def read_entities(source: Readable, location: str) -> Iterator[PremisEntity]:
+    """Reads the entities of a PREMIS document one by one. Raises `UnsafeXml`, `PackageFault` for what is no PREMIS."""
+    parser = event_parser(location)
+    reader = _Reader(parser, location)
+    for _ in feed(parser, SmallBlockReader(source, parser), location):  # type: ignore[arg-type]  # it is only read from
+        check_text(reader.text or (), parser, location)
+        yield from reader.ready
+        reader.ready.clear()
+    yield from reader.ready
+
+
+class _Reader:
+    """The state of one reading. Of texts that stand a million times in one thing, only the first are kept."""
+
+    def __init__(self, parser: expat.XMLParserType, location: str) -> None:
+        self.ready: list[PremisEntity] = []
+        self.text: list[str] | None = None
+        self._parser = parser
+        self._location = location
+        self._depth = 0
+        self._entity: PremisEntity | None = None
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler = self._data
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth <= 2:
+            self._begin(name, attributes)
+        elif self._depth > LIMITS.max_depth:
+            raise UnsafeXml(where=self._location, why="depth", line=self._parser.CurrentLineNumber)
+        elif name in _ACTIONS:
+            self.text = []
+
+    def _begin(self, name: str, attributes: dict[str, str]) -> None:
+        local_name = name.rpartition(" ")[2]
+        if self._depth == 1 and (
+            name[: -len(local_name) - 1] not in _NAMESPACES or local_name not in ("premis", *_ENTITY_KINDS)
+        ):
+            raise PackageFault(where=self._location, why="no-premis", line=self._parser.CurrentLineNumber)
+        if local_name in _ENTITY_KINDS:
+            kind = attributes.get(_XSI_TYPE, "").rpartition(":")[2]
+            self._entity = PremisEntity(
+                local_name, kind, self._parser.CurrentLineNumber, namespace=name[: -len(local_name) - 1]
+            )
+        elif self._entity is not None and name in _ACTIONS:
+            self.text = []
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        entity = self._entity
+        if entity is None:
+            return
+        if self.text is not None:
+            texts = entity.texts.setdefault(_ACTIONS.get(name, ""), [])
+            text = "".join(self.text).strip()
+            if text and len(texts) < MOST_KEPT:
+                texts.append(text)
+            self.text = None
+        elif self._depth < 2 and _ACTIONS.get(name) == entity.kind:
+            self.ready.append(entity)
+            self._entity = None
+
+    def _data(self, piece: str) -> None:
+        if self.text is not None:
+            self.text.append(piece)
+
+
+class Preservation:
+    """Judges one PREMIS document. `keep` takes checksums that METS does not have, to be compared later."""
+
+    def __init__(
+        self, name: str, inventory: Inventory, sink: FindingSink, keep: Callable[[Entry], None], *, aip: bool
+    ) -> None:
+        self._name = name
+        self._inventory = inventory
+        self._places = Places(inventory)
+        self._sink = sink
+        self._keep = keep
+        self._aip = aip
+        folder = posixpath.dirname(name)
+        self.namespace = ""
+        self._folder = f"{folder}/" if folder else ""
+        self._base = folder.removesuffix("preservation").rstrip("/").removesuffix("metadata")
+        self._claims: list[PremisClaim] = []
+        self._agents: set[str] = set()
+        self._linked_agents: dict[str, int] = {}
+        self._formats = self._keys = self._objects = 0
+        self._related = False
+        self._events: set[str] = set()
+
+    def judge(self, entities: Iterator[PremisEntity]) -> None:
+        """Everything in the document."""
+        for entity in entities:
+            self.namespace = entity.namespace
+            if entity.kind == "object":
+                self._object(entity)
+            elif entity.kind == "event":
+                self._event(entity)
+            elif entity.kind == "agent" and len(self._agents) < MOST_KEPT:
+                self._agents.update(entity.all("agentIdentifierValue"))
+        self._compare_claims()
+        if self._aip:
+            self._archival()
+
+    def _object(self, entity: PremisEntity) -> None:
+        self._related |= bool(entity.all("relationshipSubType"))
+        if len(self._events) < MOST_KEPT:
+            self._events.update(entity.all("relatedEventIdentifierValue"))
+        if "is included in" in entity.all("relationshipSubType") and not entity.all("relatedObjectIdentifierValue"):
+            self._aip_hit("AIP13", entity.line)
+        if entity.type not in ("file", "bitstream", "") or (not entity.type and not entity.all("messageDigest")):
+            return
+        if entity.type == "bitstream":
+            return
+        self._objects += 1
+        self._formats += bool(entity.all("formatName") or entity.all("formatRegistryKey"))
+        self._keys += bool(entity.all("formatRegistryKey"))
+        if not self._wait(entity):
+            self._compare(entity, self._place(entity))
+
+    def _wait(self, entity: PremisEntity) -> bool:
+        """Puts an object with a plain location and one checksum aside, to be compared with many others at once."""
+        locations, digests = entity.all("contentLocationValue"), entity.all("messageDigest")
+        algorithm = spec.PREMIS_CHECKSUMS.get(entity.first("messageDigestAlgorithm"), "")
+        size = entity.first("size")
+        if len(locations) != 1 or len(digests) != 1 or not algorithm or not (size.isdigit() and len(size) < 19):
+            return False
+        try:
+            plain = self._places.is_plain(locations[0])
+        except UnsafePath:
+            return False
+        if plain:
+            self._claims.append((self._base + locations[0], entity.line, algorithm, digests[0].lower(), int(size)))
+            if len(self._claims) >= _ASIDE:
+                self._compare_claims()
+        return plain
+
+    def _compare_claims(self) -> None:
+        """Compares what was put aside; what is not the same is looked at once more, one by one."""
+        for name, line, algorithm, digest, size in self._inventory.differing_claims(self._claims):
+            entity = PremisEntity("object", "file", line)
+            entity.texts = {
+                "contentLocationValue": [name.removeprefix(self._base)],
+                "messageDigestAlgorithm": [algorithm],
+                "messageDigest": [digest],
+                "size": [str(size)],
+            }
+            self._compare(entity, self._place(entity))
+        self._claims.clear()
+
+    def _compare(self, entity: PremisEntity, place: FoundFile | None) -> None:
+        if place is None:
+            self._sink.hit("EARK-PREMIS-OBJECT", entity.line, name=_display_name(entity))
+            return
+        size_text = entity.first("size")
+        if size_text and size_text != str(place.size_bytes):
+            self._sink.hit("EARK-PREMIS-SIZE", entity.line, name=place.name, expected=size_text, found=place.size_bytes)
+        algorithms, digests = entity.all("messageDigestAlgorithm"), entity.all("messageDigest")
+        for algorithm, digest in zip(algorithms, digests, strict=False):
+            self._digest(entity.line, place, algorithm, digest.lower())
+
+    def _digest(self, line: int, place: FoundFile, spelt: str, digest: str) -> None:
+        algorithm = spec.PREMIS_CHECKSUMS.get(spelt.upper().replace("_", "-"), "")
+        if not algorithm:
+            self._sink.hit("EARK-ALGORITHM", line, value=spelt)
+            return
+        listed_digest = self._inventory.checksum_of(place.name, algorithm)
+        if len(digest) != _LENGTHS[algorithm] or (listed_digest is not None and listed_digest != digest):
+            self._sink.hit("EARK-PREMIS-CHECKSUM", line, name=place.name, expected=digest, found=listed_digest)
+        elif listed_digest is None:
+            self._keep(Entry(place.name, "object", self._name, line, algorithm, digest, -1))
+
+    def _place(self, entity: PremisEntity) -> FoundFile | None:
+        """The file of an object. What would lead out of the package is told, and followed nowhere."""
+        values = entity.all("objectIdentifierValue")
+        for href in (*entity.all("contentLocationValue"), *values, *entity.all("originalName")):
+            for above in dict.fromkeys((self._base, "", self._folder)):
+                try:
+                    match = self._places.find(href, above)
+                except UnsafePath as fault:
+                    self._sink.hit("EARK-HREF", entity.line, name=href, why=fault.data.get("why"), fault=fault.code)
+                    break
+                if isinstance(match, FoundFile):
+                    return match
+        for value in values:
+            name = self._inventory.name_of_id(value)
+            size = self._inventory.size_of(name) if name is not None else None
+            if name is not None and size is not None:
+                return FoundFile(name, size)
+        return None
+
+    def _event(self, entity: PremisEntity) -> None:
+        agents = entity.all("linkingAgentIdentifierValue")
+        if not entity.all("eventIdentifierValue"):
+            self._aip_hit("AIP15", entity.line)
+        if not agents:
+            self._aip_hit("AIP16", entity.line, name=entity.first("eventType"))
+        for agent in agents:
+            if len(self._linked_agents) < MOST_KEPT:
+                self._linked_agents.setdefault(agent, entity.line)
+        related = entity.all("relatedEventIdentifierValue") or self._events.intersection(
+            entity.all("eventIdentifierValue")
+        )
+        if "migration" in entity.first("eventType").lower() and not related:
+            self._aip_hit("AIP17", entity.line, name=entity.first("eventType"))
+
+    def _archival(self) -> None:
+        for agent, line in self._linked_agents.items():
+            if agent not in self._agents:
+                self._sink.hit("AIP18", line, name=agent)
+        if self._objects and not self._formats:
+            self._sink.hit("AIP7")
+        if self._objects and not self._keys:
+            self._sink.hit("AIP8")
+        if not self._related:
+            self._sink.hit("AIP12")
+
+    def _aip_hit(self, code: str, line: int, **data: object) -> None:
+        if self._aip:
+            self._sink.hit(code, line, **data)
+
+
+def _display_name(entity: PremisEntity) -> str:
+    names = (*entity.all("contentLocationValue"), *entity.all("originalName"), *entity.all("objectIdentifierValue"))
+    return next(iter(names), "")

@@ -1,0 +1,171 @@
+"""PREMIS 3 of a package and of its representations, written row by row: what was packed, by what, and what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from noarkit.forms.eark import spec
+from noarkit.forms.eark.schemas import PREMIS_XSD
+from noarkit.forms.eark.write.listing import PackageFile
+from noarkit.forms.eark.write.markup import escaped, href
+from noarkit.forms.eark.write.order import NO_HISTORY, SOFTWARE
+from noarkit.forms.metadata.model import Event, EventAgent, History, Identifier
+from noarkit.forms.metadata.provenance import (
+    MIGRATION,
+    OBJECT_TYPE,
+    Conversion,
+    agents_of,
+    conversion_events,
+    event_identifier,
+    software_agent,
+    with_valid_time,
+)
+
+_BATCH = 250
+_ID_TYPE = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class PremisHeading:
+    """Of what a PREMIS document tells: its subject by id and kind, its `parts`, and the `whole` it is part of.
+
+    `history` is what was done before, and by whom; `sources` are the packages that the subject was made from.
+    """
+
+    subject: str
+    kind: str
+    created: str
+    version: str
+    above: str
+    history: History = NO_HISTORY
+    parts: tuple[str, ...] = ()
+    part_of: str = ""
+    sources: tuple[str, ...] = ()
+    conversion: Conversion | None = None
+
+
+def premis(heading: PremisHeading, files: Iterable[PackageFile], checksum: str, prefix: str) -> Iterator[bytes]:
+    """A whole PREMIS document: the subject, its files with checksum, size and format, events, and the program."""
+    place = f"{spec.PREMIS} {heading.above}schemas/{PREMIS_XSD}"
+    yield (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<premis xmlns="{spec.PREMIS}" xmlns:xsi="{spec.XSI}"'
+        f' xsi:schemaLocation="{place}" version="3.0">\n'
+    ).encode()
+    yield _subject(heading).encode()
+    batch: list[str] = []
+    number = 0
+    for number, file in enumerate(files, 1):
+        batch.append(_file(file, f"{prefix}file-{number}", checksum))
+        if len(batch) >= _BATCH:
+            yield "".join(batch).encode()
+            batch.clear()
+    yield "".join(batch).encode()
+    agent = software_agent(heading.version)
+    converted = conversion_events(heading.conversion, heading.subject, heading.created, heading.sources, agent)
+    own = (*converted, _own_event(heading, number, agent))
+    for event in (*heading.history.events, *own):
+        yield _event(with_valid_time(event), heading.subject).encode()
+    yield ("".join(map(_agent, agents_of(heading.history, agent))) + "</premis>\n").encode()
+
+
+def _own_event(heading: PremisHeading, files: int, agent: EventAgent) -> Event:
+    """What this program did."""
+    kind, detail = ("message digest calculation", f"{files} files")
+    if not files:
+        kind, detail = "information package creation", f"{SOFTWARE} {heading.version}"
+    identifier = event_identifier(heading.part_of or heading.subject, f"{heading.subject} {kind}")
+    subject = ((_ID_TYPE, heading.subject),)
+    return Event(identifier, kind, heading.created, detail, (("success", ""),), (agent.identifier,), subject)
+
+
+def _subject(heading: PremisHeading) -> str:
+    related = "".join(_related("has part", part) for part in heading.parts)
+    related += _related("is part of", heading.part_of) if heading.part_of else ""
+    own = event_identifier(heading.subject, MIGRATION) if heading.conversion is not None else None
+    related += "".join(_derived(source, own) for source in heading.sources)
+    for event in heading.history.events:
+        if MIGRATION in event.type.lower() and event.objects:
+            related += _derived(event.objects[0][1], event.identifier)
+    return f'<object xsi:type="{heading.kind}">{_identifier("object", heading.subject)}{related}</object>\n'
+
+
+def _related(relationship: str, object_id: str) -> str:
+    return (
+        "<relationship><relationshipType>structural</relationshipType>"
+        f"<relationshipSubType>{relationship}</relationshipSubType><relatedObjectIdentifier>"
+        f"<relatedObjectIdentifierType>{_ID_TYPE}</relatedObjectIdentifierType>"
+        f"<relatedObjectIdentifierValue>{escaped(object_id)}</relatedObjectIdentifierValue>"
+        "</relatedObjectIdentifier></relationship>"
+    )
+
+
+def _derived(source: str, event: Identifier | None) -> str:
+    """A package that this one was made from, and in which event."""
+    in_event = _identifier("relatedEvent", event[1], event[0]) if event is not None else ""
+    return (
+        "<relationship><relationshipType>derivation</relationshipType>"
+        "<relationshipSubType>has source</relationshipSubType>"
+        f"{_identifier('relatedObject', source, OBJECT_TYPE)}{in_event}</relationship>"
+    )
+
+
+def _identifier(of: str, value: str, kind: str = _ID_TYPE) -> str:
+    return (
+        f"<{of}Identifier><{of}IdentifierType>{escaped(kind or 'unknown')}</{of}IdentifierType>"
+        f"<{of}IdentifierValue>{escaped(value)}</{of}IdentifierValue></{of}Identifier>"
+    )
+
+
+def _file(file: PackageFile, file_id: str, checksum: str) -> str:
+    version = f"<formatVersion>{escaped(file.format_version)}</formatVersion>" if file.format_version else ""
+    registry = (
+        f"<formatRegistry><formatRegistryName>{spec.PRONOM}</formatRegistryName>"
+        f"<formatRegistryKey>{escaped(file.puid)}</formatRegistryKey></formatRegistry>"
+        if file.puid
+        else ""
+    )
+    return (
+        f'<object xsi:type="file"><objectIdentifier><objectIdentifierType>{_ID_TYPE}</objectIdentifierType>'
+        f"<objectIdentifierValue>{file_id}</objectIdentifierValue></objectIdentifier><objectCharacteristics>"
+        f"<fixity><messageDigestAlgorithm>{checksum}</messageDigestAlgorithm>"
+        f"<messageDigest>{file.digest}</messageDigest></fixity><size>{file.size_bytes}</size>"
+        f"<format><formatDesignation><formatName>{escaped(file.format_name or file.media_type)}</formatName>{version}"
+        f"</formatDesignation>{registry}</format></objectCharacteristics>"
+        f"<originalName>{escaped(file.original_name or file.name)}</originalName>"
+        f"<storage><contentLocation><contentLocationType>URI</contentLocationType>"
+        f"<contentLocationValue>{href(file.name)}</contentLocationValue></contentLocation></storage></object>\n"
+    )
+
+
+def _event(event: Event, subject: str) -> str:
+    detail = (
+        f"<eventDetailInformation><eventDetail>{escaped(event.detail)}</eventDetail></eventDetailInformation>"
+        if event.detail
+        else ""
+    )
+    kind, value = event.identifier
+    objects = event.objects or ((_ID_TYPE, subject),)
+    return (
+        f"<event>{_identifier('event', value, kind)}<eventType>{escaped(event.type)}</eventType>"
+        f"<eventDateTime>{escaped(event.when)}</eventDateTime>{detail}{''.join(map(_outcome, event.outcomes))}"
+        + "".join(_identifier("linkingAgent", value, kind) for kind, value in event.agents)
+        + "".join(_identifier("linkingObject", value, kind) for kind, value in objects)
+        + "</event>\n"
+    )
+
+
+def _outcome(outcome: tuple[str, str]) -> str:
+    result, note = outcome
+    content = f"<eventOutcome>{escaped(result)}</eventOutcome>" if result else ""
+    if note:
+        note_element = f"<eventOutcomeDetailNote>{escaped(note)}</eventOutcomeDetailNote>"
+        content += f"<eventOutcomeDetail>{note_element}</eventOutcomeDetail>"
+    return f"<eventOutcomeInformation>{content}</eventOutcomeInformation>" if content else ""
+
+
+def _agent(agent: EventAgent) -> str:
+    kind, value = agent.identifier
+    elements = (("agentName", agent.name), ("agentType", agent.type), ("agentVersion", agent.version))
+    lines = "".join(f"<{name}>{escaped(text)}</{name}>" for name, text in elements if text)
+    return f"<agent>{_identifier('agent', value, kind)}{lines}</agent>\n"

@@ -1,0 +1,120 @@
+"""Reads every file of a package once: size, sha256, first bytes, and whether a PDF claims to be PDF/A.
+
+Several processes may share the work: each walks the whole tree, and claims block after block of the files in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from noarkit.forms.noark5.rules.messages import Message, Rows
+from noarkit.forms.noark5.rules.store import Row
+from noarkit.forms.noark5.rules.values import formats
+from noarkit.safe.digest import Readable
+from noarkit.safe.tree import TreeEntry, is_file, walk_tree
+
+BLOCK = 64
+"""So many files are claimed at once."""
+
+_BATCH = 2_000
+_CHUNK = 1024 * 1024
+_CLAIM = b"pdfaid"
+_FIRST = 8
+_STARTS = formats().first_bytes
+
+Claim = Callable[[], int]
+"""Returns the number of the next free block; no number is returned twice."""
+
+
+def read_files(root: Path, claim: Claim) -> Iterator[Message]:
+    """A row for every file of the blocks that were claimed; links and special files come with the first block."""
+    rows: list[Row] = []
+    own_block, count = claim(), 0
+    for entry in walk_tree(root):
+        block = count // BLOCK
+        count += 1
+        if block < own_block:
+            continue
+        row = _row(entry)
+        if row is not None:
+            rows.append(row)
+        if count % BLOCK == 0:
+            own_block = claim()
+        if len(rows) >= _BATCH:
+            yield Rows("files", tuple(rows))
+            rows.clear()
+    yield Rows("files", tuple(rows))
+
+
+def hash_file(path: Path, algorithm: str) -> bytes | None:
+    """The digest of a file by any algorithm that hashlib knows; None for another, or where the file is gone."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, algorithm).digest()
+    except (ValueError, OSError):
+        return None
+
+
+def _row(entry: TreeEntry) -> Row | None:
+    if entry.kind == "folder":
+        return None
+    name = os.fsencode(entry.name)
+    bare_row: Row = (name, "link" if entry.kind == "link" else "other", 0, None, None, None, None)
+    if entry.kind != "file":
+        return bare_row
+    try:
+        descriptor = entry.open()
+    except OSError:
+        return bare_row
+    try:
+        if not is_file(descriptor):
+            return bare_row
+        return _file_row(entry.name, partial(os.read, descriptor))
+    except OSError:
+        return bare_row
+    finally:
+        os.close(descriptor)
+
+
+def row_of(name: str, content: Readable) -> Row:
+    """The row of a file that lies in an archive file."""
+    return _file_row(name, partial(_whole_blocks, content))
+
+
+def _whole_blocks(content: Readable, size: int) -> bytes:
+    """A block that is short only at the end, however little is given at a time."""
+    block = content.read(size)
+    while block and len(block) < size and (more := content.read(size - len(block))):
+        block += more
+    return block
+
+
+def _file_row(name: str, read: Callable[[int], bytes]) -> Row:
+    size, digest, first, claimed = _read(read)
+    suffix = name.rpartition(".")[2].lower() if "." in name else ""
+    starts = _STARTS.get(suffix)
+    fits = None if starts is None or size == 0 else int(first.startswith(starts))
+    return (os.fsencode(name), "file", size, digest, suffix.encode("utf-8", "replace").decode(), fits, int(claimed))
+
+
+def _read(read: Callable[[int], bytes]) -> tuple[int, bytes, bytes, bool]:
+    """Size, sha256, first bytes, and whether the metadata of PDF/A were met."""
+    block = read(_CHUNK)
+    first = block[:_FIRST]
+    pdf = first.startswith(b"%PDF")
+    if len(block) < _CHUNK:
+        return len(block), hashlib.sha256(block).digest(), first, pdf and _CLAIM in block
+    hasher = hashlib.sha256()
+    size, claimed, tail = 0, False, b""
+    while block:
+        hasher.update(block)
+        size += len(block)
+        if pdf and not claimed:
+            claimed = _CLAIM in tail + block if tail else _CLAIM in block
+            tail = block[-len(_CLAIM) :]
+        block = read(_CHUNK)
+    return size, hasher.digest(), first, claimed

@@ -1,0 +1,233 @@
+"""Reads a journal or the change log in one pass: rows for the store, and findings that need this file only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from xml.etree.ElementTree import Element
+
+from noarkit.forms.noark5 import spec
+from noarkit.forms.noark5.rules.messages import Head, Message, Notes, Rows, RuleCounts
+from noarkit.forms.noark5.rules.store import Row, pack_id
+from noarkit.forms.noark5.rules.structure import encoding_finding, is_plain_xml
+from noarkit.forms.noark5.rules.units import answer_key, party_key, sorted_keys, text_key, whole_number
+from noarkit.model.xml_model import xml_model
+from noarkit.safe.growing import TooDeep, follow, read_prologue
+from noarkit.safe.xml import LIMITS
+
+JOURNALS = (spec.RUNNING_JOURNAL, spec.PUBLIC_JOURNAL)
+"""The two journals; their place here is their number."""
+
+_BATCH = 5_000
+_DEEPEST = LIMITS.max_depth
+_ENTRY_GROUPS = ("journalhode", "saksmappe", "journalpost", "korrespondansepart")
+"""The groups whose leaves are needed; leaves of other groups belong to the group around them."""
+
+
+def read_journal(path: Path, journal: int) -> Iterator[Message]:
+    """The entries of a journal in their order, its head, and what is wrong in it."""
+    entries = _Entries(journal, Notes(path.name))
+    yield from _read(path, entries, JOURNALS[journal], _ENTRY_GROUPS)
+    yield Head(journal, entries.head, entries.head_at, entries.count, entries.newer_at, entries.rises)
+    yield from entries.notes.messages()
+
+
+def read_change_log(path: Path) -> Iterator[Message]:
+    """The changes of a change log, and what is wrong in it."""
+    changes = _Changes(Notes(path.name))
+    yield from _read(path, changes, spec.CHANGE_LOG, ("endring",))
+    yield RuleCounts({("N938",): changes.count})
+    yield from changes.notes.messages()
+
+
+@dataclass(slots=True)
+class _Group:
+    """An open group: its number among the elements, and the leaves in it by their names."""
+
+    name: str
+    at: int
+    values: dict[str, str]
+
+
+class _RowMaker(Protocol):
+    """Who makes rows of the groups of one document."""
+
+    table: str
+    leaf_names: tuple[str, ...]
+    rows: list[Row]
+    notes: Notes
+
+    def take(self, group: _Group) -> None:
+        """A group that is whole."""
+        ...
+
+
+def _read(path: Path, taker: _RowMaker, document: str, groups: Sequence[str]) -> Iterator[Message]:
+    with path.open("rb") as file:
+        prologue = read_prologue(file, path.name)
+        if not is_plain_xml(prologue):
+            taker.notes.take(encoding_finding(prologue, path.name))
+        handler = _ElementHandler(taker, document, groups)
+        for _ in follow(file, path.name, handler, (_Group("", 0, {}), False)):
+            if len(taker.rows) >= _BATCH:
+                yield Rows(taker.table, tuple(taker.rows))
+                taker.rows.clear()
+    yield Rows(taker.table, tuple(taker.rows))
+
+
+_Place = tuple[_Group, bool]
+"""The group that leaves belong to, and whether the open element is that group itself."""
+
+
+class _ElementHandler:
+    """What is done with the elements of a document whose groups hold leaves; what nobody knows is passed through."""
+
+    def __init__(self, taker: _RowMaker, document: str, groups: Sequence[str]) -> None:
+        prefix = f"{{{spec.namespace(document)}}}"
+        self._taker = taker
+        self._groups = {prefix + name: name for name in groups}
+        self._leaves = {prefix + name: name for name in taker.leaf_names}
+        self._number = 0
+
+    def enter(self, above: _Place, element: Element) -> _Place:
+        """An element that has children."""
+        self._number += 1
+        name = self._groups.get(element.tag)
+        return (above[0], False) if name is None else (_Group(name, self._number, {}), True)
+
+    def leave(self, at: _Place) -> None:
+        """Its end."""
+        if at[1]:
+            self._taker.take(at[0])
+
+    def fill(self, at: _Place, children: Sequence[Element], depth: int) -> None:
+        """Its children."""
+        self._fill(at[0].values, children, depth)
+
+    def _fill(self, values: dict[str, str], children: Iterable[Element], depth: int) -> None:
+        leaf_name, number = self._leaves.get, self._number
+        for child in children:
+            number += 1
+            if len(child):
+                self._number = number
+                self._descend(values, child, depth)
+                number = self._number
+                continue
+            text, name = child.text, leaf_name(child.tag)
+            if not text or text.isspace():
+                self._taker.notes.hit("N010", number, element=child.tag.rpartition("}")[2])
+            if name is not None:
+                values[name] = text or ""
+        self._number = number
+
+    def _descend(self, values: dict[str, str], child: Element, depth: int) -> None:
+        if depth >= _DEEPEST:
+            raise TooDeep
+        name = self._groups.get(child.tag)
+        if name is None:
+            self._fill(values, child, depth + 1)
+            return
+        group = _Group(name, self._number, {})
+        self._fill(group.values, child, depth + 1)
+        self._taker.take(group)
+
+
+class _Entries:
+    """The entries of one journal."""
+
+    table = "entries"
+    leaf_names: tuple[str, ...] = (
+        *("systemID", "journalaar", "journalsekvensnummer", "journalpostnummer", "tittel", "offentligTittel"),
+        *("journaldato", "dokumentetsDato", "skjermingMetadata", "saksaar", "sakssekvensnummer"),
+        *("journalStartDato", "journalSluttDato", "antallJournalposter", "seleksjon"),
+        *("avskrivningsdato", "avskrivningsmaate", "korrespondanseparttype", "korrespondansepartNavn"),
+    )
+
+    def __init__(self, journal: int, notes: Notes) -> None:
+        self.rows: list[Row] = []
+        self.notes = notes
+        self.head: dict[str, str] = {}
+        self.head_at = 0
+        self.count = 0
+        self.newer_at: int | None = None
+        self.rises = True
+        self._journal = journal
+        self._title = "offentligTittel" if journal else "tittel"
+        self._before = (0, 0)
+        self._case: tuple[int | None, int | None, int | None] = (None, None, None)
+        self._parties: list[bytes] = []
+        self._first = self._last = ""
+        self._newer = _newer(JOURNALS[journal])
+        self.leaf_names = (*self.leaf_names, *{name for names in self._newer.values() for name in names})
+
+    def take(self, group: _Group) -> None:
+        """A group that is whole."""
+        if self.newer_at is None and not self._newer.get(group.name, _NONE).isdisjoint(group.values):
+            self.newer_at = group.at
+        if group.name == "journalpost":
+            self._entry(group.values, group.at)
+        elif group.name == "korrespondansepart":
+            values = group.values
+            self._parties.append(party_key(values.get("korrespondanseparttype"), values.get("korrespondansepartNavn")))
+        elif group.name == "saksmappe":
+            values = group.values
+            numbers = (whole_number(values.get("saksaar")), whole_number(values.get("sakssekvensnummer")))
+            self._case = (*numbers, text_key(values.get(self._title)))
+        elif group.name == "journalhode":
+            self.head, self.head_at = group.values, group.at
+            self._first, self._last = (
+                self.head.get(name, "")[:10] for name in ("journalStartDato", "journalSluttDato")
+            )
+
+    def _entry(self, values: Mapping[str, str], at: int) -> None:
+        self.count += 1
+        key, day = values.get("systemID", ""), values.get("journaldato", "")[:10]
+        year, sequence = (
+            whole_number(values.get("journalaar")) or 0,
+            whole_number(values.get("journalsekvensnummer")) or 0,
+        )
+        if (year, sequence) <= self._before:
+            self.rises = False
+            if (year, sequence) < self._before:
+                self.notes.hit("N505", at, key, year=str(year), sequence=str(sequence))
+        self._before = (year, sequence)
+        if day and ((self._first and day < self._first) or (self._last and day > self._last)):
+            self.notes.hit("N512", at, key, value=day)
+        title, number = text_key(values.get(self._title)), whole_number(values.get("journalpostnummer"))
+        document_day = values.get("dokumentetsDato", "")[:10]
+        parties = sorted_keys(b"".join(self._parties))
+        self._parties.clear()
+        day_of_answer, method = values.get("avskrivningsdato"), values.get("avskrivningsmaate")
+        answer = answer_key(day_of_answer, method) if day_of_answer or method else b""
+        entry = (self._journal, pack_id(key), year, sequence, number, day, document_day, title, *self._case)
+        self.rows.append((*entry, parties, answer, at))
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def _newer(document: str) -> Mapping[str, frozenset[str]]:
+    """The fields of each group that the first edition of 5.0 did not have."""
+    groups = xml_model("5.0").documents[document].groups.values()
+    return {group.name: frozenset(leaf.name for leaf in group.own if leaf.since_2023) for group in groups}
+
+
+class _Changes:
+    """The changes of a change log."""
+
+    table = "changes"
+    leaf_names: tuple[str, ...] = ("referanseArkivenhet", "referanseMetadata")
+
+    def __init__(self, notes: Notes) -> None:
+        self.rows: list[Row] = []
+        self.notes = notes
+        self.count = 0
+
+    def take(self, group: _Group) -> None:
+        """A group that is whole."""
+        if group.name == "endring":
+            self.count += 1
+            target = pack_id(group.values.get("referanseArkivenhet", ""))
+            self.rows.append((target, group.values.get("referanseMetadata", ""), group.at))

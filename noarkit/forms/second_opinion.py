@@ -1,0 +1,129 @@
+"""A second opinion on a package: runs another validator in a child process and compares its result with ours.
+
+bagit-python is built in for bags. For any other form, or instead of it, a command of the user is run with the package's
+path behind it (or in place of `{}`); the rule ids in its output are compared with ours.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from noarkit.errors import UsageFault
+from noarkit.forms.bagit.rules.second import Opinion
+from noarkit.forms.findings import ValidateResult
+from noarkit.safe.children import child_environment
+
+KNOWN_ALARMS = frozenset(
+    {"CSIP12", "CSIP13", "CSIP15", "CSIP16", "CSIP63", "CSIP101", "CSIP103", "CSIP105", "SIP11", "SIP14"}
+)
+"""Rules that eark-validator finds broken in packages that keep them: its own tests are at fault."""
+
+_RULE = re.compile(r"(?<![A-Za-z0-9])(?:CSIPSTR|CSIP|SIP|AIPM|AIP|DIP)\d+(?![0-9])")
+_BAD = frozenset({"error", "failed", "fatal"})
+_MOST_MESSAGES = 100
+_MOST_OUTPUT = 64 * 1024 * 1024
+_PATIENCE_S = 6 * 3600.0
+
+
+def second_opinion(report: ValidateResult, *, command: str = "") -> Opinion | None:
+    """What another tool says of the package that `report` is about; None where nobody is at hand to ask.
+
+    Raises `UsageFault` for a command that cannot be run.
+    """
+    path = Path(report.package)
+    if command and report.form == "eark":
+        from noarkit.forms.eark.rules.second import second_opinion as of_eark
+
+        name = Path(command.split(" ", 1)[0]).name
+        return of_eark(path, report, command, fallback_reader=lambda output, code: _opinion(name, output, code))
+    if command:
+        return _of_command(path, report, command)
+    if report.form == "bagit":
+        from noarkit.forms.bagit.rules.second import second_opinion as of_bag
+
+        return of_bag(path, report)
+    return None
+
+
+def disagreement(report: ValidateResult, opinion: Opinion) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The rules that the other alone finds broken, and those that we alone do. Known false alarms are none."""
+    their_rules = set(opinion.rules) - KNOWN_ALARMS
+    our_rules = {outcome.rule.code for outcome in report.outcomes}
+    errors = {
+        outcome.rule.code
+        for outcome in report.outcomes
+        if outcome.rule.level == "error" and _RULE.fullmatch(outcome.rule.code)
+    }
+    return tuple(sorted(their_rules - our_rules)), tuple(sorted(errors - their_rules)) if opinion.rules else ()
+
+
+def agrees(report: ValidateResult, opinion: Opinion) -> bool:
+    """True where both say the same, or where it is known why the other errs."""
+    if opinion.known_reasons and not opinion.rules:
+        return True
+    disagreements = disagreement(report, opinion)
+    return not any(disagreements) if opinion.rules else opinion.valid == report.valid
+
+
+def _of_command(path: Path, report: ValidateResult, command: str) -> Opinion:
+    words = shlex.split(command)
+    if not words:
+        raise UsageFault(what="bad-value", where="--second-opinion-command")
+    line = [word.replace("{}", str(path)) for word in words]
+    if "{}" not in command:
+        line.append(str(path))
+    try:
+        completed = subprocess.run(  # noqa: S603  # as the user says
+            line, capture_output=True, check=False, timeout=_PATIENCE_S, env=child_environment()
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageFault(what="second-opinion-command", where=words[0], detail=type(error).__name__) from error
+    return _opinion(
+        Path(words[0]).name, completed.stdout[:_MOST_OUTPUT] or completed.stderr[:_MOST_OUTPUT], completed.returncode
+    )
+
+
+def _opinion(name: str, printed: bytes, code: int) -> Opinion:
+    output = printed.decode("utf-8", "replace")
+    rules = frozenset(_broken_rules(output))
+    # those who speak by rule ids may end with 0 whatever they found
+    valid = code == 0 and not rules - KNOWN_ALARMS
+    known_alarms = tuple(sorted(rules & KNOWN_ALARMS))
+    opinion = Opinion(name, True, valid, _messages(output, valid), known_alarms)
+    return replace(opinion, rules=tuple(sorted(rules)))
+
+
+def _messages(output: str, valid: bool) -> tuple[str, ...]:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return () if valid else tuple(line[:400] for line in lines[:_MOST_MESSAGES])
+
+
+def _broken_rules(output: str) -> Iterator[str]:
+    """The ids of rules that the tool says are broken: from JSON by severity, from text by the line they stand in."""
+    try:
+        yield from _in_json(json.loads(output))
+    except (ValueError, RecursionError):
+        for line in output.splitlines():
+            if any(word in line.casefold() for word in _BAD):
+                yield from _RULE.findall(line)
+
+
+def _in_json(document: object) -> Iterator[str]:
+    if isinstance(document, list):
+        for item in document:
+            yield from _in_json(item)
+    elif isinstance(document, dict):
+        texts = [item for item in document.values() if isinstance(item, str)]
+        testing = document.get("testing")
+        if isinstance(testing, dict):
+            texts += [item for item in testing.values() if isinstance(item, str)]
+        if any(item.casefold() in _BAD for item in texts):
+            yield from (item for item in texts if _RULE.fullmatch(item))
+        for item in document.values():
+            yield from _in_json(item)

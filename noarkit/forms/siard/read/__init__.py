@@ -1,0 +1,1 @@
+"""Reads SIARD archives of any version: metadata, rows and large values."""

@@ -1,0 +1,1 @@
+"""Writes SIARD archives: metadata, rows and large values, in one ZIP."""

@@ -1,0 +1,203 @@
+"""Gives shards to workers and writes their outcomes to the journal; nothing else writes it.
+
+The spine goes first and alone, then the unit shards side by side, then the links between them. A worker that is lost
+leaves its shard's open chunks in doubt; whoever gets the shard next settles them first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from noarkit.errors import gravest
+from noarkit.events import Event, Listener
+from noarkit.graph.store import GraphStore
+from noarkit.loading.journal import Journal
+from noarkit.loading.lease import (
+    BundleLeftOut,
+    BytesMoved,
+    ChunkDone,
+    ChunkInDoubt,
+    Guard,
+    Lease,
+    Outcome,
+    RunFacts,
+    ShardDone,
+    ShardStopped,
+    WaitingInDoubt,
+)
+from noarkit.loading.settling import GUARD_MISSING
+
+
+class Workers(Protocol):
+    """The workers that run leases, in this process, in children or on other machines. Engines implement it."""
+
+    @property
+    def free(self) -> int:
+        """How many more leases may be started now."""
+        ...
+
+    def start(self, lease: Lease) -> None:
+        """Gives a lease to a free worker."""
+        ...
+
+    def outcomes(self) -> list[tuple[int, Outcome]]:
+        """The outcomes since the last call, each with its shard; waits until there is one or a second has passed.
+
+        A worker that died without ending its lease gives ShardStopped with code F431.
+        """
+        ...
+
+    def ask_to_stop(self) -> None:
+        """Has every worker end after the chunk that it is working on."""
+        ...
+
+    def close(self) -> None:
+        """Ends the workers."""
+        ...
+
+
+@dataclass(slots=True)
+class StopRequest:
+    """A request to stop a run before its end, with its reason: set by signals and limits, read after every outcome."""
+
+    exit_code: int = 0
+    reason: str = ""
+
+    def ask(self, exit_code: int, reason: str) -> None:
+        """Asks for a tidy stop; the gravest reason is kept."""
+        if not self.reason or gravest(exit_code, self.exit_code) == exit_code:
+            self.exit_code, self.reason = exit_code, reason
+
+    def __bool__(self) -> bool:
+        return bool(self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorDeps:
+    """The collaborators of the coordinator."""
+
+    journal: Journal
+    graph: GraphStore
+    facts: RunFacts
+    guard_for: Callable[[int], Guard | None]
+    emit: Listener
+    steady_s: Callable[[], float]
+    limits: Callable[[], None] = lambda: None
+
+
+@dataclass(slots=True)
+class _State:
+    running: set[int] = field(default_factory=set)
+    exit_code: int = 0
+    failed: set[int] = field(default_factory=set)
+
+
+class Coordinator:
+    """Runs the shards of one load: the spine first, then the units side by side, then the links."""
+
+    def __init__(self, deps: CoordinatorDeps, workers: Workers, stop_request: StopRequest) -> None:
+        self._deps = deps
+        self._journal = deps.journal
+        self._workers = workers
+        self._stop_request = stop_request
+        self._state = _State()
+
+    def run(self) -> int:
+        """Loads every open shard; returns the gravest exit code met (0 where nothing stopped it)."""
+        for kind in ("spine", "unit", "links"):
+            shards = [n for n, shard_kind in self._journal.open_shards() if shard_kind == kind]
+            self._run_all(shards, kind)
+            if self._stop_request or self._state.failed:
+                break
+        return gravest(self._state.exit_code, self._stop_request.exit_code)
+
+    def _run_all(self, shards: Iterable[int], kind: str) -> None:
+        waiting = list(reversed(list(shards)))
+        state = self._state
+        while waiting or state.running:
+            while waiting and self._workers.free and not self._stop_request and not state.failed:
+                self._start(waiting.pop(), kind)
+            if not state.running:
+                return
+            for shard, outcomes in _by_shard(self._workers.outcomes()):
+                self._journal.record(shard, outcomes)
+                for outcome in outcomes:
+                    self._handle_outcome(shard, outcome)
+            self._deps.limits()
+            if self._stop_request or state.failed:
+                self._workers.ask_to_stop()
+
+    def _start(self, shard: int, kind: str) -> None:
+        journal, graph = self._journal, self._deps.graph
+        guard = journal.guard(shard)
+        if guard is None and kind != "links":
+            guard = self._deps.guard_for(shard)
+            if guard is not None:
+                journal.keep_guard(shard, guard)
+        attempt = journal.lease(shard)
+        late = tuple(journal.late_links()) if kind == "links" else ()
+        numbers = {n for link in late for n in (link[0], link[2])} if late else set(graph.needed_ids(shard))
+        lease = Lease(
+            shard=shard,
+            kind=kind,
+            attempt=attempt,
+            facts=self._deps.facts,
+            tasks=journal.tasks(shard),
+            known_ids=journal.ids(numbers),
+            guard=guard,
+            excluded=frozenset(journal.left_out_bundles()),
+            already_there=journal.already_there(numbers),
+            late_links=late,
+        )
+        self._state.running.add(shard)
+        self._deps.emit(Event("shard_started", {"shard": shard, "kind": kind, "attempt": attempt}))
+        self._workers.start(lease)
+
+    def _handle_outcome(self, shard: int, outcome: Outcome) -> None:
+        emit = self._deps.emit
+        if isinstance(outcome, ChunkDone):
+            data = {
+                "shard": shard,
+                "chunk": outcome.chunk,
+                "made": len(outcome.created_ids),
+                "already": len(outcome.existing_ids),
+            }
+            data["bytes"] = sum(size for _, _, size in outcome.files.values())
+            emit(Event("chunk_done", data))
+        elif isinstance(outcome, ChunkInDoubt):
+            emit(Event("chunk_in_doubt", {"shard": shard, "chunk": outcome.chunk, "code": outcome.code}))
+        elif isinstance(outcome, BundleLeftOut):
+            emit(Event(outcome.state, {"shard": shard, "bundle": outcome.bundle, "code": outcome.code}))
+        elif isinstance(outcome, WaitingInDoubt):
+            emit(Event("waiting", {"shard": shard, "wait_s": outcome.seconds, "chunks": outcome.chunks}))
+        elif isinstance(outcome, BytesMoved):
+            emit(Event("bytes", {"bytes": outcome.bytes}))
+        elif isinstance(outcome, ShardDone):
+            self._journal.release(shard, is_done=True)
+            self._state.running.discard(shard)
+            emit(Event("shard_done", {"shard": shard}))
+        elif isinstance(outcome, ShardStopped):
+            self._shard_stopped(shard, outcome)
+
+    def _shard_stopped(self, shard: int, outcome: ShardStopped) -> None:
+        self._state.running.discard(shard)
+        if outcome.code == "F431":
+            self._journal.mark_in_doubt(shard, self._deps.steady_s())
+        self._journal.release(shard, is_done=False)
+        if outcome.data.get("why") == GUARD_MISSING:
+            # whoever gets the shard next finds it or makes another; what was sent with this one can no longer land
+            self._journal.forget_guard(shard)
+        if outcome.code is not None:
+            self._state.failed.add(shard)
+            self._state.exit_code = gravest(self._state.exit_code, outcome.exit_code)
+            data = {"shard": shard, "code": outcome.code, **outcome.data}
+            self._deps.emit(Event("shard_stopped", data))
+
+
+def _by_shard(outcomes: list[tuple[int, Outcome]]) -> list[tuple[int, list[Outcome]]]:
+    by_shard: dict[int, list[Outcome]] = {}
+    for shard, outcome in outcomes:
+        by_shard.setdefault(shard, []).append(outcome)
+    return list(by_shard.items())

@@ -1,0 +1,407 @@
+"""Assembles and runs a load: archive, source, workers, limits; loads the plan, closes it, returns the result.
+
+Everything is handed in; nothing here knows a command line, an embedded service or a report.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from noarkit.archive.administration import Administration
+from noarkit.archive.port import Archive
+from noarkit.archive.retry import RetryPolicy
+from noarkit.archive.settings import ArchiveSettings
+from noarkit.errors import ChecksumDiffers, NoarkitError, OtherArchive, RunLocked, UsageFault, gravest
+from noarkit.events import Event, Listener, combine_listeners
+from noarkit.graph.store import GraphStore
+from noarkit.loading import preflight
+from noarkit.loading.clocks import ArchiveClock, system_clocks
+from noarkit.loading.close import CloseResult, close
+from noarkit.loading.contents import Gate, no_gate
+from noarkit.loading.coordinator import StopRequest, Workers
+from noarkit.loading.engines.inline import InlineWorkers
+from noarkit.loading.engines.limits import ErrorLimit, HistoricWatch, RunLimits
+from noarkit.loading.engines.processes import ProcessWorkers
+from noarkit.loading.engines.worker_factory import LocalWorkerFactory, connect_archive
+from noarkit.loading.findings import exit_code_of, fault_of_finding, repair
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.governor import Rate
+from noarkit.loading.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
+from noarkit.loading.numbers import Numbers, numbers
+from noarkit.loading.run import LoadSettings, load
+from noarkit.model import metamodel
+from noarkit.records import Source
+from noarkit.safe.children import is_single_threaded
+from noarkit.version import __version__
+
+_MOST_WORKERS = 4
+_FIRST_PATIENCE_S = 15.0
+_ITEMS_EXIT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveTarget:
+    """The archive a run goes to: its name for people, how it is reached, and how long it may still do what a client
+    gave up on (nothing, where its process is known to have ended since)."""
+
+    name: str
+    settings: ArchiveSettings
+    deadline_s: float
+
+    @property
+    def account(self) -> str:
+        """Who we are there."""
+        return self.settings.credentials.client_id
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How a run is to go. `workers` 0 loads in this process; None takes as many as the machine has cores, up to four.
+    Where other threads run in this process it is always this process that loads.
+
+    `todays_dates` goes on where journal posts would get the dates and numbers of today, because the account may not
+    write their own.
+    """
+
+    until: datetime | None = None
+    rate: Rate = field(default_factory=Rate)
+    error_limit: ErrorLimit | None = None
+    dry_run: bool = False
+    workers: int | None = None
+    gate: Gate = no_gate
+    todays_dates: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """What a run came to. `faults` are the first of each kind that stopped a worker; `closed` is None where nothing
+    was to be closed."""
+
+    folder: RunFolder
+    numbers: Numbers
+    state: str
+    exit_code: int
+    archive: str
+    closed: CloseResult | None
+    faults: tuple[NoarkitError, ...]
+    stopped_by: str
+    seconds: float
+    dry_run: bool = False
+
+
+@dataclass(slots=True)
+class _RunEvents:
+    """A listener that keeps the events that the result of a run needs."""
+
+    faults: dict[str, NoarkitError] = field(default_factory=dict)
+    objects_made: int = 0
+
+    def __call__(self, event: Event, /) -> None:
+        if event.name == "shard_stopped":
+            data = {name: value for name, value in event.data.items() if name not in ("shard", "code")}
+            code = str(event.data.get("code"))
+            self.faults.setdefault(code, fault_of(code, data))
+        elif event.name == "chunk_done":
+            self.objects_made += int(str(event.data.get("made", 0)))
+
+
+def ingest_run(
+    folder: RunFolder,
+    source: Source,
+    target: ArchiveTarget,
+    options: LoadOptions,
+    *,
+    stop_request: StopRequest,
+    emit: Listener,
+    now_s: Callable[[], float],
+) -> IngestResult:
+    """Loads a frozen plan and closes what it made. The same again goes on. Raises what `load` raises."""
+    began = now_s()
+    with _rehearsal_folder(folder) if options.dry_run else _same_folder(folder) as run:
+        records = sum(_counts(run.plan().get("records")).values())
+        until = None if _is_finished(run) else options.until
+        limits = RunLimits(stop_request, records, now_s, until=until, most_errors=options.error_limit)
+        run_events = _RunEvents()
+        watch = HistoricWatch(run.graph, stop_request, is_allowed=options.todays_dates or options.dry_run)
+        limits()  # a time that has come already lets nothing begin
+        emit_all = combine_listeners(emit, run_events, limits.count_fault, watch)
+        check_reachable(target, emit_all)
+        archive_clock = ArchiveClock()
+        with closing(
+            connect_archive(
+                target.settings, dry_run=options.dry_run, emit=emit_all, heard_date=archive_clock.set_from_date
+            )
+        ) as archive:
+            clocks = system_clocks(archive_clock.now_s)
+            rehearsal = options.dry_run
+            settings = LoadSettings(target.name, target.deadline_s, limits=limits, rehearsal=rehearsal, clocks=clocks)
+            emit_all(Event("load_began", progress(run)))
+            _note(run, now_s(), "ingest_began", archive=target.name, account=target.account, **describe_caller())
+            make_workers = partial(_workers, run, source, target, options)
+            load_result = load(
+                run, archive, make_workers, settings, stop_request=stop_request, emit=emit_all, now_s=now_s
+            )
+            if not options.dry_run:
+                _repair(run, archive, source, now_s)
+            closed, damaged = None, _open_findings(run, CHECKSUM)
+            # nothing may be changed any more in what is closed, so that what is damaged keeps the run open
+            if load_result.state == "done" and not options.dry_run and plan_closes(run) and not damaged:
+                closed = _close(run, archive, run_events, stop_request, emit_all, now_s)
+        counts, wrong = load_result.numbers, _open_findings(run)
+        exit_code = gravest(
+            load_result.exit_code, stop_request.exit_code, _items_exit_code(counts), exit_code_of(wrong)
+        )
+        state = load_result.state if (closed is None or closed.is_complete) and not damaged else "paused"
+        _note(run, now_s(), "ingest_ended", exit=exit_code, state=state)
+    return IngestResult(
+        folder=folder,
+        numbers=counts,
+        state=state,
+        exit_code=exit_code,
+        archive=target.name,
+        closed=closed,
+        faults=_faults(run_events, wrong),
+        stopped_by=stop_request.reason,
+        seconds=now_s() - began,
+        dry_run=options.dry_run,
+    )
+
+
+def _is_finished(run: RunFolder) -> bool:
+    """True where nothing remains to be loaded or closed; then a limit of time need not stop the run."""
+    if not run.journal.exists():
+        return False
+    counts = numbers(run)
+    if counts.open or counts.in_doubt:
+        return False
+    with closing(run.open_journal()) as journal:
+        closed = journal.meta("closed")
+        return not plan_closes(run) or closed == "yes" or (closed == "no" and not _not_closed_keys(journal))
+
+
+def progress(folder: RunFolder) -> dict[str, object]:
+    """The numbers of objects and bytes to load, and of those loaded already."""
+    with closing(GraphStore.open(folder.graph)) as graph:
+        objects = graph.count("entity")
+        size = int(graph.db.execute("SELECT coalesce(sum(bytes), 0) FROM shard").fetchone()[0])
+    objects_done = size_done = 0
+    if folder.journal.exists():
+        with closing(folder.open_journal()) as journal:
+            objects_done, size_done = sum(journal.entity_counts().values()), journal.uploaded_bytes()
+    return {"objects": objects, "done": objects_done, "bytes": size, "bytes_done": size_done}
+
+
+def close_run(
+    folder: RunFolder, target: ArchiveTarget, *, stop_request: StopRequest, emit: Listener, now_s: Callable[[], float]
+) -> CloseResult:
+    """Finalises what a run made, whatever its recipe says. Raises `OtherArchive`, `RunLocked`, archive faults."""
+    check_reachable(target, emit)
+    with closing(connect_archive(target.settings, emit=emit)) as archive, folder.locked():
+        check_same_archive(folder, archive, target.name)
+        with closing(folder.open_journal()) as journal:
+            only = _not_closed_keys(journal) if journal.meta("closed") == "no" else None
+        closed = close(folder, archive, stop_request=stop_request, emit=emit, now_s=now_s, only=only)
+        _keep_closed(folder, closed, now_s())
+    return closed
+
+
+def check_reachable(target: ArchiveTarget, emit: Listener) -> None:
+    """Makes one call with a short timeout, so that a wrong address is reported soon. Raises archive faults."""
+    with closing(
+        connect_archive(target.settings, policy=RetryPolicy(patience_s=_FIRST_PATIENCE_S), emit=emit)
+    ) as archive:
+        preflight.find_identity(archive)
+
+
+def check_same_archive(folder: RunFolder, archive: Archive, name: str) -> None:
+    """Raises `OtherArchive` where the run was begun with another archive than this."""
+    with closing(folder.open_journal()) as journal:
+        remembered = journal.meta("archive")
+    if remembered is None:
+        return
+    identity = preflight.find_identity(archive) or name
+    if identity != remembered:
+        raise OtherArchive(where=str(folder.path), expected=remembered, found=identity)
+
+
+def accept_findings(folder: RunFolder, keys: Sequence[str], now_s: float) -> None:
+    """Accepts the findings with these keys in the name of the caller. Raises `UsageFault`."""
+    with folder.locked(), closing(folder.open_journal()) as journal:
+        kinds = {finding.key: finding.kind for finding in journal.findings()}
+        for key in keys:
+            if key not in kinds:
+                raise UsageFault(what="bad-value", where=f"--accept {key}")
+            journal.settle(kinds[key], key, "accepted", now_s, describe_caller()["user"])
+
+
+def reopen_items(folder: RunFolder, code: str | None) -> int:
+    """Opens items that were set aside or refused for another try; returns how many."""
+    with folder.locked(), closing(folder.open_journal()) as journal:
+        return journal.reopen(code)
+
+
+def remembered_archive(folder: RunFolder) -> str | None:
+    """The archive the run was begun with, by the name it was given then."""
+    if not folder.journal.exists():
+        return None
+    with closing(folder.open_journal()) as journal:
+        return journal.meta("where")
+
+
+def plan_closes(folder: RunFolder) -> bool:
+    """True where the recipe asks for closing after the last chunk."""
+    with closing(GraphStore.open(folder.graph)) as graph:
+        return graph.meta("close") == "yes"
+
+
+def code_lists(archive: Archive) -> dict[str, frozenset[str]]:
+    """The archive's own code lists: the codes of each list of the model."""
+    types = metamodel().types
+    codes: dict[str, frozenset[str]] = {}
+    for code_list in Administration(archive).code_lists():
+        field = types[code_list.type].fields.get(code_list.field) if code_list.type in types else None
+        if field is not None and field.code_list:
+            codes[field.code_list] = frozenset(code.code for code in code_list.values)
+    return codes
+
+
+def fault_of(code: str, data: dict[str, object]) -> NoarkitError:
+    """Makes the fault of a code and its data, as a worker met it."""
+    from noarkit import errors
+
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, NoarkitError) and kind.code == code:
+            return kind(**data)
+    return NoarkitError(error=code, **data)
+
+
+def worker_count(count: int | None) -> int:
+    """How many workers a run gets; 0 is none but this process."""
+    return count if count is not None else min(os.cpu_count() or 1, _MOST_WORKERS)
+
+
+def _workers(run: RunFolder, source: Source, target: ArchiveTarget, options: LoadOptions) -> Workers:
+    # beside threads of others nothing is forked: the child would keep what they hold
+    count = worker_count(options.workers) if is_single_threaded() else 0
+    shop = LocalWorkerFactory(
+        run.graph, target.settings, source.open, options.gate, options.rate.share(count), dry_run=options.dry_run
+    )
+    return ProcessWorkers(shop, count) if count else InlineWorkers(shop)
+
+
+def _close(
+    run: RunFolder,
+    archive: Archive,
+    run_events: _RunEvents,
+    stop_request: StopRequest,
+    emit: Listener,
+    now_s: Callable[[], float],
+) -> CloseResult | None:
+    with closing(run.open_journal()) as journal:
+        before = journal.meta("closed") if not run_events.objects_made else None
+        not_closed = _not_closed_keys(journal)
+    if before == "yes" or (before == "no" and not not_closed):
+        return None
+    with run.locked():
+        # what was closed stays closed: another time it is only about what was refused then
+        only = not_closed if before == "no" else None
+        closed = close(run, archive, stop_request=stop_request, emit=emit, now_s=now_s, only=only)
+        _keep_closed(run, closed, now_s())
+    return closed
+
+
+def _repair(run: RunFolder, archive: Archive, source: Source, now_s: Callable[[], float]) -> None:
+    with run.locked(), closing(run.open_journal()) as journal:
+        if journal.findings("asked"):
+            with closing(run.open_graph()) as graph:
+                repair(journal, graph, archive, source.open, now_s)
+
+
+def _open_findings(run: RunFolder, kind: str = "") -> list[ArchiveFinding]:
+    with closing(run.open_journal()) as journal:
+        return [finding for finding in journal.findings() if kind in ("", finding.kind)]
+
+
+def _faults(run_events: _RunEvents, wrong: list[ArchiveFinding]) -> tuple[NoarkitError, ...]:
+    """The first fault of each kind that stopped a worker, and every document that is found damaged, whenever it was."""
+    damaged = [fault_of_finding(finding) for finding in wrong if finding.kind == CHECKSUM]
+    other_faults = [fault for code, fault in run_events.faults.items() if code != ChecksumDiffers.code or not damaged]
+    return (*other_faults, *damaged)
+
+
+def _items_exit_code(counts: Numbers) -> int:
+    return _ITEMS_EXIT if counts.set_aside + counts.refused else 0
+
+
+def _not_closed_keys(journal: Journal) -> frozenset[str]:
+    """The keys of objects that could not be closed and were not accepted so."""
+    return frozenset(finding.key for finding in journal.findings() if finding.kind == NOT_CLOSED)
+
+
+def _keep_closed(run: RunFolder, closed: CloseResult, at: float) -> None:
+    """What could not be closed stays found wrong, and is tried again; the rest of what was is mended."""
+    with closing(run.open_journal()) as journal:
+        not_closed = {finding.key for finding in closed.not_closed}
+        for finding in journal.findings():
+            if closed.is_complete and finding.kind == NOT_CLOSED and finding.key not in not_closed:
+                journal.settle(finding.kind, finding.key, "mended", at, "noarkit")
+        journal.keep_findings(closed.not_closed)
+        if closed.is_complete:
+            journal.remember(closed="no" if _not_closed_keys(journal) else "yes")
+
+
+def describe_caller() -> dict[str, str]:
+    """The user, the machine and the version of noarkit, for reports and seals."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = str(os.getuid()) if hasattr(os, "getuid") else "?"
+    return {"user": user, "machine": socket.gethostname(), "noarkit": __version__}
+
+
+def _note(run: RunFolder, at: float, name: str, **data: object) -> None:
+    """A line of the run's story; where another process holds the run, that one tells its own."""
+    with suppress(RunLocked), run.locked(), closing(run.open_journal()) as journal:
+        journal.add_note(at, name, data)
+
+
+def _counts(counts: object) -> dict[str, int]:
+    return {str(name): int(str(count)) for name, count in counts.items()} if isinstance(counts, dict) else {}
+
+
+@contextmanager
+def _same_folder(folder: RunFolder) -> Iterator[RunFolder]:
+    yield folder
+
+
+@contextmanager
+def _rehearsal_folder(folder: RunFolder) -> Iterator[RunFolder]:
+    """The same plan with a journal that is thrown away afterwards."""
+    folder.plan()
+    with tempfile.TemporaryDirectory(prefix="noarkit-rehearsal-") as name:
+        place = Path(name)
+        shutil.copy(folder.path / "plan.json", place / "plan.json")
+        (place / "graph.db").symlink_to(folder.graph.resolve())
+        if folder.journal.exists():
+            _copy_journal(folder.journal, place / "run.db")
+        yield RunFolder(place)
+
+
+def _copy_journal(journal: Path, target: Path) -> None:
+    import sqlite3
+
+    with (
+        closing(sqlite3.connect(f"{journal.resolve().as_uri()}?mode=ro", uri=True)) as old,
+        closing(sqlite3.connect(target)) as new,
+    ):
+        old.backup(new)

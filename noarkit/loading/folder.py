@@ -1,0 +1,127 @@
+"""A run folder: what lies in it, and the lock that lets one process at a time work on it.
+
+plan.json   what was frozen, with the sha256 of graph.db's content      graph.db   the plan itself
+run.db      the journal                                                 run.lock   who holds the run
+run.log  plan.html  report.html  faults.csv  set-aside.csv  ids.csv  verify-*.html: for people
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.errors import JournalFault, RunLocked
+from noarkit.graph.store import GraphStore
+from noarkit.loading.journal import Journal
+from noarkit.safe import atomic
+
+_NOTE = re.compile(r"process (\d+) on (.*)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The paths of one run."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """What the run is called."""
+        return self.path.resolve().name
+
+    @property
+    def graph(self) -> Path:
+        """The frozen plan."""
+        return self.path / "graph.db"
+
+    @property
+    def journal(self) -> Path:
+        """What is known to have happened."""
+        return self.path / "run.db"
+
+    def plan(self) -> dict[str, object]:
+        """What was frozen; JournalFault where the folder holds no plan."""
+        try:
+            plan = json.loads((self.path / "plan.json").read_text("utf-8"))
+        except (OSError, ValueError) as cause:
+            raise JournalFault(where=str(self.path / "plan.json"), why="missing") from cause
+        if not isinstance(plan, dict) or "sha256" not in plan:
+            raise JournalFault(where=str(self.path / "plan.json"), why="no-plan")
+        return plan
+
+    def write_plan(self, plan: dict[str, object]) -> None:
+        """Writes plan.json, whole or not at all."""
+        atomic.write_text(self.path / "plan.json", json.dumps(plan, indent=1, ensure_ascii=False) + "\n", mode=0o600)
+
+    def open_graph(self) -> GraphStore:
+        """The plan, proven to be what was frozen. Raises PlanChanged."""
+        graph = GraphStore.open(self.graph)
+        try:
+            graph.check_frozen(str(self.plan()["sha256"]))
+        except BaseException:
+            graph.close()
+            raise
+        return graph
+
+    def open_journal(self) -> Journal:
+        """The journal, made where there is none yet."""
+        return Journal(self.journal)
+
+    def owner(self) -> str | None:
+        """The process that works on the run now, None where none does. Asking never blocks a process that starts."""
+        path = self.path / "run.lock"
+        try:
+            note = path.read_text("utf-8", "replace").strip()
+        except OSError:
+            return None
+        if _has_ended(note):
+            return None
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return note
+        finally:
+            os.close(handle)
+        return None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Holds the run for this process; the lock dies with it. RunLocked tells who holds it."""
+        path = self.path / "run.lock"
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as cause:
+                owner = os.pread(handle, 200, 0).decode("utf-8", "replace").strip()
+                raise RunLocked(where=str(self.path), owner=owner) from cause
+            with atomic.no_room(path):
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+            yield
+        finally:
+            os.close(handle)
+
+
+def _has_ended(note: str) -> bool:
+    """True where the note names a process of this machine that is no longer there."""
+    match = _NOTE.match(note)
+    if match is None:
+        return not note
+    if match[2] != socket.gethostname():
+        return False
+    try:
+        os.kill(int(match[1]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

@@ -1,0 +1,382 @@
+"""run.db: the journal of a run. One process writes it; any number may read it.
+
+States of a chunk: planned → intent → done, with in_doubt and refused. States of an entity: done, already_there,
+set_aside, refused; an entity without a row is planned. Every change is durable when the method returns.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from noarkit.errors import JournalFault
+from noarkit.graph.store import Chunk, GraphStore, translated
+from noarkit.loading.clocks import Clocks
+from noarkit.loading.lease import (
+    BundleLeftOut,
+    BytesDiffer,
+    ChunkDone,
+    ChunkInDoubt,
+    ChunkSent,
+    ChunkSplit,
+    ChunkTask,
+    Guard,
+    LinksMade,
+    Outcome,
+)
+from noarkit.loading.tables import change_tables, make_tables
+
+JOURNAL_VERSION = 2
+CHECKSUM, NOT_CLOSED = "checksum", "not-closed"
+_PERHAPS_SENT = "F431"  # its worker was lost, and nothing was heard of a sending
+
+Row = tuple[Any, ...]  # sqlite3 does not type its rows
+
+_FINDING = (
+    "CREATE TABLE finding (kind TEXT NOT NULL, key TEXT NOT NULL, entity INTEGER, data TEXT NOT NULL,"
+    " state TEXT NOT NULL, at REAL, who TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID"
+)
+_TABLES = (
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE shard (n INTEGER PRIMARY KEY, kind TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL)",
+    "CREATE TABLE chunk (key TEXT PRIMARY KEY, shard INTEGER NOT NULL, place INTEGER NOT NULL, state TEXT NOT NULL,"
+    " first_unit INTEGER, first_bundle INTEGER, first_n INTEGER,"
+    " last_unit INTEGER, last_bundle INTEGER, last_n INTEGER, sent_at REAL, code TEXT) WITHOUT ROWID",
+    "CREATE INDEX chunk_shard ON chunk (shard, first_unit, first_bundle, first_n)",
+    "CREATE TABLE entity (n INTEGER PRIMARY KEY, state TEXT NOT NULL, id TEXT, file TEXT, sha256 TEXT, bytes INTEGER)",
+    "CREATE TABLE left_out (bundle INTEGER PRIMARY KEY, state TEXT NOT NULL, code TEXT NOT NULL, data TEXT NOT NULL)",
+    "CREATE TABLE guard (shard INTEGER PRIMARY KEY, id TEXT NOT NULL, version TEXT NOT NULL)",
+    "CREATE TABLE late_link (entity INTEGER NOT NULL, name TEXT NOT NULL, other INTEGER NOT NULL, state TEXT NOT NULL,"
+    " PRIMARY KEY (entity, name, other)) WITHOUT ROWID",
+    "CREATE TABLE event (n INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL)",
+    _FINDING,
+)
+# what makes a journal of each version one of the next
+_CHANGES: Mapping[int, tuple[str, ...]] = {1: (_FINDING,)}
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveFinding:
+    """A finding: something of this run that is wrong in the archive, by kind and key, with the data of its fault."""
+
+    kind: str
+    key: str
+    entity: int | None
+    data: Mapping[str, object]
+
+
+class Journal:
+    """An open run.db, WAL and synchronous=FULL."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with translated(self.path):
+            if not path.exists():
+                path.touch(mode=0o600)
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
+        try:
+            self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _prepare(self) -> None:
+        with translated(self.path):
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            if self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                make_tables(self._db, _TABLES, JOURNAL_VERSION)
+        version = self.meta("version")
+        if version is None or int(version) > JOURNAL_VERSION:
+            raise JournalFault(where=str(self.path), why=f"version {version}")
+        for older in range(int(version), JOURNAL_VERSION):
+            self._change_form(older)
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._db.close()
+
+    def meta(self, name: str) -> str | None:
+        """One fact of the run, None where it was not remembered."""
+        with translated(self.path):
+            row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def remember(self, **facts: str) -> None:
+        """Remembers facts of the run by name."""
+        with change_tables(self._db, self.path) as db:
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
+
+    def adopt(self, graph: GraphStore) -> None:
+        """Writes every shard and chunk of the plan as planned; harmless when repeated."""
+        with change_tables(self._db, self.path) as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO shard VALUES (?, ?, 'planned', 0)", [shard[:2] for shard in graph.shards()]
+            )
+            if db.execute("SELECT count(*) FROM chunk").fetchone()[0] == 0:
+                db.executemany(_CHUNK_ROW, (_chunk_row(chunk) for chunk in graph.chunks()))
+            late = ((link.entity, link.name, link.target) for link in graph.late_links())
+            db.executemany("INSERT OR IGNORE INTO late_link VALUES (?, ?, ?, 'planned')", late)
+
+    def lease(self, shard: int) -> int:
+        """Makes the intents of all open chunks of a shard durable; returns the number of this attempt."""
+        with change_tables(self._db, self.path) as db:
+            db.execute("UPDATE chunk SET state = 'intent' WHERE shard = ? AND state = 'planned'", (shard,))
+            row = db.execute(
+                "UPDATE shard SET state = 'leased', attempt = attempt + 1 WHERE n = ? RETURNING attempt", (shard,)
+            ).fetchone()
+        return int(row[0])
+
+    def release(self, shard: int, *, is_done: bool) -> None:
+        """The lease has ended. A shard is done only where every chunk is."""
+        with change_tables(self._db, self.path) as db:
+            db.execute("UPDATE shard SET state = ? WHERE n = ?", ("done" if is_done else "open", shard))
+
+    def keep_time(self, clocks: Clocks) -> None:
+        """Carries the times of sending over to this boot's steady clock, by the archive's clock where it is known from
+        both; what nobody can date was sent now at the latest."""
+        now, archive_now = clocks.steady_s(), clocks.archive_s()
+        clock_offset_s = None if archive_now is None else archive_now - now
+        was = self.meta("archive_ahead_s")
+        with change_tables(self._db, self.path) as db:
+            if not clocks.boot or self.meta("boot") != clocks.boot:
+                shift = float(was) - clock_offset_s if was and clock_offset_s is not None else None
+                db.execute(
+                    "UPDATE chunk SET sent_at = coalesce(sent_at + ?, ?) WHERE sent_at IS NOT NULL", (shift, now)
+                )
+            db.execute("UPDATE chunk SET sent_at = min(sent_at, ?) WHERE sent_at IS NOT NULL", (now,))
+            facts = {"boot": clocks.boot, "archive_ahead_s": "" if clock_offset_s is None else str(clock_offset_s)}
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
+
+    def mark_all_in_doubt(self, at: float) -> int:
+        """After a crash: what was leased and has no outcome may have been sent until `at`. Returns how many chunks."""
+        leased = [row[0] for row in self._rows("SELECT n FROM shard WHERE state = 'leased'", ())]
+        return sum(self.mark_in_doubt(shard, at) for shard in leased)
+
+    def mark_in_doubt(self, shard: int, at: float) -> int:
+        """A worker was lost: the open chunks of its shard may have been sent until `at`. Returns how many."""
+        with change_tables(self._db, self.path) as db:
+            cursor = db.execute(
+                "UPDATE chunk SET state = 'in_doubt', sent_at = ?, code = iif(sent_at IS NULL, ?, code)"
+                " WHERE shard = ? AND state IN ('intent', 'in_doubt')",
+                (at, _PERHAPS_SENT, shard),
+            ).rowcount
+            db.execute("UPDATE shard SET state = 'open' WHERE n = ?", (shard,))
+        return cursor
+
+    def tasks(self, shard: int) -> tuple[ChunkTask, ...]:
+        """The chunks of a shard that have no outcome yet, in order; those that were ever sent are to be settled."""
+        rows = self._rows(
+            "SELECT key, first_unit, first_bundle, first_n, last_unit, last_bundle, last_n, sent_at, code FROM chunk"
+            " WHERE shard = ? AND state IN ('planned', 'intent', 'in_doubt')"
+            " ORDER BY first_unit, first_bundle, first_n",
+            (shard,),
+        )
+        return tuple(
+            ChunkTask(key, (fu, fb, fn), (lu, lb, ln), sent_at, surely_sent=code != _PERHAPS_SENT)
+            for key, fu, fb, fn, lu, lb, ln, sent_at, code in rows
+        )
+
+    def open_shards(self) -> list[tuple[int, str]]:
+        """The shards that are not done, in order: number and kind."""
+        return [(n, kind) for n, kind in self._rows("SELECT n, kind FROM shard WHERE state != 'done' ORDER BY n", ())]
+
+    def ids(self, numbers: Iterable[int]) -> dict[int, str]:
+        """The archive's ids of entities, where they are known."""
+        numbers_json = orjson.dumps(list(numbers)).decode()
+        rows = self._rows(
+            "SELECT n, entity.id FROM json_each(?) j CROSS JOIN entity ON entity.n = j.value WHERE entity.id != ''",
+            (numbers_json,),
+        )
+        return dict(rows)
+
+    def already_there(self, numbers: Iterable[int]) -> frozenset[int]:
+        """Those of these entities that another run had put into the archive."""
+        numbers_json = orjson.dumps(list(numbers)).decode()
+        rows = self._rows(
+            "SELECT n FROM json_each(?) j CROSS JOIN entity ON entity.n = j.value WHERE entity.state = 'already_there'",
+            (numbers_json,),
+        )
+        return frozenset(row[0] for row in rows)
+
+    def left_out_bundles(self) -> dict[int, tuple[str, str, dict[str, object]]]:
+        """Bundles that were set aside or refused: state, code, data."""
+        rows = self._rows("SELECT bundle, state, code, data FROM left_out ORDER BY bundle", ())
+        return {bundle: (state, code, orjson.loads(data)) for bundle, state, code, data in rows}
+
+    def guard(self, shard: int) -> Guard | None:
+        """The guard of a shard, as last known."""
+        rows = self._rows("SELECT id, version FROM guard WHERE shard = ?", (shard,))
+        return Guard(*rows[0]) if rows else None
+
+    def forget_guard(self, shard: int) -> None:
+        """Lets a shard's guard be found or made anew."""
+        with change_tables(self._db, self.path) as db:
+            db.execute("DELETE FROM guard WHERE shard = ?", (shard,))
+
+    def keep_guard(self, shard: int, guard: Guard) -> None:
+        """Remembers a shard's guard."""
+        with change_tables(self._db, self.path) as db:
+            db.execute("INSERT OR REPLACE INTO guard VALUES (?, ?, ?)", (shard, guard.id, guard.version))
+
+    def record(self, shard: int, outcomes: Iterable[Outcome]) -> None:
+        """Commits what a worker said, in one transaction."""
+        with change_tables(self._db, self.path) as db:
+            for outcome in outcomes:
+                self._record_one(db, shard, outcome)
+
+    def add_note(self, at: float, name: str, data: Mapping[str, object]) -> None:
+        """Writes one line of the run's story."""
+        with change_tables(self._db, self.path) as db:
+            db.execute("INSERT INTO event (at, name, data) VALUES (?, ?, ?)", (at, name, orjson.dumps(data).decode()))
+
+    def late_links(self) -> Iterator[tuple[int, str, int]]:
+        """Links between units that are not made yet."""
+        yield from self._rows(
+            "SELECT entity, name, other FROM late_link WHERE state = 'planned' ORDER BY entity, name, other", ()
+        )
+
+    def reopen(self, code: str | None = None) -> int:
+        """Opens what was set aside or refused (all, or one fault code) for another try; returns how many bundles."""
+        with change_tables(self._db, self.path) as db:
+            condition, values = ("WHERE code = ?", (code,)) if code else ("", ())
+            bundles = [row[0] for row in db.execute(f"SELECT bundle FROM left_out {condition}", values)]  # noqa: S608  # our own words
+            for bundle in bundles:
+                db.execute("DELETE FROM left_out WHERE bundle = ?", (bundle,))
+                db.execute(
+                    # under another key: the anchor of the first time says nothing about the next
+                    "UPDATE chunk SET key = key || '~', state = 'planned', sent_at = NULL"
+                    " WHERE state IN ('done', 'refused')"
+                    " AND first_bundle <= ? AND last_bundle >= ?",
+                    (bundle, bundle),
+                )
+            db.execute("UPDATE shard SET state = 'open' WHERE n IN (SELECT shard FROM chunk WHERE state = 'planned')")
+            if bundles:
+                db.execute("DELETE FROM meta WHERE name = 'closed'")  # what comes now is open
+            statement = "UPDATE finding SET state = 'asked' WHERE state = 'open' AND ? IN ('', 'F314')"
+            db.execute(statement, (code or "",))
+            db.execute(
+                "UPDATE shard SET state = 'open' WHERE kind = 'links'"
+                " AND EXISTS (SELECT 1 FROM late_link WHERE state = 'planned')"
+            )
+        return len(bundles)
+
+    def findings(self, *states: str) -> list[ArchiveFinding]:
+        """The findings that are neither repaired nor accepted (or are in these states), by kind and key."""
+        wanted_states = states or ("open", "asked")
+        placeholders = ",".join("?" * len(wanted_states))
+        rows = self._rows(
+            f"SELECT kind, key, entity, data FROM finding WHERE state IN ({placeholders}) ORDER BY kind, key",  # noqa: S608  # our own words
+            wanted_states,
+        )
+        return [ArchiveFinding(kind, key, entity, orjson.loads(data)) for kind, key, entity, data in rows]
+
+    def keep_findings(self, findings: Iterable[ArchiveFinding]) -> None:
+        """Keeps findings; those accepted before stay accepted."""
+        with change_tables(self._db, self.path) as db:
+            for finding in findings:
+                _keep_finding(db, finding)
+
+    def settle(self, kind: str, key: str, state: str, at: float, author: str) -> bool:
+        """Writes how a finding was settled, when and by whom; False where there is none that is open."""
+        with change_tables(self._db, self.path) as db:
+            cursor = db.execute(
+                "UPDATE finding SET state = ?, at = ?, who = ?"
+                " WHERE kind = ? AND key = ? AND state IN ('open', 'asked')",
+                (state, at, author, kind, key),
+            ).rowcount
+            db.execute(
+                "INSERT INTO event (at, name, data) SELECT ?, 'finding_settled', ? WHERE ?",
+                (at, orjson.dumps({"kind": kind, "key": key, "state": state, "who": author}).decode(), cursor),
+            )
+        return bool(cursor)
+
+    def keep_file(self, entity: int, file: str, sha256: str, size_bytes: int) -> None:
+        """The file that a version has now."""
+        with change_tables(self._db, self.path) as db:
+            db.execute(
+                "UPDATE entity SET file = ?, sha256 = ?, bytes = ? WHERE n = ?", (file, sha256, size_bytes, entity)
+            )
+
+    def chunk_counts(self) -> dict[str, int]:
+        """How many chunks are in which state."""
+        return dict(self._rows("SELECT state, count(*) FROM chunk GROUP BY state", ()))
+
+    def entity_counts(self) -> dict[str, int]:
+        """How many entities are in which state."""
+        return dict(self._rows("SELECT state, count(*) FROM entity GROUP BY state", ()))
+
+    def uploaded_bytes(self) -> int:
+        """The bytes of all files that stand in the archive through this run."""
+        return int(self._rows("SELECT coalesce(sum(bytes), 0) FROM entity WHERE state = 'done'", ())[0][0])
+
+    def _record_one(self, db: sqlite3.Connection, shard: int, outcome: Outcome) -> None:
+        if isinstance(outcome, ChunkDone):
+            rows = [
+                (n, "done", id_, *outcome.files.get(n, (None, None, None))) for n, id_ in outcome.created_ids.items()
+            ]
+            rows += [(n, "already_there", id_, None, None, None) for n, id_ in outcome.existing_ids.items()]
+            db.executemany("INSERT OR REPLACE INTO entity VALUES (?, ?, ?, ?, ?, ?)", rows)
+            db.execute("UPDATE chunk SET state = 'done', code = NULL WHERE key = ?", (outcome.chunk,))
+            if outcome.guard_version is not None:
+                db.execute("UPDATE guard SET version = ? WHERE shard = ?", (outcome.guard_version, shard))
+        elif isinstance(outcome, ChunkSent):
+            db.execute("UPDATE chunk SET sent_at = ?, code = NULL WHERE key = ?", (outcome.at, outcome.chunk))
+        elif isinstance(outcome, ChunkInDoubt):
+            db.execute(
+                "UPDATE chunk SET state = 'in_doubt', sent_at = ?, code = ? WHERE key = ?",
+                (outcome.at, outcome.code, outcome.chunk),
+            )
+        elif isinstance(outcome, ChunkSplit):
+            db.execute("DELETE FROM chunk WHERE key = ?", (outcome.chunk,))
+            db.executemany(
+                _CHUNK_ROW,
+                ((half.key, shard, i, "intent", *half.first, *half.last) for i, half in enumerate(outcome.halves)),
+            )
+        elif isinstance(outcome, BytesDiffer):
+            data = {"ours": outcome.sent_sha256, "theirs": outcome.archive_sha256}
+            _keep_finding(db, ArchiveFinding(CHECKSUM, outcome.key, outcome.entity, data))
+        elif isinstance(outcome, LinksMade):
+            db.executemany(
+                "UPDATE late_link SET state = 'done' WHERE entity = ? AND name = ? AND other = ?", outcome.links
+            )
+        elif isinstance(outcome, BundleLeftOut):
+            db.execute(
+                "INSERT OR REPLACE INTO left_out VALUES (?, ?, ?, ?)",
+                (outcome.bundle, outcome.state, outcome.code, orjson.dumps(outcome.data, default=str).decode()),
+            )
+
+    def _change_form(self, version: int) -> None:
+        """Makes a journal of an older version one of the next, or leaves it as it is."""
+        with change_tables(self._db, self.path) as db:
+            if db.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()[0] == str(version):
+                for statement in _CHANGES[version]:
+                    db.execute(statement)
+                db.execute("UPDATE meta SET value = ? WHERE name = 'version'", (str(version + 1),))
+
+    def _rows(self, statement: str, values: tuple[object, ...]) -> list[Row]:
+        with translated(self.path):
+            return self._db.execute(statement, values).fetchall()
+
+
+_CHUNK_ROW = (
+    "INSERT INTO chunk (key, shard, place, state, first_unit, first_bundle, first_n, last_unit, last_bundle, last_n)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def _keep_finding(db: sqlite3.Connection, finding: ArchiveFinding) -> None:
+    db.execute(
+        "INSERT INTO finding (kind, key, entity, data, state) VALUES (?, ?, ?, ?, 'open') ON CONFLICT (kind, key)"
+        " DO UPDATE SET data = excluded.data, state = iif(state = 'accepted', state, 'open')",
+        (finding.kind, finding.key, finding.entity, orjson.dumps(finding.data, default=str).decode()),
+    )
+
+
+def _chunk_row(chunk: Chunk) -> tuple[object, ...]:
+    return (chunk.key, chunk.shard, chunk.n, "planned", *chunk.first, *chunk.last)

@@ -1,0 +1,174 @@
+"""Finds objects in the archive by external id, uuid or natural key. Reads only.
+
+Three ways to find an object again: by the EksternId that bears its source key, by the uuid made from its key (where the
+account may write uuids), and by its natural key: what was sent, under the parent it was sent for, in the order sent.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from noarkit.archive.paging import objects
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Query, SavedObject
+from noarkit.graph.store import PlannedEntity
+from noarkit.loading.lease import RunFacts
+from noarkit.model import metamodel
+
+T = TypeVar("T")
+
+_NAMESPACE = uuid.UUID("6f2f9d0e-6f0b-5c58-9f0e-2f0c4f7f5a11")
+GUARD_TYPE = "Klasse"
+_KEYS_A_QUERY = 100
+_OWNERS = ("refMappe", "refRegistrering", "refDokument", "refDokumentversjon")
+# volatile or filled in by the archive: not part of what identifies an object under its parent
+_NOT_NATURAL = frozenset({"uuid", "virksomhetsspesifikkeMetadata", "referanseDokumentfil", "skjerming"})
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The owner of an EksternId: the link to its type family, and its id."""
+
+    link: str
+    id: str
+
+
+def uuid_of(facts: RunFacts, key: str) -> str:
+    """The uuid of an entity in every archive: the uuid5 of its external system and key."""
+    return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}"))
+
+
+def uuid_for(facts: RunFacts, entity: PlannedEntity) -> str:
+    """The uuid of an entity: the one that its source kept, else the one made from its key."""
+    kept_uuid = entity.fields.get("uuid")
+    return kept_uuid.lower() if isinstance(kept_uuid, str) else uuid_of(facts, entity.key)
+
+
+def uuid_of_new_version(facts: RunFacts, key: str) -> str:
+    """The uuid of a further version of a document: its first one, loaded by another plan, bears the key's own."""
+    return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}\n{facts.plan}"))
+
+
+def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[str, Owner]:
+    """The objects that bear these external ids, by key; a key that several bear is answered with the oldest."""
+    owners: dict[str, Owner] = {}
+    keys = dict.fromkeys(keys)
+    for batch in _batches(list(keys)):
+        parameters = {f"@k{i}": key for i, key in enumerate(batch)}
+        condition = "eksterntSystem = @s && (" + " || ".join(f"eksternID = @k{i}" for i in range(len(batch))) + ")"
+        query = Query("EksternId", condition, {"@s": system, **parameters}, order=(("id", "asc"),))
+        for external in objects(archive, query):
+            key = str(external.fields.get("eksternID"))
+            if external.type != "EksternId" or key not in keys:
+                continue
+            owner = next((Owner(link, external.links[link]) for link in _OWNERS if link in external.links), None)
+            if owner is not None:
+                owners.setdefault(key, owner)
+    return owners
+
+
+def system_is_known(archive: Archive, system: str) -> bool:
+    """True where any object bears an external id of this system."""
+    query = Query("EksternId", "eksterntSystem = @s", {"@s": system}, limit=1)
+    return bool(archive.query(query).objects)
+
+
+def objects_of_ids(archive: Archive, kind: str, ids: Iterable[str]) -> Iterator[SavedObject]:
+    """The objects of a type, or of an abstract type's kinds, that have these ids."""
+    ids, model = dict.fromkeys(ids), metamodel()
+    for batch in _batches(list(ids)):
+        parameters = {f"@i{i}": object_id for i, object_id in enumerate(batch)}
+        condition = " || ".join(f"id = {name}" for name in parameters)
+        query = Query(kind, condition, parameters, order=(("id", "asc"),))
+        yield from (item for item in objects(archive, query) if model.is_a(item.type, kind) and item.id in ids)
+
+
+def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[PlannedEntity]) -> dict[int, str]:
+    """The ids of those entities that stand in the archive under their uuids."""
+    by_type: dict[str, list[PlannedEntity]] = {}
+    for entity in entities:
+        by_type.setdefault(entity.type, []).append(entity)
+    ids_by_number: dict[int, str] = {}
+    for kind, members in by_type.items():
+        for batch in _batches(members):
+            names = {uuid_for(facts, entity): entity.n for entity in batch}
+            again = {uuid_of_new_version(facts, entity.key): entity.n for entity in batch if kind == "Dokumentversjon"}
+            parameters = {f"@u{i}": name for i, name in enumerate((*names, *again))}
+            condition = " || ".join(f"uuid = {name}" for name in parameters)
+            answer = objects(archive, Query(kind, condition, parameters))
+            ids_by_text = {str(item.fields.get("uuid")): item.id for item in answer if item.type == kind}
+            ids_by_number.update(
+                {n: ids_by_text[name] for name, n in (*names.items(), *again.items()) if name in ids_by_text}
+            )
+    return ids_by_number
+
+
+def ids_by_natural_key(
+    archive: Archive, facts: RunFacts, entities: Sequence[PlannedEntity], known_ids: Mapping[int, str]
+) -> dict[int, str]:
+    """The ids of those entities that can be found by external id, or under a parent known or found on the way."""
+    numbers_by_key = {entity.key: entity.n for entity in entities if entity.type not in ("EksternId",)}
+    owners = owners_of_keys(archive, facts.external_system, numbers_by_key)
+    ids_by_number = {numbers_by_key[key]: owner.id for key, owner in owners.items()}
+    taken_ids: set[str] = set(ids_by_number.values())
+    groups: dict[tuple[str, str, int], list[PlannedEntity]] = {}
+    for entity in entities:
+        if entity.parent is not None and entity.parent_link is not None and entity.n not in ids_by_number:
+            groups.setdefault((entity.type, entity.parent_link, entity.parent), []).append(entity)
+    for (kind, link, parent), members in groups.items():
+        archive_id = ids_by_number.get(parent) or known_ids.get(parent)
+        if archive_id is None:
+            continue
+        children = [child for child in _children(archive, kind, link, archive_id) if child.id not in taken_ids]
+        # under a parent of the same chunk all is ours; under one that stood before, what came last is
+        pairs = (
+            _match_children(members, children)
+            if parent in ids_by_number
+            else _match_children(members, _last_similar(members, children))
+        )
+        ids_by_number.update(pairs)
+        taken_ids.update(pairs.values())
+    return ids_by_number
+
+
+def _match_children(members: Sequence[PlannedEntity], children: Sequence[SavedObject]) -> dict[int, str]:
+    """Pairs each planned object with the first similar one; the others by position, if as many remain."""
+    free = list(children)
+    pairs: dict[int, str] = {}
+    for entity in members:
+        match = next((child for child in free if _is_similar(entity, child)), None)
+        if match is not None:
+            pairs[entity.n] = match.id
+            free.remove(match)
+    unmatched = [entity for entity in members if entity.n not in pairs]
+    if len(unmatched) == len(free):
+        pairs.update({entity.n: child.id for entity, child in zip(unmatched, free, strict=True)})
+    return pairs
+
+
+def _last_similar(members: Sequence[PlannedEntity], children: Sequence[SavedObject]) -> list[SavedObject]:
+    alike = [child for child in children if any(_is_similar(entity, child) for entity in members)]
+    return alike[-len(members) :]
+
+
+def _children(archive: Archive, kind: str, link: str, parent: str) -> Iterator[SavedObject]:
+    query = Query(kind, f"{link}.id = @p", {"@p": parent}, order=(("id", "asc"),))
+    return (item for item in objects(archive, query) if item.type == kind)
+
+
+def _is_similar(entity: PlannedEntity, saved_object: SavedObject) -> bool:
+    fields = metamodel().types[entity.type].fields
+    for name, value in entity.fields.items():
+        if name in _NOT_NATURAL or value is None or (name in fields and fields[name].save != "x"):
+            continue
+        if fields[name].kind in ("string", "number", "boolean") and saved_object.fields.get(name) != value:
+            return False
+    return True
+
+
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), _KEYS_A_QUERY):
+        yield items[start : start + _KEYS_A_QUERY]

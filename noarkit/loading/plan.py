@@ -1,0 +1,326 @@
+"""Plans a load: reads the source, maps its records, checks them, cuts shards and chunks, freezes. Sends nothing.
+
+The plan stands when plan.json does; a folder with a graph.db and no plan.json is what a killed planner left, and is
+planned anew. Single bad records are set aside; what makes the whole plan impossible is a PlanFault.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import orjson
+
+from noarkit.errors import ItemChanged, LossNotAccepted, PlanFault, SourceFault, UsageFault
+from noarkit.events import Event, Listener
+from noarkit.graph.builder import GraphBuilder
+from noarkit.graph.checks import EntityChecks, StructureFault, structure_faults
+from noarkit.graph.cut import Limits, cut
+from noarkit.graph.entity import AlreadyThere, Content, Entity, MappedRecord, SetAside, Skipped
+from noarkit.graph.freeze import digest
+from noarkit.graph.losses import LINK_LEFT_OUT, losses, names
+from noarkit.graph.store import GraphStore, translated
+from noarkit.loading.folder import RunFolder
+from noarkit.model.xml_model import xml_model
+from noarkit.records import PLACE_FAULTS, Groundwork, Source, SourceRecord
+from noarkit.safe.digest import sha256_of_stream
+
+_TELL_EVERY = 2000
+_MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
+"""What stops a plan unless a person accepts that it is lost: the grade of a record, and the proof of its disposal."""
+# a fault in one of these is the recipe's or the source's as a whole, not one record's
+_GRAVE_TYPES = frozenset({"Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse", "Mappe", "Saksmappe", "Moetemappe"})
+
+
+class Mapper(Protocol):
+    """A compiled recipe."""
+
+    def targets(self) -> tuple[Entity, ...]:
+        """The spine: fonds, series and classes that every record hangs under."""
+        ...
+
+    def map(self, record: SourceRecord) -> MappedRecord | SetAside | Skipped:
+        """One record to its entities."""
+        ...
+
+
+@runtime_checkable
+class FixedMapper(Protocol):
+    """A mapper of what is fixed already, codes and links too. Links to what is not in the plan are left out with a
+    note."""
+
+    @property
+    def new_codes(self) -> Mapping[str, Collection[str]]:
+        """Codes beyond those of the archive, by list; grows while records are read."""
+        ...
+
+    def needs(self) -> Mapping[str, object]:
+        """What must stand in the archive's registers before the load, as JSON values."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSpec:
+    """The specification of a plan. `codes` are the archive's own code lists where they could be read."""
+
+    source: Source
+    mapper: Mapper
+    recipe: str
+    external_system: str
+    zone: str = "Europe/Oslo"
+    close: bool = True
+    hash_contents: bool = False
+    strict: bool = False
+    accept_loss: tuple[str, ...] = ()
+    accepted_by: str = ""
+    since: RunFolder | None = None
+    codes: Mapping[str, frozenset[str]] | None = None
+    limits: Limits = field(default_factory=Limits)
+    follow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedBundle:
+    """The bundle that a plan was packed into; `left_out` counts documents that could not be read, `already_packed` says
+    that an earlier call made it."""
+
+    path: Path
+    id: str
+    seal_sha256: str
+    documents: int
+    left_out: int
+    size_bytes: int
+    fingerprint: str
+    already_packed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """What was planned: counts by record state and by entity type, and the digest that froze it; `packed` is the bundle
+    that it was sealed in, where one was asked for."""
+
+    folder: RunFolder
+    sha256: str
+    records: Mapping[str, int]
+    entities: Mapping[str, int]
+    bytes: int
+    chunks: int
+    shards: int
+    packed: PackedBundle | None = None
+
+
+def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable[[], float]) -> PlanResult:
+    """Makes the plan in `folder`. Raises UsageFault where one stands there, SourceGone, PlanFault, DiskFull."""
+    if (folder.path / "plan.json").exists():
+        raise UsageFault(what="plan-exists", where=str(folder.path))
+    folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with folder.locked():
+        _clear(folder)
+        store = GraphStore.create(folder.graph)
+        try:
+            with translated(folder.graph):
+                _fill(spec, store, emit)
+                _drop_broken(spec, store)
+                _refuse_losses(spec, store, now_s)
+                cut(store, spec.limits)
+                _remember_facts(spec, store)
+                result = _freeze(store, folder, now_s)
+        finally:
+            store.close()
+    emit(Event("planned", {"records": dict(result.records), "entities": dict(result.entities)}))
+    return result
+
+
+def known_elements(accepted: Sequence[str]) -> tuple[str, ...]:
+    """The elements whose loss is accepted. Raises UsageFault for what is no element of the form."""
+    groups = xml_model("5.0").structure.groups
+    element_names = {element.name for group in groups.values() for element in group.elements}
+    for name in accepted:
+        if name.rpartition("/")[2] not in element_names:
+            raise UsageFault(what="unknown-element", where=f"--accept-loss {name}")
+    return tuple(accepted)
+
+
+def _clear(folder: RunFolder) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        Path(f"{folder.graph}{suffix}").unlink(missing_ok=True)
+
+
+def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
+    fixed_mapper = spec.mapper if isinstance(spec.mapper, FixedMapper) else None
+    checks = EntityChecks(spec.codes, fixed_mapper.new_codes if fixed_mapper else None)
+    builder = GraphBuilder(store, spec.external_system, checks)
+    builder.targets(spec.mapper.targets())
+    with _EarlierRun(spec.since) as was_archived:
+        for read, item in enumerate(spec.source.records(emit), 1):
+            if isinstance(item, Groundwork):
+                builder.targets(item.entities, item.notes)
+            elif not isinstance(item, SourceRecord):
+                builder.add(item)
+            elif was_archived(item):
+                builder.add(AlreadyThere(item.key, item.contents))
+            else:
+                builder.add(_map_record(spec, item))
+            if read % _TELL_EVERY == 0:
+                emit(Event("read", {"records": read}))
+    builder.finish()
+    if fixed_mapper is not None:
+        store.forgive_dangling(LINK_LEFT_OUT)
+        store.remember("needs", orjson.dumps(fixed_mapper.needs(), option=orjson.OPT_SORT_KEYS).decode())
+
+
+def _map_record(spec: PlanSpec, record: SourceRecord) -> MappedRecord | SetAside | Skipped:
+    if not spec.hash_contents:
+        return spec.mapper.map(record)
+    try:
+        contents = tuple(_hash_content(spec.source, content) for content in record.contents)
+    except PLACE_FAULTS:
+        raise
+    except SourceFault as fault:
+        return SetAside(record.key, fault.code, dict(fault.data))
+    return spec.mapper.map(replace(record, contents=contents))
+
+
+def _hash_content(source: Source, content: Content) -> Content:
+    with source.open(content) as stream:
+        sha256 = sha256_of_stream(stream)
+        if not stream.still_the_same():
+            raise ItemChanged(key=content.locator, why="while-reading")
+    return replace(content, sha256=sha256)
+
+
+def _drop_broken(spec: PlanSpec, store: GraphStore) -> None:
+    """Sets single records with structural faults aside; raises PlanFault for what is wrong with the whole."""
+    faults: list[StructureFault] = list(_first_faults(structure_faults(store), 10_000))
+    grave = [fault for fault in faults if fault.record is None or fault.type in _GRAVE_TYPES]
+    if grave or (spec.strict and faults):
+        first = (grave or faults)[0]
+        raise PlanFault(
+            where=f"{first.type}, recipe line {first.line}",
+            why=first.reason,
+            code=first.code,
+            count=len(grave or faults),
+        )
+    store.db.execute("BEGIN")
+    for fault in faults:
+        bundle = store.entity(fault.entity).bundle
+        data = orjson.dumps({"why": fault.reason, "type": fault.type, "line": fault.line}).decode()
+        store.leave_out(fault.record or 0, bundle, fault.code, data)
+    store.db.execute("COMMIT")
+    if spec.strict and store.count("record", "state = 'set_aside'"):
+        raise PlanFault(where=str(store.path), why="strict", count=store.count("record", "state = 'set_aside'"))
+
+
+def _refuse_losses(spec: PlanSpec, store: GraphStore, now_s: Callable[[], float]) -> None:
+    """Raises LossNotAccepted where a grade or proof would be lost that nobody accepted; remembers who accepted what."""
+    grave: Counter[str] = Counter()
+    for loss in losses(store.db):
+        path = names(loss.element)
+        hit = next((name for name in _MUST_BE_ACCEPTED if name in path), None)
+        if hit is not None and not set(path).union({loss.element}).intersection(spec.accept_loss):
+            grave[hit] += 1
+    if grave:
+        text = ", ".join(f"{name} ({count})" for name, count in sorted(grave.items()))
+        options = " ".join(f"--accept-loss {name}" for name in sorted(grave))
+        raise LossNotAccepted(where=text, options=options)
+    if spec.accept_loss:
+        at = datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds")
+        accepted = {"fields": sorted(set(spec.accept_loss)), "by": spec.accepted_by, "at": at}
+        store.remember("accepted_loss", orjson.dumps(accepted, option=orjson.OPT_SORT_KEYS).decode())
+
+
+def _first_faults(faults: Iterator[StructureFault], most: int) -> Iterator[StructureFault]:
+    visited: set[int] = set()
+    for fault in faults:
+        if fault.entity not in visited:
+            visited.add(fault.entity)
+            yield fault
+        if len(visited) >= most:
+            return
+
+
+def _remember_facts(spec: PlanSpec, store: GraphStore) -> None:
+    identity = spec.source.identity
+    facts = {
+        "external_system": spec.external_system,
+        "recipe": spec.recipe,
+        "zone": spec.zone,
+        "close": "yes" if spec.close else "no",
+        "follow": orjson.dumps({kind: list(names) for kind, names in spec.follow.items()}).decode()
+        if spec.follow
+        else "",
+        "source_kind": identity.kind,
+        "source_where": identity.where,
+        "source_settings": orjson.dumps(identity.settings, option=orjson.OPT_SORT_KEYS, default=str).decode(),
+    }
+    for name, value in facts.items():
+        store.remember(name, value)
+
+
+def _freeze(store: GraphStore, folder: RunFolder, now_s: Callable[[], float]) -> PlanResult:
+    db = store.db
+    sha256 = digest(store.db)
+    records = dict(db.execute("SELECT state, count(*) FROM record GROUP BY state ORDER BY state").fetchall())
+    entities = dict(db.execute("SELECT type, count(*) FROM entity GROUP BY type ORDER BY type").fetchall())
+    size = int(db.execute("SELECT coalesce(sum(size), 0) FROM content").fetchone()[0])
+    result = PlanResult(
+        folder, sha256, records, entities, size, store.count("chunk"), store.count("shard", "kind != 'spine'")
+    )
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.execute("PRAGMA journal_mode = DELETE")
+    folder.write_plan(
+        {
+            "sha256": sha256,
+            "frozen_at": now_s(),
+            "source": {"kind": store.meta("source_kind"), "where": store.meta("source_where")},
+            "records": records,
+            "entities": entities,
+            "bytes": size,
+            "chunks": result.chunks,
+        }
+    )
+    return result
+
+
+class _EarlierRun:
+    """An earlier run; a record is unchanged where its contents have the same size and time as in that."""
+
+    def __init__(self, since: RunFolder | None) -> None:
+        self._db: sqlite3.Connection | None = None
+        if since is not None:
+            self._db = sqlite3.connect(f"{since.graph.resolve().as_uri()}?mode=ro", uri=True)
+            self._db.execute("ATTACH ? AS run", (f"{since.journal.resolve().as_uri()}?mode=ro",))
+
+    def __enter__(self) -> Callable[[SourceRecord], bool]:
+        return self._unchanged
+
+    def __exit__(self, *_: object) -> None:
+        if self._db is not None:
+            with closing(self._db):
+                pass
+
+    def _unchanged(self, record: SourceRecord) -> bool:
+        if self._db is None or not record.contents:
+            return False
+        row = self._db.execute(
+            "SELECT r.n, r.state, e.state, r.data FROM record r LEFT JOIN run.entity e ON e.n = r.root WHERE r.key = ?",
+            (record.key,),
+        ).fetchone()
+        if row is None or (row[1] != "already_there" and row[2] not in ("done", "already_there")):
+            return False
+        if row[1] == "already_there":
+            was = [tuple(stamp) for stamp in orjson.loads(row[3] or "{}").get("contents", ())]
+        else:
+            was = self._db.execute(
+                "SELECT c.locator, c.size, c.modified_ns FROM entity e JOIN content c ON c.entity = e.n"
+                " WHERE e.record = ?",
+                (row[0],),
+            ).fetchall()
+        now = {(content.locator, content.size_bytes, content.modified_ns) for content in record.contents}
+        return bool(was) and now == set(was)

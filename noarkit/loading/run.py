@@ -1,0 +1,167 @@
+"""Runs a load from start to end: lock, frozen plan, preflight, doubts of the last attempt, shards, numbers.
+
+The same call again goes on where the last one stopped; there is no other way to resume.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from noarkit.archive.port import Archive
+from noarkit.errors import NotAllowed, OtherArchive
+from noarkit.events import Event, Listener
+from noarkit.graph.store import GraphStore
+from noarkit.loading import preflight, registers
+from noarkit.loading.clocks import Clocks, system_clocks
+from noarkit.loading.coordinator import Coordinator, CoordinatorDeps, StopRequest, Workers
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.follow import follow
+from noarkit.loading.history import keep_history
+from noarkit.loading.journal import Journal
+from noarkit.loading.lease import Guard, RunFacts
+from noarkit.loading.numbers import Numbers, numbers
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSettings:
+    """Settings of a load. `archive_name` is the archive's name for people; `deadline_s` is how long the archive may
+    still commit after a client gave up (0 where its process is known to be gone). A `rehearsal` proves nothing about
+    the archive beforehand, because that would write."""
+
+    archive_name: str
+    deadline_s: float = 60.0
+    settle_pause_s: float = 1.0
+    limits: Callable[[], None] = lambda: None
+    rehearsal: bool = False
+    clocks: Clocks = field(default_factory=system_clocks)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadResult:
+    """The result of a load."""
+
+    numbers: Numbers
+    exit_code: int
+    state: str
+
+
+MakeWorkers = Callable[[], Workers]
+
+
+def load(
+    folder: RunFolder,
+    archive: Archive,
+    make_workers: MakeWorkers,
+    settings: LoadSettings,
+    *,
+    stop_request: StopRequest,
+    emit: Listener,
+    now_s: Callable[[], float],
+) -> LoadResult:
+    """Loads what is not loaded yet. Raises RunLocked, PlanChanged, OtherArchive and archive faults."""
+    with folder.locked():
+        graph = folder.open_graph()
+        journal = folder.open_journal()
+        try:
+            journal.adopt(graph)
+            facts, abilities = _prepare(folder, journal, graph, archive, settings, now_s)
+            emit(Event("preflight", _preflight_payload(abilities, facts)))
+            clocks = settings.clocks
+            journal.keep_time(clocks)
+            doubtful = journal.mark_all_in_doubt(clocks.steady_s())
+            if doubtful:
+                emit(Event("in_doubt", {"chunks": doubtful}))
+            deps = CoordinatorDeps(
+                journal, graph, facts, _guards(archive, abilities, facts), emit, clocks.steady_s, settings.limits
+            )
+            workers = make_workers()
+            try:
+                exit_code = Coordinator(deps, workers, stop_request).run()
+            finally:
+                workers.close()
+            if exit_code in (0, 3) and not settings.rehearsal:
+                keep_history(folder, graph, journal, archive, emit)
+                follow(folder, archive, facts, emit)
+        finally:
+            journal.close()
+            graph.close()
+    counts = numbers(folder)
+    return LoadResult(counts, exit_code, _state(counts, exit_code))
+
+
+def _prepare(
+    folder: RunFolder,
+    journal: Journal,
+    graph: GraphStore,
+    archive: Archive,
+    settings: LoadSettings,
+    now_s: Callable[[], float],
+) -> tuple[RunFacts, preflight.ArchiveAbilities]:
+    plan = str(folder.plan()["sha256"])
+    system = graph.meta("external_system") or "noarkit"
+    if settings.rehearsal:
+        abilities = preflight.read_abilities(archive, system)
+    else:
+        abilities = preflight.prove_abilities(archive, system, f"probe {uuid.uuid4()}")
+    _check_same_archive(folder, journal, abilities.identity or settings.archive_name)
+    if not abilities.finds_what_it_writes and abilities.marker is not None:
+        raise NotAllowed(call="query", description=preflight.NOT_FOUND_AGAIN)
+    first = journal.meta("started") is None
+    if first:
+        journal.remember(mark=uuid.uuid4().hex[:8])
+    facts = RunFacts(
+        plan=plan[:16],
+        external_system=system,
+        honours_versions=abilities.honours_versions,
+        # what a run began without it goes on without, so that all it made can be found in one way
+        sets_system_fields=abilities.sets_system_fields and journal.meta("sets_system_fields") != "False",
+        fresh=first and not abilities.knows_system,
+        deadline_s=settings.deadline_s,
+        settle_pause_s=min(settings.settle_pause_s, settings.deadline_s),
+        closes=graph.meta("close") == "yes",
+        codes=registers.prepare(archive, graph, rehearsal=settings.rehearsal),
+        rehearsal=settings.rehearsal,
+        mark=journal.meta("mark") or "",
+    )
+    if first:
+        journal.remember(started=str(now_s()), plan=plan)
+    journal.remember(
+        where=settings.archive_name,
+        honours_versions=str(facts.honours_versions),
+        sets_system_fields=str(facts.sets_system_fields),
+    )
+    return facts, abilities
+
+
+def _check_same_archive(folder: RunFolder, journal: Journal, identity: str) -> None:
+    remembered = journal.meta("archive")
+    if remembered is None:
+        journal.remember(archive=identity)
+    elif remembered != identity:
+        raise OtherArchive(where=str(folder.path), expected=remembered, found=identity)
+
+
+def _guards(archive: Archive, abilities: preflight.ArchiveAbilities, facts: RunFacts) -> Callable[[int], Guard | None]:
+    def guard_for(shard: int) -> Guard | None:
+        if abilities.marker is None or not facts.honours_versions:
+            return None
+        return preflight.guard_for(archive, abilities.marker, facts.plan, shard)
+
+    return guard_for
+
+
+def _preflight_payload(abilities: preflight.ArchiveAbilities, facts: RunFacts) -> dict[str, object]:
+    return {
+        "identity": abilities.identity,
+        "honours_versions": facts.honours_versions,
+        "sets_system_fields": facts.sets_system_fields,
+        "fresh": facts.fresh,
+    }
+
+
+def _state(counts: Numbers, exit_code: int) -> str:
+    if counts.open or counts.in_doubt:
+        return "paused" if exit_code else "open"
+    return "done"

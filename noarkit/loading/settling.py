@@ -1,0 +1,142 @@
+"""Settles doubt: asks the archive what became of chunks whose transaction got no good answer. Reads only.
+
+The anchor tells, and so does the guard: it names the chunk that landed last, and its version lets nothing land that was
+sent before it was read. Where there is no guard, one answer that says «not there» is not believed: it is asked twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from noarkit.archive.port import Archive
+from noarkit.archive.values import Query
+from noarkit.errors import ArchiveStrange, NotAllowed
+from noarkit.graph.store import PlannedEntity
+from noarkit.loading import lookup
+from noarkit.loading.lease import Guard, Outcome, RunFacts, WaitingInDoubt
+from noarkit.loading.preflight import NOT_FOUND_AGAIN
+
+_LONG_S = 10.0
+GUARD_MISSING = "guard-missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Time as the worker sees it: now by a steady clock, and a sleep that raises where the run must stop."""
+
+    now_s: Callable[[], float]
+    wait_until: Callable[[float], None]
+
+
+def remainder_key(chunk_key: str) -> str:
+    """The key of the remainder of a chunk that landed in part: it has an anchor of its own."""
+    return f"{chunk_key}+"
+
+
+def earlier_keys(chunk_key: str) -> list[str]:
+    """The keys of a chunk in earlier attempts, before what was left out of it was reopened."""
+    keys: dict[str, None] = {}
+    while "~" in chunk_key:
+        chunk_key = "".join(chunk_key.rsplit("~", 1))
+        keys |= dict.fromkeys(related_keys(chunk_key))
+    return list(keys)
+
+
+def related_keys(chunk_key: str) -> list[str]:
+    """All keys under which a chunk may have landed: its own, its remainder's, those it is a half of."""
+    keys = [chunk_key]
+    while keys[-1].endswith((".0", ".1")):
+        keys.append(keys[-1][:-2])
+    return [*keys, *map(remainder_key, keys)]
+
+
+class DoubtSettler:
+    """Settles the doubts of one shard. `guard` is the shard's guard as last read."""
+
+    def __init__(self, archive: Archive, facts: RunFacts, clock: Clock, guard: Guard | None) -> None:
+        self._archive = archive
+        self._facts = facts
+        self._clock = clock
+        self.guard = guard
+
+    def announce_wait(self, sent_at: float, chunks: int = 1) -> Iterator[Outcome]:
+        """Announces the wait until the archive's deadline for what was sent, where it is long enough to be noticed."""
+        seconds = sent_at + self._facts.deadline_s - self._clock.now_s()
+        if seconds >= _LONG_S:
+            yield WaitingInDoubt(round(seconds, 1), chunks)
+
+    def landed_chunks(self, keys: Collection[str]) -> set[str]:
+        """Which of these chunks are in the archive now. Asked of a guard last, so that what lands later than this
+        cannot stand beside what is sent with the guard's version."""
+        if not keys:
+            return set()
+        landed_keys = self._anchored_keys(keys)
+        if self.guard is None and len(landed_keys) < len(keys):
+            landed_keys |= self._anchored_keys(keys)
+        return landed_keys | self._last_landed_key(keys)
+
+    def anchor_owners(self, keys: Collection[str]) -> set[str]:
+        """The ids of the objects that the anchors of these chunks hang on."""
+        names = [self._facts.anchor(key) for key in keys]
+        return {owner.id for owner in lookup.owners_of_keys(self._archive, self._facts.anchor_system, names).values()}
+
+    def landed_after_deadline(self, keys: Collection[str], sent_at: float) -> set[str]:
+        """As `landed_chunks`, asked after the archive's deadline for what was sent, and once more after a pause."""
+        self._clock.wait_until(sent_at + self._facts.deadline_s)
+        landed_keys = self.landed_chunks(keys)
+        if len(landed_keys) < len(keys):
+            self._pause()
+            landed_keys |= self.landed_chunks(keys)
+        return landed_keys
+
+    def landed_ids(
+        self, entities: Sequence[PlannedEntity], known_ids: Mapping[int, str], *, all_sent: bool
+    ) -> dict[int, str]:
+        """The archive's ids of the entities of a chunk that landed.
+
+        With `all_sent` everything must be there; else a record may be missing that was left out of what was sent, but
+        never a part of one. Raises `NotAllowed` where the account sees nothing of it, `ArchiveStrange` where parts
+        are missing.
+        """
+        ids = self._ids(entities, known_ids)
+        if len(ids) < len(entities):
+            self._pause()
+            ids |= self._ids(entities, known_ids)
+        if entities and not ids:
+            raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
+        missing = {entity.bundle for entity in entities if entity.n not in ids}
+        if missing and (all_sent or missing & {entity.bundle for entity in entities if entity.n in ids}):
+            raise ArchiveStrange(call="query", why="parts-missing")
+        return ids
+
+    def _ids(self, entities: Sequence[PlannedEntity], known_ids: Mapping[int, str]) -> dict[int, str]:
+        if self._facts.sets_system_fields:
+            return lookup.ids_by_uuid(self._archive, self._facts, entities)
+        return lookup.ids_by_natural_key(self._archive, self._facts, entities, known_ids)
+
+    def _anchored_keys(self, keys: Iterable[str]) -> set[str]:
+        names = {self._facts.anchor(key): key for key in keys}
+        return {names[name] for name in lookup.owners_of_keys(self._archive, self._facts.anchor_system, names)}
+
+    def _last_landed_key(self, keys: Iterable[str]) -> set[str]:
+        """Reads the guard; the key of the chunk that it says landed last, where it is one of these."""
+        if self.guard is None:
+            return set()
+        guard_state = self._read_guard() or self._read_guard()
+        if guard_state is None:
+            raise ArchiveStrange(call="query", why=GUARD_MISSING)
+        self.guard = guard_state[0]
+        names = {self._facts.anchor(key): key for key in keys}
+        return {names[guard_state[1]]} if guard_state[1] in names else set()
+
+    def _read_guard(self) -> tuple[Guard, str] | None:
+        assert self.guard is not None  # noqa: S101  # asked by the caller
+        query = Query(lookup.GUARD_TYPE, "id = @id", {"@id": self.guard.id}, limit=1)
+        for guard in self._archive.query(query).objects:
+            if (guard.type, guard.id) == (lookup.GUARD_TYPE, self.guard.id):
+                return Guard(guard.id, guard.version), str(guard.fields.get("beskrivelse"))
+        return None
+
+    def _pause(self) -> None:
+        self._clock.wait_until(self._clock.now_s() + self._facts.settle_pause_s)

@@ -1,0 +1,222 @@
+"""Compares the children of the run's objects, a hundred parents at a time: what is planned there is compared, what the
+journal had no id for is recognised, and what nobody planned is extra.
+
+Not extra is what another run put there: a folder or record that bears a source key, what bears a uuid as noarkit makes
+them, and versions older than the one that this source corresponds to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from noarkit.archive.paging import objects
+from noarkit.archive.values import Parameter, Query, SavedObject
+from noarkit.errors import ArchiveRefused
+from noarkit.loading.lookup import uuid_for
+from noarkit.loading.verification.ledger import AMISS, BEARERS, ArchivedEntity, Ledger
+from noarkit.loading.verification.objects import ObjectComparison
+from noarkit.loading.verification.outcome import BELOW
+
+_ANCHORS = "noarkit:chunk"
+
+
+class ChildFamily(NamedTuple):
+    """Objects of a family hang by a link below objects of another."""
+
+    family: str
+    link: str
+    parents: str
+
+
+# parents first: what is recognised on the way is a parent of the next
+_TREE = (
+    ChildFamily("AbstraktMappe", "refArkivdel", "Arkivdel"),
+    ChildFamily("AbstraktMappe", "refForelderMappe", "AbstraktMappe"),
+    ChildFamily("AbstraktRegistrering", "refArkivdel", "Arkivdel"),
+    ChildFamily("AbstraktRegistrering", "refMappe", "AbstraktMappe"),
+    ChildFamily("Dokument", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Dokumentversjon", "refDokument", "Dokument"),
+)
+_PARTS = (
+    ChildFamily("Sakspart", "refMappe", "AbstraktMappe"),
+    ChildFamily("Moetedeltaker", "refMappe", "AbstraktMappe"),
+    ChildFamily("Korrespondansepart", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Dokumentflyt", "refArkivnotat", "AbstraktRegistrering"),
+    ChildFamily("Dokumentflyt", "refJournalpost", "AbstraktRegistrering"),
+    ChildFamily("Avskrivning", "refJournalpost", "AbstraktRegistrering"),
+    ChildFamily("NasjonalIdentifikator", "refMappe", "AbstraktMappe"),
+    ChildFamily("NasjonalIdentifikator", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("PersonIdentifikator", "refMappe", "AbstraktMappe"),
+    ChildFamily("PersonIdentifikator", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Posisjon", "refMappe", "AbstraktMappe"),
+    ChildFamily("Posisjon", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Noekkelord", "refMappe", "AbstraktMappe"),
+    ChildFamily("Noekkelord", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Merknad", "refMappe", "AbstraktMappe"),
+    ChildFamily("Merknad", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("Merknad", "refDokument", "Dokument"),
+    ChildFamily("EksternId", "refMappe", "AbstraktMappe"),
+    ChildFamily("EksternId", "refRegistrering", "AbstraktRegistrering"),
+    ChildFamily("EksternId", "refDokument", "Dokument"),
+    ChildFamily("EksternId", "refDokumentversjon", "Dokumentversjon"),
+)
+
+
+def compare_below(comparison: ObjectComparison) -> None:
+    """Compares the children of every object of the run, level by level."""
+    for below in (*_TREE, *_PARTS):
+        # what the journal has no ids for is missed by asking, also where the archive has nothing of the kind
+        if not _has_children(comparison, below) and not comparison.ledger.has_unnamed(below.family, below.link):
+            continue
+        # a series that was found belongs to others too, one that the run made is its own
+        condition = "state = 'done'" if below.parents == "Arkivdel" else "1"
+        for parents in comparison.ledger.batches(below.parents, condition):
+            _compare_children(comparison, below, parents)
+
+
+def _has_children(comparison: ObjectComparison, below: ChildFamily) -> bool:
+    """Whether the archive has any child of this kind; where it has none, no parent need be asked for."""
+    condition = f"{below.link} != @none"
+    parameters: dict[str, Parameter] = {"@none": None}
+    if below.family == "EksternId":
+        condition += " && eksterntSystem != @anchors"
+        parameters["@anchors"] = _ANCHORS
+    try:
+        return bool(comparison.archive.query(Query(below.family, condition, parameters, limit=1)).objects)
+    except ArchiveRefused:  # an archive that has no such type has none of them
+        return False
+
+
+def _compare_children(comparison: ObjectComparison, below: ChildFamily, parents: list[ArchivedEntity]) -> None:
+    by_id = {place.id: place.n for place in parents}
+    unknown: dict[str, list[SavedObject]] = {}
+    for actual in _children(comparison, below, list(by_id)):
+        parent = actual.links.get(below.link, "")
+        place = comparison.ledger.archived_as(below.family, actual.id)
+        if place is not None:
+            comparison.compare(place, actual)
+            comparison.result.agree(BELOW)
+        else:
+            unknown.setdefault(parent, []).append(actual)
+    _recognise_children(comparison, below, by_id, unknown)
+    extras = [
+        (parent, actual)
+        for parent, actuals in unknown.items()
+        for actual in actuals
+        if parent in by_id and not _is_own_key(comparison.ledger, actual)
+    ]
+    keyed = _objects_with_keys(comparison, below, [actual for _, actual in extras])
+    states = {place.id: place.state for place in parents}
+    for parent, actual in extras:
+        key = comparison.ledger.entity(by_id[parent]).key
+        reason = _reason_not_extra(comparison, below, (parent, states[parent]), actual, keyed)
+        if reason:
+            comparison.result.leave(BELOW, reason)
+            continue
+        change = comparison.log.find_addition(actual.id, parent)
+        if change is not None:
+            comparison.report_change(BELOW, "V502", key, f"{actual.type}: {change}")
+        else:
+            code = "V221" if below.family == "Dokumentversjon" else "V220"
+            comparison.result.differ(BELOW, code, key, f"{actual.type} {actual.id}")
+
+
+def _children(comparison: ObjectComparison, below: ChildFamily, parents: list[str]) -> Iterator[SavedObject]:
+    parameters: dict[str, str] = {f"@p{i}": parent_id for i, parent_id in enumerate(parents)}
+    condition = " || ".join(f"{below.link}.id = {name}" for name in parameters)
+    if below.family == "EksternId":
+        condition, parameters["@anchors"] = f"eksterntSystem != @anchors && ({condition})", _ANCHORS
+    return objects(comparison.archive, Query(below.family, condition, parameters, order=(("id", "asc"),)))
+
+
+def _recognise_children(
+    comparison: ObjectComparison, below: ChildFamily, parents: dict[str, int], unknown: dict[str, list[SavedObject]]
+) -> None:
+    """Recognises children without an id in the journal: by their uuid, else by the fields that were sent, in order."""
+    ledger = comparison.ledger
+    for parent, state, entity in ledger.unnamed_children(parents, below.family):
+        candidates = [candidate for candidate in unknown.get(parent, []) if candidate.type == entity.type]
+        uuid = uuid_for(comparison.expectation.facts, entity)
+        match = next((candidate for candidate in candidates if candidate.fields.get("uuid") == uuid), None) or next(
+            (candidate for candidate in candidates if comparison.expectation.is_similar(entity, candidate)), None
+        )
+        if match is None and state == "unnamed" and candidates and below.family != "EksternId":
+            match = candidates[0]
+        if match is not None:
+            unknown[parent].remove(match)
+            above = ledger.archived_entity(parents[parent])
+            place = ledger.keep_recognised(entity, match.id, above.state if above else "done")
+            comparison.compare(place, match)
+            comparison.result.agree(BELOW)
+        elif state == "unnamed":
+            comparison.result.differ(entity.type, "V204", entity.key, entity.type)
+        # what is open is counted with what is open
+
+
+def _objects_with_keys(comparison: ObjectComparison, below: ChildFamily, extras: list[SavedObject]) -> frozenset[str]:
+    """The ids of folders and records that have a source key of any system: of another run, or of another system."""
+    if below.family not in BEARERS or not extras:
+        return frozenset()
+    link = "refMappe" if below.family == "AbstraktMappe" else "refRegistrering"
+    owner_ids: set[str] = set()
+    for start in range(0, len(extras), 100):
+        parameters: dict[str, str] = {f"@p{i}": extra.id for i, extra in enumerate(extras[start : start + 100])}
+        condition = " || ".join(f"{link}.id = {name}" for name in parameters)
+        query = Query(
+            "EksternId",
+            f"eksterntSystem != @anchors && ({condition})",
+            {**parameters, "@anchors": _ANCHORS},
+            order=(("id", "asc"),),
+        )
+        owner_ids.update(extra.links.get(link, "") for extra in objects(comparison.archive, query))
+    return frozenset(owner_ids)
+
+
+def _reason_not_extra(
+    comparison: ObjectComparison,
+    below: ChildFamily,
+    parent: tuple[str, str],
+    actual: SavedObject,
+    keyed: frozenset[str],
+) -> str:
+    """The reason why an unplanned object is in order all the same; empty where it is extra."""
+    if actual.id in keyed:
+        return "other_run"
+    if below.family in ("Dokument", "Dokumentversjon", *_part_families()) and _made_by_noarkit(actual):
+        return "other_run"
+    if below.family == "Dokumentversjon" and parent[1] == "already_there":
+        newest = _has_newer_version(comparison.ledger, parent[0], actual)
+        if newest:
+            return "earlier_version"
+    return ""
+
+
+def _is_own_key(ledger: Ledger, actual: SavedObject) -> bool:
+    """True for an external id with a key of the plan: a second one is counted with the keys."""
+    if actual.type != "EksternId" or actual.fields.get("eksterntSystem") != ledger.system:
+        return False
+    key = str(actual.fields.get("eksternID"))
+    return ledger.db.execute("SELECT 1 FROM graph.entity WHERE key = ?", (key,)).fetchone() is not None
+
+
+def _part_families() -> frozenset[str]:
+    return frozenset(below.family for below in _PARTS)
+
+
+def _made_by_noarkit(actual: SavedObject) -> bool:
+    """True for a uuid made from a key (version 5), as noarkit makes them; archives make random ones."""
+    uuid = str(actual.fields.get("uuid") or "")
+    return len(uuid) == len("00000000-0000-5000-8000-000000000000") and uuid[14] == "5"
+
+
+def _has_newer_version(ledger: Ledger, document: str, actual: SavedObject) -> bool:
+    """True where one of the planned versions of a document is newer than this one."""
+    place = ledger.archived_as("Dokument", document)
+    if place is None:
+        return False
+    rows = ledger.db.execute(
+        "SELECT s.id FROM graph.entity e JOIN standing s ON s.n = e.n WHERE e.parent = ? AND s.seen != ?",
+        (place.n, AMISS),
+    )
+    return any((len(str(row[0])), str(row[0])) > (len(actual.id), actual.id) for row in rows)

@@ -1,0 +1,469 @@
+"""TOML text to a Recipe: every key known or told with the nearest that is, every value with its line.
+
+Only a text that is no TOML is refused outright; all else is kept as a problem, so that one reading tells of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from noarkit.errors import PlanFault
+from noarkit.graph.entity import FOLLOWED, Target
+from noarkit.model import metamodel
+from noarkit.recipes.format import (
+    Classification,
+    ClassRule,
+    CrossReference,
+    DeclaredClass,
+    DocumentRule,
+    Fields,
+    FolderRule,
+    MapRule,
+    PartRule,
+    PersonalData,
+    Recipe,
+    RecipeProblem,
+    SkipRule,
+    TargetPlace,
+    TargetRule,
+    Traits,
+    Value,
+    VersionRule,
+)
+from noarkit.recipes.lines import Path, lines_of, nearest_line
+from noarkit.recipes.values import LOCALES, Formats, ValueRefused, make_formats, read_date_form
+from noarkit.safe.toml import BadToml, load_toml
+
+PART_SECTIONS = ("parties", "notes", "identifiers", "external_ids", "sign_offs", "flows", "participants")
+_TRAITS = (*PART_SECTIONS, "class", "secondary_classes", "keywords", "cross_references")
+_OF_FILES = (
+    *("links", "hidden", "system", "empty_folders", "file_systems", "look_inside", "settle_s", "media_types", "puids"),
+    *("mail", "own_domains", "mail_limit_bytes", "registers", "register_column", "lead", "unnamed", "case_level"),
+)
+_OF_DATABASES = ("tables", "views", "schemas", "base", "keys", "changed", "documents")
+_OF_PACKAGES = "siard"  # the archive in a package whose tables are read
+_SHORT = ("screening", "disposal", "business_metadata", "fields")
+# what a wrong kind of value should have been, as TOML writes it
+_KINDS = {dict: "{ … }", list: "[ … ]", str: '"…"', bool: "true, false", int: "1, 2, …"}
+_T = TypeVar("_T")
+
+
+def read_recipe(text: str, name: str = "recipe") -> Recipe:
+    """Reads a recipe; faults call it `name`. Raises PlanFault (where, line, column, why) where it is no TOML."""
+    try:
+        data = load_toml(text)
+    except BadToml as error:
+        why = {"too-large": "recipe-too-long", "depth": "recipe-too-deep"}.get(error.why, error.detail)
+        line = error.line or text.count("\n") + 1
+        raise PlanFault(where=name, line=line, column=error.column, why=why) from error
+    lines = lines_of(text)
+    problems: list[RecipeProblem] = []
+    return _recipe(_Table(data, (), lines, problems), name, text, problems)
+
+
+@cache
+def _noark_fields() -> frozenset[str]:
+    return frozenset(name for kind in metamodel().types.values() for name in kind.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table of the text while it is read: hands out typed values, and tells of what is wrong with them."""
+
+    data: Mapping[str, object]
+    path: Path
+    lines: Mapping[Path, int]
+    problems: list[RecipeProblem]
+
+    @property
+    def line(self) -> int:
+        return nearest_line(self.lines, self.path)
+
+    def line_of(self, *names: str | int) -> int:
+        return nearest_line(self.lines, (*self.path, *names))
+
+    def problem(self, key: str, *names: str | int, **data: object) -> None:
+        self.problems.append(RecipeProblem(self.line_of(*names), key, data))
+
+    def check_keys(self, *known_keys: str) -> None:
+        for name in self.data:
+            if name not in known_keys:
+                near = get_close_matches(name, known_keys, 1)
+                key = "field-outside-fields" if "fields" in known_keys and name in _noark_fields() else "unknown-key"
+                self.problem(key, name, name=name, near=near[0] if near else "", known=", ".join(sorted(known_keys)))
+
+    def typed(self, name: str, kind: type[_T], default: _T) -> _T:
+        value = self.data.get(name, default)
+        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+            return value
+        self.problem("wrong-kind", name, name=name, wanted=_KINDS.get(kind, kind.__name__))
+        return default
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.typed(name, str, default)
+
+    def choice(self, name: str, options: Sequence[str], default: str) -> str:
+        value = self.text(name, default)
+        if value in options:
+            return value
+        near = get_close_matches(value, options, 1)
+        self.problem(
+            "unknown-choice", name, name=name, value=value, near=near[0] if near else "", known=", ".join(options)
+        )
+        return default
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        value = self.data.get(name, [])
+        items = [value] if isinstance(value, str) else value
+        if isinstance(items, list) and all(isinstance(item, str) for item in items):
+            return tuple(items)
+        self.problem("wrong-kind", name, name=name, wanted='"…", ["…"]')
+        return ()
+
+    def value(self, name: str) -> Value | None:
+        if name not in self.data:
+            return None
+        return Value(self.data[name], self.line_of(name))
+
+    def values(self, name: str) -> tuple[Value, ...]:
+        value = self.data.get(name, [])
+        if isinstance(value, list):
+            return tuple(Value(item, self.line_of(name, index)) for index, item in enumerate(value))
+        return (Value(value, self.line_of(name)),)
+
+    def table(self, name: str) -> _Table:
+        return _Table(self.typed(name, dict, {}), (*self.path, name), self.lines, self.problems)
+
+    def tables(self, name: str) -> list[_Table]:
+        """The tables of a list; a single table counts as a list of one."""
+        value = self.data.get(name, [])
+        if isinstance(value, dict):
+            return [self.table(name)]
+        if not isinstance(value, list):
+            self.problem("wrong-kind", name, name=name, wanted="{ … }, [{ … }]")
+            return []
+        tables = []
+        for index, item in enumerate(value):
+            if isinstance(item, dict):
+                tables.append(_Table(item, (*self.path, name, index), self.lines, self.problems))
+            else:
+                self.problem("wrong-kind", name, index, name=name, wanted="{ … }")
+        return tables
+
+    def fields(self, name: str = "fields") -> Fields:
+        table = self.table(name)
+        return {field: Value(raw, table.line_of(field)) for field, raw in table.data.items()}
+
+
+def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) -> Recipe:
+    top.check_keys("source", "target", "personal_data", "skip", "codes", "formats", "defaults", "map")
+    source = top.table("source")
+    kinds = source.texts("kind")
+    shaped = (*(_OF_DATABASES if "database" in kinds else ()), *(_OF_FILES if "files" in kinds else ()))
+    shaped += (*_OF_DATABASES, _OF_PACKAGES) if "eark" in kinds else ()
+    source.check_keys("kind", *shaped)
+    target = _target(top.table("target"))
+    defaults = {kind: top.table("defaults").fields(kind) for kind in top.table("defaults").data}
+    return Recipe(
+        name=name,
+        kinds=kinds,
+        target=target,
+        personal_data=_personal_data(top.table("personal_data")),
+        skips=tuple(_skip(table) for table in top.tables("skip")),
+        codes={kind: top.table("codes").typed(kind, dict, {}) for kind in top.table("codes").data},
+        formats=_formats(top.table("formats"), target.zone),
+        defaults=defaults,
+        maps=tuple(_map(table) for table in top.tables("map")),
+        problems=tuple(problems),
+        data=top.data,
+        text=text,
+    )
+
+
+def _target(table: _Table) -> TargetPlace:
+    table.check_keys(
+        "external_system", "model", "zone", "close", "arkivskaper", "arkiv", "arkivdel", "classification", "follow"
+    )
+    model = table.typed("model", int, 1)
+    if model not in (1, 2, 3, 4):
+        table.problem("unknown-choice", "model", name="model", value=model, near="", known="1, 2, 3, 4")
+        model = 1
+    return TargetPlace(
+        external_system=table.text("external_system"),
+        model=model,
+        zone=_zone(table),
+        close=table.typed("close", bool, True),
+        arkivskaper=_target_rule(table.table("arkivskaper"), "Arkivskaper") if "arkivskaper" in table.data else None,
+        arkiv=_target_rule(table.table("arkiv"), "Arkiv") if "arkiv" in table.data else None,
+        arkivdeler=tuple(_target_rule(part, "Arkivdel") for part in table.tables("arkivdel")),
+        classifications=tuple(
+            _classification(part, index) for index, part in enumerate(table.tables("classification"))
+        ),
+        line=table.line,
+        follow=_follow(table.table("follow")),
+    )
+
+
+def _follow(table: _Table) -> Mapping[str, tuple[str, ...]]:
+    """What of folders that are in the archive already follows their source, by type."""
+    table.check_keys(*FOLLOWED)
+    names_by_kind = {kind: table.texts(kind) for kind in table.data if kind in FOLLOWED}
+    for kind, names in names_by_kind.items():
+        for name in names:
+            if name not in FOLLOWED[kind]:
+                near = get_close_matches(name, FOLLOWED[kind], 1)
+                choices = ", ".join(FOLLOWED[kind])
+                table.problem("unknown-choice", kind, name=kind, value=name, near="".join(near), known=choices)
+    return names_by_kind
+
+
+def _zone(table: _Table) -> str:
+    zone = table.text("zone", "Europe/Oslo")
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        table.problem("unknown-zone", "zone", value=zone)
+        return "Europe/Oslo"
+    return zone
+
+
+def _mode(table: _Table, name: str = "mode") -> Target:
+    return Target(table.choice(name, [mode.value for mode in Target], Target.FIND_OR_CREATE.value))
+
+
+def _target_rule(table: _Table, kind: str) -> TargetRule:
+    table.check_keys("mode", "fields", *(["name"] if kind == "Arkivdel" else []))
+    fields = table.fields()
+    title = fields.get("tittel")
+    name = table.text("name", str(title.raw) if title else "")
+    return TargetRule(table.line, kind, name, _mode(table), fields)
+
+
+def _classification(table: _Table, index: int) -> Classification:
+    table.check_keys(
+        *("name", "mode", "role", "fields", "arkivdel", "separator", "leaf", "leaf_ident", "leaf_title"),
+        *("default_class", "classes", "class_mode"),
+    )
+    fields = table.fields()
+    title = fields.get("tittel")
+    return Classification(
+        line=table.line,
+        name=table.text("name", str(title.raw) if title else ""),
+        mode=_mode(table),
+        primary=table.choice("role", ("primary", "secondary"), "secondary" if index else "primary") == "primary",
+        fields=fields,
+        arkivdeler=table.texts("arkivdel"),
+        separator=table.text("separator", "."),
+        leaf=table.choice("leaf", ("fault", "child"), "fault"),
+        leaf_ident=table.text("leaf_ident", "0"),
+        leaf_title=table.text("leaf_title", "Generelt"),
+        default_class=_declared_class(table.table("default_class")) if "default_class" in table.data else None,
+        classes=tuple(_declared_class(part) for part in table.tables("classes")),
+        class_mode=_mode(table, "class_mode"),
+    )
+
+
+def _declared_class(table: _Table) -> DeclaredClass:
+    table.check_keys("ident", "title", "fields")
+    ident = table.text("ident")
+    if not ident:
+        table.problem("missing-key", name="ident")
+    return DeclaredClass(table.line, ident, table.text("title", ident), table.fields())
+
+
+def _personal_data(table: _Table) -> PersonalData:
+    table.check_keys("identity_numbers", "screening")
+    policy = table.choice("identity_numbers", ("report", "set-aside", "screen"), "report")
+    screening = table.text("screening") or None
+    if policy == "screen" and screening is None:
+        table.problem("missing-key", "identity_numbers", name="screening")
+    return PersonalData(policy, screening, table.line)
+
+
+def _skip(table: _Table) -> SkipRule:
+    table.check_keys("for", "when", "reason")
+    reason = table.value("reason")
+    if reason is None or reason.raw == "":
+        table.problem("missing-key", name="reason")
+    return SkipRule(table.line, table.texts("for"), table.value("when"), reason or Value("", table.line))
+
+
+def _formats(table: _Table, zone: str) -> Formats:
+    table.check_keys("locale", "dates", "decimal", "thousands", "century", "longest")
+    forms = []
+    for index, form in enumerate(table.texts("dates")):
+        try:
+            read_date_form(form)
+            forms.append(form)
+        except ValueRefused:
+            table.problem("date-form", "dates", index, value=form)
+    longest = table.typed("longest", int, 32_000)
+    if longest < 1:
+        table.problem("wrong-kind", "longest", name="longest", wanted=_KINDS[int])
+    return make_formats(
+        Formats(
+            zone=ZoneInfo(zone),
+            locale=table.choice("locale", LOCALES, "nb"),
+            dates=tuple(forms),
+            decimal=table.text("decimal", ","),
+            thousands=table.text("thousands", " "),
+            century=table.typed("century", int, 1950),
+            longest=max(longest, 1),
+        )
+    )
+
+
+def _map(table: _Table) -> MapRule:
+    table.check_keys(*("for", "when", "type", "key", "arkivdel", "parent", "parents", "documents"), *_TRAITS, *_SHORT)
+    return MapRule(
+        line=table.line,
+        kinds=table.texts("for"),
+        when=table.value("when"),
+        type=table.text("type") or None,
+        key=table.value("key"),
+        arkivdel=table.value("arkivdel"),
+        parent=table.value("parent"),
+        parents=tuple(map(_folder, table.tables("parents"))) if "parents" in table.data else None,
+        documents=tuple(map(_document, table.tables("documents"))) if "documents" in table.data else None,
+        fields=_all_fields(table),
+        traits=_traits(table),
+    )
+
+
+def _folder(table: _Table) -> FolderRule:
+    table.check_keys(*("when", "each", "key", "type"), *_TRAITS, *_SHORT)
+    if "key" not in table.data:
+        table.problem("missing-key", name="key")
+    return FolderRule(
+        line=table.line,
+        key=table.value("key"),
+        type=table.text("type") or None,
+        each=table.value("each"),
+        when=table.value("when"),
+        fields=_all_fields(table),
+        traits=_traits(table),
+    )
+
+
+def _document(table: _Table) -> DocumentRule:
+    table.check_keys(*("each", "when", "versions", "notes", "external_ids"), *_SHORT)
+    return DocumentRule(
+        line=table.line,
+        each=table.value("each"),
+        when=table.value("when"),
+        fields=_all_fields(table),
+        traits=_traits(table),
+        versions=tuple(map(_version, table.tables("versions"))) if "versions" in table.data else None,
+    )
+
+
+def _version(table: _Table) -> VersionRule:
+    table.check_keys("content", "each", "when", "fields", "external_ids")
+    return VersionRule(
+        line=table.line,
+        content=table.value("content"),
+        each=table.value("each"),
+        when=table.value("when"),
+        fields=table.fields(),
+        traits=_traits(table),
+    )
+
+
+def _all_fields(table: _Table) -> Fields:
+    """`fields`, with `screening` and `disposal` under their Noark names."""
+    fields = dict(table.fields())
+    screening = table.value("screening")
+    if screening:
+        fields["skjerming"] = screening
+    disposal = table.table("disposal")
+    disposal.check_keys("vedtak", "hjemmel", "bevaringstid")
+    field_names = {"vedtak": "kassasjonsvedtak", "hjemmel": "kassasjonshjemmel", "bevaringstid": "bevaringstid"}
+    for short, field in field_names.items():
+        value = disposal.value(short)
+        if value:
+            fields[field] = value
+    return fields
+
+
+def _traits(table: _Table) -> Traits:
+    parts = [_part(part, section) for section in PART_SECTIONS for part in table.tables(section)]
+    parts += [
+        PartRule("keywords", value.line, "Noekkelord", value, None, {"verdi": Value("= item", value.line)})
+        if value.expression is not None
+        else PartRule("keywords", value.line, "Noekkelord", None, None, {"verdi": value})
+        for value in table.values("keywords")
+    ]
+    return Traits(
+        in_class=_class_rule(table, "class") if "class" in table.data else None,
+        secondary_classes=_class_rules(table, "secondary_classes"),
+        parts=tuple(parts),
+        cross_references=tuple(_cross_reference(part) for part in table.tables("cross_references")),
+        business_metadata=_business_metadata(table.table("business_metadata")),
+    )
+
+
+def _part(table: _Table, section: str) -> PartRule:
+    table.check_keys("type", "each", "when", "fields", *(["by"] if section == "sign_offs" else []))
+    if section == "identifiers" and "type" not in table.data:
+        table.problem("missing-key", name="type")
+    return PartRule(
+        section=section,
+        line=table.line,
+        type=table.text("type") or None,
+        each=table.value("each"),
+        when=table.value("when"),
+        fields=table.fields(),
+        by=table.value("by"),
+    )
+
+
+def _class_rule(table: _Table, name: str) -> ClassRule:
+    if not isinstance(table.data[name], dict):
+        return ClassRule(table.line_of(name), Value(table.data[name], table.line_of(name)))
+    return _class_table(table.table(name))
+
+
+def _class_rules(table: _Table, name: str) -> tuple[ClassRule, ...]:
+    return tuple(_class_table(part) for part in table.tables(name))
+
+
+def _class_table(table: _Table) -> ClassRule:
+    table.check_keys("ident", "title", "titles", "in", "fields")
+    ident = table.value("ident")
+    if ident is None:
+        table.problem("missing-key", name="ident")
+    return ClassRule(
+        line=table.line,
+        ident=ident or Value("", table.line),
+        title=table.value("title"),
+        titles=table.value("titles"),
+        system=table.text("in") or None,
+        fields=table.fields(),
+    )
+
+
+def _cross_reference(table: _Table) -> CrossReference:
+    table.check_keys("to", "key", "from", "each", "when")
+    to = table.choice("to", ("Registrering", "Mappe"), "Registrering")
+    key = table.value("key")
+    if key is None:
+        table.problem("missing-key", name="key")
+    return CrossReference(
+        line=table.line,
+        to=to,
+        key=key or Value("", table.line),
+        made_from=table.choice("from", ("record", "parents"), "parents" if to == "Mappe" else "record"),
+        each=table.value("each"),
+        when=table.value("when"),
+    )
+
+
+def _business_metadata(table: _Table) -> Mapping[str, Mapping[str, tuple[Value, ...]]]:
+    return {
+        group: {field: table.table(group).values(field) for field in table.table(group).data} for group in table.data
+    }

@@ -1,0 +1,99 @@
+"""Pages, JSON and lists about runs, for people and for the case file. Nothing here decides anything.
+
+planned · loaded · certificate   facts, counted        page   facts → HTML (templates/)
+charts                           rows → inline SVG     lists  the CSV behind each number
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any  # facts read back from JSON
+
+from noarkit.airgap.delivery import Receipt
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.verification import VerifyResult
+from noarkit.reports.certificate import certificate_facts, delivery_facts
+from noarkit.reports.lists import write_lists
+from noarkit.reports.page import render
+from noarkit.reports.plan_page import Context, context_of, plan_facts
+from noarkit.reports.run_page import run_facts
+from noarkit.safe import atomic
+
+__all__ = [
+    "Context",
+    "plan_report",
+    "write_certificate",
+    "write_delivery",
+    "write_plan_report",
+    "write_reports",
+    "write_run_report",
+]
+
+
+def write_plan_report(folder: RunFolder, lang: str, context: Context | None = None) -> list[Path]:
+    """plan.html and plan-report.json; without a context that of the last time is kept."""
+    if context is None:
+        context = context_of(plan_report(folder).get("context"))
+    return _write(folder, "plan", "plan-report", plan_facts(folder, context), lang)
+
+
+def write_run_report(folder: RunFolder, lang: str) -> list[Path]:
+    """report.html and report.json of a run that has begun."""
+    return _write(folder, "report", "report", run_facts(folder), lang)
+
+
+def write_reports(folder: RunFolder, lang: str) -> list[Path]:
+    """Everything that is known of a run by now."""
+    paths = write_plan_report(folder, lang)
+    if folder.journal.exists():
+        paths += write_run_report(folder, lang)
+    return paths + write_lists(folder, lang)
+
+
+def write_certificate(
+    folder: RunFolder,
+    verified: VerifyResult,
+    lang: str,
+    *,
+    archive: str,
+    account: str,
+    sample: float,
+    began_s: float,
+    ended_s: float,
+) -> Path:
+    """verify-TIME.html and its JSON; returns the page."""
+    facts = certificate_facts(
+        folder, verified, archive=archive, account=account, sample=sample, began_s=began_s, ended_s=ended_s
+    )
+    name = f"verify-{datetime.fromtimestamp(ended_s, UTC):%Y%m%d-%H%M%S}"
+    return _write(folder, name, name, facts, lang, template="certificate.html")[0]
+
+
+def write_delivery(
+    folder: RunFolder, verified: VerifyResult, receipt: Receipt, key: str, lang: str, *, now_s: float
+) -> Path:
+    """delivered-TIME.html and its JSON: what a receipt, sealed with `key`, says of a run; returns the page."""
+    name = f"delivered-{datetime.fromtimestamp(now_s, UTC):%Y%m%d-%H%M%S}"
+    facts = delivery_facts(folder, verified, receipt, key, now_s)
+    return _write(folder, name, name, facts, lang, template="delivered.html")[0]
+
+
+def _write(
+    folder: RunFolder, page: str, data: str, facts: Mapping[str, object], lang: str, template: str = ""
+) -> list[Path]:
+    html, values = folder.path / f"{page}.html", folder.path / f"{data}.json"
+    atomic.write_text(values, json.dumps(facts, ensure_ascii=False, indent=1) + "\n", mode=0o600)
+    atomic.write_text(html, render(template or f"{page}.html", lang, facts), mode=0o600)
+    return [html, values]
+
+
+def plan_report(folder: RunFolder) -> dict[str, Any]:
+    """The facts of plan-report.json as they were written; nothing where there is none."""
+    try:
+        facts = json.loads((folder.path / "plan-report.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}

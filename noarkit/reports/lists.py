@@ -1,0 +1,144 @@
+"""The lists of a run, behind each number that is shown: CSV that opens in a spreadsheet and cannot act there.
+
+ids.csv        what is in the archive: source key, type, archive id, and whether this run or an earlier one put it there
+set-aside.csv  what is not: set aside by plan or load, or refused by the archive, with code, reason and recipe line
+skipped.csv    what a rule leaves out, with the reason it states      open.csv  what has no outcome yet
+faults.csv     every fault and warning by code, one line a record
+not-in-archive.csv  every value of the source that the archive has no place for
+delivered-ids.csv  delivered-set-aside.csv: the same two of a run that was loaded elsewhere, as its receipt tells them
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+
+from noarkit.graph.losses import in_documents, losses
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import RecordOutcome, outcomes
+from noarkit.safe.csv_files import Cell, write_csv
+from noarkit.words.texts import Texts, explain, texts
+
+DELIVERED = "delivered-"
+NOT_IN_ARCHIVE = "not-in-archive.csv"
+
+
+def write_lists(folder: RunFolder, lang: str) -> list[Path]:
+    """Writes every list, whole or not at all; those that would be empty and optional are left away."""
+    texts_ = texts(lang)
+    rows = {
+        "ids.csv": (("key", "type", "id", "state"), _ids(folder)),
+        "set-aside.csv": (
+            ("key", "state", "code", "meaning", "reason", "recipe_line", "do"),
+            _left_out(folder, texts_),
+        ),
+        "skipped.csv": (("key", "reason"), _skipped(folder, texts_)),
+        "faults.csv": (("code", "meaning", "key", "reason", "recipe_line"), _faults(folder, texts_)),
+    }
+    paths = [write_csv(folder.path / name, head, lines) for name, (head, lines) in rows.items()]
+    loss_path = folder.path / NOT_IN_ARCHIVE
+    if next(_not_in_archive(folder), None) is not None:
+        head = ("record", "object", "element", "value", "line", "code")
+        paths.append(write_csv(loss_path, head, _not_in_archive(folder)))
+    else:
+        loss_path.unlink(missing_ok=True)
+    still = folder.path / "open.csv"
+    if folder.journal.exists() and next(outcomes(folder, "open"), None) is not None:
+        paths.append(
+            write_csv(still, ("key", "type"), ((outcome.key, outcome.type) for outcome in outcomes(folder, "open")))
+        )
+    else:
+        still.unlink(missing_ok=True)
+    return paths
+
+
+def write_delivered_lists(
+    folder: RunFolder, lang: str, told_items: Callable[[], Iterable[Mapping[str, object]]]
+) -> None:
+    """What a receipt tells of each record: where it stands on the other side, or why it does not."""
+    texts_ = texts(lang)
+    arrived = (
+        (_cell(item, "key"), _cell(item, "type"), _cell(item, "id"), _cell(item, "state")) for item in told_items()
+    )
+    ids = (row for row in arrived if row[3] in ("archived", "already_there"))
+    write_csv(folder.path / f"{DELIVERED}ids.csv", ("key", "type", "id", "state"), ids)
+    aside = (item for item in told_items() if item.get("state") in ("set_aside", "refused"))
+    rows = ((_cell(item, "key"), _cell(item, "state"), _cell(item, "code"), _meaning(item, texts_)) for item in aside)
+    write_csv(folder.path / f"{DELIVERED}set-aside.csv", ("key", "state", "code", "meaning"), rows)
+
+
+def _cell(item: Mapping[str, object], name: str) -> Cell:
+    value = item.get(name)
+    return None if value is None else str(value)
+
+
+def _meaning(item: Mapping[str, object], texts_: Texts) -> Cell:
+    return (explain(str(item.get("code")), texts_.lang) or [""])[0]
+
+
+def _ids(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
+    for outcome in outcomes(folder, "archived", "already_there"):
+        yield outcome.key, outcome.type, outcome.id, outcome.state
+
+
+def _left_out(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
+    for outcome in outcomes(folder, "set_aside", "refused"):
+        meaning, _, _, remedy = explain(outcome.code or "", texts_.lang) or ["", "", "", ""]
+        yield outcome.key, outcome.state, outcome.code, meaning, reason_of(outcome, texts_), _line(outcome.data), remedy
+
+
+def _skipped(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
+    for outcome in outcomes(folder, "skipped"):
+        yield outcome.key, texts_.reason(outcome.data.get("reason", ""))
+
+
+def _faults(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
+    for outcome in outcomes(folder, "set_aside", "refused"):
+        yield (
+            outcome.code,
+            (explain(outcome.code or "", texts_.lang) or [""])[0],
+            outcome.key,
+            reason_of(outcome, texts_),
+            _line(outcome.data),
+        )
+    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        rows = db.execute(
+            "SELECT n.code, coalesce(r.key, ''), n.data FROM note n LEFT JOIN record r ON r.n = n.record"
+            " ORDER BY n.code, r.n, n.rowid"
+        )
+        for code, key, data in rows:
+            note = orjson.loads(data)
+            field = note.get("field") or note.get("what") or _dangling(note)
+            yield code, texts_.text("codes", code) if texts_.has("codes", code) else "", key, str(field), _line(note)
+
+
+def _dangling(note: Mapping[str, object]) -> str:
+    """A link that is left out: its name, and the key that it leads to."""
+    return f"{note['name']}: {note['key']}" if note.get("name") and note.get("key") else ""
+
+
+def _not_in_archive(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
+    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        for loss in losses(db):
+            yield loss.record, loss.key, loss.element, loss.value, loss.line or None, loss.code
+        for value, _ in in_documents(db):
+            yield value.record, value.key, value.element, value.value, None, value.code
+
+
+def reason_of(outcome: RecordOutcome, texts_: Texts) -> str:
+    """Why a record was left out, as far as its data tell."""
+    data = outcome.data
+    parts = [str(data[name]) for name in ("type", "field") if data.get(name)]
+    for name in ("why", "description", "what"):
+        if data.get(name):
+            parts.append(texts_.reason(data[name]))
+    return ": ".join(parts)
+
+
+def _line(data: dict[str, object]) -> Cell:
+    line = data.get("line")
+    return line if isinstance(line, int) and line > 0 else None

@@ -1,0 +1,340 @@
+"""The facts of plan.html: what a plan will do, counted from the frozen graph, one query a table, in constant memory."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+import orjson
+
+from noarkit.graph.losses import ElementLosses, carried_values, in_documents, losses, losses_by_element
+from noarkit.graph.store import GraphStore
+from noarkit.loading.folder import RunFolder
+from noarkit.model import metamodel
+from noarkit.model.formats import APPROVAL_STATUSES, classify_format
+from noarkit.recipes import read_recipe
+from noarkit.recipes.screening import undecided_kinds
+from noarkit.reports.page import MOST_PLACES, iso
+from noarkit.version import __version__
+
+PLAN_REPORT_VERSION = 1
+
+_EXAMPLES = 10
+_SCREENABLE = ("AbstraktMappe", "AbstraktRegistrering", "Dokument")
+_MOST_ROWS = 60
+_DATES = ("journaldato", "dokumentetsDato", "saksdato", "moetedato", "opprettetDato")
+# what a person would look for first, of all that only some accounts may write
+_TODAYS = ("opprettetDato", "avsluttetDato", "mappeIdent", "saksaar", "sakssekvensnummer", "registreringsIdent")
+_TODAYS_JOURNAL = ("journalaar", "journalsekvensnummer", "journalpostnummer", "journaldato")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the plan itself does not hold: the recipe's name, the archive it is meant for, and what was asked of it."""
+
+    recipe: str = ""
+    archive: str = ""
+    asked: bool = False
+    hashed: bool = False
+    since: str = ""
+    reappeared: tuple[tuple[str, str], ...] = ()
+    reappeared_count: int = 0
+    hints: int = 0
+    drift: tuple[tuple[str, str, str], ...] = ()
+
+    def as_data(self) -> dict[str, object]:
+        """Plain values, to be read again by `context_of`."""
+        return {
+            "recipe": self.recipe,
+            "archive": self.archive,
+            "asked": self.asked,
+            "hashed": self.hashed,
+            "since": self.since,
+            "reappeared": [list(pair) for pair in self.reappeared],
+            "reappeared_count": self.reappeared_count,
+            "hints": self.hints,
+            "drift": [list(change) for change in self.drift],
+        }
+
+
+def context_of(data: object) -> Context:
+    """The context that an earlier report holds."""
+    if not isinstance(data, dict):
+        return Context()
+    known_fields = {
+        name: data[name]
+        for name in ("recipe", "archive", "asked", "hashed", "since", "reappeared_count", "hints")
+        if name in data
+    }
+    return Context(
+        **known_fields,
+        reappeared=tuple((str(a), str(b)) for a, b in data.get("reappeared", ())),
+        drift=tuple((str(a), str(b), str(c)) for a, b, c in data.get("drift", ())),
+    )
+
+
+def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
+    """All that plan.html shows, as plain JSON values."""
+    graph = GraphStore.open(folder.graph)
+    try:
+        db, plan = graph.db, folder.plan()
+        recipe = graph.meta("recipe") or ""
+        records = dict(db.execute("SELECT state, count(*) FROM record GROUP BY state").fetchall())
+        return {
+            "report": "plan",
+            "version": PLAN_REPORT_VERSION,
+            "noarkit": __version__,
+            "run": folder.name,
+            "plan_sha256": plan["sha256"],
+            "frozen_at": iso(str(plan.get("frozen_at", 0))),
+            "zone": graph.meta("zone") or "UTC",
+            "source": {"kind": graph.meta("source_kind"), "where": graph.meta("source_where")},
+            "external_system": graph.meta("external_system"),
+            "recipe_sha256": hashlib.sha256(recipe.encode()).hexdigest(),
+            "close": graph.meta("close") == "yes",
+            "context": context.as_data(),
+            "records": {name: records.get(name, 0) for name in ("mapped", "already_there", "set_aside", "skipped")},
+            "read": sum(records.values()),
+            "entities": _entities(db),
+            "places": _places(db),
+            "journal": _journal(db),
+            "years": _years(db),
+            **_format_facts(db),
+            "faults": _faults(db),
+            "warnings": _warnings(db),
+            "not_in_archive": lost_facts(db),
+            "accepted_loss": orjson.loads(graph.meta("accepted_loss") or "null"),
+            "skipped": _skipped(db),
+            "screening": _screening(db, recipe),
+            "identity_numbers": _records_noted(db, "W223"),
+            "todays": _todays(db),
+            "examples": _examples(db),
+            "load": {
+                "shards": graph.count("shard", "kind = 'unit'"),
+                "chunks": graph.count("chunk"),
+                "bytes": int(db.execute("SELECT coalesce(sum(size), 0) FROM content").fetchone()[0]),
+                "files": graph.count("content"),
+            },
+        }
+    finally:
+        graph.close()
+
+
+def _screening(db: sqlite3.Connection, recipe: str) -> dict[str, object]:
+    """How many folders and records are screened, by type, and of which kinds of records nobody decided that."""
+    rows = db.execute(
+        "SELECT type, count(*), sum(json_extract(fields, '$.skjerming') IS NOT NULL) FROM entity WHERE unit > 0"
+        " GROUP BY type ORDER BY type"
+    )
+    screenable = [(kind, count, screened) for kind, count, screened in rows if metamodel().family(kind) in _SCREENABLE]
+    return {
+        "types": [{"type": kind, "count": count, "screened": screened} for kind, count, screened in screenable],
+        "screened": sum(screened for *_, screened in screenable),
+        "undecided": [kind for kind, _ in undecided_kinds(read_recipe(recipe))] if recipe else [],
+    }
+
+
+def lost_facts(db: sqlite3.Connection) -> dict[str, object]:
+    """How many values of how many elements the archive has no place for, and the first of each; and `carried`, the same
+    of those that its business-specific metadata keep, and `in_documents` how many stand in documents alone."""
+    times = [(value.element, count) for value, count in in_documents(db)]
+    return {
+        **_element_facts(losses_by_element(losses(db))),
+        "carried": _element_facts(losses_by_element(carried_values(db))),
+        "in_documents": {"values": sum(count for _, count in times), "fields": len({name for name, _ in times})},
+    }
+
+
+def _element_facts(losses_: list[ElementLosses]) -> dict[str, object]:
+    return {
+        "values": sum(loss.count for loss in losses_),
+        "fields": len(losses_),
+        "elements": [loss.as_data() for loss in losses_],
+    }
+
+
+def _entities(db: sqlite3.Connection) -> list[dict[str, object]]:
+    order = {name: place for place, name in enumerate(metamodel().types)}
+    rows = db.execute("SELECT type, count(*), sum(target = 'find') FROM entity GROUP BY type").fetchall()
+    rows.sort(key=lambda row: order.get(row[0], len(order)))
+    return [{"type": kind, "count": count, "found": in_source} for kind, count, in_source in rows]
+
+
+def _places(db: sqlite3.Connection) -> list[dict[str, object]]:
+    """Every fonds, creator and series, with what hangs directly under it."""
+    rows = db.execute(
+        "SELECT e.n, e.type, e.target, coalesce(json_extract(e.fields, '$.tittel'),"
+        " json_extract(e.fields, '$.arkivskaperNavn'), ''),"
+        " (SELECT count(*) FROM entity c WHERE c.parent = e.n AND c.unit = c.n)"
+        " FROM entity e WHERE e.type IN ('Arkiv', 'Arkivskaper', 'Arkivdel', 'Klassifikasjonssystem') ORDER BY e.n"
+    )
+    return [
+        {"type": kind, "target": target, "title": title, "holds": child_count}
+        for _, kind, target, title, child_count in rows
+    ]
+
+
+def _journal(db: sqlite3.Connection) -> dict[str, int]:
+    """Journal posts by the way they went, what is attached to them, and mails that could not be read as such."""
+    rows = db.execute(
+        "SELECT json_extract(fields, '$.journalposttype'), count(*) FROM entity WHERE type = 'Journalpost' GROUP BY 1"
+    )
+    kinds = dict(rows.fetchall())
+    attached = db.execute(
+        "SELECT count(*) FROM entity d JOIN entity p ON p.n = d.parent WHERE d.type = 'Dokument'"
+        " AND p.type = 'Journalpost' AND json_extract(d.fields, '$.tilknyttetRegistreringSom') = 'V'"
+    ).fetchone()[0]
+    came, went = kinds.pop("I", 0), kinds.pop("U", 0)
+    return {
+        "in": came,
+        "out": went,
+        "internal": sum(kinds.values()),
+        "attachments": attached,
+        "unreadable_mails": _records_noted(db, "W217"),
+    }
+
+
+def _years(db: sqlite3.Connection) -> list[dict[str, object]]:
+    dates = ", ".join(f"json_extract(e.fields, '$.{name}')" for name in _DATES)
+    rows = db.execute(
+        f"SELECT coalesce(substr(coalesce({dates}), 1, 4),"  # noqa: S608  # our own words
+        " (SELECT strftime('%Y', min(c.modified_ns) / 1000000000, 'unixepoch') FROM entity x"
+        "  JOIN content c ON c.entity = x.n WHERE x.bundle = e.bundle), '?') AS year, count(*)"
+        " FROM record r JOIN entity e ON e.n = r.root GROUP BY year ORDER BY year"
+    )
+    return [{"year": year, "count": count} for year, count in rows]
+
+
+def _format_facts(db: sqlite3.Connection) -> dict[str, object]:
+    db.create_function("ending", 1, _file_suffix, deterministic=True)
+    counts: Counter[tuple[str, str]] = Counter()
+    sizes: Counter[tuple[str, str]] = Counter()
+    rows = db.execute(
+        "SELECT puid, ending(name) AS end, media_type, count(*), coalesce(sum(size), 0) FROM content GROUP BY 1, 2, 3"
+    )
+    for puid, suffix, media_type, count, size in rows:
+        judgement = classify_format(puid, suffix, media_type)
+        counts[judgement.status, judgement.name] += count
+        sizes[judgement.status, judgement.name] += size
+    ranked = sorted(counts, key=lambda verdict: (-counts[verdict], verdict))
+    formats = [
+        {"format": name, "standing": verdict, "count": counts[verdict, name], "bytes": sizes[verdict, name]}
+        for verdict, name in ranked
+    ]
+    standings = {verdict: sum(counts[key] for key in counts if key[0] == verdict) for verdict in APPROVAL_STATUSES}
+    return {"formats": formats[:_MOST_ROWS], "format_count": len(formats), "standings": standings}
+
+
+def _file_suffix(name: str) -> str:
+    return PurePosixPath(name).suffix.lstrip(".").lower()
+
+
+def _faults(db: sqlite3.Connection) -> list[dict[str, object]]:
+    rows = db.execute(
+        "SELECT code, count(*) FROM record WHERE state = 'set_aside' GROUP BY code ORDER BY code"
+    ).fetchall()
+    return [
+        {
+            "code": code,
+            "count": count,
+            "places": [
+                {"key": key, **_fault_values(data)}
+                for key, data in db.execute(
+                    "SELECT key, data FROM record WHERE state = 'set_aside' AND code = ? ORDER BY n LIMIT ?",
+                    (code, MOST_PLACES),
+                )
+            ],
+        }
+        for code, count in rows
+    ]
+
+
+def _warnings(db: sqlite3.Connection) -> list[dict[str, object]]:
+    rows = db.execute(
+        "SELECT code, count(DISTINCT coalesce(record, -rowid)) FROM note GROUP BY code ORDER BY code"
+    ).fetchall()
+    counted_notes = (
+        "SELECT coalesce(r.key, ''), min(n.data) FROM note n LEFT JOIN record r ON r.n = n.record WHERE n.code = ?"
+        " GROUP BY r.n LIMIT ?"
+    )
+    return [
+        {
+            "code": code,
+            "count": count,
+            "places": [
+                {"key": key, **_fault_values(data)} for key, data in db.execute(counted_notes, (code, _EXAMPLES))
+            ],
+        }
+        for code, count in rows
+    ]
+
+
+def _records_noted(db: sqlite3.Connection, code: str) -> int:
+    return int(db.execute("SELECT count(DISTINCT record) FROM note WHERE code = ?", (code,)).fetchone()[0])
+
+
+def _fault_values(data: str | None) -> dict[str, object]:
+    values = orjson.loads(data) if data else {}
+    return {name: values.get(name) for name in ("why", "type", "field", "line", "what")}
+
+
+def _skipped(db: sqlite3.Connection) -> list[dict[str, object]]:
+    rows = db.execute(
+        "SELECT json_extract(data, '$.reason') AS reason, count(*) FROM record WHERE state = 'skipped'"
+        " GROUP BY reason ORDER BY 2 DESC, reason LIMIT ?",
+        (_MOST_ROWS,),
+    )
+    return [{"reason": reason, "count": count} for reason, count in rows]
+
+
+def _todays(db: sqlite3.Connection) -> list[dict[str, object]]:
+    """Fields that only some accounts may write, and how many entities bring a value of their own."""
+    types, names = metamodel().types, (*_TODAYS, *_TODAYS_JOURNAL)
+    sums = ", ".join(f"""sum(instr(fields, '"{name}":') > 0)""" for name in names)
+    rows = db.execute(f"SELECT type, {sums} FROM entity WHERE target != 'find' GROUP BY type ORDER BY type")  # noqa: S608  # our own words
+    fields = []
+    for kind, *sums_row in rows:
+        for name, count in zip(names, sums_row, strict=True):
+            model_field = types[kind].fields.get(name)
+            if count and model_field is not None and model_field.save == "cw":
+                fields.append({"type": kind, "field": name, "given": count})
+    return fields
+
+
+def _examples(db: sqlite3.Connection) -> list[dict[str, object]]:
+    """Ten records drawn by a hash of their keys: the same plan shows the same ten."""
+    db.create_function(
+        "lot", 1, lambda key: hashlib.sha256(key.encode("utf-8", "replace")).hexdigest(), deterministic=True
+    )
+    sample = db.execute(
+        "SELECT n, key FROM record WHERE state = 'mapped' AND root IS NOT NULL ORDER BY lot(key), n LIMIT ?",
+        (_EXAMPLES,),
+    ).fetchall()
+    return [{"key": key, "entities": list(_record_facts(db, n))} for n, key in sorted(sample)]
+
+
+def _record_facts(db: sqlite3.Connection, record: int) -> Iterator[dict[str, object]]:
+    root = db.execute(
+        "SELECT e.n, e.bundle FROM record r JOIN entity e ON e.n = r.root WHERE r.n = ?", (record,)
+    ).fetchone()
+    depths: dict[int | None, int] = {}
+    parent = db.execute("SELECT parent FROM entity WHERE n = ?", (root[0],)).fetchone()[0]
+    above = db.execute(
+        "SELECT type, json_extract(fields, '$.tittel') FROM entity WHERE n = ?", (parent or 0,)
+    ).fetchone()
+    if above:
+        yield {"type": above[0], "depth": 0, "fields": [["tittel", above[1]]], "file": None, "above": True}
+    rows = db.execute(
+        "SELECT e.n, e.type, e.parent, e.fields, c.name, c.size, c.media_type FROM entity e"
+        " LEFT JOIN content c ON c.entity = e.n WHERE e.bundle = ? ORDER BY e.n LIMIT 40",
+        (root[1],),
+    )
+    for n, kind, mother, fields, name, size, media_type in rows:
+        depths[n] = depths.get(mother, 0) + 1
+        file = {"name": name, "bytes": size, "media_type": media_type} if name is not None else None
+        shown_fields = [[field, value] for field, value in orjson.loads(fields).items() if value is not None]
+        yield {"type": kind, "depth": depths[n], "fields": shown_fields, "file": file, "above": False}

@@ -1,0 +1,123 @@
+"""The report of a validation, as the facts of one page, as JSON, and as rows of CSV."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, get_args
+
+from noarkit.forms.findings import LEVELS, Count, Outcome, Place, ValidateResult
+from noarkit.reports.page import MOST_PLACES, render
+from noarkit.safe import atomic
+from noarkit.safe.csv_files import write_csv
+from noarkit.version import __version__
+from noarkit.words.texts import Texts, texts
+
+ReportFormat = Literal["html", "json", "csv"]
+REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
+VALIDATION_VERSION = 1
+
+_YEARS = ("N908", "N914")
+_CHARTED = {"N912", "N917", "N923"}
+_MOST_BARS = 12
+
+
+def write_validation(report: ValidateResult, path: Path, kind: ReportFormat, lang: str) -> None:
+    """Writes the report of a validation to `path`, whole or not at all."""
+    texts_ = texts(lang)
+    if kind == "csv":
+        head = [texts_.say(f"validation.{name}") for name in ("code", "level", "file", "line", "unit", "what")]
+        write_csv(path, head, _rows(report, texts_))
+        return
+    if kind == "html":
+        text = render("validation.html", lang, validation_facts(report, texts_))
+    else:
+        text = json.dumps(validation_facts(report, texts_), ensure_ascii=False, indent=1) + "\n"
+    atomic.write_text(path, text, mode=0o600)
+
+
+def validation_facts(report: ValidateResult, texts_: Texts) -> dict[str, object]:
+    """All that the page shows, as plain JSON values, with every place that was kept."""
+    broken_rules = {outcome.rule.code: outcome for outcome in report.outcomes}
+    return {
+        "report": "validation",
+        "version": VALIDATION_VERSION,
+        "noarkit": __version__,
+        "package": report.package,
+        "form": report.form,
+        "form_version": report.version,
+        "valid": report.valid,
+        "numbers": {level: report.number(level) for level in LEVELS if level != "info"},
+        "seconds": report.seconds,
+        "summary": {name: list(words) for name, words in report.summary.items()},
+        "rules": [
+            {
+                "code": rule.code,
+                "level": rule.level,
+                "area": rule.area,
+                "cites": list(rule.cites),
+                "title": texts_.text("rules", rule.code, "title"),
+                "count": broken_rules[rule.code].count if rule.code in broken_rules else 0,
+            }
+            for rule in report.rules
+            if rule.level != "info"
+        ],
+        "findings": [_finding_facts(outcome, texts_) for outcome in report.outcomes],
+        "counts": [_count(count, texts_) for count in report.counts],
+        "shown": MOST_PLACES,
+    }
+
+
+def place_sentence(code: str, place: Place, texts_: Texts) -> str:
+    """What is wrong at one place, in a sentence."""
+    return texts_.fill(texts_.forms("rules", code, "told"), place.data)
+
+
+def _finding_facts(outcome: Outcome, texts_: Texts) -> dict[str, object]:
+    rule = outcome.rule
+    return {
+        "code": rule.code,
+        "level": rule.level,
+        "cites": list(rule.cites),
+        "title": texts_.text("rules", rule.code, "title"),
+        "count": outcome.count,
+        "places": [
+            {
+                "file": place.file,
+                "line": place.line,
+                "system_id": place.system_id,
+                "told": place_sentence(rule.code, place, texts_),
+                "data": dict(place.data),
+            }
+            for place in outcome.places
+        ],
+    }
+
+
+def _count(count: Count, texts_: Texts) -> dict[str, object]:
+    code = count.rule.code
+    rows = [{"labels": list(labels), "count": number} for labels, number in count.rows]
+    labelled = [(" · ".join(word for word in labels if word) or "–", number) for labels, number in count.rows]
+    chart = "columns" if code in _YEARS else "bars" if code in _CHARTED else ""
+    if chart == "bars":
+        labelled = sorted(labelled, key=lambda row: -row[1])[:_MOST_BARS]
+    return {
+        "code": code,
+        "cites": list(count.rule.cites),
+        "title": texts_.text("rules", code, "title"),
+        "total": count.total,
+        "rest": count.remaining,
+        "rows": rows,
+        "chart": chart,
+        "labelled": labelled if chart and len(labelled) > 1 else [],
+    }
+
+
+def _rows(report: ValidateResult, texts_: Texts) -> Iterator[tuple[str, ...]]:
+    for outcome in report.outcomes:
+        code = outcome.rule.code
+        for place in outcome.places:
+            line = "" if place.line is None else str(place.line)
+            sentence = place_sentence(code, place, texts_)
+            yield code, texts_.say(f"level.{outcome.rule.level}"), place.file, line, place.system_id or "", sentence

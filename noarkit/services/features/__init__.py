@@ -1,0 +1,14 @@
+"""The feature-management connector: definitions with their versions, decisions and reviews, and the audit log.
+
+settings      the settings of a connection, and their defaults
+calls         the REST calls, one method for each
+definitions   what is archived of a definition, and what is removed
+streams       definitions, versions, decisions, reviews and audit entries as items
+writing       changes on request, and their commands
+consent       access to the tools for assistants
+"""
+
+from noarkit.services.features.service import Features, open_login, open_service
+from noarkit.services.features.write_calls import run_command
+
+__all__ = ["Features", "open_login", "open_service", "run_command"]

@@ -1,0 +1,77 @@
+"""Paged lists of the service: pages from 1, at most a hundred rows, and a `nextPage` in five spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from starlette.responses import JSONResponse, Response
+
+from noarkit.services.features.standin.shapes import Record
+
+MOST = 100
+
+
+class Refusal(Exception):
+    """An error answer of the service."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+def refusal_response(refusal: Refusal) -> Response:
+    """Builds an error answer."""
+    return JSONResponse({"status": refusal.status, "message": refusal.message}, refusal.status)
+
+
+def single_object(data: Mapping[str, object] | None, message: str, status: int = 200) -> Response:
+    """Builds the answer with one object. Raises `Refusal` if there is none."""
+    if data is None:
+        raise Refusal(404, "Not found")
+    return JSONResponse({"message": message, "data": dict(data)}, status)
+
+
+def list_page(
+    ids: Sequence[str], query: Mapping[str, str], path: str, show: Callable[[str], Record | None]
+) -> Response:
+    """Builds one page of objects looked up by id."""
+    limit, page = min(_count(query, "limit", MOST), MOST), _count(query, "page", 1)
+    begin = (page - 1) * limit
+    data = [item for item_id in ids[begin : begin + limit] if (item := show(item_id)) is not None]
+    more = begin + limit < len(ids)
+    pagination = {
+        "itemsPerPage": limit,
+        "pageNumber": page,
+        "nextPage": _next(path, page + 1, limit) if more else None,
+        "previousPage": f"?page={page - 1}&limit={limit}" if page > 1 else None,
+        "totalItems": len(ids),
+    }
+    return JSONResponse({"message": "Listed.", "data": data, "pagination": pagination})
+
+
+def whole_list(rows: Sequence[Record], *, per_page: int | None = None) -> Response:
+    """Builds an unpaged list, or one with its own pagination."""
+    body: Record = {"message": "Listed.", "data": list(rows)}
+    if per_page is not None:
+        body["pagination"] = {"itemsPerPage": per_page, "pageNumber": 1, "nextPage": None, "previousPage": None}
+    return JSONResponse(body)
+
+
+def _next(path: str, page: int, limit: int) -> str:
+    query = f"?page={page}&limit={limit}"
+    spelt = (
+        f"service.example{path}{query}",
+        f"{path}{query}",
+        query,
+        f"/console/v1/wrong{query}",
+        f"https://elsewhere.example{path}{query}",
+    )
+    return spelt[page % len(spelt)]
+
+
+def _count(query: Mapping[str, str], name: str, default: int) -> int:
+    text = query.get(name) or str(default)
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 10**9:
+        raise Refusal(400, f"{name} must be a positive number")
+    return int(text)

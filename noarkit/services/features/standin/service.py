@@ -1,0 +1,241 @@
+"""The stand-in server of the feature-management service: keys, the two rate windows, and routing."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import httpx
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from noarkit.services.features.standin.calls import Calls, object_type
+from noarkit.services.features.standin.data import Store
+from noarkit.services.features.standin.evaluation import Evaluation
+from noarkit.services.features.standin.lists import Refusal, refusal_response
+from noarkit.services.standins.call import Call, CallHandler, UnreadableCall, has_tools, make_endpoint, service
+from noarkit.services.standins.consent import consent_redirect, form_of, issue_tokens
+from noarkit.services.standins.control import Control, JsonObject, switches
+from noarkit.services.standins.hooks import Delivery, Hooks
+from noarkit.services.standins.issuer import Issuer, TokenPolicy, TokenRefusal
+from noarkit.services.standins.server import StandinSpec
+from noarkit.services.standins.windows import Windows
+
+_LIMITS = ((100, 10.0), (900, 900.0))
+_ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+_KEY, _VERSION = "service-api-key", "service-api-version"
+_API_VERSION = "20240601"
+
+
+@dataclass(slots=True)
+class Features:
+    """The stand-in. Options: `audit=N` entries, `reads=counted` in the windows, `key=read` for a key that only reads,
+    `personal=refused` for an owner who lets nobody have a key, `retries=a,b,…` of webhooks."""
+
+    url: str
+    spec: StandinSpec
+    store: Store = field(init=False)
+    windows: Windows = field(init=False)
+    calls: Calls = field(init=False)
+    evaluation: Evaluation = field(init=False)
+    issuer: Issuer = field(init=False)
+    hooks: Hooks = field(init=False)
+    control: Control = field(default_factory=Control)
+    read_key: str = field(default_factory=lambda: "console-read" + secrets.token_urlsafe(24))
+    write_key: str = field(default_factory=lambda: "console-write" + secrets.token_urlsafe(24))
+    server_key: str = field(default_factory=lambda: "secret-" + secrets.token_urlsafe(24))
+    hook_secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    hook_url: str = ""
+
+    def __post_init__(self) -> None:
+        audit = int(self.spec.options.get("audit", str(10 * self.spec.records)))
+        self.store = Store(self.spec.records, audit, self.spec.seed)
+        self.windows = Windows(self.spec.limits if self.spec.limits is not None else _LIMITS)
+        self.calls = Calls(self.store, self.notify)
+        self.evaluation = Evaluation(self.store, self.send_to_webhook)
+        policy = TokenPolicy(
+            "standin-client", secrets.token_urlsafe(24), self.spec.lifetime_s, rotates=True, needs_pkce=True
+        )
+        self.issuer = Issuer(policy)
+        self.hooks = Hooks.of(self.spec.options)
+
+    def settings(self) -> Mapping[str, object]:
+        """The settings of a connection to it."""
+        common: dict[str, object] = {
+            "console_api_url": self.url,
+            "http_api_url": self.url,
+            "client_id": self.issuer.policy.client_id,
+        }
+        if self.spec.limits is not None:
+            common["rates"] = self.spec.rates()
+        if self.spec.options.get("reads") != "counted":
+            common["read_rates"] = []
+        return common
+
+    def secrets(self) -> Mapping[str, str]:
+        """A read-only console key, one that writes too, a server's secret key, and the secret of webhooks."""
+        all_secrets = {"api_key": self.read_key, "server_key": self.server_key, "webhook_secret": self.hook_secret}
+        write_secret = {} if self.spec.options.get("key") == "read" else {"write_key": self.write_key}
+        return {**all_secrets, **write_secret, "client_secret": self.issuer.policy.client_secret}
+
+    @property
+    def app(self) -> Starlette:
+        """The web application."""
+        console = partial(self._answer, {"read": self.read_key, "write": self.write_key}, self.calls.answer)
+        evaluation = partial(self._answer, {"": self.server_key}, self.evaluation.answer)
+        routes = [
+            Route("/oauth/authorize", self._consent, methods=["GET"]),
+            Route("/oauth/token", self._token, methods=["POST"]),
+            Route("/console/v1/{rest:path}", make_endpoint(console, "/console/v1"), methods=_ALL),
+            self._switches(),
+        ]
+        checks = Route("/v1/{what:path}", make_endpoint(evaluation, "/v1"), methods=["POST"])
+        if not has_tools():
+            return service([*routes, checks])
+        from noarkit.services.features.standin import mcp_servers
+        from noarkit.services.standins.mcp_gate import Gate
+
+        servers = mcp_servers.servers(self.calls, self.windows, self._may_write)
+        return service([*routes, checks], Gate(self.control.take, self._refuse_tool_call, servers))
+
+    def close(self) -> None:
+        """Stops the webhook thread."""
+        self.hooks.close()
+
+    def notify(self, kind: str, definition_id: str, action: str) -> None:
+        """Notifies the webhook of a changed definition, signed over the raw bytes."""
+        metadata = {
+            "type": object_type(kind),
+            "name": definition_id,
+            "action": action,
+            "projectID": self.store.project_id,
+        }
+        event = {"eventName": "service::config_change", "timestamp": int(time.time() * 1_000), "metadata": metadata}
+        self.send_to_webhook({"data": [{**event, "user": {"name": "Konsollen"}}]})
+
+    def send_to_webhook(self, message: object) -> None:
+        """Sends a message to the webhook, if there is one."""
+        if self.hook_url:
+            body = json.dumps(message, ensure_ascii=False).encode()
+            self.hooks.send(Delivery(self.hook_url, body, lambda: sign_message(self.hook_secret, body)))
+
+    def _answer(self, keys: Mapping[str, str], handler: CallHandler, call: Call) -> Response:
+        try:
+            return self._refuse_call(call, keys) or handler(call)
+        except UnreadableCall as error:
+            return refusal_response(Refusal(400, str(error)))
+        except Refusal as refusal:
+            return refusal_response(refusal)
+
+    def _refuse_call(self, call: Call, keys: Mapping[str, str]) -> Response | None:
+        """Returns the refusal of an unauthenticated call; `keys` are valid for their method, "" for any."""
+        trouble = self.control.take(call.path)
+        if trouble is not None:
+            return trouble
+        key_shown = call.headers.get(_KEY, "")
+        if not any(hmac.compare_digest(key_shown.encode(), key.encode()) for key in keys.values()):
+            raise Refusal(401, f"Invalid API key for this endpoint. Key: {key_shown}")
+        if call.headers.get(_VERSION, _API_VERSION) != _API_VERSION:
+            raise Refusal(400, "Unknown API version")
+        writes = call.method != "GET"
+        if writes and "write" in keys and not hmac.compare_digest(key_shown.encode(), keys["write"].encode()):
+            raise Refusal(403, "This key may only read")
+        is_counted = writes or self.spec.options.get("reads") == "counted"
+        if is_counted and self.windows.enter() > 0:
+            return JSONResponse({"message": "Too many requests"}, 429)
+        return None
+
+    def _refuse_tool_call(self, path: str, headers: Mapping[str, str], query: str) -> Response | None:
+        """Returns the refusal of a tool call without a console key or a person's consent; None for one that may go
+        on."""
+        key_shown = headers.get(_KEY, "")
+        is_known = any(hmac.compare_digest(key_shown.encode(), key.encode()) for key in (self.read_key, self.write_key))
+        if is_known or self.issuer.is_good(headers.get("authorization", "").removeprefix("Bearer ")):
+            return None
+        return refusal_response(Refusal(401, f"Invalid API key. Key: {key_shown}"))
+
+    def _may_write(self, headers: Mapping[str, str]) -> bool:
+        """True if the caller of a tool may change something."""
+        key = headers.get(_KEY, "")
+        return not key or hmac.compare_digest(key.encode(), self.write_key.encode())
+
+    async def _consent(self, request: Request) -> Response:
+        refuses = self.spec.options.get("personal") == "refused"
+        return consent_redirect(request, self.issuer, denial="access_denied" if refuses else "")
+
+    async def _token(self, request: Request) -> Response:
+        form = await form_of(request)
+        try:
+            self.issuer.check_client(form.get("client_id", ""), form.get("client_secret", ""))
+            return JSONResponse(issue_tokens(self.issuer, form))
+        except TokenRefusal as refusal:
+            return JSONResponse({"error": refusal.error}, refusal.status)
+
+    def _switches(self) -> Route:
+        verbs = {
+            "change": self._change,
+            "webhook": lambda arguments: {"verified": self._set_up(str(arguments["url"]))},
+            "expire": lambda arguments: self.issuer.expire(),
+            "tell": lambda arguments: self.send_to_webhook(arguments["message"]),
+        }
+        return switches(self.control, verbs, self._counts)
+
+    def _change(self, arguments: JsonObject) -> None:
+        for definition in arguments.get("definitions", []):
+            self.store.save(definition["kind"], definition["id"], definition.get("members", {}))
+        for definition in arguments.get("gone", []):
+            self.store.delete(definition["kind"], definition["id"])
+        for definition in arguments.get("unlisted", []):
+            self.store.unlisted.add((definition["kind"], definition["id"]))
+        for definition in arguments.get("reviews", []):
+            self.store.reviews_changed[(definition["kind"], definition["id"])] = definition["reviews"]
+
+    def _counts(self) -> dict[str, object]:
+        return {
+            "limits": self.windows.summary(),
+            "definitions": sum(len(self.store.ids(kind)) for kind in self.store.counts),
+            "checks": self.evaluation.checks,
+            "exposures": self.evaluation.exposures,
+            "events": self.evaluation.events,
+            "keys_read": self.calls.keys_read,
+            "people_read": self.calls.people_read,
+            "reviews_read": self.calls.reviews_read,
+            "project": self.store.project_id,
+            "deliveries": self.hooks.summary(),
+        }
+
+    def _set_up(self, url: str) -> bool:
+        """Verifies the address of a webhook; only then it gets messages."""
+        code = secrets.token_hex(8)
+        message = {"data": {"event": "url_verification", "verification_code": code}}
+        try:
+            answer = httpx.post(url, json=message, trust_env=False, timeout=10.0)
+            good = answer.status_code == 200 and answer.json() == {"verification_code": code}
+        except (httpx.HTTPError, ValueError):
+            good = False  # no answer, or not by a webhook receiver
+        self.hook_url = url if good else ""
+        return good
+
+
+def standin(url: str, spec: StandinSpec) -> Features:
+    """Builds the stand-in for an address."""
+    return Features(url, spec)
+
+
+def sign_message(secret: str, body: bytes) -> dict[str, str]:
+    """Builds the signature headers of a webhook message."""
+    stamp = str(int(time.time() * 1_000))
+    digest = hmac.new(secret.encode(), f"v0:{stamp}:".encode() + body, hashlib.sha256).hexdigest()
+    return {
+        "Content-Type": "application/json",
+        "X-Service-Request-Timestamp": stamp,
+        "X-Service-Signature": f"v0={digest}",
+    }

@@ -1,5 +1,0 @@
-"""Bags as sources: their files are records, proven by the manifests."""
-
-from noarkit.sources.bag.source import KIND, BagSource, find_bag
-
-__all__ = ["KIND", "BagSource", "find_bag"]

@@ -1,8 +1,0 @@
-"""DIAS packages as sources: the Noark 5 extract in one is read as an extract, other content file by file.
-
-source   the content of a package that holds no extract
-"""
-
-from noarkit.sources.dias.source import KIND, DiasSource, find_dias
-
-__all__ = ["KIND", "DiasSource", "find_dias"]

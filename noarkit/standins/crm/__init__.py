@@ -1,5 +1,0 @@
-"""Stand-in of a CRM: modules, records, notes, attachments, emails, bulk reads, notifications and MCP servers."""
-
-from noarkit.standins.crm.service import standin
-
-__all__ = ["standin"]

@@ -1,5 +1,0 @@
-"""Stand-in of a feature-management service: definitions with versions, reviews, audit log, evaluation, webhooks."""
-
-from noarkit.standins.features.service import standin
-
-__all__ = ["standin"]

@@ -1,5 +1,0 @@
-"""Stand-in of a spend service: entries with receipts, export jobs, registers, signed webhooks."""
-
-from noarkit.standins.spend.service import standin
-
-__all__ = ["standin"]

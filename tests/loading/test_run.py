@@ -1,0 +1,242 @@
+"""A run from first to last: locked, frozen, stopped tidily, and its numbers always add up."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from noarkit.errors import ArchiveAway, JournalFault, NotLetIn, PlanChanged, RunLocked
+from noarkit.events import Event
+from noarkit.graph.store import GraphStore
+from noarkit.loading.coordinator import Coordinator, CoordinatorDeps, StopRequest
+from noarkit.loading.engines.processes import ProcessWorkers
+from noarkit.loading.journal import Journal
+from noarkit.loading.lease import ChunkDone, Guard, Lease, Outcome, RunFacts, ShardDone, ShardStopped
+from noarkit.loading.numbers import numbers, outcomes
+from tests.loading.conftest import Opened
+from tests.loading.journey import SYSTEM, Journey, copied, record
+from tests.loading.trouble import Schedule
+
+CONTENTS = {f"{n}": f"content {n}".encode() for n in range(12)}
+RECORDS = [record(key, f"f{int(key) // 3}", content) for key, content in CONTENTS.items()]
+
+
+@pytest.fixture
+def journey(root: Path) -> Journey:
+    """Twelve records in four folders, planned."""
+    made = Journey(root, dict(CONTENTS))
+    made.plan(RECORDS)
+    return made
+
+
+def test_a_run_tells_its_story_and_its_numbers(journey: Journey, opened: Opened) -> None:
+    loaded = journey.once(opened(journey))
+    assert (loaded.exit_code, loaded.state, loaded.numbers.archived) == (0, "done", 12)
+    names = [event.name for event in journey.told]
+    assert names[0] == "preflight"
+    assert names.count("shard_started") == names.count("shard_done") > 2
+    assert loaded.numbers.bytes == sum(map(len, CONTENTS.values()))
+    assert {one.state for one in outcomes(journey.folder)} == {"archived"}
+    assert all(one.id for one in outcomes(journey.folder))
+
+
+def test_a_run_that_is_done_asks_nothing_of_the_archive_but_who_it_is(journey: Journey, opened: Opened) -> None:
+    service = opened(journey)
+    journey.once(service)
+    counting = Schedule("upload", 10_000)
+    journey.once(service, counting)
+    assert counting.seen == 0
+    assert journey.keys(service).most_common(1)[0][1] == 1
+
+
+def test_a_run_that_is_held_names_its_holder(journey: Journey, opened: Opened) -> None:
+    service = opened(journey)
+    with journey.folder.locked(), pytest.raises(RunLocked) as told:
+        journey.once(service)
+    assert told.value.exit_code == 9
+    assert f"process {os.getpid()} on " in str(told.value.data["owner"])
+    assert journey.once(service).exit_code == 0
+
+
+def test_a_plan_that_was_changed_is_not_loaded(journey: Journey, opened: Opened) -> None:
+    graph = GraphStore.open(journey.folder.graph, read_only=False)
+    graph.db.execute("UPDATE entity SET fields = replace(fields, 'record 3', 'record X')")
+    graph.close()
+    service = opened(journey)
+    with pytest.raises(PlanChanged):
+        journey.once(service)
+    assert journey.count(service, "Basisregistrering") == 0
+
+
+def test_a_plan_that_was_changed_between_two_calls_is_not_gone_on_with(journey: Journey, opened: Opened) -> None:
+    service = opened(journey)
+    journey.once(service, Schedule("transaction:401:before", 8))
+    graph = GraphStore.open(journey.folder.graph, read_only=False)
+    graph.db.execute("UPDATE content SET locator = '0' WHERE locator = '11'")
+    graph.close()
+    with pytest.raises(PlanChanged):
+        journey.once(service)
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "exit_code"), [("transaction:401:before", "F320", 6), ("query:401:before", "F320", 6)]
+)
+def test_an_archive_fault_pauses_the_run_with_its_own_exit_code(
+    kind: str, code: str, exit_code: int, archive_template: Path, tmp_path: Path, opened: Opened
+) -> None:
+    for step in itertools.count(1):  # the first that comes after preflight, each on an archive of its own
+        copied(archive_template, tmp_path / str(step) / "archive")
+        journey = Journey(tmp_path / str(step), dict(CONTENTS))
+        journey.plan(RECORDS)
+        service = opened(journey)
+        try:
+            loaded = journey.once(service, Schedule(kind, step))
+        except NotLetIn:
+            continue
+        break
+    stopped = [event for event in journey.told if event.name == "shard_stopped"]
+    assert [event.data["code"] for event in stopped] == ["F320"]
+    assert (loaded.exit_code, loaded.state) == (6, "paused")
+    assert loaded.numbers.add_up
+    assert journey.once(service).numbers.archived == 12
+
+
+def test_a_journal_fault_stops_the_run_at_once(journey: Journey, opened: Opened) -> None:
+    service = opened(journey)
+    with pytest.raises(JournalFault):
+        journey.once(service, Schedule("journal:fault:before", 12))
+    assert journey.once(service).numbers.archived + journey.once(service).numbers.already_there == 12
+
+
+@pytest.mark.parametrize("after", [1, 4, 9])
+def test_a_run_that_is_asked_to_stop_drains_and_goes_on_where_it_was(
+    after: int, journey: Journey, opened: Opened
+) -> None:
+    service = opened(journey)
+    stopping = StopRequest()
+
+    class Told(list[Event]):
+        def append(self, event: Event) -> None:
+            super().append(event)
+            if len(self) == after:
+                stopping.ask(143, "SIGTERM")
+
+    journey.told = Told()
+    loaded = journey.once(service, stopping=stopping)
+    assert (loaded.exit_code, loaded.state, loaded.numbers.in_doubt) == (143, "paused", 0)
+    assert 0 < loaded.numbers.open <= 12
+    journey.told = []
+    assert journey.once(service).numbers.archived == 12
+    assert set(journey.keys(service).values()) == {1}
+
+
+def test_the_gravest_reason_to_stop_is_kept() -> None:
+    stopping = StopRequest()
+    stopping.ask(11, "limit")
+    stopping.ask(143, "SIGTERM")
+    assert (stopping.exit_code, stopping.reason) == (11, "limit")
+    stopping.ask(10, "disk")
+    assert stopping.exit_code == 10
+
+
+@dataclass
+class Script:
+    """Workers that say what a test lets them say."""
+
+    answers: Callable[[Lease], list[Outcome]]
+    leases: list[Lease] = field(default_factory=list)
+    stopped: bool = False
+    _said: list[tuple[int, Outcome]] = field(default_factory=list)
+
+    @property
+    def free(self) -> int:
+        return 2
+
+    def start(self, lease: Lease) -> None:
+        self.leases.append(lease)
+        self._said += [(lease.shard, outcome) for outcome in self.answers(lease)]
+
+    def outcomes(self) -> list[tuple[int, Outcome]]:
+        said, self._said = self._said, []
+        return said
+
+    def ask_to_stop(self) -> None:
+        self.stopped = True
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def coordinated(journey: Journey, script: Script) -> tuple[int, Journal]:
+    journal = Journal(journey.folder.journal)
+    graph = journey.folder.open_graph()
+    journal.adopt(graph)
+    facts = RunFacts("plan", SYSTEM, True, True, True, 60.0)
+    given = CoordinatorDeps(
+        journal, graph, facts, lambda shard: Guard(f"g{shard}", "1"), journey.told.append, lambda: 777.0
+    )
+    exit_code = Coordinator(given, script, StopRequest()).run()
+    graph.close()
+    return exit_code, journal
+
+
+def all_done(lease: Lease) -> list[Outcome]:
+    made = [ChunkDone(task.key, {task.last[2]: "1"}, guard_version="2") for task in lease.tasks]
+    return [*made, ShardDone(lease.shard)]
+
+
+def test_the_spine_goes_first_and_alone_and_every_lease_has_durable_intents(journey: Journey) -> None:
+    script = Script(all_done)
+    exit_code, journal = coordinated(journey, script)
+    assert exit_code == 0
+    assert [lease.kind for lease in script.leases] == ["spine", *("unit" for _ in script.leases[1:])]
+    assert journal.open_shards() == []
+    assert set(journal.chunk_counts()) == {"done"}
+    assert journal.guard(1) == Guard("g1", "2")
+    assert all(lease.guard == Guard(f"g{lease.shard}", "1") for lease in script.leases)
+    journal.close()
+
+
+def test_a_worker_that_is_lost_leaves_its_open_chunks_in_doubt_and_the_run_pauses(journey: Journey) -> None:
+    def lost(lease: Lease) -> list[Outcome]:
+        return all_done(lease) if lease.kind == "spine" else [ShardStopped(lease.shard, "F431", 5)]
+
+    exit_code, journal = coordinated(journey, Script(lost))
+    assert exit_code == 5
+    doubtful = [task for number, _ in journal.open_shards() for task in journal.tasks(number) if task.sent_at == 777.0]
+    assert doubtful
+    assert journal.chunk_counts()["in_doubt"] == len(doubtful)
+    assert numbers(journey.folder).add_up
+    journal.close()
+
+
+def test_the_gravest_exit_code_of_several_shards_wins_and_the_others_are_asked_to_stop(journey: Journey) -> None:
+    def failing(lease: Lease) -> list[Outcome]:
+        code = {1: ArchiveAway.exit_code, 2: NotLetIn.exit_code}.get(lease.shard)
+        return all_done(lease) if code is None else [ShardStopped(lease.shard, "F3xx", code)]
+
+    script = Script(failing)
+    exit_code, journal = coordinated(journey, script)
+    assert (exit_code, script.stopped) == (6, True)
+    journal.close()
+
+
+def test_a_child_that_dies_is_told_as_a_lost_worker(journey: Journey) -> None:
+    def workshop() -> object:
+        os._exit(9)
+
+    workers = ProcessWorkers(workshop, 1)  # type: ignore[arg-type]  # a workshop that kills its worker
+    facts = RunFacts("plan", SYSTEM, True, True, True, 60.0)
+    workers.start(Lease(3, "unit", 1, facts, (), {}, None))
+    said: list[tuple[int, Outcome]] = []
+    while not said:
+        said = workers.outcomes()
+    workers.close()
+    ((shard, outcome),) = said
+    assert isinstance(outcome, ShardStopped)
+    assert (shard, outcome.code, outcome.exit_code) == (3, "F431", 5)

@@ -1,0 +1,43 @@
+"""Connections to a stand-in or a scripted service, and what they list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from noarkit.events import ignore_event
+from noarkit.services.features import Features, open_service
+from noarkit.services.pace import Clock
+from noarkit.services.port import Item, ServiceItem, Window
+from tests.services.scripted import VirtualClock
+from tests.services.standing import Standing
+
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+def connected(to: Standing, folder: Path, **more: object) -> Iterator[Features]:
+    """A service with a state of its own."""
+    clock = VirtualClock(datetime.now(UTC).timestamp())
+    settings = {"state": str(folder / "state"), **more}
+    service = open_service(to.connection(settings), Clock(clock.now_s, clock.sleep_s))
+    try:
+        yield service
+    finally:
+        service.close()
+
+
+def scripted(held: Standing, folder: Path, url: str, **more: object) -> Iterator[Features]:
+    """A connection to a service that answers as it is told."""
+    yield from connected(held, folder, console_api_url=url, http_api_url=url, **more)
+
+
+def all_of(service: Features, name: str, since: datetime | None = None, until: datetime = LATER) -> list[ServiceItem]:
+    """The items of a stream."""
+    stream = next(stream for stream in service.streams() if stream.name == name)
+    return list(service.items(stream, Window(since, until), ignore_event))
+
+
+def items_of(service: Features, name: str, since: datetime | None = None) -> list[Item]:
+    """Those that are no tidings."""
+    return [one for one in all_of(service, name, since) if isinstance(one, Item)]

@@ -1,0 +1,181 @@
+"""Reports tell what was found, in both languages, escaped, and the command ends with the exit code of what it found."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from noarkit.cli.main import main
+from noarkit.forms.validation import ValidateResult, validate
+from noarkit.reports.validation_page import write_validation
+from noarkit.words.texts import LANGUAGES, texts
+from samples.packages.bad import BAD
+from samples.packages.make import write_good
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test works in an empty folder."""
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    for name in [name for name in os.environ if name.startswith("NOARKIT_")]:
+        monkeypatch.delenv(name)
+
+
+def broken(folder: Path, code: str) -> Path:
+    """The package that breaks a rule."""
+    next(bad for bad in BAD if bad.code == code).draft().write(folder)
+    return folder
+
+
+def run(*arguments: str) -> int:
+    """The exit code of a command line."""
+    return main(arguments, {"HOME": "/nonexistent"})
+
+
+class Text(HTMLParser):
+    """The text of a page, and that nothing in it leads outside or runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.tags: list[str] = []
+        self._style = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self._style = tag == "style"
+        assert tag not in ("script", "link", "img", "iframe")
+        for name, value in attrs:
+            assert not name.startswith("on")
+            if name in ("href", "src"):
+                assert value is not None and value.startswith("#")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._style = False
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and not self._style:
+            self.words.append(" ".join(data.split()))
+
+
+def page_of(report: ValidateResult, folder: Path, lang: str) -> Text:
+    """The page of a report, read."""
+    write_validation(report, folder / "page.html", "html", lang)
+    page = Text()
+    page.feed((folder / "page.html").read_text("utf-8"))
+    return page
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_page_tells_first_what_was_validated_then_rules_places_and_counts(lang: str, tmp_path: Path) -> None:
+    report = validate(broken(tmp_path / "package", "N322"))
+    words = page_of(report, tmp_path, lang).words
+    told = texts(lang)
+    order = [
+        told.text("say", "validation.title"),
+        "Prøve kommune",
+        told.text("say", "validation.rules"),
+        told.text("rules", "N322", "title"),
+        told.text("say", "validation.counts"),
+        told.text("rules", "N902", "title"),
+    ]
+    places = [words.index(word) for word in order]
+    assert places == sorted(places)
+    assert any("Under behandling" in word for word in words[places[2] :])
+    assert any("2019-01-01 – 2019-12-31" in word for word in words)
+
+
+def test_a_page_says_when_all_is_well(tmp_path: Path) -> None:
+    write_good(tmp_path / "package", "5.0")
+    words = page_of(validate(tmp_path / "package"), tmp_path, "en").words
+    assert "The package is valid, with remarks." in words
+
+
+def test_what_a_package_holds_is_escaped(tmp_path: Path) -> None:
+    folder = broken(tmp_path / "package", "N350")
+    path = folder / "arkivstruktur.xml"
+    path.write_text(path.read_text("utf-8").replace(">4711<", f">{SCRIPT.replace('<', '&lt;')}<"), "utf-8")
+    report = validate(folder)
+    page = page_of(report, tmp_path, "en")
+    assert any(SCRIPT in word for word in page.words)
+    assert SCRIPT not in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_json_holds_every_place_and_count(tmp_path: Path) -> None:
+    report = validate(broken(tmp_path / "package", "N304"))
+    write_validation(report, tmp_path / "report.json", "json", "en")
+    data = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    assert data["report"] == "validation" and data["valid"] is False
+    finding = next(one for one in data["findings"] if one["code"] == "N304")
+    assert finding["cites"] == ["N5.48"] and finding["count"] == 1
+    place = finding["places"][0]
+    assert place["file"] == "arkivstruktur.xml" and place["line"] and place["system_id"]
+    assert {one["code"] for one in data["counts"]} >= {"N901", "N912", "N923"}
+    assert {one["code"] for one in data["rules"] if one["count"]} == report.codes
+
+
+def test_rows_are_one_a_place_and_no_formula_gets_through(tmp_path: Path) -> None:
+    folder = broken(tmp_path / "package", "N004")
+    (folder / "=cmd.txt").write_text("?")
+    write_validation(validate(folder), tmp_path / "rows.csv", "csv", "nb")
+    text = (tmp_path / "rows.csv").read_text("utf-8-sig")
+    rows = list(csv.reader(text.splitlines(), delimiter=";"))
+    assert rows[0] == ["Kode", "Nivå", "Fil", "Linje", "systemID", "Hva"]
+    assert {row[2] for row in rows if row[0] == "N004"} == {"notat.txt", "'=cmd.txt"}
+
+
+@pytest.mark.parametrize(("code", "exit_code"), [("N304", 4), ("N309", 0)])
+def test_the_exit_code_tells_errors_from_warnings(
+    code: str, exit_code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = broken(tmp_path / "package", code)
+    assert run("validate", str(folder), "--lang", "nb") == exit_code
+    out, err = capsys.readouterr()
+    assert re.search(rf"^{code}  (feil|advarsel)  1 ", out, re.MULTILINE)
+    assert ("Ikke gyldig. Feil: 1" in err) == bool(exit_code)
+    assert sorted(path.name for path in Path.cwd().iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["html", "json", "csv"])
+def test_a_report_is_written_where_we_are_or_where_it_is_asked_for(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = broken(tmp_path / "delivery", "N309")
+    assert run("validate", str(folder), "--report", kind) == 0
+    assert (Path.cwd() / f"delivery-validation.{kind}").stat().st_size > 100
+    assert run("validate", str(folder), "--report", kind, "-o", "mine") == 0
+    assert (Path.cwd() / "mine").is_file()
+    assert "mine" in capsys.readouterr().out
+
+
+def test_a_report_never_goes_into_the_package(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = broken(tmp_path / "package", "N309")
+    before = sorted(folder.rglob("*"))
+    assert run("validate", str(folder), "--report", "html", "-o", str(folder / "report.html")) == 2
+    assert "the report must not lie in the package" in capsys.readouterr().err.lower()
+    assert run("validate", str(folder), "-o", "report.html") == 2
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_lines_for_scripts_end_with_a_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = broken(tmp_path / "package", "N301")
+    assert run("validate", str(folder), "--json") == 4
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {line["event"] for line in lines} == {"validating", "finding", "summary"}
+    assert {line["code"] for line in lines if line["event"] == "finding"} == {"N102", "N301"}
+    assert lines[-1]["errors"] == 1 and lines[-1]["warnings"] == 6 and lines[-1]["exit"] == 4
+
+
+def test_what_is_no_package_is_told_as_that(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("validate", str(tmp_path / "work")) == 4
+    assert "F500" in capsys.readouterr().err
