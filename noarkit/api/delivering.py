@@ -140,8 +140,8 @@ def extract(
 
 @dataclass(frozen=True, slots=True)
 class FondsResult:
-    """What became of one fonds of an archive: the package that was made, that stood there before (`extracted` is None and
-    `fault` too), or why there is none."""
+    """What became of one fonds of an archive: the package that was made, that stood there before (neither `extracted`
+    nor `fault`), or why there is none."""
 
     id: str
     title: str

@@ -23,9 +23,9 @@ _STEPS = {
     "opened and judged": "from noarkit.forms.container.storage import open_storage; open_storage(place)",
     "validate, until content is read": (
         "from noarkit.forms.bagit.rules import run; run._hashed_in_passing = lambda *_: iter(());"
-        " from noarkit.validate import validate; validate(place)"
+        " from noarkit.forms.validation import validate; validate(place)"
     ),
-    "validate, whole": "from noarkit.validate import validate; assert validate(place).valid",
+    "validate, whole": "from noarkit.forms.validation import validate; assert validate(place).valid",
     "plan: opened, until the first record": (
         "from noarkit.forms.finders import open_source; from noarkit.events import ignore_event;"
         " next(iter(open_source(str(place)).records(ignore_event)))"

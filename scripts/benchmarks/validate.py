@@ -31,7 +31,7 @@ taken = time.perf_counter() - began
 used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
 print(taken, sum(one.ru_utime + one.ru_stime for one in used), used[0].ru_maxrss // 1024, used[1].ru_maxrss // 1024)
 """
-_OURS = "from noarkit.validate import validate; assert validate(Path(sys.argv[1])).valid"
+_OURS = "from noarkit.forms.validation import validate; assert validate(Path(sys.argv[1])).valid"
 _FLOOR = "from scripts.benchmarks.validate import _floor; _floor(Path(sys.argv[1]))"
 
 

@@ -89,7 +89,9 @@ def test_killed_at_any_step_it_leaves_no_file_and_no_child_and_the_next_report_i
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     before, undisturbed = state_of(thousands), timeless(validate(thousands))
-    code = "import sys; from pathlib import Path; from noarkit.validate import validate\nprint('on', flush=True)\n"
+    code = (
+        "import sys; from pathlib import Path; from noarkit.forms.validation import validate\nprint('on', flush=True)\n"
+    )
     code += "validate(Path(sys.argv[1]), listener=lambda event: print('on', flush=True))"
     environment = {**os.environ, "TMPDIR": str(scratch), "SQLITE_TMPDIR": str(scratch)}
     with subprocess.Popen(
