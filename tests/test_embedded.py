@@ -67,10 +67,9 @@ def test_the_codes_of_an_archive_that_is_yet_to_be_made_are_those_that_a_new_one
     expected = starter_codes()
     with open_embedded(tmp_path / "archive") as archive:
         types = metamodel().types
-        answered = {
-            (entry["type"], entry["field"]): {value["code"] for value in entry["values"]}
-            for entry in wire(archive).call("GET", "code-lists").json()["results"]
-        }
+        lists = wire(archive).call("GET", "code-lists").json()["results"]
+    assert isinstance(lists, list)
+    answered = {(entry["type"], entry["field"]): {value["code"] for value in entry["values"]} for entry in lists}
     assert len(answered) > 20
     for (type_name, field), codes in answered.items():
         name = types[type_name].fields[field].code_list

@@ -6,11 +6,9 @@ and gets its name in one step, and the work folder goes.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -19,7 +17,7 @@ from pathlib import Path
 
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
-from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, RunLocked, UsageFault
+from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction import account, not_in_form
 from noarkit.extraction.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble
@@ -36,6 +34,7 @@ from noarkit.extraction.workers import PoolSize, WorkerPool
 from noarkit.forms.noark5.schemas import VsmField, VsmGroup
 from noarkit.forms.noark5.write.packing import is_packed, pack
 from noarkit.safe.atomic import sweep, sync_folder, write_text
+from noarkit.safe.locks import claimed
 
 _PACKAGE = "package"
 _NAMING = "naming.json"
@@ -284,15 +283,5 @@ def _give_name(package: Path, target: Path) -> None:
 @contextmanager
 def _locked(work: Path) -> Iterator[None]:
     """Holds the work folder for this process; the lock dies with it."""
-    handle = os.open(work / "extract.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as cause:
-            owner = os.pread(handle, 200, 0).decode("utf-8", "replace").strip()
-            raise RunLocked(where=str(work), owner=owner) from cause
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+    with claimed(work / "extract.lock", str(work)):
         yield
-    finally:
-        os.close(handle)

@@ -18,6 +18,7 @@ from typing import Protocol, Self
 from noarkit.errors import RunFault
 from noarkit.forms.noark5.child_process import detach_child
 from noarkit.safe.children import may_fork
+from noarkit.safe.processors import usable_processors
 
 MOST_WORKERS = 4
 _PATIENCE_S = 0.5
@@ -99,7 +100,7 @@ class Worker:
 def default_count() -> int:
     """One for each processor this process may use, some at most, and two that end sooner; none for one processor, or
     beside threads of others."""
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    processors = usable_processors()
     return 0 if processors < 2 or not may_fork() else min(processors, MOST_WORKERS) + 2
 
 

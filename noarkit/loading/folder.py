@@ -7,7 +7,6 @@ run.log  plan.html  report.html  faults.csv  set-aside.csv  ids.csv  verify-*.ht
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -17,10 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.errors import JournalFault, RunLocked
+from noarkit.errors import JournalFault
 from noarkit.graph.store import GraphStore
 from noarkit.loading.journal import Journal
 from noarkit.safe import atomic
+from noarkit.safe.locks import claimed, try_lock
 
 _NOTE = re.compile(r"process (\d+) on (.*)\Z")
 
@@ -85,30 +85,16 @@ class RunFolder:
             return None
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return note
+            return None if try_lock(handle, shared=True) else note
         finally:
             os.close(handle)
-        return None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Holds the run for this process; the lock dies with it. RunLocked tells who holds it."""
         path = self.path / "run.lock"
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as cause:
-                owner = os.pread(handle, 200, 0).decode("utf-8", "replace").strip()
-                raise RunLocked(where=str(self.path), owner=owner) from cause
-            with atomic.no_room(path):
-                os.ftruncate(handle, 0)
-                os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        with claimed(path, str(self.path)):
             yield
-        finally:
-            os.close(handle)
 
 
 def _has_ended(note: str) -> bool:

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from noarkit.safe.locks import try_lock
+
 _OURS = "noarkit-own-"
 _COMING = "noarkit-new-"  # it bears its name once it is locked
 
@@ -44,7 +46,8 @@ def _create(purpose: str) -> tuple[Path, int]:
     sweep(home)
     temporary = Path(tempfile.mkdtemp(prefix=_COMING, dir=home))
     lock = os.open(temporary, os.O_RDONLY) if sys.platform != "win32" else -1
-    _locked(lock)
+    if lock >= 0:
+        try_lock(lock)
     folder = temporary.with_name(f"{_OURS}{purpose}-{temporary.name.removeprefix(_COMING)}")
     temporary.rename(folder)
     return folder, lock
@@ -66,20 +69,7 @@ def sweep(home: Path) -> None:
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 status = os.fstat(lock)
-                if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and _locked(lock):
+                if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and try_lock(lock):
                     shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(lock)
-
-
-def _locked(lock: int) -> bool:
-    """Whether the folder is held by us now."""
-    if sys.platform == "win32":
-        return False
-    import fcntl
-
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

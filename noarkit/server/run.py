@@ -11,7 +11,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,9 +19,10 @@ from types import FrameType
 
 import uvicorn
 
-from noarkit.errors import ConfigFault, RunLocked
+from noarkit.errors import ConfigFault
 from noarkit.safe import atomic, tls
 from noarkit.safe.connections import LOOP
+from noarkit.safe.locks import claimed
 from noarkit.server.areas import all_routes, open_service
 from noarkit.server.asgi import ArchiveApp, Streaming
 from noarkit.server.connection import ArchiveConnection
@@ -82,7 +82,7 @@ def serve(
     """
     address = address or Address()
     data_dir.mkdir(parents=True, exist_ok=True)
-    with _lock_folder(data_dir), _listen(address) as listener, _log_to(data_dir / LOG_FILE):
+    with claimed(data_dir / _LOCK_FILE, str(data_dir)), _listen(address) as listener, _log_to(data_dir / LOG_FILE):
         with contextlib.suppress(PermissionError):  # a folder of another owner is for that owner to close
             data_dir.chmod(0o700)
         with atomic.no_room(data_dir / "archive.db"):
@@ -239,33 +239,6 @@ def _listen(address: Address) -> Iterator[socket.socket]:
         yield listener
     finally:
         listener.close()
-
-
-@contextlib.contextmanager
-def _lock_folder(data_dir: Path) -> Iterator[None]:
-    """Locks the folder for this process, by a file lock that the system drops when the process dies."""
-    with (data_dir / _LOCK_FILE).open("a+", encoding="utf-8") as lock:
-        try:
-            _lock(lock.fileno())
-        except OSError as fault:
-            lock.seek(0)
-            raise RunLocked(where=str(data_dir), owner=lock.read(200).strip()) from fault
-        with atomic.no_room(data_dir / _LOCK_FILE):
-            lock.truncate(0)
-            lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-            lock.flush()
-        yield
-
-
-def _lock(descriptor: int) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextlib.contextmanager

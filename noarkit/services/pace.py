@@ -7,7 +7,6 @@ exceeded there either. If a service asks us to wait, all calls wait (`hold_back`
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 import threading
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from noarkit.errors import AllowanceSpent, ConfigFault, ServiceBusy
+from noarkit.safe.locks import wait_for_lock
 
 _REPORT_WAIT_FROM_S = 5.0
 _LONGEST_CALL_S = 300.0
@@ -294,7 +294,7 @@ def _open_log(path: Path) -> sqlite3.Connection:
     """Opens the file under a lock: only one process may switch to WAL and create the tables."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        wait_for_lock(folder)
         db = sqlite3.connect(path, isolation_level=None, timeout=30.0, check_same_thread=False)
         for word in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=OFF", *_TABLES):
             db.execute(word)

@@ -23,6 +23,7 @@ import orjson
 from noarkit.errors import PackageFault
 from noarkit.forms.container.digests import Hashed, copy_files, hash_files, path_text
 from noarkit.safe.children import child_environment
+from noarkit.safe.processors import usable_processors
 
 LARGE_BYTES = 2 * 1024 * 1024
 BATCH_FILES = 125
@@ -45,7 +46,7 @@ Batch = tuple[Task, ...]
 
 def default_width() -> int:
     """So many at once: the processors this process may use, eight at most."""
-    return min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    return min(8, usable_processors())
 
 
 class HashPool:

@@ -7,7 +7,6 @@ process holds it, and `hands` as long as any of its children may still write.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from noarkit.errors import RunLocked, UnsafeMember
+from noarkit.safe.locks import try_lock
 from noarkit.safe.paths import twin_key
 
 Kind = Literal["payload", "tag"]
@@ -225,11 +225,9 @@ def _packaged_file(row: tuple[str, Kind, str, int, str, int, int, int]) -> Packa
 def _wait_for_lock(lock_fd: int, where: str) -> None:
     """Waits for the children of a build that was killed: they end with what they were about to write."""
     for _ in range(_PATIENCE):
-        try:
-            fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if try_lock(lock_fd):
             return
-        except BlockingIOError:
-            time.sleep(0.02)
+        time.sleep(0.02)
     raise RunLocked(where=where)
 
 

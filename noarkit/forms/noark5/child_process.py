@@ -22,6 +22,7 @@ from multiprocessing.connection import Connection
 
 from noarkit.errors import PackageFault
 from noarkit.safe.children import may_fork
+from noarkit.safe.processors import usable_processors
 
 _BATCH_SIZE = 100
 _PIPE_BYTES = 1024 * 1024
@@ -30,7 +31,7 @@ _PR_SET_PDEATHSIG = 1
 
 def can_use_child() -> bool:
     """True where a child starts in milliseconds and has a processor to run on."""
-    return may_fork() and len(os.sched_getaffinity(0)) > 1
+    return may_fork() and usable_processors() > 1
 
 
 def detach_child(parent: int, own: int, *, at_once: bool = True) -> None:

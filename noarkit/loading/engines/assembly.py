@@ -42,6 +42,7 @@ from noarkit.loading.run import LoadSettings, load
 from noarkit.model import metamodel
 from noarkit.records import Source
 from noarkit.safe.children import is_single_threaded
+from noarkit.safe.processors import usable_processors
 from noarkit.version import __version__
 
 _MOST_WORKERS = 4
@@ -287,7 +288,7 @@ def fault_of(code: str, data: dict[str, object]) -> NoarkitError:
 
 def worker_count(count: int | None) -> int:
     """How many workers a run gets; 0 is none but this process."""
-    return count if count is not None else min(os.cpu_count() or 1, _MOST_WORKERS)
+    return count if count is not None else min(usable_processors(), _MOST_WORKERS)
 
 
 def _workers(run: RunFolder, source: Source, target: ArchiveTarget, options: LoadOptions) -> Workers:

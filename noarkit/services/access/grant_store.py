@@ -7,7 +7,6 @@ our disk. So the new pair is on disk before it is used, and one process at a tim
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import stat
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from noarkit.errors import SecretFault
 from noarkit.safe.atomic import write_bytes
+from noarkit.safe.locks import held_lock
 
 _MODE = 0o600
 _MOST_BYTES = 64 * 1024
@@ -87,12 +87,8 @@ class GrantStore:
     def locked(self) -> Iterator[None]:
         """Holds the file lock, so that no other process renews meanwhile."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with held_lock(self.path.with_suffix(".lock")):
             yield
-        finally:
-            os.close(lock)
 
 
 def _read_grant(content: bytes, location: str) -> Grant:

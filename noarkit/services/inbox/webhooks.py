@@ -7,12 +7,11 @@ no configuration for them. While one secret replaces another, both are valid.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 
 from noarkit.errors import SecretFault
 from noarkit.safe.atomic import write_bytes
+from noarkit.safe.locks import held_lock
 from noarkit.secrets import Secret
 from noarkit.services.settings import Connection
 
@@ -89,14 +89,8 @@ def _place(connection: Connection) -> Path:
     return connection.state_file("webhooks.json")
 
 
-@contextmanager
-def _lock(connection: Connection) -> Iterator[None]:
-    lock = os.open(connection.state_file("webhooks.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
+def _lock(connection: Connection) -> AbstractContextManager[None]:
+    return held_lock(connection.state_file("webhooks.lock"))
 
 
 def _write(connection: Connection, webhooks: Iterable[Webhook]) -> None:

@@ -6,7 +6,6 @@ The folder `.noarkit-….part` beside the target holds what was fixed at the fir
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +16,7 @@ from types import MappingProxyType
 
 from noarkit.errors import PackageFault, RunLocked, UsageFault
 from noarkit.safe.atomic import is_temporary, sync_folder, write_text
+from noarkit.safe.locks import try_lock
 
 
 class BuildState:
@@ -39,8 +39,7 @@ class BuildState:
         self._home.mkdir(exist_ok=True)
         self._lock = os.open(self._home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(self._lock).st_ino != (self._home / "lock").stat().st_ino:
+            if not try_lock(self._lock) or os.fstat(self._lock).st_ino != (self._home / "lock").stat().st_ino:
                 raise BlockingIOError  # another cleared up between our two steps
         except (BlockingIOError, FileNotFoundError) as error:
             os.close(self._lock)

@@ -5,7 +5,6 @@ Nothing is written but a temporary database, which the system removes when the p
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -41,6 +40,7 @@ from noarkit.forms.noark5.rules.walk_state import FILE, Bounds
 from noarkit.safe.children import is_single_threaded
 from noarkit.safe.growing import lines_of
 from noarkit.safe.paths import has_file
+from noarkit.safe.processors import usable_processors
 
 FORM = "noark5"
 LARGE_BYTES = 8 * 1024 * 1024
@@ -146,7 +146,7 @@ def _count(root: Path, options: Noark5ValidateOptions) -> int:
     if options.workers is not None:
         return options.workers
     size = sum(entry.stat().st_size for entry in root.iterdir() if entry.is_file())
-    return os.cpu_count() or 1 if size > LARGE_BYTES and is_single_threaded() else 0
+    return usable_processors() if size > LARGE_BYTES and is_single_threaded() else 0
 
 
 def _names(root: Path) -> frozenset[str]:
