@@ -102,7 +102,7 @@ from noarkit.errors.archive import (
     TransferStalled,
     TrustFault,
 )
-from noarkit.errors.base import GRAVITY, NoarkitError, causes, gravest
+from noarkit.errors.base import GRAVITY, NoarkitError, causes, fault_from_code, gravest
 from noarkit.errors.package import (
     HostileInput,
     NotDepositable,
@@ -240,5 +240,6 @@ __all__ = [
     "VerifyMismatch",
     "WorkerLost",
     "causes",
+    "fault_from_code",
     "gravest",
 ]

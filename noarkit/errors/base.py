@@ -42,3 +42,13 @@ class NoarkitError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return partial(type(self), **self.data), ()
+
+
+def fault_from_code(code: str, data: Mapping[str, object]) -> NoarkitError:
+    """The fault with a code, made again from its data, as a worker or another machine met it."""
+    kinds = list(NoarkitError.__subclasses__())
+    for kind in kinds:
+        if vars(kind).get("code") == code:
+            return kind(**data)
+        kinds.extend(kind.__subclasses__())
+    return NoarkitError(error=code, **data)

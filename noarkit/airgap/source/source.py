@@ -14,9 +14,8 @@ from typing import BinaryIO
 
 import orjson
 
-from noarkit import errors
 from noarkit.airgap.source.index import connect_index, read_origin
-from noarkit.errors import ItemUnreadable, ItemVanished, SourceFault, SourceGone
+from noarkit.errors import ItemUnreadable, ItemVanished, SourceFault, SourceGone, fault_from_code
 from noarkit.events import Event, Listener
 from noarkit.forms.container.locators import MemberReader, MemberStream
 from noarkit.forms.container.plain_files import open_below
@@ -125,7 +124,5 @@ def _item(key: str, state: str, code: str | None, data: str | None) -> SourceIte
 
 def _rebuild_fault(code: str, data: Mapping[str, object], locator: str) -> SourceFault:
     """The fault that the sender met, once more; nothing but a fault of an item is taken from a bundle."""
-    for kind in vars(errors).values():
-        if isinstance(kind, type) and issubclass(kind, SourceFault) and kind.code == code and kind.exit_code == 3:
-            return kind(**{"key": locator, **data})
-    return ItemUnreadable(key=locator, why=code)
+    fault = fault_from_code(code, {"key": locator, **data})
+    return fault if isinstance(fault, SourceFault) and fault.exit_code == 3 else ItemUnreadable(key=locator, why=code)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from noarkit.forms.eark import spec
-from noarkit.forms.eark.write.markup import escaped
+from noarkit.safe.xml_text import escape_attribute
 
 METS_XSD, XLINK_XSD, PREMIS_XSD = "noarkit-mets.xsd", "noarkit-xlink.xsd", "noarkit-premis.xsd"
 CSIP_XSD, SIP_XSD = "noarkit-csip.xsd", "noarkit-sip.xsd"
@@ -238,7 +238,7 @@ def _list(name: str, values: Sequence[str]) -> str:
 
 
 def _restriction(values: Sequence[str]) -> str:
-    enumeration = "".join(f'<xs:enumeration value="{escaped(value)}"/>' for value in values)
+    enumeration = "".join(f'<xs:enumeration value="{escape_attribute(value)}"/>' for value in values)
     return f'<xs:restriction base="xs:string">{enumeration}</xs:restriction>'
 
 

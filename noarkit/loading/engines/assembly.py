@@ -21,7 +21,15 @@ from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
 from noarkit.archive.retry import RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
-from noarkit.errors import ChecksumDiffers, NoarkitError, OtherArchive, RunLocked, UsageFault, gravest
+from noarkit.errors import (
+    ChecksumDiffers,
+    NoarkitError,
+    OtherArchive,
+    RunLocked,
+    UsageFault,
+    fault_from_code,
+    gravest,
+)
 from noarkit.events import Event, Listener, combine_listeners
 from noarkit.graph.store import GraphStore
 from noarkit.loading import preflight
@@ -111,7 +119,7 @@ class _RunEvents:
         if event.name == "shard_stopped":
             data = {name: value for name, value in event.data.items() if name not in ("shard", "code")}
             code = str(event.data.get("code"))
-            self.faults.setdefault(code, fault_of(code, data))
+            self.faults.setdefault(code, fault_from_code(code, data))
         elif event.name == "chunk_done":
             self.objects_made += int(str(event.data.get("made", 0)))
 
@@ -274,16 +282,6 @@ def code_lists(archive: Archive) -> dict[str, frozenset[str]]:
         if field is not None and field.code_list:
             codes[field.code_list] = frozenset(code.code for code in code_list.values)
     return codes
-
-
-def fault_of(code: str, data: dict[str, object]) -> NoarkitError:
-    """Makes the fault of a code and its data, as a worker met it."""
-    from noarkit import errors
-
-    for kind in vars(errors).values():
-        if isinstance(kind, type) and issubclass(kind, NoarkitError) and kind.code == code:
-            return kind(**data)
-    return NoarkitError(error=code, **data)
 
 
 def worker_count(count: int | None) -> int:

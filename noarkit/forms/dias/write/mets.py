@@ -21,9 +21,10 @@ from noarkit.forms.dias.spec import (
     href_of,
     mime_of,
 )
-from noarkit.forms.dias.write.markup import HEAD, attributes, element, quoted
+from noarkit.forms.dias.write.markup import HEAD, attributes, element
 from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder, Party, Person, System
 from noarkit.forms.metadata.model import OtherAgent
+from noarkit.safe.xml_text import escape_attribute
 
 ROLES = ("CREATOR", "EDITOR", "ARCHIVIST", "PRESERVATION", "DISSEMINATOR", "CUSTODIAN", "IPOWNER", "OTHER")
 TYPES = ("INDIVIDUAL", "ORGANIZATION", "OTHER")
@@ -126,7 +127,7 @@ def _file(number: int, path: str, mime: str, size_bytes: int, sealed: tuple[str,
     return (
         f'<file ID="fileId_{number}"{owned} MIMETYPE="{mime}" SIZE="{size_bytes}" CREATED="{created}"'
         f' CHECKSUM="{sha256}" CHECKSUMTYPE="SHA-256" USE="Datafile"><FLocat LOCTYPE="URL" xlink:type="simple"'
-        f' xlink:href="{quoted(href_of(path))}"/></file>\n'
+        f' xlink:href="{escape_attribute(href_of(path))}"/></file>\n'
     )
 
 

@@ -19,7 +19,7 @@ from noarkit.forms.dias.spec import (
     extension_of,
     href_of,
 )
-from noarkit.forms.dias.write.markup import HEAD, attributes, element, text
+from noarkit.forms.dias.write.markup import HEAD, attributes, element
 from noarkit.forms.dias.write.mets import Facts
 from noarkit.forms.dias.write.order import SOFTWARE, DiasOrder
 from noarkit.forms.metadata.model import Event, EventAgent, FileFacts
@@ -33,6 +33,7 @@ from noarkit.forms.metadata.provenance import (
     with_valid_time,
 )
 from noarkit.safe.portable import is_portable_name_of
+from noarkit.safe.xml_text import escape_text
 
 CREATION = "Creation"
 EVENT_TYPES = ("Adjustment", "Disposal", "Migration", "Creation", "Ingestion", "Deletion")
@@ -182,7 +183,7 @@ def _file_format(file_facts: FileFacts, extension: str, fixity: str) -> str:
 
 
 def _format(name: str, fixity: str = "") -> str:
-    designation = f"<formatDesignation><formatName>{text(name)}</formatName></formatDesignation>"
+    designation = f"<formatDesignation><formatName>{escape_text(name)}</formatName></formatDesignation>"
     return f"<compositionLevel>0</compositionLevel>\n{fixity}<format>{designation}</format>\n"
 
 

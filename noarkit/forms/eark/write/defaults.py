@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from noarkit.forms.eark import spec
-from noarkit.forms.eark.write.markup import escaped
 from noarkit.forms.eark.write.order import (
     DEFAULT_CATEGORY,
     DEFAULT_CONTENT_TYPE,
@@ -18,6 +17,7 @@ from noarkit.forms.eark.write.order import (
     Representation,
     submitter,
 )
+from noarkit.safe.xml_text import escape_attribute
 
 _MD_TYPES = (("ead", "EAD"), ("eac", "EAC-CPF"), ("dc", "DC"), ("mods", "MODS"), ("premis", "PREMIS"), ("lido", "LIDO"))
 DC = "http://purl.org/dc/elements/1.1/"
@@ -81,7 +81,7 @@ def _with_md_type(file: MetadataFile) -> MetadataFile:
 def _dublin_core(order: EarkOrder) -> MetadataFile:
     creators = [agent.name for agent in order.agents if agent.role == "ARCHIVIST"]
     dc_fields = [("title", order.label), *(("creator", name) for name in creators), ("identifier", order.object_id)]
-    lines = "".join(f"  <dc:{name}>{escaped(value)}</dc:{name}>\n" for name, value in dc_fields)
+    lines = "".join(f"  <dc:{name}>{escape_attribute(value)}</dc:{name}>\n" for name, value in dc_fields)
     text = f'<?xml version="1.0" encoding="UTF-8"?>\n<metadata xmlns:dc="{DC}">\n{lines}</metadata>\n'
     return MetadataFile(DESCRIPTION, text.encode(), "DC", media_type="application/xml")
 

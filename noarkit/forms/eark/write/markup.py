@@ -9,31 +9,16 @@ from time import gmtime
 from urllib.parse import quote
 
 from noarkit.forms.container.digests import modified_ns
+from noarkit.safe.xml_text import escape_attribute
 
-_SPECIAL = re.compile(r"[&<>\"\x00-\x1f\ud800-\udfff\ufffe\uffff]")
-_NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
-_REPLACEMENT = "\ufffd"
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.~/-]*")
 _FIRST_SECOND = -62135596800  # year 1
 _LAST_SECOND = 253402300799  # year 9999
 
 
-def escaped(text: str) -> str:
-    """Text as it stands in an attribute or element; what XML forbids becomes U+FFFD.
-
-    >>> escaped("a & b\\x01")
-    'a &amp; b\ufffd'
-    """
-    return _SPECIAL.sub(_replace_special, text) if _SPECIAL.search(text) else text
-
-
-def _replace_special(match: re.Match[str]) -> str:
-    return _NAMED.get(match.group(), _REPLACEMENT)
-
-
 def attributes(**values: str | None) -> str:
     """Attributes with a blank before each, those left out that are empty; `_` stands for `:` in their names."""
-    return "".join(f' {name.replace("_", ":")}="{escaped(value)}"' for name, value in values.items() if value)
+    return "".join(f' {name.replace("_", ":")}="{escape_attribute(value)}"' for name, value in values.items() if value)
 
 
 def href(name: str) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.schemas import CSIP_XSD, METS_XSD, SIP_XSD, XLINK_XSD
 from noarkit.forms.eark.write.listing import PackageFile
-from noarkit.forms.eark.write.markup import attributes, escaped, href
+from noarkit.forms.eark.write.markup import attributes, href
 from noarkit.forms.eark.write.order import SOFTWARE, Agent
+from noarkit.safe.xml_text import escape_attribute
 
 ID_PREFIX = "ID-"
 """How every id of a package begins: some judges of AIPs take no other (AIP9), and none may begin with a digit."""
@@ -114,7 +115,8 @@ def _header(heading: Heading) -> str:
     )
     inside = "".join(map(_agent, heading.agents))
     inside += "".join(
-        f'<altRecordID TYPE="{escaped(type_)}">{escaped(value)}</altRecordID>\n' for type_, value in heading.record
+        f'<altRecordID TYPE="{escape_attribute(type_)}">{escape_attribute(value)}</altRecordID>\n'
+        for type_, value in heading.record
     )
     return f"<metsHdr{header_attributes}>\n{inside}</metsHdr>\n"
 
@@ -124,9 +126,9 @@ def _agent(agent: Agent) -> str:
         ROLE=agent.role, OTHERROLE=agent.other_role, TYPE=agent.type, OTHERTYPE=agent.other_type
     )
     notes = "".join(
-        f"<note{attributes(csip_NOTETYPE=note_type)}>{escaped(text)}</note>" for text, note_type in agent.notes
+        f"<note{attributes(csip_NOTETYPE=note_type)}>{escape_attribute(text)}</note>" for text, note_type in agent.notes
     )
-    return f"<agent{agent_attributes}><name>{escaped(agent.name)}</name>{notes}</agent>\n"
+    return f"<agent{agent_attributes}><name>{escape_attribute(agent.name)}</name>{notes}</agent>\n"
 
 
 def _metadata(heading: Heading, metadata: MetsMetadata, ids: dict[str, list[str]], checksum: str) -> Iterator[bytes]:
@@ -150,7 +152,7 @@ def _reference(file: PackageFile, checksum: str) -> str:
     type_attributes = attributes(OTHERMDTYPE="OTHER" if file.md_type == "OTHER" else "", MDTYPEVERSION=file.md_version)
     return (
         f'<mdRef LOCTYPE="URL" xlink:type="simple" xlink:href="{href(file.name)}"'
-        f' MDTYPE="{escaped(file.md_type)}"{type_attributes} MIMETYPE="{escaped(file.media_type)}"'
+        f' MDTYPE="{escape_attribute(file.md_type)}"{type_attributes} MIMETYPE="{escape_attribute(file.media_type)}"'
         f' SIZE="{file.size_bytes}" CREATED="{file.created}"'
         f' CHECKSUM="{file.digest}" CHECKSUMTYPE="{checksum}"/>'
     )
@@ -173,9 +175,10 @@ class _Numbers:
         """The element of the next file."""
         self._count += 1
         more = _format(file) if file.puid or file.format_name else ""
-        owner = f' OWNERID="{escaped(file.original_name)}"' if file.original_name else ""
+        media_type = escape_attribute(file.media_type)
+        owner = f' OWNERID="{escape_attribute(file.original_name)}"' if file.original_name else ""
         return (
-            f'{self._begin}{self._count}"{owner} MIMETYPE="{escaped(file.media_type)}" SIZE="{file.size_bytes}"'
+            f'{self._begin}{self._count}"{owner} MIMETYPE="{media_type}" SIZE="{file.size_bytes}"'
             f' CREATED="{file.created}" CHECKSUM="{file.digest}{self._middle}{more}>'
             f'<FLocat LOCTYPE="URL" xlink:type="simple" xlink:href="{href(file.name)}"/></file>\n'
         )
@@ -213,7 +216,7 @@ def _map(heading: Heading, ids: dict[str, list[str]], groups: Sequence[tuple[Gro
     link_attributes = attributes(ADMID=" ".join(ids["amd"]), DMDID=" ".join(ids["dmd"]))
     divisions = [f'<div ID="{prefix}div-metadata" LABEL="{spec.LABEL_METADATA}"{link_attributes}/>\n']
     for number, (group, group_id, file_id) in enumerate(groups, 1):
-        begin = f'<div ID="{prefix}div-{number}" LABEL="{escaped(group.use)}">'
+        begin = f'<div ID="{prefix}div-{number}" LABEL="{escape_attribute(group.use)}">'
         if not group.pointer:
             divisions.append(f'{begin}<fptr FILEID="{group_id}"/></div>\n')
             continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.schemas import PREMIS_XSD
 from noarkit.forms.eark.write.listing import PackageFile
-from noarkit.forms.eark.write.markup import escaped, href
+from noarkit.forms.eark.write.markup import href
 from noarkit.forms.eark.write.order import NO_HISTORY, SOFTWARE
 from noarkit.forms.metadata.model import Event, EventAgent, History, Identifier
 from noarkit.forms.metadata.provenance import (
@@ -21,6 +21,7 @@ from noarkit.forms.metadata.provenance import (
     software_agent,
     with_valid_time,
 )
+from noarkit.safe.xml_text import escape_attribute
 
 _BATCH = 250
 _ID_TYPE = "local"
@@ -95,7 +96,7 @@ def _related(relationship: str, object_id: str) -> str:
         "<relationship><relationshipType>structural</relationshipType>"
         f"<relationshipSubType>{relationship}</relationshipSubType><relatedObjectIdentifier>"
         f"<relatedObjectIdentifierType>{_ID_TYPE}</relatedObjectIdentifierType>"
-        f"<relatedObjectIdentifierValue>{escaped(object_id)}</relatedObjectIdentifierValue>"
+        f"<relatedObjectIdentifierValue>{escape_attribute(object_id)}</relatedObjectIdentifierValue>"
         "</relatedObjectIdentifier></relationship>"
     )
 
@@ -112,16 +113,16 @@ def _derived(source: str, event: Identifier | None) -> str:
 
 def _identifier(of: str, value: str, kind: str = _ID_TYPE) -> str:
     return (
-        f"<{of}Identifier><{of}IdentifierType>{escaped(kind or 'unknown')}</{of}IdentifierType>"
-        f"<{of}IdentifierValue>{escaped(value)}</{of}IdentifierValue></{of}Identifier>"
+        f"<{of}Identifier><{of}IdentifierType>{escape_attribute(kind or 'unknown')}</{of}IdentifierType>"
+        f"<{of}IdentifierValue>{escape_attribute(value)}</{of}IdentifierValue></{of}Identifier>"
     )
 
 
 def _file(file: PackageFile, file_id: str, checksum: str) -> str:
-    version = f"<formatVersion>{escaped(file.format_version)}</formatVersion>" if file.format_version else ""
+    version = f"<formatVersion>{escape_attribute(file.format_version)}</formatVersion>" if file.format_version else ""
     registry = (
         f"<formatRegistry><formatRegistryName>{spec.PRONOM}</formatRegistryName>"
-        f"<formatRegistryKey>{escaped(file.puid)}</formatRegistryKey></formatRegistry>"
+        f"<formatRegistryKey>{escape_attribute(file.puid)}</formatRegistryKey></formatRegistry>"
         if file.puid
         else ""
     )
@@ -130,9 +131,10 @@ def _file(file: PackageFile, file_id: str, checksum: str) -> str:
         f"<objectIdentifierValue>{file_id}</objectIdentifierValue></objectIdentifier><objectCharacteristics>"
         f"<fixity><messageDigestAlgorithm>{checksum}</messageDigestAlgorithm>"
         f"<messageDigest>{file.digest}</messageDigest></fixity><size>{file.size_bytes}</size>"
-        f"<format><formatDesignation><formatName>{escaped(file.format_name or file.media_type)}</formatName>{version}"
+        f"<format><formatDesignation><formatName>{escape_attribute(file.format_name or file.media_type)}</formatName>"
+        f"{version}"
         f"</formatDesignation>{registry}</format></objectCharacteristics>"
-        f"<originalName>{escaped(file.original_name or file.name)}</originalName>"
+        f"<originalName>{escape_attribute(file.original_name or file.name)}</originalName>"
         f"<storage><contentLocation><contentLocationType>URI</contentLocationType>"
         f"<contentLocationValue>{href(file.name)}</contentLocationValue></contentLocation></storage></object>\n"
     )
@@ -140,15 +142,15 @@ def _file(file: PackageFile, file_id: str, checksum: str) -> str:
 
 def _event(event: Event, subject: str) -> str:
     detail = (
-        f"<eventDetailInformation><eventDetail>{escaped(event.detail)}</eventDetail></eventDetailInformation>"
+        f"<eventDetailInformation><eventDetail>{escape_attribute(event.detail)}</eventDetail></eventDetailInformation>"
         if event.detail
         else ""
     )
     kind, value = event.identifier
     objects = event.objects or ((_ID_TYPE, subject),)
     return (
-        f"<event>{_identifier('event', value, kind)}<eventType>{escaped(event.type)}</eventType>"
-        f"<eventDateTime>{escaped(event.when)}</eventDateTime>{detail}{''.join(map(_outcome, event.outcomes))}"
+        f"<event>{_identifier('event', value, kind)}<eventType>{escape_attribute(event.type)}</eventType>"
+        f"<eventDateTime>{escape_attribute(event.when)}</eventDateTime>{detail}{''.join(map(_outcome, event.outcomes))}"
         + "".join(_identifier("linkingAgent", value, kind) for kind, value in event.agents)
         + "".join(_identifier("linkingObject", value, kind) for kind, value in objects)
         + "</event>\n"
@@ -157,9 +159,9 @@ def _event(event: Event, subject: str) -> str:
 
 def _outcome(outcome: tuple[str, str]) -> str:
     result, note = outcome
-    content = f"<eventOutcome>{escaped(result)}</eventOutcome>" if result else ""
+    content = f"<eventOutcome>{escape_attribute(result)}</eventOutcome>" if result else ""
     if note:
-        note_element = f"<eventOutcomeDetailNote>{escaped(note)}</eventOutcomeDetailNote>"
+        note_element = f"<eventOutcomeDetailNote>{escape_attribute(note)}</eventOutcomeDetailNote>"
         content += f"<eventOutcomeDetail>{note_element}</eventOutcomeDetail>"
     return f"<eventOutcomeInformation>{content}</eventOutcomeInformation>" if content else ""
 
@@ -167,5 +169,5 @@ def _outcome(outcome: tuple[str, str]) -> str:
 def _agent(agent: EventAgent) -> str:
     kind, value = agent.identifier
     elements = (("agentName", agent.name), ("agentType", agent.type), ("agentVersion", agent.version))
-    lines = "".join(f"<{name}>{escaped(text)}</{name}>" for name, text in elements if text)
+    lines = "".join(f"<{name}>{escape_attribute(text)}</{name}>" for name, text in elements if text)
     return f"<agent>{_identifier('agent', value, kind)}{lines}</agent>\n"
