@@ -172,7 +172,7 @@ def test_serve_tells_people_the_same_in_plain_lines(tmp_path: Path) -> None:
     assert (code, out) == (0, "")
     assert "/idp/oauth2/token" in err
     assert "clients.toml" in err
-    assert err.splitlines()[-1] == "Stopped in good order."
+    assert err.splitlines()[-1] == "Stopped cleanly."
 
 
 def test_a_folder_is_served_once(tmp_path: Path) -> None:

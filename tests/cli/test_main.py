@@ -97,7 +97,7 @@ def test_the_language_of_the_config_holds_where_none_is_asked_for(
 ) -> None:
     (tmp_path / "noarkit.toml").write_text('lang = "nb"\n')
     assert run("help", "F405") == 0
-    assert "Det er ikke mer plass på disken." in capsys.readouterr().out
+    assert "Disken er full." in capsys.readouterr().out
     assert run("help", "F405", "--lang", "en") == 0
     assert "There is no room left" in capsys.readouterr().out
 

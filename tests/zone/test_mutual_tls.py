@@ -190,7 +190,7 @@ def test_a_proxy_that_does_not_let_us_through_says_so(
 def test_a_proxy_that_is_not_there_is_named(zone: Zone, capsys: pytest.CaptureFixture[str]) -> None:
     environment = zone.environment(NOARKIT_ARCHIVE=f"https://{NAME}", NOARKIT_PROXY="http://127.0.0.1:9")
     assert main(["doctor"], environment) == 5
-    assert "nothing listens at the proxy's address" in capsys.readouterr().err
+    assert "there is no service at the proxy's address" in capsys.readouterr().err
 
 
 def test_this_machine_is_reached_without_the_proxy_unless_no_proxy_says_otherwise(
@@ -238,9 +238,9 @@ THEIRS = [
     (Identity("archive", hosts=("another.example",), issuer="authority"),
      "the certificate is for another host", "Use the name that stands in the certificate", "gjelder en annen vert"),
     (Identity("archive", addresses=LOOPBACK),
-     "the certificate is signed by itself alone", "Name the authority", "signert av seg selv"),
+     "the certificate is self-signed", "Name the authority", "selvsignert"),
     (Identity("archive", addresses=LOOPBACK, issuer="another"),
-     "nobody we trust has signed the certificate", "Name the authority", "ingen vi stoler på"),
+     "the issuer of the certificate is not trusted", "Name the authority", "ikke klarert"),
 ]  # fmt: skip
 
 
@@ -264,7 +264,7 @@ OWN = [
     (Identity("integration", issuer="authority", days=(-30, -1)),
      "our client certificate has expired", "Have our certificate renewed", "klientsertifikatet vårt har gått ut"),
     (Identity("integration", issuer="authority", days=(1, 30)),
-     "our client certificate is refused", "whose signature they trust", "klientsertifikatet vårt avvises"),
+     "the client certificate was refused", "whose signature they trust", "klientsertifikatet ble avvist"),
     (Identity("integration"),
      "does not trust whoever signed our client certificate", "whose signature they trust", "stoler ikke på den som"),
     (Identity("integration", issuer="another"),
