@@ -230,7 +230,7 @@ def test_a_service_that_does_not_trust_us_says_so(
 @pytest.mark.parametrize(
     ("lang", "why", "remedy"),
     [
-        ("en", "the certificate is self-signed", "Name the authority that signs for them"),
+        ("en", "the certificate is self-signed", "Name the issuer in archive.tls.ca"),
         ("nb", "sertifikatet er selvsignert", "Oppgi utstederen i archive.tls.ca"),
     ],
 )

@@ -156,12 +156,12 @@ def test_the_whole_journey_goes_through_a_proxy_that_alone_knows_the_archive_s_n
 @pytest.mark.parametrize(
     ("given", "code", "english", "norwegian"),
     [
-        ({}, 6, "it wants a name and a password", "den krever navn og passord"),
+        ({}, 6, "it requires a name and a password", "den krever navn og passord"),
         (
             {"NOARKIT_PROXY_USER": "kari", "NOARKIT_PROXY_SECRET": "wrong"},
             6,
-            "it refuses our name or password",
-            "den godtar ikke navnet eller passordet vårt",
+            "it does not accept the name or password",
+            "den godtar ikke navnet eller passordet",
         ),
         (
             {"NOARKIT_PROXY_USER": "kari", "NOARKIT_PROXY_SECRET": "right", "NOARKIT_ARCHIVE": "https://forbidden.example"},
@@ -172,8 +172,8 @@ def test_the_whole_journey_goes_through_a_proxy_that_alone_knows_the_archive_s_n
         (
             {"NOARKIT_PROXY_USER": "kari", "NOARKIT_PROXY_SECRET": "right", "NOARKIT_ARCHIVE": "https://unknown.example"},
             5,
-            "the proxy cannot reach it",
-            "mellomtjeneren når ikke frem",
+            "the proxy cannot reach the address",
+            "mellomtjeneren når ikke adressen",
         ),
     ],
 )  # fmt: skip
@@ -227,20 +227,20 @@ def test_plain_http_to_this_machine_goes_through_a_proxy_where_no_proxy_is_empty
             assert proxy.asked[0].startswith(f"POST {ready.token_url} ")
             assert main(["doctor"], {**environment, "NOARKIT_PROXY_SECRET": "wrong"}) == 6
     told = capsys.readouterr().err
-    assert "F323" in told and "does not accept ours" in told
+    assert "F323" in told and "does not accept those given" in told
 
 
 THEIRS = [
     (Identity("archive", addresses=LOOPBACK, issuer="authority", days=(-30, -1)),
      "the certificate has expired", "must renew their certificate", "sertifikatet har gått ut"),
     (Identity("archive", addresses=LOOPBACK, issuer="authority", days=(1, 30)),
-     "the certificate is not valid yet", "Set the clock", "sertifikatet gjelder ikke ennå"),
+     "the certificate is not yet valid", "Correct the clock", "sertifikatet gjelder ikke ennå"),
     (Identity("archive", hosts=("another.example",), issuer="authority"),
-     "the certificate is for another host", "Use the name that stands in the certificate", "gjelder en annen vert"),
+     "the certificate is for another host", "Use the name in the certificate", "gjelder en annen vert"),
     (Identity("archive", addresses=LOOPBACK),
-     "the certificate is self-signed", "Name the authority", "selvsignert"),
+     "the certificate is self-signed", "Name the issuer", "selvsignert"),
     (Identity("archive", addresses=LOOPBACK, issuer="another"),
-     "the issuer of the certificate is not trusted", "Name the authority", "ikke klarert"),
+     "the issuer of the certificate is not trusted", "Name the issuer", "ikke klarert"),
 ]  # fmt: skip
 
 
@@ -260,15 +260,15 @@ def test_an_archive_that_cannot_be_trusted_is_sent_nothing_and_told_apart(
 
 
 OWN = [
-    (None, "we have shown none", "Name our certificate in archive.tls.cert", "vi har ikke vist noe"),
+    (None, "requires a client certificate, but none is configured", "Name the client certificate in archive.tls.cert", "men ingen er satt opp"),
     (Identity("integration", issuer="authority", days=(-30, -1)),
-     "our client certificate has expired", "Have our certificate renewed", "klientsertifikatet vårt har gått ut"),
+     "the client certificate has expired", "Have the client certificate renewed", "klientsertifikatet har gått ut"),
     (Identity("integration", issuer="authority", days=(1, 30)),
-     "the client certificate was refused", "whose signature they trust", "klientsertifikatet ble avvist"),
+     "the client certificate was refused", "which issuer they trust", "klientsertifikatet ble avvist"),
     (Identity("integration"),
-     "does not trust whoever signed our client certificate", "whose signature they trust", "stoler ikke på den som"),
+     "does not trust the issuer of the client certificate", "which issuer they trust", "stoler ikke på utstederen"),
     (Identity("integration", issuer="another"),
-     "does not trust whoever signed our client certificate", "whose signature they trust", "stoler ikke på den som"),
+     "does not trust the issuer of the client certificate", "which issuer they trust", "stoler ikke på utstederen"),
 ]  # fmt: skip
 
 
