@@ -263,7 +263,7 @@ def test_doctor_warns_of_a_certificate_that_ends_soon(tmp_path: Path, capsys: py
         url = json.loads(server.line())["url"]
         given = {"NOARKIT_CLIENT_ID": "x", "NOARKIT_CLIENT_SECRET": "x", "NOARKIT_ARCHIVE_CA": pem}
         assert run("doctor", "--archive", url, **given) == 6
-    assert "the certificate ends in 4 days" in capsys.readouterr().out
+    assert "the certificate expires in 4 days" in capsys.readouterr().out
 
 
 def test_doctor_leaves_what_lies_behind_a_proxy_to_the_token(capsys: pytest.CaptureFixture[str]) -> None:

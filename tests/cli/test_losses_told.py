@@ -32,12 +32,12 @@ def test_verify_and_its_certificate_name_how_much_the_archive_has_no_place_for(
     capsys.readouterr()
     main(["verify", "run", "--depth", "bytes"], {})
     said = " ".join(capsys.readouterr().out.split())
-    assert "agree, but for 1 values of 1 fields that the archive has no place for" in said
+    assert "agree, except for 1 values of 1 fields that the archive has no place for" in said
     assert "source, run and archive agree." not in said
     facts = json.loads(next(Path("run").glob("verify-*.json")).read_text("utf-8"))["not_in_archive"]
     listed = Path("run/not-in-archive.csv").read_bytes()
     assert (facts["values"], facts["fields"], facts["sha256"]) == (1, 1, hashlib.sha256(listed).hexdigest())
-    assert "but for 1 values of 1 fields" in next(Path("run").glob("verify-*.html")).read_text("utf-8")
+    assert "except for 1 values of 1 fields" in next(Path("run").glob("verify-*.html")).read_text("utf-8")
 
 
 def test_a_certificate_of_a_part_names_it_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,7 +52,7 @@ def test_a_mistyped_path_is_told_as_one_and_nothing_is_made(
 @pytest.mark.parametrize("line", OF_RUNS, ids=lambda line: line[0])
 def test_a_mistyped_run_is_told_as_one(line: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*line, "kjoring"], {}) == 2
-    assert "no file or folder of that name" in capsys.readouterr().err
+    assert "no file or folder with that name" in capsys.readouterr().err
     assert main([*line, "sak"], {}) == 2
     assert "no run" in capsys.readouterr().err
 

@@ -81,7 +81,7 @@ def test_results_show_with_report_format_sarif_as_the_services_own_command_line_
 
 
 @pytest.mark.parametrize(
-    ("lang", "told"), [("en", "Remark: The service forgets"), ("nb", "Merknad: Tjenesten glemmer")]
+    ("lang", "told"), [("en", "Remark: The service deletes"), ("nb", "Merknad: Tjenesten sletter")]
 )
 def test_remarks_of_a_service_are_told_in_the_language_of_the_caller(
     held: Standing, capsys: Captured, lang: str, told: str
