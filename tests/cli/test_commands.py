@@ -84,7 +84,7 @@ def test_init_writes_two_files_that_can_be_read_and_keeps_what_is_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("init", "site", "--lang", "nb") == 0
-    assert "Laget site/noarkit.toml" in capsys.readouterr().out
+    assert "Opprettet site/noarkit.toml" in capsys.readouterr().out
     config = (tmp_path / "site" / "noarkit.toml").read_text("utf-8")
     assert "Hemmeligheten står aldri her" in config
     assert tomllib.loads(config) == {"archive": {"tls": {}}, "seal": {}}

@@ -140,7 +140,7 @@ def test_json_ends_with_the_summary_and_keeps_stderr_silent(capsys: pytest.Captu
 def test_quiet_keeps_results_and_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("init", "-q") == 0
     out, err = capsys.readouterr()
-    assert out.count("Made") == 2
+    assert out.count("Created") == 2
     assert err == ""
 
 

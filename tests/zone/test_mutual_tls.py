@@ -260,7 +260,9 @@ def test_an_archive_that_cannot_be_trusted_is_sent_nothing_and_told_apart(
 
 
 OWN = [
-    (None, "requires a client certificate, but none is configured", "Name the client certificate in archive.tls.cert", "men ingen er satt opp"),
+    (None,
+     "requires a client certificate, but none is configured",
+     "Name the client certificate in archive.tls.cert", "men ingen er satt opp"),
     (Identity("integration", issuer="authority", days=(-30, -1)),
      "the client certificate has expired", "Have the client certificate renewed", "klientsertifikatet har gått ut"),
     (Identity("integration", issuer="authority", days=(1, 30)),
