@@ -84,7 +84,7 @@ def test_init_writes_two_files_that_can_be_read_and_keeps_what_is_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("init", "site", "--lang", "nb") == 0
-    assert "Laget site/noarkit.toml" in capsys.readouterr().out
+    assert "Opprettet site/noarkit.toml" in capsys.readouterr().out
     config = (tmp_path / "site" / "noarkit.toml").read_text("utf-8")
     assert "Hemmeligheten står aldri her" in config
     assert tomllib.loads(config) == {"archive": {"tls": {}}, "seal": {}}
@@ -172,7 +172,7 @@ def test_serve_tells_people_the_same_in_plain_lines(tmp_path: Path) -> None:
     assert (code, out) == (0, "")
     assert "/idp/oauth2/token" in err
     assert "clients.toml" in err
-    assert err.splitlines()[-1] == "Stopped in good order."
+    assert err.splitlines()[-1] == "Stopped cleanly."
 
 
 def test_a_folder_is_served_once(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_doctor_warns_of_a_certificate_that_ends_soon(tmp_path: Path, capsys: py
         url = json.loads(server.line())["url"]
         given = {"NOARKIT_CLIENT_ID": "x", "NOARKIT_CLIENT_SECRET": "x", "NOARKIT_ARCHIVE_CA": pem}
         assert run("doctor", "--archive", url, **given) == 6
-    assert "the certificate ends in 4 days" in capsys.readouterr().out
+    assert "the certificate expires in 4 days" in capsys.readouterr().out
 
 
 def test_doctor_leaves_what_lies_behind_a_proxy_to_the_token(capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,7 +32,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_two_that_are_alike_end_with_0(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", str(package), str(package)], {}) == 0
-    assert "They do not differ." in capsys.readouterr().out
+    assert "There are no differences." in capsys.readouterr().out
 
 
 def test_two_that_differ_end_with_7_and_name_what_differs(
@@ -59,7 +59,7 @@ def test_an_extract_is_compared_with_the_archive_it_came_from(
     package: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["compare", str(package), f"embedded:{package.parent / 'archive'}"], {}) == 0
-    assert "They do not differ." in capsys.readouterr().out
+    assert "There are no differences." in capsys.readouterr().out
 
 
 def test_two_archives_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

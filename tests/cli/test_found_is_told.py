@@ -98,7 +98,7 @@ def test_a_packed_bag_with_a_folder_beside_it_is_refused_and_never_becomes_an_em
         archive.add("bag")
         archive.add("annet")
     assert main(["convert", "bag.tar", "--as", "eark-sip", "-o", "pakke", "--despite-damage"], {}) == 4
-    assert "one top folder" in capsys.readouterr().err
+    assert "single top folder" in capsys.readouterr().err
     assert not Path("pakke").exists()
 
 

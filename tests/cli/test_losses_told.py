@@ -32,12 +32,12 @@ def test_verify_and_its_certificate_name_how_much_the_archive_has_no_place_for(
     capsys.readouterr()
     main(["verify", "run", "--depth", "bytes"], {})
     said = " ".join(capsys.readouterr().out.split())
-    assert "agree, but for 1 values of 1 fields that the archive has no place for" in said
+    assert "agree, except for 1 values of 1 fields that the archive has no place for" in said
     assert "source, run and archive agree." not in said
     facts = json.loads(next(Path("run").glob("verify-*.json")).read_text("utf-8"))["not_in_archive"]
     listed = Path("run/not-in-archive.csv").read_bytes()
     assert (facts["values"], facts["fields"], facts["sha256"]) == (1, 1, hashlib.sha256(listed).hexdigest())
-    assert "but for 1 values of 1 fields" in next(Path("run").glob("verify-*.html")).read_text("utf-8")
+    assert "except for 1 values of 1 fields" in next(Path("run").glob("verify-*.html")).read_text("utf-8")
 
 
 def test_a_certificate_of_a_part_names_it_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,7 +47,7 @@ def test_a_certificate_of_a_part_names_it_too(capsys: pytest.CaptureFixture[str]
     assert main(["verify", "run", "--depth", "counts"], {}) == 0
     assert "Verified in part" in capsys.readouterr().out
     page = " ".join(next(Path("run").glob("verify-*.html")).read_text("utf-8").split())
-    assert "What was compared agrees, but for 1 values of 1 fields that the archive has no place for." in page
+    assert "What was compared agrees, except for 1 values of 1 fields that the archive has no place for." in page
 
 
 def test_a_graded_record_ends_the_command_with_4_until_its_loss_is_accepted_by_name(
@@ -76,6 +76,6 @@ def test_extract_ends_with_how_many_facts_the_package_carries_and_how_many_stand
     shutil.rmtree("ut")
     assert main(line, {}) == 3
     said = capsys.readouterr().out
-    assert (f"{rows} values that the form has no element for (dates" in said) is carried
-    assert (f"Only beside the package: {rows} values" in said) is not carried
+    assert (f"{rows} values that Noark 5 has no element for (dates" in said) is carried
+    assert (f"{rows} values that Noark 5 has no element for are only beside the package" in said) is not carried
     assert ("<n:filnavn>brev.txt</n:filnavn>" in Path("ut/arkivstruktur.xml").read_text("utf-8")) is carried

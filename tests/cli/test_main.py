@@ -54,10 +54,10 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
     [
         (["serv"], "There is no such command.", "noarkit serv", "Did you mean noarkit serve?"),
         (["version", "--jsn"], "There is no such option.", "--jsn", "Did you mean --json?"),
-        (["serve", "--port", "x"], "That value cannot be used.", "noarkit serve: ", "See: noarkit serve --help"),
-        (["config"], "Something is missing on the line.", "noarkit config: ", "See: noarkit config --help"),
+        (["serve", "--port", "x"], "This value cannot be used.", "noarkit serve: ", "See: noarkit serve --help"),
+        (["config"], "An argument is missing.", "noarkit config: ", "See: noarkit config --help"),
         (["help", "exit-code"], "There is no such topic", "exit-code", "Did you mean noarkit help exit-codes?"),
-        (["serve", "--faults", __file__], "A fault script is for tests alone.", "--faults", "--i-am-testing"),
+        (["serve", "--faults", __file__], "A fault script is for tests only.", "--faults", "--i-am-testing"),
     ],
 )
 def test_a_line_that_cannot_be_understood_is_told_in_four_lines(
@@ -97,9 +97,9 @@ def test_the_language_of_the_config_holds_where_none_is_asked_for(
 ) -> None:
     (tmp_path / "noarkit.toml").write_text('lang = "nb"\n')
     assert run("help", "F405") == 0
-    assert "Det er ikke mer plass på disken." in capsys.readouterr().out
+    assert "Disken er full." in capsys.readouterr().out
     assert run("help", "F405", "--lang", "en") == 0
-    assert "There is no room left" in capsys.readouterr().out
+    assert "There is no space left" in capsys.readouterr().out
 
 
 def test_global_options_work_before_and_after_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,7 +140,7 @@ def test_json_ends_with_the_summary_and_keeps_stderr_silent(capsys: pytest.Captu
 def test_quiet_keeps_results_and_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("init", "-q") == 0
     out, err = capsys.readouterr()
-    assert out.count("Made") == 2
+    assert out.count("Created") == 2
     assert err == ""
 
 

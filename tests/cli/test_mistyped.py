@@ -44,7 +44,7 @@ def test_a_mistyped_path_is_told_as_one_and_nothing_is_made(
     code = main([*line], {})
     said = capsys.readouterr().err
     assert "There is no file or folder at " in said
-    assert "mappen meant?" in said, "what is named nearly so is proposed"
+    assert "mappen? Otherwise" in said, "what is named nearly so is proposed"
     assert code == 8
     assert sorted(path.name for path in Path().iterdir()) == ["mappen", "sak"]
 
@@ -52,9 +52,9 @@ def test_a_mistyped_path_is_told_as_one_and_nothing_is_made(
 @pytest.mark.parametrize("line", OF_RUNS, ids=lambda line: line[0])
 def test_a_mistyped_run_is_told_as_one(line: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*line, "kjoring"], {}) == 2
-    assert "no file or folder of that name" in capsys.readouterr().err
+    assert "no file or folder with that name" in capsys.readouterr().err
     assert main([*line, "sak"], {}) == 2
-    assert "no run" in capsys.readouterr().err
+    assert "not a run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["folder", "file", "zip"])

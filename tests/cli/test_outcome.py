@@ -38,9 +38,9 @@ def test_quiet_tells_the_outcome_in_one_line(lang: str, archived: str, capsys: p
 
 def test_a_finished_run_says_that_nothing_was_left_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ingest", "mapper", "-o", "run"], {}) == 0
-    assert "nothing was left to do" not in capsys.readouterr().out
+    assert "there was nothing left to do" not in capsys.readouterr().out
     assert main(["ingest", "run", "--until", "23:59"], {}) == 0
-    assert "nothing was left to do" in capsys.readouterr().out
+    assert "there was nothing left to do" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("until", ["2020-01-01T06:00", "06:00"])
@@ -48,7 +48,7 @@ def test_a_finished_run_is_finished_whatever_time_it_was_given(until: str, capsy
     assert main(["ingest", "mapper", "-o", "run"], {}) == 0
     capsys.readouterr()
     assert main(["ingest", "run", "--until", until], {}) == 0
-    assert "nothing was left to do" in capsys.readouterr().out
+    assert "there was nothing left to do" in capsys.readouterr().out
 
 
 def test_no_number_of_a_journey_in_norwegian_has_a_decimal_point(capsys: pytest.CaptureFixture[str]) -> None:

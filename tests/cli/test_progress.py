@@ -47,7 +47,7 @@ def test_a_line_tells_share_count_pace_bytes_and_time_left() -> None:
     shown.hear(10.0, "chunk_done", made=90, already=10, bytes=50_000)
     shown.hear(10.0, "set_aside", code="F201")
     assert shown.progress.line() == (
-        "[00:00:10]  30 %  loaded 300 of 1000  10/s  5.0 kB/s  left about 70 s  set aside 1"
+        "[00:00:10]  30 %  loaded 300 of 1000  10/s  5.0 kB/s  about 70 s left  set aside 1"
     )
 
 

@@ -109,7 +109,7 @@ def test_a_plan_that_was_never_ingested_is_not_verified(
 ) -> None:
     assert run("plan", "src", "-o", "run") == 0
     assert run("verify", "run", "--depth", "bytes") == 7
-    assert "NOT verified: nothing of this run could be compared" in capsys.readouterr().out
+    assert "NOT verified: there was nothing in this run to compare" in capsys.readouterr().out
     assert proof()["verdict"] == "not_verified"
 
 

@@ -241,7 +241,7 @@ def test_the_command_says_what_was_made_and_what_stands_against_it(
     assert main([*line, "--include-open"], {}) == 3
     told = capsys.readouterr().out
     assert str(tmp_path / "package") in told
-    assert "cannot be deposited" in told
+    assert "not ready for deposit" in told
 
 
 @pytest.mark.parametrize("ending", [".zip", ".tar", ".tar.gz"])

@@ -98,7 +98,7 @@ def test_a_page_tells_first_what_was_validated_then_rules_places_and_counts(lang
 def test_a_page_says_when_all_is_well(tmp_path: Path) -> None:
     write_good(tmp_path / "package", "5.0")
     words = page_of(validate(tmp_path / "package"), tmp_path, "en").words
-    assert "The package is valid, with remarks." in words
+    assert "The package is valid, with warnings." in words
 
 
 def test_what_a_package_holds_is_escaped(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_report_never_goes_into_the_package(tmp_path: Path, capsys: pytest.Cap
     folder = broken(tmp_path / "package", "N309")
     before = sorted(folder.rglob("*"))
     assert run("validate", str(folder), "--report", "html", "-o", str(folder / "report.html")) == 2
-    assert "the report must not lie in the package" in capsys.readouterr().err.lower()
+    assert "the report must not be inside the package" in capsys.readouterr().err.lower()
     assert run("validate", str(folder), "-o", "report.html") == 2
     assert sorted(folder.rglob("*")) == before
 

@@ -230,8 +230,8 @@ def test_a_service_that_does_not_trust_us_says_so(
 @pytest.mark.parametrize(
     ("lang", "why", "remedy"),
     [
-        ("en", "the certificate is signed by itself alone", "Name the authority that signs for them"),
-        ("nb", "sertifikatet er bare signert av seg selv", "Oppgi utstederen i archive.tls.ca"),
+        ("en", "the certificate is self-signed", "Name the issuer in archive.tls.ca"),
+        ("nb", "sertifikatet er selvsignert", "Oppgi utstederen i archive.tls.ca"),
     ],
 )
 def test_a_person_is_told_which_why_and_what_to_do(

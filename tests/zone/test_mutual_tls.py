@@ -156,12 +156,12 @@ def test_the_whole_journey_goes_through_a_proxy_that_alone_knows_the_archive_s_n
 @pytest.mark.parametrize(
     ("given", "code", "english", "norwegian"),
     [
-        ({}, 6, "it wants a name and a password", "den krever navn og passord"),
+        ({}, 6, "it requires a name and a password", "den krever navn og passord"),
         (
             {"NOARKIT_PROXY_USER": "kari", "NOARKIT_PROXY_SECRET": "wrong"},
             6,
-            "it refuses our name or password",
-            "den godtar ikke navnet eller passordet vårt",
+            "it does not accept the name or password",
+            "den godtar ikke navnet eller passordet",
         ),
         (
             {"NOARKIT_PROXY_USER": "kari", "NOARKIT_PROXY_SECRET": "right", "NOARKIT_ARCHIVE": "https://forbidden.example"},
@@ -172,8 +172,8 @@ def test_the_whole_journey_goes_through_a_proxy_that_alone_knows_the_archive_s_n
         (
             {"NOARKIT_PROXY_USER": "kari", "NOARKIT_PROXY_SECRET": "right", "NOARKIT_ARCHIVE": "https://unknown.example"},
             5,
-            "the proxy cannot reach it",
-            "mellomtjeneren når ikke frem",
+            "the proxy cannot reach the address",
+            "mellomtjeneren når ikke adressen",
         ),
     ],
 )  # fmt: skip
@@ -190,7 +190,7 @@ def test_a_proxy_that_does_not_let_us_through_says_so(
 def test_a_proxy_that_is_not_there_is_named(zone: Zone, capsys: pytest.CaptureFixture[str]) -> None:
     environment = zone.environment(NOARKIT_ARCHIVE=f"https://{NAME}", NOARKIT_PROXY="http://127.0.0.1:9")
     assert main(["doctor"], environment) == 5
-    assert "nothing listens at the proxy's address" in capsys.readouterr().err
+    assert "there is no service at the proxy's address" in capsys.readouterr().err
 
 
 def test_this_machine_is_reached_without_the_proxy_unless_no_proxy_says_otherwise(
@@ -227,20 +227,20 @@ def test_plain_http_to_this_machine_goes_through_a_proxy_where_no_proxy_is_empty
             assert proxy.asked[0].startswith(f"POST {ready.token_url} ")
             assert main(["doctor"], {**environment, "NOARKIT_PROXY_SECRET": "wrong"}) == 6
     told = capsys.readouterr().err
-    assert "F323" in told and "does not accept ours" in told
+    assert "F323" in told and "does not accept those given" in told
 
 
 THEIRS = [
     (Identity("archive", addresses=LOOPBACK, issuer="authority", days=(-30, -1)),
      "the certificate has expired", "must renew their certificate", "sertifikatet har gått ut"),
     (Identity("archive", addresses=LOOPBACK, issuer="authority", days=(1, 30)),
-     "the certificate is not valid yet", "Set the clock", "sertifikatet gjelder ikke ennå"),
+     "the certificate is not yet valid", "Correct the clock", "sertifikatet gjelder ikke ennå"),
     (Identity("archive", hosts=("another.example",), issuer="authority"),
-     "the certificate is for another host", "Use the name that stands in the certificate", "gjelder en annen vert"),
+     "the certificate is for another host", "Use the name in the certificate", "gjelder en annen vert"),
     (Identity("archive", addresses=LOOPBACK),
-     "the certificate is signed by itself alone", "Name the authority", "signert av seg selv"),
+     "the certificate is self-signed", "Name the issuer", "selvsignert"),
     (Identity("archive", addresses=LOOPBACK, issuer="another"),
-     "nobody we trust has signed the certificate", "Name the authority", "ingen vi stoler på"),
+     "the issuer of the certificate is not trusted", "Name the issuer", "ikke klarert"),
 ]  # fmt: skip
 
 
@@ -260,15 +260,17 @@ def test_an_archive_that_cannot_be_trusted_is_sent_nothing_and_told_apart(
 
 
 OWN = [
-    (None, "we have shown none", "Name our certificate in archive.tls.cert", "vi har ikke vist noe"),
+    (None,
+     "requires a client certificate, but none is configured",
+     "Name the client certificate in archive.tls.cert", "men ingen er satt opp"),
     (Identity("integration", issuer="authority", days=(-30, -1)),
-     "our client certificate has expired", "Have our certificate renewed", "klientsertifikatet vårt har gått ut"),
+     "the client certificate has expired", "Have the client certificate renewed", "klientsertifikatet har gått ut"),
     (Identity("integration", issuer="authority", days=(1, 30)),
-     "our client certificate is refused", "whose signature they trust", "klientsertifikatet vårt avvises"),
+     "the client certificate was refused", "which issuer they trust", "klientsertifikatet ble avvist"),
     (Identity("integration"),
-     "does not trust whoever signed our client certificate", "whose signature they trust", "stoler ikke på den som"),
+     "does not trust the issuer of the client certificate", "which issuer they trust", "stoler ikke på utstederen"),
     (Identity("integration", issuer="another"),
-     "does not trust whoever signed our client certificate", "whose signature they trust", "stoler ikke på den som"),
+     "does not trust the issuer of the client certificate", "which issuer they trust", "stoler ikke på utstederen"),
 ]  # fmt: skip
 
 
@@ -283,7 +285,7 @@ def test_an_archive_that_does_not_trust_us_says_so(
     environment = zone.environment(NOARKIT_ARCHIVE_CERT=ours, NOARKIT_ARCHIVE_KEY=ours)
     assert main(["ingest", str(planned)], environment) == 6
     told = capsys.readouterr().err
-    assert all(part in told for part in ("F322", why, remedy, "did nothing of what was asked")), told
+    assert all(part in told for part in ("F322", why, remedy, "did nothing")), told
     assert main(["doctor", "--lang", "nb"], environment) == 6
     assert norwegian in capsys.readouterr().err
 

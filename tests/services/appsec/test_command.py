@@ -81,7 +81,7 @@ def test_results_show_with_report_format_sarif_as_the_services_own_command_line_
 
 
 @pytest.mark.parametrize(
-    ("lang", "told"), [("en", "Remark: The service forgets"), ("nb", "Merknad: Tjenesten glemmer")]
+    ("lang", "told"), [("en", "Remark: The service deletes"), ("nb", "Merknad: Tjenesten sletter")]
 )
 def test_remarks_of_a_service_are_told_in_the_language_of_the_caller(
     held: Standing, capsys: Captured, lang: str, told: str
@@ -121,7 +121,7 @@ def test_configure_writes_what_is_given_and_leaves_the_rest_of_the_file_as_it_wa
     assert main([*line, "--set", f"api_url={held.url}"], held.environment) == 0
     told = capsys.readouterr()
     assert f"written to {config}" in told.out
-    assert "Still lacking: connections.appsec.new.tenant" in told.err
+    assert "Still missing: connections.appsec.new.tenant" in told.err
     more = ["--set", "tenant=nobody", "--set", f"api_key.file={key}"]
     assert main([*line, *more], held.environment) == 0
     assert "lacking" not in capsys.readouterr().err
@@ -154,7 +154,7 @@ def test_configure_changes_nothing_in_a_file_that_cannot_be_changed_line_by_line
     line = ["connect", "appsec:new", "configure", "--config", str(config), "--set", "scopes=c", "--set", "tenant=t"]
     assert main(line, held.environment) == 2
     assert config.read_text() == text
-    assert "change it by hand" in capsys.readouterr().err
+    assert "edit it by hand" in capsys.readouterr().err
 
 
 def test_configure_refuses_a_key_that_nobody_reads(tmp_path: Path, held: Standing) -> None:

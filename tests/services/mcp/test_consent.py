@@ -119,7 +119,7 @@ def test_the_command_asks_shows_and_forgets_the_consent_to_tools(
     home = {"HOME": str(tmp_path)}
     line = ["connect", "spend:standin", "--config", str(keyed.config), "--lang", "en"]
     assert main([*line, "status", "--mcp"], home) == 0
-    assert "nothing is kept" in capsys.readouterr().out
+    assert "nothing is stored" in capsys.readouterr().out
     thread = threading.Thread(target=lambda: None)
     visits: list[str] = []
 
@@ -190,7 +190,7 @@ def test_a_server_that_would_lead_us_elsewhere_or_proves_nothing_is_refused_with
         with pytest.raises(fault) as caught:
             open_tools_login(to)
     assert CANARY not in repr((caught.value, caught.value.data, caught.value.__cause__))
-    assert not list(tmp_path.glob("*mcp-*.json")), "nothing is kept of it"
+    assert not list(tmp_path.glob("*mcp-*.json")), "nothing is stored of it"
 
 
 def test_a_server_that_says_nothing_of_who_grants_is_told_as_such(keyed: Standing, tmp_path: Path) -> None:

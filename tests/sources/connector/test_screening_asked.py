@@ -42,7 +42,7 @@ def test_a_new_recipe_asks_and_a_plan_shows_what_nobody_decided(held: Standing, 
     said = told(held, capsys, "plan", "crm:standin", "-o", "run", "--recipe", "recipe.toml")
     assert f"Not decided who may see these, none of them is screened: {', '.join(kinds)}." in said
     page = Path("run/plan.html").read_text("utf-8")
-    assert "Nobody has decided who may see some of it" in page
+    assert "It has not been decided who may see some of the records" in page
 
 
 def test_what_was_decided_is_counted_and_asked_no_more(held: Standing, capsys: Captured) -> None:

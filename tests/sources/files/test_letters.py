@@ -176,7 +176,7 @@ def test_the_plan_counts_what_came_in_and_went_out(
     monkeypatch.chdir(tmp_path)
     lay_out(Path("kilde"))
     assert main(["plan", "kilde", "-o", "run"], {}) == 0
-    line = "4 in, 3 out, 1 in the house; 4 attachments; mails not readable as such: 1"
+    line = "4 incoming, 3 outgoing, 1 internal; 4 attachments; unreadable mails: 1"
     assert line in capsys.readouterr().out
     assert line in Path("run/plan.html").read_text("utf-8")
     journal = json.loads(Path("run/plan-report.json").read_text("utf-8"))["journal"]
