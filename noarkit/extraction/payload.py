@@ -33,11 +33,11 @@ from noarkit.forms.dias.read.located import locate
 from noarkit.forms.dias.read.package import original_names as names_in_dias
 from noarkit.forms.dias.read.tar_storage import open_tar_storage
 from noarkit.forms.eark.read.package import original_names as names_in_eark
-from noarkit.forms.form_markers import Form
 from noarkit.forms.metadata.model import FileFacts
 from noarkit.forms.noark5.read.nested_extract import find_extract_root
-from noarkit.forms.own_files import is_own_file
-from noarkit.forms.recognition import DetectedForm, detect_form, detect_form_as
+from noarkit.forms.package_form import DetectedForm, FormName
+from noarkit.forms.recognition import detect_form, detect_form_as
+from noarkit.forms.registry import known_forms
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import copy_hashing
 from noarkit.safe.keys import key_of, path_of
@@ -55,7 +55,10 @@ _CONTENT = "content"
 NOT_CARRIED, EMPTY_FOLDER = "not-carried", "empty-folder"
 FOLDER, LINK = "folder", "link"
 NO_STATEMENT = Statement()
-_ROOT_MARKS: Mapping[Form, tuple[str, ...]] = {"bagit": ("bagit.txt",), "eark": ("METS.xml", "mets.xml", "Mets.xml")}
+_ROOT_MARKS: Mapping[FormName, tuple[str, ...]] = {
+    "bagit": ("bagit.txt",),
+    "eark": ("METS.xml", "mets.xml", "Mets.xml"),
+}
 _SAME_NAMES = NameMapping()
 
 
@@ -116,7 +119,7 @@ class Payload:
     kind, and what stands in a package and belongs to nothing that it holds; `empty` are folders without anything.
     `aside` is told of files that cannot be read."""
 
-    form: Form
+    form: FormName
     title: str
     parts: tuple[Part, ...]
     whole_part: Part
@@ -128,7 +131,7 @@ class Payload:
 
 @contextmanager
 def payload_of(
-    path: Path, limits: UnpackLimits = LIMITS, emit: Listener = ignore_event, *, form: Form | None = None
+    path: Path, limits: UnpackLimits = LIMITS, emit: Listener = ignore_event, *, form: FormName | None = None
 ) -> Iterator[Payload]:
     """What lies at `path`: a folder, a file or a package of any form, or of `form` whatever it looks like. Raises
     `PackageFault`, `UsageFault`, or what `safe` refuses."""
@@ -179,7 +182,10 @@ def payload_of(
 def _is_own_document(layer: Layer, root: str, name: str) -> bool:
     """True for a file that a package in the package at `root` says of itself: it goes along as a document."""
     full, above = f"{root}/{name}", f"{layer.storage.where}/"
-    return full.startswith(above) and is_own_file(layer.form, full.removeprefix(above))
+    form = known_forms().find(layer.form)
+    if form is None or form.own_files is None or not full.startswith(above):
+        return False
+    return form.own_files.fullmatch(full.removeprefix(above)) is not None
 
 
 def _with_facts(part: Part, root: Storage, facts: Facts) -> Part:
@@ -267,7 +273,7 @@ class _ArchiveOpener:
             raise TooLarge(where=where, why="nesting", limit=self.limits.nesting)
         return replace(self, depth=self.depth + 1)
 
-    def original_names(self, form: Form, storage: Storage) -> OriginalNames:
+    def original_names(self, form: FormName, storage: Storage) -> OriginalNames:
         """What a package of a form tells of the original names of its files; nothing where that cannot be read, which
         whoever judges the package tells."""
         try:
@@ -293,14 +299,14 @@ class _ArchiveOpener:
         return tar_storage
 
 
-def _original_names(form: Form, storage: Storage) -> Iterator[tuple[str, str]]:
+def _original_names(form: FormName, storage: Storage) -> Iterator[tuple[str, str]]:
     if form == "bagit":
         bag_declaration = load_declaration(storage)
         return read_names(storage, bag_declaration) if isinstance(bag_declaration, Declaration) else iter(())
     return names_in_eark(storage) if form == "eark" else names_in_dias(storage)
 
 
-def _parts(form: Form, storage: Storage, opener: _ArchiveOpener) -> Iterator[Part]:
+def _parts(form: FormName, storage: Storage, opener: _ArchiveOpener) -> Iterator[Part]:
     if form == "bagit":
         yield from _inside(SubfolderStorage(storage, PAYLOAD), opener, _names(opener.original_names(form, storage)))
     elif form == "eark":

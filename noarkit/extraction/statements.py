@@ -26,13 +26,13 @@ from noarkit.forms.eark.read.package import EarkPackage
 from noarkit.forms.eark.read.premis import PremisObject, read_premis
 from noarkit.forms.eark.schemas import schemas
 from noarkit.forms.eark.write.package import folder_name
-from noarkit.forms.form_markers import Form
 from noarkit.forms.metadata.bag import metadata_of_bag
 from noarkit.forms.metadata.dias import metadata_of_dias
 from noarkit.forms.metadata.eark import metadata_of_eark
 from noarkit.forms.metadata.model import FileFacts, History, PackageMetadata, PartFacts
 from noarkit.forms.metadata.premis import read_history
 from noarkit.forms.metadata.records import with_records
+from noarkit.forms.package_form import FormName
 from noarkit.safe.digest import hash_of, sha256_of_stream
 
 MOST_DOCUMENTS = 100_000
@@ -56,7 +56,7 @@ _DIAS = (
     (re.compile(r"(?P<kept>administrative_metadata/.+(?<!\.xsd)|[^/]+\.xml)", re.I | re.S), "other"),
 )
 _BAG = ((re.compile(r"metadata/(?P<name>.+)", re.S), "other"), (re.compile(r"(?P<kept>.+)", re.S), "other"))
-_PLACES: Mapping[Form, tuple[tuple[re.Pattern[str], str], ...]] = {"eark": _EARK, "dias": _DIAS, "bagit": _BAG}
+_PLACES: Mapping[FormName, tuple[tuple[re.Pattern[str], str], ...]] = {"eark": _EARK, "dias": _DIAS, "bagit": _BAG}
 _OWN_OF_A_BAG = frozenset({"bagit.txt", "fetch.txt"})
 
 
@@ -64,7 +64,7 @@ _OWN_OF_A_BAG = frozenset({"bagit.txt", "fetch.txt"})
 class Layer:
     """A package on the way to the files: its form, its storage, and the description beside it, where there is one."""
 
-    form: Form
+    form: FormName
     storage: Storage
     description: Path | None = None
 
@@ -313,12 +313,12 @@ def _documents(layer: Layer, identifier: str, types: Mapping[str, str]) -> Itera
             yield DescriptionFile(kind, part, (match["name"], *file[1:]), types.get(file[0], ""))
 
 
-def describes(form: Form, name: str) -> bool:
+def describes(form: FormName, name: str) -> bool:
     """True for a file of a package that says something of it, and goes along as a document."""
     return _match_document(form, name)[0] is not None
 
 
-def _match_document(form: Form, name: str) -> tuple[re.Match[str] | None, DocumentKind]:
+def _match_document(form: FormName, name: str) -> tuple[re.Match[str] | None, DocumentKind]:
     if form == "bagit" and (name.startswith("data/") or name in _OWN_OF_A_BAG or manifest_of(name) is not None):
         return None, "other"
     for pattern, kind in _PLACES.get(form, ()):
@@ -328,7 +328,7 @@ def _match_document(form: Form, name: str) -> tuple[re.Match[str] | None, Docume
     return None, "other"
 
 
-_READERS: Mapping[Form, Callable[[Layer, ExitStack], Statement]] = {
+_READERS: Mapping[FormName, Callable[[Layer, ExitStack], Statement]] = {
     "eark": _read_eark,
     "dias": _read_dias,
     "bagit": _read_bag,

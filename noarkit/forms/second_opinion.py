@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from noarkit.errors import UsageFault
-from noarkit.forms.bagit.rules.second import Opinion
-from noarkit.forms.findings import ValidateResult
+from noarkit.forms.findings import Opinion, ValidateResult
+from noarkit.forms.registry import known_forms
 from noarkit.safe.children import child_environment
 
 KNOWN_ALARMS = frozenset(
@@ -36,19 +36,13 @@ def second_opinion(report: ValidateResult, *, command: str = "") -> Opinion | No
 
     Raises `UsageFault` for a command that cannot be run.
     """
-    path = Path(report.package)
-    if command and report.form == "eark":
-        from noarkit.forms.eark.rules.second import second_opinion as of_eark
-
+    form = known_forms().find(report.form)
+    if form is not None and form.second_opinion is not None:
         name = Path(command.split(" ", 1)[0]).name
-        return of_eark(path, report, command, fallback_reader=lambda output, code: _opinion(name, output, code))
-    if command:
-        return _of_command(path, report, command)
-    if report.form == "bagit":
-        from noarkit.forms.bagit.rules.second import second_opinion as of_bag
-
-        return of_bag(path, report)
-    return None
+        opinion = form.second_opinion(report, command, lambda output, code: _opinion(name, output, code))
+        if opinion is not None:
+            return opinion
+    return _of_command(Path(report.package), command) if command else None
 
 
 def disagreement(report: ValidateResult, opinion: Opinion) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -71,7 +65,7 @@ def agrees(report: ValidateResult, opinion: Opinion) -> bool:
     return not any(disagreements) if opinion.rules else opinion.valid == report.valid
 
 
-def _of_command(path: Path, report: ValidateResult, command: str) -> Opinion:
+def _of_command(path: Path, command: str) -> Opinion:
     words = shlex.split(command)
     if not words:
         raise UsageFault(what="bad-value", where="--second-opinion-command")
