@@ -100,8 +100,9 @@ class PackageForm:
     `loss_rules` are the codes whose breach means that bytes were lost or changed, or that nobody can say which there
     should be. `own_files` are files, from its root, that another package replaces by what it says of itself.
 
-    To be made: `products`. `words` are tables of texts by language, as in noarkit/words: `say`, with the name of the
-    form as `form.NAME`, and `rules`, with `title` and `told` of every code.
+    To be made: `products`. `words` are tables of texts by language, as in noarkit/words: `say`, with what the form is
+    called as `form.NAME` and `validation.form-NAME`, and `summary.ENTRY` for what its reports sum up; and `rules`, with
+    `title` and `told` of every code.
     """
 
     name: FormName

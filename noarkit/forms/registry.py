@@ -16,7 +16,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from noarkit.errors import UsageFault
 from noarkit.forms.package_form import PLAIN, FormName, PackageForm, Product, ProductKind
-from noarkit.words.texts import add_words
+from noarkit.words.texts import LANGUAGES, add_words, texts
 
 GROUP = "noarkit.forms"
 FILES = "files"
@@ -126,4 +126,8 @@ def _registered(entry: EntryPoint, forms: list[PackageForm]) -> PackageForm:
             add_words(language, tables)
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise UsageFault(what="form-words", where=f"{where}: {error}", do=remedy) from error
+    for key in (f"form.{form.name}", f"validation.form-{form.name}"):
+        missing = next((language for language in LANGUAGES if not texts(language).has("say", key)), None)
+        if missing is not None:
+            raise UsageFault(what="form-words", where=f"{where}: {missing}.say.{key}", do=remedy)
     return form
