@@ -17,17 +17,12 @@ from noarkit.extraction.payload import EMPTY_FOLDER, FOLDER, NOT_CARRIED, Part, 
 from noarkit.extraction.statements import describes
 from noarkit.forms.container.building import File
 from noarkit.forms.container.sinks import form_of_target
-from noarkit.forms.package_form import PLAIN
 from noarkit.forms.registry import known_forms
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.keys import key_of
 from noarkit.safe.portable import portable_part, portable_path, repaired_path
 
 NOARK = "noark5"
-_LOOSE = frozenset({"siard", PLAIN})
-"""What goes into a bag file by file; any other package goes into it whole, and of a bag its payload."""
-_UNWRAPPED = frozenset({PLAIN, NOARK, "bagit"})
-"""What goes into a bag without a folder of its own around it."""
 TOO_LONG = "path-too-long"
 _SHOWN = 20
 _CODES: Mapping[str, str] = MappingProxyType({NOT_CARRIED: "", FOLDER: ItemUnreadable.code, TOO_LONG: UnsafePath.code})
@@ -55,8 +50,10 @@ class PartPlacement:
 def place_parts(payload: Payload, form: str) -> tuple[PartPlacement, ...]:
     """What of a payload goes into a package of a form."""
     product, several = known_forms().product(form), len(payload.parts) > 1
-    if product.whole and payload.form != "siard":
-        above = "" if payload.form in _UNWRAPPED else f"{portable_part(payload.title)}/"
+    form_of_source = known_forms().find(payload.form)
+    if product.whole and (form_of_source is None or form_of_source.layout != "file"):
+        bare = form_of_source is None or form_of_source.layout == "extract" or form_of_source.takes_whole
+        above = "" if bare else f"{portable_part(payload.title)}/"
         return (PartPlacement(payload.whole_part, above, product.content),)
     if product.kind == "extract":
         return tuple(PartPlacement(part, "", "") for part in payload.parts if part.content == "noark5")
@@ -128,7 +125,9 @@ class LeftOut:
     def _goes_along(self, name: str) -> bool:
         """True for what goes into the package beside the content: a bag takes another package whole, and the others
         have places for what describes it."""
-        if known_forms().product(self.form).whole and self.payload.form not in _LOOSE:
+        form_of_source = known_forms().find(self.payload.form)
+        loose = form_of_source is None or form_of_source.layout == "file"
+        if known_forms().product(self.form).whole and not loose:
             return True
         return self.form != NOARK and describes(self.payload.form, name)
 

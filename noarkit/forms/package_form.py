@@ -8,13 +8,14 @@ tells.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Literal
 
 from noarkit.events import Listener, ignore_event
+from noarkit.forms.container.storage import Storage
 from noarkit.forms.findings import Opinion, ReadOpinion, ValidateResult
 from noarkit.forms.form_markers import FormEvidence
 from noarkit.records import Source, SourceIdentity
@@ -28,6 +29,9 @@ LAST_RANK = 100
 
 ProductKind = Literal["package", "extract", "database"]
 """What a product is made of: the files of anything, the Noark 5 extract in a package, or a database."""
+
+Layout = Literal["folder", "representations", "extract", "file"]
+"""How a package holds its content: in a folder, in representations, as an extract by itself, or as one file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +101,16 @@ class PackageForm:
     As a source: `source_kind` is the kind of source that `find_source` finds and `reopen` opens again for a plan.
 
     To be checked: `validate`, and `second_opinion`, which answers None to leave it to the command of the user.
-    `loss_rules` are the codes whose breach means that bytes were lost or changed, or that nobody can say which there
-    should be. `own_files` are files, from its root, that another package replaces by what it says of itself.
+    `rule_ids` finds the ids of rules in what other tools print; `false_alarms` are those that they find broken where
+    they are kept. `loss_rules` are the codes whose breach means that bytes were lost or changed, or that nobody can
+    say which there should be. `own_files` are files, from its root, that another package replaces by what it says of
+    itself.
+
+    To be carried over into another package: `layout` is how it holds its content and `content` the folder where that
+    lies, with a slash at its end; `original_names` tells stored paths with the keys of their original ones.
+    `open_package` opens one that lies in no folder or archive file of its own, `description_of` finds a document that
+    lies beside it. `documents` are patterns of what describes it, with the kind of each, and `statement_reader`, which
+    may be a place as `module:function`, reads what these say.
 
     To be made: `products`. `words` are tables of texts by language, as in noarkit/words: `say`, with what the form is
     called as `form.NAME` and `validation.form-NAME`, and `summary.ENTRY` for what its reports sum up; and `rules`, with
@@ -122,6 +134,20 @@ class PackageForm:
     stands_at: Callable[[Path], bool] = is_never
     resembles: Callable[[Path, UnpackLimits], bool] = is_never
     own_files: re.Pattern[str] | None = None
+    rule_ids: re.Pattern[str] | None = None
+    false_alarms: frozenset[str] = frozenset()
     loss_rules: frozenset[str] = frozenset()
+    layout: Layout = "folder"
+    content: str = ""
+    original_names: Callable[[Storage], Iterator[tuple[str, str]]] | None = None
+    open_package: Callable[[DetectedForm, Path, UnpackLimits], Storage] | None = None
+    description_of: Callable[[Path], Path | None] | None = None
+    documents: tuple[tuple[re.Pattern[str], str], ...] = ()
+    statement_reader: str | Callable[..., object] | None = None
     products: tuple[Product, ...] = ()
     words: Mapping[str, Mapping[str, Mapping[str, object]]] = field(default_factory=dict)
+
+    @property
+    def takes_whole(self) -> bool:
+        """True where it takes another package as it stands, and is unwrapped where it goes into one of its own."""
+        return any(product.whole for product in self.products)

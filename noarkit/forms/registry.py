@@ -49,6 +49,8 @@ class FormRegistry:
         self.parts = tuple(dict.fromkeys(pattern for form in self.forms for pattern in form.parts))
         self.deepest = 1 + max(name.count("/") + 1 for name in self.marker_files)
         self.loss_rules = frozenset(code for form in self.forms for code in form.loss_rules)
+        self.rule_ids = tuple(form.rule_ids for form in self.forms if form.rule_ids is not None)
+        self.false_alarms = frozenset(code for form in self.forms for code in form.false_alarms)
         self.source_kinds = (FILES, *self._by_name)
 
     def find(self, name: FormName) -> PackageForm | None:

@@ -131,6 +131,11 @@ def test_what_breaks_its_rules_is_told_in_its_own_words_and_becomes_nothing_else
     bag = noarkit(place, "convert", "parcel", "--as", "bagit", "-o", "bag", "--progress", "none")
     assert (bag.returncode, "a toy package" in bag.stdout) == (0, True), bag.stderr
     assert (place / "bag" / "data" / "parcel" / "content" / "box" / "car.txt").read_text("utf-8") == "car"
+    sip = noarkit(place, "convert", "parcel", "--as", "eark-sip", "-o", "sip", "--progress", "none")
+    assert sip.returncode == 3, sip.stderr  # stray.txt belongs to nothing, and is listed
+    carried = (place / "sip" / "representations").rglob("*.txt")
+    assert sorted(path.name for path in carried) == ["bear.txt", "car.txt"]
+    assert "stray.txt" in (place / "sip.set-aside.csv").read_text("utf-8")
     for path in sorted((place / "parcel" / "content").rglob("*.txt")):
         path.unlink()
     broken = noarkit(place, "--lang", "nb", "validate", "parcel", "--report", "html", "-o", "report.html")

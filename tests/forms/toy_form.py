@@ -5,6 +5,7 @@ tests/forms/test_registry.py installs this module as a package of its own.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -95,6 +96,8 @@ FORM = PackageForm(
     find_source=find_source,
     reopen=reopen,
     validate=validate,
+    content=CONTENT,
+    own_files=re.compile(r"toy\.txt"),
     loss_rules=frozenset({"TOY-1"}),
     products=(Product(name="toy", maker="toy_form:make", content=CONTENT),),
     words={

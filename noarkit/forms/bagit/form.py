@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+from noarkit.forms.container.storage import Storage
 from noarkit.forms.findings import Opinion, ReadOpinion, ValidateResult
 from noarkit.forms.form_markers import FormEvidence
 from noarkit.forms.package_form import DetectedForm, PackageForm, Product, SourcePlace, ValidateOptions
 from noarkit.records import Source, SourceIdentity
 
+_CONTENT = "data/"
+_MANIFEST = r"(?:tag)?manifest-[A-Za-z0-9_+-]+\.txt"
 _PAYLOAD_OR_MANIFEST = re.compile(r"manifest-\w+\.txt|data(?:/.*)?", re.DOTALL)
 
 
@@ -43,6 +47,15 @@ def _second_opinion(report: ValidateResult, command: str, _: ReadOpinion) -> Opi
     return None if command else second_opinion(Path(report.package), report)
 
 
+def _original_names(storage: Storage) -> Iterator[tuple[str, str]]:
+    from noarkit.forms.bagit.read import load_declaration, read_names
+    from noarkit.forms.bagit.spec import Declaration
+
+    declaration = load_declaration(storage)
+    if isinstance(declaration, Declaration):
+        yield from ((_CONTENT + name, key) for name, key in read_names(storage, declaration))
+
+
 BAGIT = PackageForm(
     name="bagit",
     source_kind="bag",
@@ -68,5 +81,12 @@ BAGIT = PackageForm(
             "BAGIT-3-UNREADABLE",
         }
     ),
-    products=(Product(name="bagit", maker="noarkit.extraction.packing:pack_bag", content="data/", whole=True),),
+    content=_CONTENT,
+    original_names=_original_names,
+    documents=(
+        (re.compile(r"metadata/(?P<name>.+)", re.DOTALL), "other"),
+        (re.compile(rf"(?!{_CONTENT}|(?:bagit\.txt|fetch\.txt|{_MANIFEST})\Z)(?P<kept>.+)", re.DOTALL), "other"),
+    ),
+    statement_reader="noarkit.extraction.statements:read_bag",
+    products=(Product(name="bagit", maker="noarkit.extraction.packing:pack_bag", content=_CONTENT, whole=True),),
 )

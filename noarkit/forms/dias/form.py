@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from noarkit.errors import NoarkitError, SourceGone
+from noarkit.errors import NoarkitError, PackageFault, SourceGone
+from noarkit.forms.container.storage import FolderStorage, Storage
 from noarkit.forms.findings import ValidateResult
 from noarkit.forms.form_markers import FormEvidence, root_of
 from noarkit.forms.package_form import DetectedForm, PackageForm, Product, SourcePlace, ValidateOptions
 from noarkit.records import Source, SourceIdentity, limits_of
+from noarkit.safe.unpack import UnpackLimits
 
 _MARK = "dias-mets.xml"
+_PART = r"(?:representations/(?P<part>[^/]+)/)?"
+_BELOW = "content/"
 _CONTENT = re.compile(r"content(?:/.*)?", re.DOTALL)
 _MAKER = "noarkit.extraction.packing:pack_dias"
 
@@ -59,6 +64,36 @@ def _reopen(identity: SourceIdentity) -> Source:
     return source
 
 
+def _original_names(storage: Storage) -> Iterator[tuple[str, str]]:
+    from noarkit.forms.dias.read.package import original_names
+
+    return original_names(storage)
+
+
+def _open_package(detected: DetectedForm, path: Path, limits: UnpackLimits) -> Storage:
+    """A package as its folder, its tar, or the tar that lies beside its description."""
+    from noarkit.forms.dias.read.tar_storage import open_tar_storage
+
+    if detected.packed is not None:
+        return open_tar_storage(path, limits)
+    if (detected.root / _MARK).is_file():
+        return FolderStorage(detected.root)
+    if path.is_file():
+        return open_tar_storage(path.with_suffix(".tar"), limits)
+    tars = sorted(tar_path for tar_path in path.glob("*.tar") if tar_path.with_suffix(".xml").is_file()) or sorted(
+        path.glob("*.tar")
+    )
+    if len(tars) != 1:
+        raise PackageFault(where=str(path), why="several-packages")
+    return open_tar_storage(tars[0], limits)
+
+
+def _description_of(path: Path) -> Path | None:
+    from noarkit.forms.dias.read.located import locate
+
+    return locate(path).description
+
+
 def _validate(path: Path, _: DetectedForm, options: ValidateOptions) -> ValidateResult:
     from noarkit.forms.dias.rules.run import validate_dias
     from noarkit.forms.noark5.rules.run import Noark5ValidateOptions
@@ -86,5 +121,17 @@ DIAS = PackageForm(
         re.IGNORECASE | re.DOTALL,
     ),
     loss_rules=frozenset({"D201", "D301", "D303", "D305", "D306", "D307", "D310", "D503", "D507", "D508"}),
-    products=tuple(Product(name=f"dias-{kind}", maker=_MAKER, content="content/") for kind in ("sip", "aip")),
+    content=_BELOW,
+    original_names=_original_names,
+    open_package=_open_package,
+    description_of=_description_of,
+    documents=(
+        (re.compile(r"descriptive_metadata/" + _PART + r"(?P<name>.+(?<!\.xsd))", re.I | re.S), "descriptive"),
+        (re.compile(r"administrative_metadata/" + _PART + r"documentation/(?P<name>.+)", re.S), "documentation"),
+        (re.compile(r"administrative_metadata/" + _PART + r"other/(?P<name>.+)", re.S), "other"),
+        (re.compile(r"administrative_metadata/" + _PART + r"schemas/(?P<name>.+)", re.S), "schema"),
+        (re.compile(r"(?P<kept>administrative_metadata/.+(?<!\.xsd)|[^/]+\.xml)", re.I | re.S), "other"),
+    ),
+    statement_reader="noarkit.extraction.statements:read_dias",
+    products=tuple(Product(name=f"dias-{kind}", maker=_MAKER, content=_BELOW) for kind in ("sip", "aip")),
 )

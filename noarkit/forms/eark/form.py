@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, time
 from pathlib import Path
 
+from noarkit.forms.container.storage import Storage
 from noarkit.forms.eark.marks import METS_NAMES, REPRESENTATIONS, looks_like_eark
 from noarkit.forms.findings import Opinion, ReadOpinion, ValidateResult
 from noarkit.forms.package_form import DetectedForm, PackageForm, Product, SourcePlace, ValidateOptions
@@ -13,6 +15,7 @@ from noarkit.records import Source, SourceIdentity
 from noarkit.safe.unpack import UnpackLimits
 
 _MAKER = "noarkit.extraction.packing:pack_eark"
+_PART = r"(?:representations/(?P<part>[^/]+)/)?"
 _CONTENT = "representations/{part}/data/"
 
 
@@ -27,6 +30,12 @@ def _reopen(identity: SourceIdentity) -> Source:
     from noarkit.forms.eark.source import reopen_eark
 
     return reopen_eark(identity)
+
+
+def _original_names(storage: Storage) -> Iterator[tuple[str, str]]:
+    from noarkit.forms.eark.read.package import original_names
+
+    return original_names(storage)
 
 
 def _resembles(path: Path, limits: UnpackLimits) -> bool:
@@ -67,6 +76,11 @@ EARK = PackageForm(
     reopen=_reopen,
     validate=_validate,
     second_opinion=_second_opinion,
+    rule_ids=re.compile(r"(?<![A-Za-z0-9])(?:CSIPSTR|CSIP|SIP|AIPM|AIP|DIP)\d+(?![0-9])"),
+    # eark-validator's own tests are at fault
+    false_alarms=frozenset(
+        {"CSIP12", "CSIP13", "CSIP15", "CSIP16", "CSIP63", "CSIP101", "CSIP103", "CSIP105", "SIP11", "SIP14"}
+    ),
     own_files=re.compile(
         r"(?:representations/[^/]+/)?(?:mets\.xml|(?:metadata|schemas|documentation)/.+|[^/]+\.xsd)",
         re.IGNORECASE | re.DOTALL,
@@ -79,5 +93,15 @@ EARK = PackageForm(
             *("CSIP51", "CSIP54", "CSIP56"),
         }
     ),
+    layout="representations",
+    original_names=_original_names,
+    documents=(
+        (re.compile(_PART + r"metadata/descriptive/(?P<name>.+)", re.I | re.S), "descriptive"),
+        (re.compile(_PART + r"metadata/other/(?P<name>.+)", re.I | re.S), "other"),
+        (re.compile(_PART + r"documentation/(?P<name>.+)", re.I | re.S), "documentation"),
+        (re.compile(_PART + r"schemas/(?P<name>.+)", re.I | re.S), "schema"),
+        (re.compile(_PART + r"(?P<kept>metadata/.+|mets\.xml)", re.I | re.S), "other"),
+    ),
+    statement_reader="noarkit.extraction.statements:read_eark",
     products=tuple(Product(name=f"eark-{kind}", maker=_MAKER, content=_CONTENT) for kind in ("sip", "aip", "dip")),
 )

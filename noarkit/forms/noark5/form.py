@@ -89,6 +89,7 @@ NOARK5 = PackageForm(
     find_source=_find_source,
     reopen=_reopen,
     validate=_validate,
+    layout="extract",
     own_files=re.compile(r"$^"),
     loss_rules=frozenset({"N001", "N002", "N003", "N005", "N006", "N007", "N205", "N401", "N402", "N403"}),
     products=(Product(name="noark5", maker="noarkit.extraction.convert:unpack_extract", kind="extract"),),

@@ -58,6 +58,7 @@ SIARD = PackageForm(
     find_source=_find_source,
     reopen=_reopen,
     validate=_validate,
+    layout="file",
     loss_rules=frozenset(
         {
             *("SIARD-M_5.0-1", "SIARD-M_5.1-1-11", "SIARD-P_4.3-1", "SIARD-P_4.3-1-MORE", "SIARD-P_4.3-10"),
