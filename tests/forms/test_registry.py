@@ -66,6 +66,8 @@ def test_every_line_of_the_registry_leads_to_a_form_and_what_it_makes() -> None:
     products = [product for form in forms for product in form.products]
     assert len(products) == 9
     assert [product.name for product in products if not callable(resolve(product.maker))] == []
+    readers = {form.name: resolve(form.statement_reader) for form in forms if form.statement_reader is not None}
+    assert {name: callable(read) for name, read in readers.items()} == {"eark": True, "dias": True, "bagit": True}
     for lang in LANGUAGES:
         assert [form.name for form in forms if not texts(lang).has("say", f"form.{form.name}")] == []
         assert [code for code in sorted(known_forms().loss_rules) if not texts(lang).has("rules", code, "title")] == []
