@@ -17,18 +17,18 @@ from noarkit.api.destination import EMBEDDED, destination, open_target
 from noarkit.errors import LimitReached, PackageFault, Paused, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction.changes import ChangeLog
-from noarkit.extraction.convert import NOARK, PACKED_EXTRACTS, ConvertOptions, ConvertResult
+from noarkit.extraction.convert import NOARK, ConvertOptions, ConvertResult
 from noarkit.extraction.convert import convert as convert_files
-from noarkit.extraction.databases import DATABASES, convert_database
+from noarkit.extraction.databases import convert_database
 from noarkit.extraction.delivery import deliver
 from noarkit.extraction.facts import read_facts
 from noarkit.extraction.run import ExtractResult, ExtractSettings
 from noarkit.extraction.run import extract as extract_package
 from noarkit.extraction.selection import Selection, all_fonds
 from noarkit.forms.comparison import By, CompareResult, compare_extracts, compare_with_archive
-from noarkit.forms.form_markers import Form
-from noarkit.forms.recognition import FORMS as FORMS_OF_PLACES
+from noarkit.forms.package_form import PLAIN, FormName
 from noarkit.forms.recognition import detect_form
+from noarkit.forms.registry import FILES, known_forms
 from noarkit.forms.validation import validate
 from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.engines.worker_factory import connect_archive
@@ -40,25 +40,7 @@ from noarkit.settings import Place, Settings, resolve_settings
 
 EXTRACTS = "extracts.csv"
 _COLUMNS = ("arkiv", "tittel", "package", "state", "folders", "records", "files", "errors", "warnings", "flaws")
-FORMS = ("noark5", *PACKED_EXTRACTS)
 PACKAGE_FILE = "package.toml"
-_SEALED = frozenset({"bagit", "dias", "eark", "siard", "noark5"})
-_LOSS_RULES = (
-    *("BAGIT-2.1.3-NONE", "BAGIT-2.1.3-LINE", "BAGIT-2.1.3-OUTSIDE", "BAGIT-2.1.3-TWICE", "BAGIT-2.1.3-UNLISTED"),
-    *("BAGIT-2.2.1-LINE", "BAGIT-2.2.2-LINE", "BAGIT-2.2.2-OXUM", "BAGIT-2.2.2-OXUM-DIFFERS", "BAGIT-2.2.3-LINE"),
-    *("BAGIT-2.3-TEXT", "BAGIT-3-MISSING", "BAGIT-3-HOLE", "BAGIT-3-TAG-MISSING", "BAGIT-5.1-PATH"),
-    *("BAGIT-3-CHECKSUM", "BAGIT-3-TAG-CHECKSUM", "BAGIT-3-UNREADABLE"),
-    *("D201", "D301", "D303", "D305", "D306", "D307", "D310", "D503", "D507", "D508"),
-    *("CSIP69", "CSIP71", "CSIP79", "EARK-XML", "EARK-XML-HOSTILE", "EARK-HREF"),
-    *("EARK-MISSING", "EARK-SIZE", "EARK-CHECKSUM", "EARK-UNLISTED", "EARK-UNREADABLE"),
-    *("EARK-PREMIS-CHECKSUM", "EARK-PREMIS-SIZE", "CSIP24", "CSIP27", "CSIP29", "CSIP38", "CSIP41", "CSIP43"),
-    *("CSIP51", "CSIP54", "CSIP56"),
-    *("SIARD-M_5.0-1", "SIARD-M_5.1-1-11", "SIARD-P_4.3-1", "SIARD-P_4.3-1-MORE", "SIARD-P_4.3-10"),
-    *("SIARD-G_4.1-1", "SIARD-T_6.0-1-XML"),
-    *("SIARD-T_6.4-5-FILE", "SIARD-T_6.4-5-LENGTH", "SIARD-T_6.4-5-DIGEST"),
-    *("N001", "N002", "N003", "N005", "N006", "N007", "N205", "N401", "N402", "N403"),
-)
-"""Rules whose breach means that bytes were lost or changed, or that nobody can say which there should be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +78,7 @@ def extract(
     already, `SourceGone` where an embedded archive is not, `Paused` where `stop_request` asked for it, and faults
     of the archive.
     """
-    if form not in FORMS:
-        raise UsageFault(what="unknown-form", where=form, do=", ".join(FORMS))
+    known_forms().product(form, "extract", "package")
     resolved, extract_options = resolve_settings(archive, settings), options or ExtractOptions()
     stop_request = StopRequest() if stop_request is None else stop_request  # one that nobody asked yet is false
     facts = read_facts(extract_options.package or _own_facts())
@@ -248,7 +229,7 @@ def convert(
         source_form=_form_named(source_kind),
         strict=strict,
     )
-    if form in DATABASES:
+    if known_forms().product(form).kind == "database":
         if ":" not in str(source):  # neither an address nor the name of a connection
             require_existing(str(source))
         connections = resolve_settings(None, settings).config.connections
@@ -261,14 +242,13 @@ def convert(
     return convert_files(Path(source), Path(target), options, emit=listener)
 
 
-def _form_named(kind: str | None) -> Form | None:
+def _form_named(kind: str | None) -> FormName | None:
     """The form that the kind of a source names."""
     if kind is None:
         return None
-    match = next((form for form in FORMS_OF_PLACES if form == ("plain" if kind == "files" else kind)), None)
-    if match is None:
+    if kind not in known_forms().source_kinds:
         raise UsageFault(what="bad-value", where=kind)
-    return match
+    return PLAIN if kind == FILES else kind
 
 
 def _refuse_damaged(source: Path, options: ConvertOptions, emit: Listener) -> str:
@@ -278,11 +258,11 @@ def _refuse_damaged(source: Path, options: ConvertOptions, emit: Listener) -> st
     """
     form, limits = options.source_form, options.limits
     try:
-        sealed = (detect_form(source, limits, emit=emit).form if form is None else form) in _SEALED
+        sealed = (detect_form(source, limits, emit=emit).form if form is None else form) != PLAIN
     except OSError:
         return ""  # whoever opens it tells what is wrong
     if sealed:
-        breaches = sorted(validate(source, form=form, limits=limits, listener=emit).codes.intersection(_LOSS_RULES))
+        breaches = sorted(validate(source, form=form, limits=limits, listener=emit).codes & known_forms().loss_rules)
         if breaches:
             raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(breaches))
     return "success nothing is missing, and nothing differs" if sealed else ""

@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from noarkit.api import delivering
+from noarkit.cli.form_choices import PRODUCTS, SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
-from noarkit.extraction.convert import TARGETS, ConvertResult
-from noarkit.extraction.databases import DATABASES
+from noarkit.extraction.convert import ConvertResult
 from noarkit.extraction.renamed import names_path, set_aside_path
-from noarkit.forms.finders import PLACES
+from noarkit.forms.registry import known_forms
 from noarkit.words.texts import Texts
 
 _SHOWN = 20
@@ -21,10 +21,10 @@ _SHOWN = 20
 
 @command("convert", exits=(3, 4, 5, 6, 8, 9, 10, 130, 143))
 @click.argument("source", metavar="SOURCE")
-@option("--as", "form", type=click.Choice((*TARGETS, *DATABASES)), required=True)
+@option("--as", "form", type=PRODUCTS, required=True)
 @option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="OUT")
 @option("--package", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
-@option("--source-kind", type=click.Choice(tuple(PLACES)))
+@option("--source-kind", type=SOURCE_KINDS)
 @option("--despite-damage", is_flag=True)
 @option("--encoding", metavar="NAME")
 @option("--strict", is_flag=True)
@@ -78,7 +78,7 @@ def _lines(texts: Texts, result: ConvertResult, form: str) -> list[str]:
     """What was made, and what a person should know of it."""
     source_form = texts.say(f"form.{result.source_form}")
     count = {"size": texts.size(result.bytes), "source": source_form}
-    contents_key = "convert.database" if form in DATABASES else "convert.holds"
+    contents_key = "convert.database" if known_forms().product(form).kind == "database" else "convert.holds"
     lines = [texts.say("convert.made", path=result.package), texts.say(contents_key, files=result.files, **count)]
     if result.defaults:
         lines.append(texts.say("convert.defaults"))

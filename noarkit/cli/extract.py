@@ -9,6 +9,7 @@ from typing import get_args
 import click
 
 from noarkit.api import delivering
+from noarkit.cli.form_choices import EXTRACT_PRODUCTS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.extraction import not_in_form
@@ -24,7 +25,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @command("extract", exits=(3, 4, 5, 6, 7, 8, 9, 10, 130, 143))
 @option("-o", "--output", type=_FOLDER, required=True, metavar="PKG")
-@option("--as", "form", type=click.Choice(delivering.FORMS), default="noark5")
+@option("--as", "form", type=EXTRACT_PRODUCTS, default="noark5")
 @option("--arkiv", metavar="NAME")
 @option("--each", is_flag=True)
 @option("--arkivdel", metavar="NAME")

@@ -11,6 +11,7 @@ import click
 from noarkit.airgap.receiving import is_received
 from noarkit.api import ingesting, origins
 from noarkit.api.transfer import is_bundle
+from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, print_plan
 from noarkit.cli.running import (
@@ -26,7 +27,6 @@ from noarkit.cli.running import (
 from noarkit.embedded import keep_services
 from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
 from noarkit.events import Event
-from noarkit.forms.finders import PLACES
 from noarkit.loading.engines.assembly import IngestResult, remembered_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import count_planned_set_aside, numbers
@@ -99,7 +99,7 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
 @click.argument("place", metavar="RUN|SOURCE")
 @option("-o", "--output", type=FOLDER, metavar="RUN")
 @option("--recipe", type=FILE, metavar="FILE")
-@option("--source-kind", type=click.Choice(tuple(PLACES)))
+@option("--source-kind", type=SOURCE_KINDS)
 @option("--accept-loss", metavar="FIELD", multiple=True)
 @option("--take-incomplete", is_flag=True)
 @option("--despite-damage", is_flag=True)

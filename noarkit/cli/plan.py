@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from noarkit.api import ingesting
+from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import is_run, refuse_missing_run, require_run, settings, working
 from noarkit.errors import UsageFault
-from noarkit.forms.finders import PLACES
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.plan import PackedBundle, PlanResult
 from noarkit.reports import plan_report
@@ -28,7 +28,7 @@ _WAYS = {"in": "incoming", "out": "outgoing"}
 @click.argument("source", metavar="SOURCE")
 @option("-o", "--output", type=FOLDER, metavar="RUN")
 @option("--recipe", type=FILE, metavar="FILE")
-@option("--source-kind", type=click.Choice(tuple(PLACES)))
+@option("--source-kind", type=SOURCE_KINDS)
 @option("--hash", "hash_contents", is_flag=True)
 @option("--since", type=FOLDER, metavar="RUN")
 @option("--strict", is_flag=True)

@@ -9,12 +9,12 @@ from pathlib import Path
 import click
 
 from noarkit.api import origins
+from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE
 from noarkit.cli.running import settings, working
 from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import Listener
-from noarkit.forms.finders import PLACES
 from noarkit.recipes import Recipe, RecipeProblem, check, read_recipe
 from noarkit.recipes.screening import undecided_kinds
 from noarkit.records import OpenSource, Source, SourceRecord, accept_damage, fitted
@@ -29,7 +29,7 @@ _SAMPLES = 2000
 @click.argument("place", metavar="SOURCE|FILE")
 @click.argument("source", metavar="[SOURCE]", required=False)
 @option("-o", "--output", type=FILE, metavar="FILE")
-@option("--source-kind", type=click.Choice(tuple(PLACES)))
+@option("--source-kind", type=SOURCE_KINDS)
 @option("--despite-damage", is_flag=True)
 def recipe_command(
     session: Session,

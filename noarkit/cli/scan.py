@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import click
 
 from noarkit.api import ingesting
+from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.cli.tables import table_lines
-from noarkit.forms.finders import PLACES
 from noarkit.sources.scan import FILES, ScanResult
 from noarkit.words.texts import Texts, explain, grouped
 
@@ -19,7 +19,7 @@ _MOST_LINES = 12
 
 @command("scan", exits=(3, 5, 6, 8, 130, 143))
 @click.argument("source", metavar="SOURCE")
-@option("--source-kind", type=click.Choice(tuple(PLACES)))
+@option("--source-kind", type=SOURCE_KINDS)
 @option("--despite-damage", is_flag=True)
 @option("--encoding", metavar="NAME")
 def scan_command(

@@ -9,7 +9,7 @@ import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import PackageFault, UsageFault
-from noarkit.forms.bagit.rules.second import Opinion
+from noarkit.forms.findings import Opinion
 from noarkit.forms.second_opinion import agrees, disagreement, second_opinion
 from noarkit.forms.validation import ValidateResult, validate
 from noarkit.reports.validation_page import REPORT_FORMATS, write_validation

@@ -8,29 +8,25 @@ call after a kill goes on. A bag takes a package as it stands, so that nothing o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from noarkit.errors import PackageFault, SourceFault, UsageFault
 from noarkit.events import Listener, ignore_event
-from noarkit.extraction.packing import PACKERS, Delivery, metadata_for
+from noarkit.extraction.packing import Delivery, metadata_for
 from noarkit.extraction.payload import Part, Payload, payload_of
-from noarkit.extraction.renamed import BAG as BAG
 from noarkit.extraction.renamed import NOARK as NOARK
 from noarkit.extraction.renamed import LeftOut, rename_payload, require_unchanged, write_names
 from noarkit.extraction.renamed import set_aside_path as set_aside_path
 from noarkit.forms.container.building import File
 from noarkit.forms.container.packager import MadePackage, Order, make_package
-from noarkit.forms.form_markers import Form
 from noarkit.forms.metadata.provenance import Conversion
+from noarkit.forms.package_form import FormName, Product
+from noarkit.forms.registry import known_forms, resolve
 from noarkit.safe.unpack import LIMITS, UnpackLimits
-
-TARGETS = ("eark-sip", "eark-aip", "eark-dip", "dias-sip", "dias-aip", BAG, NOARK)
-"""What anything can be converted to; `noark5` is what lies in a package, taken out of it."""
-PACKED_EXTRACTS = tuple(form for form in TARGETS if form != NOARK)
-_PACKAGES = frozenset({"eark", "dias", "bagit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +39,7 @@ class ConvertOptions:
     form: str
     package: Path | None = None
     limits: UnpackLimits = LIMITS
-    source_form: Form | None = None
+    source_form: FormName | None = None
     strict: bool = False
     checked: str = ""
 
@@ -80,8 +76,7 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
     Raises `UsageFault` where `target` is there or the form is unknown, `PackageFault` for what cannot be carried or
     a file that cannot be taken (what was done is kept for the next call), and whatever `safe` refuses of the source.
     """
-    if options.form not in TARGETS:
-        raise UsageFault(what="unknown-form", where=options.form, do=", ".join(TARGETS))
+    product = known_forms().product(options.form, "package", "extract")
     _refuse_inside(source, target)
     counter = _FileCounter()
     with payload_of(source, options.limits, emit, form=options.source_form) as source_payload, ExitStack() as stack:
@@ -96,10 +91,8 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
             aside=None if options.strict else left_out,
         )
         try:
-            if options.form == NOARK:
-                package = _unpack_extract(counted_payload, target, emit)
-            else:
-                package = PACKERS[options.form](_delivery(counted_payload, target, options, emit))
+            make = maker_of(product)
+            package = make(_delivery(counted_payload, target, options, emit), product.name)
         except SourceFault as fault:
             if fault.exit_code != SourceFault.exit_code:
                 raise
@@ -119,6 +112,11 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
         untold_events=statement.metadata.history.omitted,
         unread=statement.unread,
     )
+
+
+def maker_of(product: Product) -> Callable[[Delivery, str], MadePackage]:
+    """The function that makes a package of a delivery, by the name of the product."""
+    return cast("Callable[[Delivery, str], MadePackage]", resolve(product.maker))
 
 
 class _FileCounter:
@@ -148,17 +146,29 @@ def _refuse_inside(source: Path, target: Path) -> None:
 def _delivery(payload: Payload, target: Path, options: ConvertOptions, emit: Listener) -> Delivery:
     source = payload.statement.metadata.package_type
     conversion = None
-    if payload.form in _PACKAGES:
+    if _describes_itself(payload):
         conversion = Conversion(f"{payload.form} {source}".rstrip(), options.form, options.checked)
-    return Delivery(payload, target, options.package, metadata_for(payload, options.package), conversion, emit)
+    # an extract is taken out as it lay, and says nothing new
+    package = options.package if options.form != NOARK else None
+    return Delivery(payload, target, package, metadata_for(payload, package), conversion, emit)
 
 
-def _unpack_extract(payload: Payload, target: Path, emit: Listener) -> MadePackage:
+def _describes_itself(payload: Payload) -> bool:
+    """True for a package around what is carried over, which the new one says that it came from."""
+    form = known_forms().find(payload.form)
+    return form is not None and any(product.kind == "package" for product in form.products)
+
+
+def unpack_extract(delivery: Delivery, _: str) -> MadePackage:
     """A Noark 5 extract as it lay in a package."""
+    payload = delivery.payload
     extracts = [part for part in payload.parts if part.content == "noark5"]
     if len(extracts) != 1:
         raise PackageFault(where=payload.title, why="no-extract-inside" if not extracts else "several-packages")
     files = (file for file, _ in extracts[0].named_files())
     return make_package(
-        files, Order(target, f"noark5 {payload.title}", aside=payload.aside), lambda *_: None, emit=emit
+        files,
+        Order(delivery.target, f"noark5 {payload.title}", aside=payload.aside),
+        lambda *_: None,
+        emit=delivery.emit,
     )

@@ -16,8 +16,6 @@ from noarkit.safe.csv_files import write_csv
 from noarkit.safe.scratch import scratch
 
 SIARD, SQLITE = "siard", "sqlite"
-DATABASES = (SIARD, SQLITE)
-"""What a database can be converted to."""
 _SQLITE_HEAD = b"SQLite format 3\0"
 
 

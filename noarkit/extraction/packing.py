@@ -6,16 +6,15 @@ What the form has no element for goes along as a document of the source, or as a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 from noarkit.events import Listener
 from noarkit.extraction.package_files import DescriptionFile, moment_of
 from noarkit.extraction.payload import Part, Payload
-from noarkit.extraction.renamed import BAG, PartPlacement, place_parts, renamed_files
+from noarkit.extraction.renamed import PartPlacement, place_parts, renamed_files
 from noarkit.extraction.statements import SOURCE_SUFFIX
 from noarkit.forms.bagit.spec import PAYLOAD
 from noarkit.forms.bagit.write import Blocks
@@ -25,7 +24,6 @@ from noarkit.forms.container.sinks import top_name
 from noarkit.forms.dias.spec import ADMINISTRATIVE, DESCRIPTIVE
 from noarkit.forms.dias.write.order import DEFAULT_LABEL, DEFAULT_SYSTEM, NOT_STATED, DiasOrder, read_order
 from noarkit.forms.eark import spec
-from noarkit.forms.eark.spec import Kind
 from noarkit.forms.eark.write.order import EarkFile, EarkOrder, MetadataFile, Representation
 from noarkit.forms.metadata.bag import bag_info
 from noarkit.forms.metadata.dias import dias_order
@@ -34,7 +32,6 @@ from noarkit.forms.metadata.model import FileFacts, PackageMetadata, PartFacts, 
 from noarkit.forms.metadata.provenance import Conversion
 from noarkit.version import __version__
 
-KINDS: Mapping[str, Kind] = MappingProxyType({"eark-sip": "sip", "eark-aip": "aip", "eark-dip": "dip"})
 MOST_TAG_BYTES = 64 * 1024 * 1024
 _CONTENT_TYPES = {
     "noark5": ("OTHER", "Noark 5", "Databases"),
@@ -89,12 +86,12 @@ def _order_metadata(order: DiasOrder) -> PackageMetadata:
     )
 
 
-def pack_bag(delivery: Delivery) -> MadePackage:
+def pack_bag(delivery: Delivery, product: str) -> MadePackage:
     """A bag: of the payload of a bag a new one; any other package goes into it whole."""
     from noarkit.forms.bagit.write import BagFile, BagOrder, make_bag
 
     payload = delivery.payload
-    info, names = _names_in_bag(payload)
+    info, names = _names_in_bag(payload, product)
     tags = tuple(_tags(payload.statement.outer)) if payload.form == "bagit" else ()
     order = BagOrder(
         (*bag_info(delivery.metadata), *info),
@@ -103,7 +100,7 @@ def pack_bag(delivery: Delivery) -> MadePackage:
         premis=partial(_bag_premis, delivery),
     )
     return make_bag(
-        (BagFile(*file) for file in placed_files(place_parts(payload, BAG))),
+        (BagFile(*file) for file in placed_files(place_parts(payload, product))),
         delivery.target,
         order,
         aside=payload.aside,
@@ -111,12 +108,12 @@ def pack_bag(delivery: Delivery) -> MadePackage:
     )
 
 
-def _names_in_bag(payload: Payload) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, Blocks], ...]]:
+def _names_in_bag(payload: Payload, product: str) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, Blocks], ...]]:
     """What a bag says of files that are called otherwise: an entry of its information, and a tag file."""
     from noarkit.forms.bagit.names import LABEL, ORIGINAL_NAMES, names_tag
 
     def pairs() -> Iterator[tuple[str, str]]:
-        return ((name.removeprefix(f"{PAYLOAD}/"), key) for name, key in renamed_files(payload, BAG))
+        return ((name.removeprefix(f"{PAYLOAD}/"), key) for name, key in renamed_files(payload, product))
 
     count = sum(1 for _ in pairs())
     if not count:
@@ -152,11 +149,12 @@ def _tags(documents: Iterable[DescriptionFile]) -> Iterator[tuple[str, bytes]]:
                 yield f"metadata/{name}", content.read(MOST_TAG_BYTES)
 
 
-def pack_eark(kind: Kind, delivery: Delivery) -> MadePackage:
-    """An E-ARK package."""
+def pack_eark(delivery: Delivery, product: str) -> MadePackage:
+    """An E-ARK package, of the kind that the product names."""
     from noarkit.forms.eark.write.package import make_eark
 
     payload, metadata = delivery.payload, delivery.metadata
+    kind = next(kind for kind in spec.KINDS if product.endswith(kind))
     parts = (_representation(part, payload, metadata) for part in payload.parts)
     names = {part.name for part in payload.parts}
     documents = [document for document in payload.statement.documents if document.part not in names]
@@ -246,19 +244,19 @@ def _documents(documents: Iterable[DescriptionFile], kind: str) -> tuple[EarkFil
     return tuple(EarkFile(*document.file) for document in documents if document.kind == kind)
 
 
-def pack_dias(delivery: Delivery, type_: str) -> MadePackage:
-    """A DIAS package."""
+def pack_dias(delivery: Delivery, product: str) -> MadePackage:
+    """A DIAS package, of the type that the product names."""
     from noarkit.forms.dias.write.package import PackageContent, make_dias
 
     payload, metadata = delivery.payload, delivery.metadata
-    order = dias_order(metadata, read_order(delivery.package, type=type_))
+    order = dias_order(metadata, read_order(delivery.package, type=product.removeprefix("dias-").upper()))
     if not any(part.content == "noark5" for part in payload.parts):
         if metadata.system is None and order.system == DEFAULT_SYSTEM:
             order = replace(order, system=System(NOT_STATED, "", "", ""))
         if not metadata.label and order.label == DEFAULT_LABEL:
             order = replace(order, label=payload.title)
     order = replace(order, conversion=delivery.conversion)
-    placements = place_parts(payload, f"dias-{type_.lower()}")
+    placements = place_parts(payload, product)
     inputs = PackageContent(
         placed_files(placements), _dias_documents(payload.statement.documents), partial(_file_facts, placements)
     )
@@ -293,13 +291,3 @@ def placed_files(placements: tuple[PartPlacement, ...]) -> Iterator[File]:
     """The files of all parts, each below the folder that it goes to."""
     for placement in placements:
         yield from placement.files()
-
-
-PACKERS: Mapping[str, Callable[[Delivery], MadePackage]] = MappingProxyType(
-    {
-        **{form: partial(pack_eark, kind) for form, kind in KINDS.items()},
-        "dias-sip": partial(pack_dias, type_="SIP"),
-        "dias-aip": partial(pack_dias, type_="AIP"),
-        "bagit": pack_bag,
-    }
-)

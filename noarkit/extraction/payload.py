@@ -24,20 +24,15 @@ from noarkit.extraction.left_out import left_out
 from noarkit.extraction.naming import Naming
 from noarkit.extraction.package_files import Facts, NameMapping, files_in, no_facts
 from noarkit.extraction.statements import Layer, Statement, statement_of
-from noarkit.forms.bagit.read import load_declaration, read_names
-from noarkit.forms.bagit.spec import PAYLOAD, Declaration
 from noarkit.forms.container.building import File, OnUnreadable
 from noarkit.forms.container.names import OriginalNames
 from noarkit.forms.container.storage import FolderStorage, Storage, StoredFile, SubfolderStorage, open_storage
-from noarkit.forms.dias.read.located import locate
-from noarkit.forms.dias.read.package import original_names as names_in_dias
 from noarkit.forms.dias.read.tar_storage import open_tar_storage
-from noarkit.forms.eark.read.package import original_names as names_in_eark
-from noarkit.forms.form_markers import Form
 from noarkit.forms.metadata.model import FileFacts
 from noarkit.forms.noark5.read.nested_extract import find_extract_root
-from noarkit.forms.own_files import is_own_file
-from noarkit.forms.recognition import DetectedForm, detect_form, detect_form_as
+from noarkit.forms.package_form import PLAIN, DetectedForm, FormName, PackageForm
+from noarkit.forms.recognition import detect_form, detect_form_as
+from noarkit.forms.registry import known_forms
 from noarkit.safe.atomic import no_room
 from noarkit.safe.digest import copy_hashing
 from noarkit.safe.keys import key_of, path_of
@@ -51,11 +46,12 @@ from noarkit.sources.files.folders import kind_of
 Content = Literal["noark5", "siard", "files"]
 _REPRESENTATIONS = "representations"
 _DATA = "data"
-_CONTENT = "content"
+_SEALED = "dias"
+# what may lie in a package that holds anything, by the name of its mark
+_INNER_MARKS: Mapping[FormName, str] = {_SEALED: "dias-mets.xml", "eark": "METS.xml"}
 NOT_CARRIED, EMPTY_FOLDER = "not-carried", "empty-folder"
 FOLDER, LINK = "folder", "link"
 NO_STATEMENT = Statement()
-_ROOT_MARKS: Mapping[Form, tuple[str, ...]] = {"bagit": ("bagit.txt",), "eark": ("METS.xml", "mets.xml", "Mets.xml")}
 _SAME_NAMES = NameMapping()
 
 
@@ -116,7 +112,7 @@ class Payload:
     kind, and what stands in a package and belongs to nothing that it holds; `empty` are folders without anything.
     `aside` is told of files that cannot be read."""
 
-    form: Form
+    form: FormName
     title: str
     parts: tuple[Part, ...]
     whole_part: Part
@@ -128,7 +124,7 @@ class Payload:
 
 @contextmanager
 def payload_of(
-    path: Path, limits: UnpackLimits = LIMITS, emit: Listener = ignore_event, *, form: Form | None = None
+    path: Path, limits: UnpackLimits = LIMITS, emit: Listener = ignore_event, *, form: FormName | None = None
 ) -> Iterator[Payload]:
     """What lies at `path`: a folder, a file or a package of any form, or of `form` whatever it looks like. Raises
     `PackageFault`, `UsageFault`, or what `safe` refuses."""
@@ -141,20 +137,20 @@ def payload_of(
     if not path.is_dir() and not path.is_file():
         raise UsageFault(what="not-a-file", where=str(path))
     with ExitStack() as stack:
-        if path.is_file() and detection.form in ("plain", "siard"):
-            kind: Content = "siard" if detection.form == "siard" else "files"
-            single_part = Part(_part_name(kind), kind, lambda: iter([(path.name, str(path), path.stat().st_size, "")]))
-            yield Payload(detection.form, path.stem or path.name, (single_part,), single_part)
-            return
-        if detection.form == "siard":
-            detection = replace(detection, form="plain")  # unpacked, it is a folder of files like any other
+        package_form = known_forms().find(detection.form)
+        if package_form is None or package_form.layout == "file":
+            if path.is_file():
+                yield _payload_of_file(path, detection.form)
+                return
+            # unpacked, it is a folder of files like any other
+            detection, package_form = replace(detection, form=PLAIN), None
         storage = _storage(detection, path, limits, emit)
         stack.callback(storage.close)
-        if detection.form == "plain":
+        if package_form is None:
             aside = dict(_not_files(storage))
             single_part = Part(_part_name("files"), "files", partial(files_in, storage, lambda name: name not in aside))
             yield Payload(
-                "plain",
+                PLAIN,
                 detection.root.name,
                 (single_part,),
                 single_part,
@@ -162,13 +158,12 @@ def payload_of(
                 empty=_empty_folders(storage),
             )
             return
-        layers = [Layer(detection.form, storage, _description(detection, path))]
+        layers = [Layer(package_form.name, storage, _description(package_form, path))]
         opener = _ArchiveOpener(stack, limits, layers)
-        parts = tuple(_parts(detection.form, storage, opener))
+        parts = tuple(_parts(package_form, storage, opener))
         statement = statement_of(layers, stack)
         parts = tuple(_with_facts(part, layers[-1].storage, statement.facts) for part in parts)
-        own = _names(opener.original_names("bagit", storage)) if detection.form == "bagit" else _SAME_NAMES
-        whole_part = _part("", "files", _bag_content(detection, path, storage), names=own)
+        whole_part = _whole_part(package_form, path, storage, opener)
         covering = [partial(part.covers, storage.where) for part in parts]
         owning = [partial(_is_own_document, layer, storage.where) for layer in layers[1:]]
         aside = dict.fromkeys(left_out(detection.form, storage, [*covering, *owning]), NOT_CARRIED)
@@ -179,7 +174,10 @@ def payload_of(
 def _is_own_document(layer: Layer, root: str, name: str) -> bool:
     """True for a file that a package in the package at `root` says of itself: it goes along as a document."""
     full, above = f"{root}/{name}", f"{layer.storage.where}/"
-    return full.startswith(above) and is_own_file(layer.form, full.removeprefix(above))
+    form = known_forms().find(layer.form)
+    if form is None or form.own_files is None or not full.startswith(above):
+        return False
+    return form.own_files.fullmatch(full.removeprefix(above)) is not None
 
 
 def _with_facts(part: Part, root: Storage, facts: Facts) -> Part:
@@ -196,9 +194,16 @@ def _with_facts(part: Part, root: Storage, facts: Facts) -> Part:
     )
 
 
-def _description(detection: DetectedForm, path: Path) -> Path | None:
-    """The submission description of a DIAS package."""
-    return locate(path).description if detection.form == "dias" else None
+def _payload_of_file(path: Path, form: FormName) -> Payload:
+    """A single file, which is carried over as it is."""
+    kind: Content = "files" if form == PLAIN else "siard"
+    part = Part(_part_name(kind), kind, lambda: iter([(path.name, str(path), path.stat().st_size, "")]))
+    return Payload(form, path.stem or path.name, (part,), part)
+
+
+def _description(form: PackageForm, path: Path) -> Path | None:
+    """The document that lies beside a package and describes it."""
+    return form.description_of(path) if form.description_of is not None else None
 
 
 def _empty_folders(storage: Storage) -> tuple[str, ...]:
@@ -216,40 +221,26 @@ def _empty_folders(storage: Storage) -> tuple[str, ...]:
 
 
 def _storage(detection: DetectedForm, path: Path, limits: UnpackLimits, emit: Listener) -> Storage:
-    if detection.form == "dias":
-        return _dias_storage(detection, path, limits)
+    form = known_forms().find(detection.form)
+    if form is not None and form.open_package is not None:
+        return form.open_package(detection, path, limits)
     if detection.packed is None:
         return FolderStorage(detection.root)
-    storage = open_storage(path, limits, top=False, twins=detection.form == "bagit", emit=emit)
-    marker_files = _ROOT_MARKS.get(detection.form, ())
-    if marker_files and not any(storage.member(mark) for mark in marker_files):
+    storage = open_storage(path, limits, top=False, twins=form is not None and form.holds_twins, emit=emit)
+    if form is not None and form.sure and not any(storage.member(mark) for mark in form.marker_files):
         storage.close()  # what lies beside the folder of the package belongs to nobody
         raise PackageFault(where=str(path), why="no-single-top-folder")
     return storage
 
 
-def _dias_storage(detection: DetectedForm, path: Path, limits: UnpackLimits) -> Storage:
-    """A DIAS package as its folder, its tar, or the tar that lies beside its description."""
-    if detection.packed is not None:
-        return open_tar_storage(path, limits)
-    if (detection.root / "dias-mets.xml").is_file():
-        return FolderStorage(detection.root)
-    if path.is_file():
-        return open_tar_storage(path.with_suffix(".tar"), limits)
-    tars = sorted(tar_path for tar_path in path.glob("*.tar") if tar_path.with_suffix(".xml").is_file()) or sorted(
-        path.glob("*.tar")
-    )
-    if len(tars) != 1:
-        raise PackageFault(where=str(path), why="several-packages")
-    return open_tar_storage(tars[0], limits)
-
-
-def _bag_content(detection: DetectedForm, path: Path, storage: Storage) -> Storage:
-    """All of a package, as it goes into a bag. A DIAS package is its tar and its description, as they lie; a bag its
-    payload."""
-    if detection.form == "dias" and storage.folder is None and path.is_dir():
-        return FolderStorage(path)
-    return SubfolderStorage(storage, PAYLOAD) if detection.form == "bagit" else storage
+def _whole_part(form: PackageForm, path: Path, storage: Storage, opener: _ArchiveOpener) -> Part:
+    """All of a package, as it goes into a bag. One that lies packed in a folder is all that lies there, as it lies; a
+    bag its payload."""
+    if form.takes_whole:
+        names = _names(opener.original_names(form, storage), form.content)
+        return _part("", "files", SubfolderStorage(storage, form.content.rstrip("/")), names=names)
+    packed_in_folder = storage.folder is None and path.is_dir()
+    return _part("", "files", FolderStorage(path) if packed_in_folder else storage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,11 +258,11 @@ class _ArchiveOpener:
             raise TooLarge(where=where, why="nesting", limit=self.limits.nesting)
         return replace(self, depth=self.depth + 1)
 
-    def original_names(self, form: Form, storage: Storage) -> OriginalNames:
+    def original_names(self, form: PackageForm, storage: Storage) -> OriginalNames:
         """What a package of a form tells of the original names of its files; nothing where that cannot be read, which
         whoever judges the package tells."""
         try:
-            original_names = OriginalNames(_original_names(form, storage))
+            original_names = OriginalNames(form.original_names(storage) if form.original_names is not None else ())
         except (PackageFault, HostileInput):
             original_names = OriginalNames(())
         self.stack.callback(original_names.close)
@@ -293,23 +284,14 @@ class _ArchiveOpener:
         return tar_storage
 
 
-def _original_names(form: Form, storage: Storage) -> Iterator[tuple[str, str]]:
-    if form == "bagit":
-        bag_declaration = load_declaration(storage)
-        return read_names(storage, bag_declaration) if isinstance(bag_declaration, Declaration) else iter(())
-    return names_in_eark(storage) if form == "eark" else names_in_dias(storage)
-
-
-def _parts(form: Form, storage: Storage, opener: _ArchiveOpener) -> Iterator[Part]:
-    if form == "bagit":
-        yield from _inside(SubfolderStorage(storage, PAYLOAD), opener, _names(opener.original_names(form, storage)))
-    elif form == "eark":
-        yield from _representations(storage, opener)
-    elif form == "dias":
-        names = _names(opener.original_names(form, storage), f"{_CONTENT}/")
-        yield from _inside(SubfolderStorage(storage, _CONTENT), opener, names)
-    elif form == "noark5":
+def _parts(form: PackageForm, storage: Storage, opener: _ArchiveOpener) -> Iterator[Part]:
+    if form.layout == "representations":
+        yield from _representations(form, storage, opener)
+    elif form.layout == "extract":
         yield _noark(storage)
+    elif form.content:
+        names = _names(opener.original_names(form, storage), form.content)
+        yield from _inside(SubfolderStorage(storage, form.content.rstrip("/")), opener, names)
     else:
         yield _part("", "files", storage)
 
@@ -318,19 +300,16 @@ def _inside(storage: Storage, opener: _ArchiveOpener, names: NameMapping) -> Ite
     """What lies in a package that holds anything: an extract, another package, or files, which `names` tells the
     original names of."""
     top_names = {file.name for file in _top_files(storage)}
-    if "dias-mets.xml" in top_names:
-        opener.layers.append(Layer("dias", storage))
-        yield from _parts("dias", storage, opener.deeper(storage.where))
-    elif "METS.xml" in top_names:
-        opener.layers.append(Layer("eark", storage))
-        yield from _representations(storage, opener)
+    if inner := next((name for name, mark in _INNER_MARKS.items() if mark in top_names), None):
+        opener.layers.append(Layer(inner, storage))
+        yield from _parts(known_forms().form(inner), storage, opener.deeper(storage.where))
     elif {"arkivstruktur.xml", "arkivuttrekk.xml"} & top_names:
         yield _part("", "noark5", storage, names=names)
     elif tar := _sealed(top_names):
         tar_storage = opener.open_tar(storage, tar)
         beside = opener.local_path(storage, f"{tar.removesuffix('.tar')}.xml")
-        opener.layers.append(Layer("dias", tar_storage, beside))
-        yield from _parts("dias", tar_storage, opener.deeper(storage.where))
+        opener.layers.append(Layer(_SEALED, tar_storage, beside))
+        yield from _parts(known_forms().form(_SEALED), tar_storage, opener.deeper(storage.where))
     elif folder := _only_folder(storage, top_names):
         yield from _inside(SubfolderStorage(storage, folder), opener.deeper(storage.where), _SAME_NAMES)
     else:
@@ -346,7 +325,7 @@ def _sealed(names: set[str]) -> str | None:
 def _only_folder(storage: Storage, names: set[str]) -> str | None:
     """The folder that holds everything, where a package lies in it."""
     first = next(iter(names), "").split("/", 1)[0]
-    marker_paths = {f"{first}/{mark}" for mark in ("METS.xml", "dias-mets.xml")}
+    marker_paths = {f"{first}/{mark}" for mark in _INNER_MARKS.values()}
     alone = all(file.name.startswith(f"{first}/") for file in storage.files())
     return first if alone and (_sealed(names) is not None or marker_paths & names) else None
 
@@ -360,7 +339,7 @@ def _noark(storage: Storage) -> Part:
     return _part("", "noark5", extract)
 
 
-def _representations(storage: Storage, opener: _ArchiveOpener) -> Iterator[Part]:
+def _representations(form: PackageForm, storage: Storage, opener: _ArchiveOpener) -> Iterator[Part]:
     """The data of each representation, as the folders have it."""
     above: str | None = None
     names: dict[str, bool] = {}
@@ -369,7 +348,7 @@ def _representations(storage: Storage, opener: _ArchiveOpener) -> Iterator[Part]
         if steps[0].casefold() == _REPRESENTATIONS and len(steps) > 2:
             above = steps[0]
             names[steps[1]] = names.get(steps[1], False) or (len(steps) > 3 and steps[2] == _DATA)
-    originals = opener.original_names("eark", storage)
+    originals = opener.original_names(form, storage)
     if above is None:
         yield _part("", "files", storage, _is_content, _names(originals))
         return

@@ -15,18 +15,14 @@ from noarkit.errors import ItemNotAFile, ItemUnreadable, PackageFault, SourceFau
 from noarkit.extraction.naming import Naming
 from noarkit.extraction.payload import EMPTY_FOLDER, FOLDER, NOT_CARRIED, Part, Payload
 from noarkit.extraction.statements import describes
-from noarkit.forms.bagit.spec import PAYLOAD
 from noarkit.forms.container.building import File
 from noarkit.forms.container.sinks import form_of_target
-from noarkit.forms.dias.spec import CONTENT
-from noarkit.forms.eark.spec import DATA, REPRESENTATIONS
+from noarkit.forms.registry import known_forms
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.keys import key_of
 from noarkit.safe.portable import portable_part, portable_path, repaired_path
 
-BAG, NOARK = "bagit", "noark5"
-_LOOSE = frozenset({"siard", "plain"})
-"""What goes into a bag file by file; any other package goes into it whole, and of a bag its payload."""
+NOARK = "noark5"
 TOO_LONG = "path-too-long"
 _SHOWN = 20
 _CODES: Mapping[str, str] = MappingProxyType({NOT_CARRIED: "", FOLDER: ItemUnreadable.code, TOO_LONG: UnsafePath.code})
@@ -53,19 +49,17 @@ class PartPlacement:
 
 def place_parts(payload: Payload, form: str) -> tuple[PartPlacement, ...]:
     """What of a payload goes into a package of a form."""
-    several = len(payload.parts) > 1
-    if form == BAG:
-        if payload.form != "siard":
-            own = payload.form in ("plain", NOARK, BAG)
-            return (
-                PartPlacement(payload.whole_part, "" if own else f"{portable_part(payload.title)}/", f"{PAYLOAD}/"),
-            )
-        return tuple(_below(f"{PAYLOAD}/", part, several) for part in payload.parts)
-    if form.startswith("dias"):
-        return tuple(_below(f"{CONTENT}/", part, several) for part in payload.parts)
-    if form == NOARK:
+    product, several = known_forms().product(form), len(payload.parts) > 1
+    form_of_source = known_forms().find(payload.form)
+    if product.whole and (form_of_source is None or form_of_source.layout != "file"):
+        bare = form_of_source is None or form_of_source.layout == "extract" or form_of_source.takes_whole
+        above = "" if bare else f"{portable_part(payload.title)}/"
+        return (PartPlacement(payload.whole_part, above, product.content),)
+    if product.kind == "extract":
         return tuple(PartPlacement(part, "", "") for part in payload.parts if part.content == "noark5")
-    return tuple(PartPlacement(part, "", f"{REPRESENTATIONS}/{part.folder}/{DATA}/") for part in payload.parts)
+    if "{part}" in product.content:
+        return tuple(PartPlacement(part, "", product.content.format(part=part.folder)) for part in payload.parts)
+    return tuple(_below(product.content, part, several) for part in payload.parts)
 
 
 def _below(base: str, part: Part, several: bool) -> PartPlacement:
@@ -131,7 +125,9 @@ class LeftOut:
     def _goes_along(self, name: str) -> bool:
         """True for what goes into the package beside the content: a bag takes another package whole, and the others
         have places for what describes it."""
-        if self.form == BAG and self.payload.form not in _LOOSE:
+        form_of_source = known_forms().find(self.payload.form)
+        loose = form_of_source is None or form_of_source.layout == "file"
+        if known_forms().product(self.form).whole and not loose:
             return True
         return self.form != NOARK and describes(self.payload.form, name)
 

@@ -12,11 +12,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 from noarkit.errors import HostileInput, NoarkitError, PackageFault, TooLarge
 from noarkit.extraction.package_files import DescriptionFile, DocumentKind, Facts, FileFactsStore, files_in, no_facts
 from noarkit.forms.bagit.read import open_bag
-from noarkit.forms.bagit.spec import manifest_of
 from noarkit.forms.container.storage import Storage
 from noarkit.forms.dias import spec as dias
 from noarkit.forms.dias.read.mets import MetsReader
@@ -26,13 +26,14 @@ from noarkit.forms.eark.read.package import EarkPackage
 from noarkit.forms.eark.read.premis import PremisObject, read_premis
 from noarkit.forms.eark.schemas import schemas
 from noarkit.forms.eark.write.package import folder_name
-from noarkit.forms.form_markers import Form
 from noarkit.forms.metadata.bag import metadata_of_bag
 from noarkit.forms.metadata.dias import metadata_of_dias
 from noarkit.forms.metadata.eark import metadata_of_eark
 from noarkit.forms.metadata.model import FileFacts, History, PackageMetadata, PartFacts
 from noarkit.forms.metadata.premis import read_history
 from noarkit.forms.metadata.records import with_records
+from noarkit.forms.package_form import FormName
+from noarkit.forms.registry import known_forms, resolve
 from noarkit.safe.digest import hash_of, sha256_of_stream
 
 MOST_DOCUMENTS = 100_000
@@ -40,31 +41,13 @@ SOURCE_SUFFIX = ".source"
 """How the name of a source's own METS or PREMIS ends in another package: no reader shall take it for that one's."""
 _PREMIS_TAG = "premis.xml"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_PART = r"(?:representations/(?P<part>[^/]+)/)?"
-_EARK = (
-    (re.compile(_PART + r"metadata/descriptive/(?P<name>.+)", re.I | re.S), "descriptive"),
-    (re.compile(_PART + r"metadata/other/(?P<name>.+)", re.I | re.S), "other"),
-    (re.compile(_PART + r"documentation/(?P<name>.+)", re.I | re.S), "documentation"),
-    (re.compile(_PART + r"schemas/(?P<name>.+)", re.I | re.S), "schema"),
-    (re.compile(_PART + r"(?P<kept>metadata/.+|mets\.xml)", re.I | re.S), "other"),
-)
-_DIAS = (
-    (re.compile(r"descriptive_metadata/" + _PART + r"(?P<name>.+(?<!\.xsd))", re.I | re.S), "descriptive"),
-    (re.compile(r"administrative_metadata/" + _PART + r"documentation/(?P<name>.+)", re.S), "documentation"),
-    (re.compile(r"administrative_metadata/" + _PART + r"other/(?P<name>.+)", re.S), "other"),
-    (re.compile(r"administrative_metadata/" + _PART + r"schemas/(?P<name>.+)", re.S), "schema"),
-    (re.compile(r"(?P<kept>administrative_metadata/.+(?<!\.xsd)|[^/]+\.xml)", re.I | re.S), "other"),
-)
-_BAG = ((re.compile(r"metadata/(?P<name>.+)", re.S), "other"), (re.compile(r"(?P<kept>.+)", re.S), "other"))
-_PLACES: Mapping[Form, tuple[tuple[re.Pattern[str], str], ...]] = {"eark": _EARK, "dias": _DIAS, "bagit": _BAG}
-_OWN_OF_A_BAG = frozenset({"bagit.txt", "fetch.txt"})
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
     """A package on the way to the files: its form, its storage, and the description beside it, where there is one."""
 
-    form: Form
+    form: FormName
     storage: Storage
     description: Path | None = None
 
@@ -86,7 +69,7 @@ def statement_of(layers: list[Layer], stack: ExitStack) -> Statement:
     """What all layers say: the innermost counts before those around it. The stack closes what was opened."""
     statement = Statement()
     for layer in layers:
-        layer_statement = _READERS[layer.form](layer, stack) if layer.form in _READERS else Statement()
+        layer_statement = _read_layer(layer, stack)
         own = layer_statement.metadata.identifier
         statement = Statement(
             layer_statement.metadata.fill_from(statement.metadata),
@@ -97,6 +80,15 @@ def statement_of(layers: list[Layer], stack: ExitStack) -> Statement:
             statement.outer if statement.documents or statement.outer else layer_statement.documents,
         )
     return statement
+
+
+def _read_layer(layer: Layer, stack: ExitStack) -> Statement:
+    """What one layer says, as far as its form says anything."""
+    form = known_forms().find(layer.form)
+    if form is None or form.statement_reader is None:
+        return Statement()
+    read = cast("Callable[[Layer, ExitStack], Statement]", resolve(form.statement_reader))
+    return read(layer, stack)
 
 
 def _distinct(documents: Iterable[DescriptionFile]) -> Iterator[DescriptionFile]:
@@ -126,7 +118,8 @@ def _digest(document: DescriptionFile) -> str:
         return sha256_of_stream(content)
 
 
-def _read_eark(layer: Layer, stack: ExitStack) -> Statement:
+def read_eark(layer: Layer, stack: ExitStack) -> Statement:
+    """What an E-ARK package says."""
     storage = layer.storage
     try:
         package = EarkPackage(storage)
@@ -197,7 +190,8 @@ def _format_of(premis_object: PremisObject) -> FileFacts:
     )
 
 
-def _read_dias(layer: Layer, stack: ExitStack) -> Statement:
+def read_dias(layer: Layer, stack: ExitStack) -> Statement:
+    """What a DIAS package says."""
     storage, facts = layer.storage, FileFactsStore()
     stack.callback(facts.close)
     try:
@@ -255,7 +249,8 @@ def _description(layer: Layer, identifier: str) -> Iterator[DescriptionFile]:
         yield DescriptionFile("other", "", (name, str(layer.description), size, ""), "OTHER")
 
 
-def _read_bag(layer: Layer, stack: ExitStack) -> Statement:
+def read_bag(layer: Layer, stack: ExitStack) -> Statement:
+    """What a bag says."""
     try:
         bag = open_bag(Path(layer.storage.where), storage=_Unclosed(layer.storage))
     except NoarkitError:
@@ -313,23 +308,15 @@ def _documents(layer: Layer, identifier: str, types: Mapping[str, str]) -> Itera
             yield DescriptionFile(kind, part, (match["name"], *file[1:]), types.get(file[0], ""))
 
 
-def describes(form: Form, name: str) -> bool:
+def describes(form: FormName, name: str) -> bool:
     """True for a file of a package that says something of it, and goes along as a document."""
     return _match_document(form, name)[0] is not None
 
 
-def _match_document(form: Form, name: str) -> tuple[re.Match[str] | None, DocumentKind]:
-    if form == "bagit" and (name.startswith("data/") or name in _OWN_OF_A_BAG or manifest_of(name) is not None):
-        return None, "other"
-    for pattern, kind in _PLACES.get(form, ()):
+def _match_document(name_of_form: FormName, name: str) -> tuple[re.Match[str] | None, DocumentKind]:
+    form = known_forms().find(name_of_form)
+    for pattern, kind in form.documents if form is not None else ():
         match = pattern.fullmatch(name)
         if match is not None:
-            return match, kind  # type: ignore[return-value]  # the table has no others
+            return match, cast("DocumentKind", kind)
     return None, "other"
-
-
-_READERS: Mapping[Form, Callable[[Layer, ExitStack], Statement]] = {
-    "eark": _read_eark,
-    "dias": _read_dias,
-    "bagit": _read_bag,
-}

@@ -8,29 +8,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
 from noarkit.errors import PackageFault, SourceGone, TooLarge, UsageFault
 from noarkit.events import Listener, ignore_event
-from noarkit.forms.bagit.source import KIND as BAG
-from noarkit.forms.bagit.source import BagSource
-from noarkit.forms.bagit.spec import PAYLOAD
-from noarkit.forms.container.storage import FolderStorage, SubfolderStorage, open_storage
-from noarkit.forms.dias.source import KIND as DIAS
-from noarkit.forms.dias.source import DiasSource, find_dias
-from noarkit.forms.eark.source import KIND as EARK
-from noarkit.forms.eark.source import find_eark, reopen_eark
-from noarkit.forms.noark5.read.nested_extract import find_extract_root
-from noarkit.forms.noark5.source import DEFAULT_ZONE, ExtractSource, find_extract
-from noarkit.forms.noark5.source import KIND as EXTRACT
+from noarkit.forms.noark5.source import find_extract
+from noarkit.forms.package_form import SourcePlace
 from noarkit.forms.recognition import detect_form
+from noarkit.forms.registry import FILES, known_forms
 from noarkit.forms.sealed.read import refuse_sealed
-from noarkit.forms.siard.source import KIND as SIARD
-from noarkit.forms.siard.source import find_siard, reopen_siard
-from noarkit.records import DESPITE_DAMAGE, OpenSource, Source, SourceIdentity, limits_of
+from noarkit.records import OpenSource, Source, SourceIdentity
 from noarkit.safe.paths import missing_path_fault
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of, members
 from noarkit.sources.database import KIND as DATABASE
@@ -90,8 +80,8 @@ def open_source(
     """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox; or
     what a reader that somebody registered finds there (`mine:PLACE`). A sealed bundle is none: `UsageFault`.
 
-    `limits` say how an archive file is read. `kind`, one of `PLACES`, says what a path is to be read as, whatever it
-    looks like: files, or a package of a form.
+    `limits` say how an archive file is read. `kind` (`files`, or a form that the registry knows) says what a path is to
+    be read as, whatever it looks like.
     """
     refuse_sealed(where)
     if kind is not None:
@@ -112,7 +102,11 @@ def _find_kind(kind: str, where: str, limits: UnpackLimits = LIMITS) -> Source |
     path = Path(where)
     if not path.exists():
         return None
-    source = PLACES[kind](where, limits) if kind in PLACES else None
+    form = known_forms().find(kind)
+    if kind == FILES:
+        source = file_finder()(where)
+    else:
+        source = form.find_source(SourcePlace(where, limits=limits)) if form is not None else None
     if source is None:
         raise UsageFault(what="not-this-kind", where=where, do=kind)
     return source
@@ -120,22 +114,11 @@ def _find_kind(kind: str, where: str, limits: UnpackLimits = LIMITS) -> Source |
 
 def reopen(identity: SourceIdentity) -> Source:
     """The source that a plan was made from, with the same policies. Raises `SourceGone`, `UsageFault`."""
-    if identity.kind == EXTRACT:
-        return _extract(identity)
     if identity.kind == DATABASE:
         return reopen_database(identity)
-    if identity.kind == SIARD:
-        return reopen_siard(identity)
-    if identity.kind == EARK:
-        return reopen_eark(identity)
-    if identity.kind == BAG:
-        despite = identity.settings.get(DESPITE_DAMAGE) is True
-        bag = BagSource(Path(identity.where), despite=despite, limits=limits_of(identity))
-        return _require_present(bag, identity)
-    if identity.kind == DIAS:
-        return _require_present(DiasSource(Path(identity.where), limits_of(identity)), identity)
-    if identity.kind != "files":
-        return reopen_reader(identity)
+    if identity.kind != FILES:
+        form = known_forms().form_of_source(identity.kind)
+        return reopen_reader(identity) if form is None else form.reopen(identity)
     root = Path(os.fsdecode(b"/" + path_of(identity.where.strip("/")) if identity.where.strip("/") else b"/"))
     if not os.path.lexists(root):
         raise SourceGone(where=identity.where, why="ENOENT")
@@ -165,15 +148,8 @@ def find_package(
         if _holds_files(path):
             raise  # it would be one file, and nobody would be told of those it holds
         return None  # one file that is packed, like any other
-    if detection.form == "bagit":
-        return _in_bag(detection.root, depth, emit, limits)
-    if detection.form == "siard":
-        return find_siard(where)
-    if detection.form == "dias":
-        return find_dias(where, limits)
-    if detection.form == "eark":
-        return find_eark(str(detection.root), detection, limits)
-    return find_extract(where, detection) if detection.form == "noark5" else None
+    form = known_forms().find(detection.form)
+    return None if form is None else form.find_source(SourcePlace(where, detection, limits, emit, depth))
 
 
 def _find_extract_below(where: str) -> Source | None:
@@ -191,45 +167,6 @@ def _holds_files(path: Path) -> bool:
         return False
 
 
-def _in_bag(path: Path, depth: int, emit: Listener = ignore_event, limits: UnpackLimits = LIMITS) -> Source:
-    """What lies in a bag."""
-    if path.is_dir():
-        inner = path / PAYLOAD
-        inner_source = find_package(str(inner), depth + 1) if inner.is_dir() else None
-        return inner_source or BagSource(path)
-    storage = open_storage(path, limits, twins=True, emit=emit)
-    if isinstance(storage, FolderStorage):
-        return BagSource(path)
-    try:
-        has_extract = find_extract_root(SubfolderStorage(storage, PAYLOAD)) is not None
-    except BaseException:
-        storage.close()
-        raise
-    if not has_extract:
-        return BagSource(path, storage, limits=limits)
-    storage.close()
-    return ExtractSource(path)
-
-
-def _extract(identity: SourceIdentity) -> Source:
-    zone = str(identity.settings.get("zone") or DEFAULT_ZONE)
-    settings, accepted = identity.settings, identity.settings.get("accepted")
-    source = ExtractSource(
-        Path(identity.where),
-        zone,
-        take_incomplete=settings.get("take_incomplete") is True,
-        carry=settings.get("carry") is not False,
-        accepted=[str(name) for name in accepted] if isinstance(accepted, list) else (),
-    )
-    return _require_present(source, identity)
-
-
-def _require_present(source: Source, identity: SourceIdentity) -> Source:
-    if not os.path.lexists(identity.where):
-        raise SourceGone(where=identity.where, why="ENOENT")
-    return source
-
-
 def _is_mail(path: Path) -> bool:
     try:
         with path.open("rb") as file:
@@ -240,14 +177,3 @@ def _is_mail(path: Path) -> bool:
     if ext == "msg":
         return head.startswith(outlook.SIGNATURE)
     return looks_like_mailbox(head) or (ext == "eml" and looks_like_mail(head, ext))
-
-
-PLACES: Mapping[str, Callable[[str, UnpackLimits], Source | None]] = {
-    "files": lambda where, _: file_finder()(where),
-    "noark5": lambda where, _: find_extract(where),
-    "eark": lambda where, limits: find_eark(where, None, limits),
-    "dias": find_dias,
-    "bagit": lambda where, limits: _in_bag(Path(where), 0, limits=limits),
-    "siard": lambda where, _: find_siard(where),
-}
-"""What a path can be said to be, whatever it looks like, and what reads it then."""

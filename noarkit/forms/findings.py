@@ -7,7 +7,7 @@ the systemID of the unit around it.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -91,6 +91,23 @@ class ValidateResult:
     def codes(self) -> frozenset[str]:
         """The codes of all broken rules."""
         return frozenset(outcome.rule.code for outcome in self.outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """The result of another validator. `was_asked` is False where it was not run; `known_reasons` are known faults of
+    the tool that explain its result; `rules` are the ids of broken rules, where it reports ids."""
+
+    tool: str
+    was_asked: bool
+    valid: bool
+    messages: tuple[str, ...]
+    known_reasons: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+
+
+ReadOpinion = Callable[[bytes, int], Opinion]
+"""Makes an opinion of what a tool printed, and of how it ended."""
 
 
 @dataclass(frozen=True, slots=True)

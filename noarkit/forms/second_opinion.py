@@ -7,7 +7,6 @@ path behind it (or in place of `{}`); the rule ids in its output are compared wi
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import subprocess
 from collections.abc import Iterator
@@ -15,16 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from noarkit.errors import UsageFault
-from noarkit.forms.bagit.rules.second import Opinion
-from noarkit.forms.findings import ValidateResult
+from noarkit.forms.findings import Opinion, ValidateResult
+from noarkit.forms.registry import known_forms
 from noarkit.safe.children import child_environment
 
-KNOWN_ALARMS = frozenset(
-    {"CSIP12", "CSIP13", "CSIP15", "CSIP16", "CSIP63", "CSIP101", "CSIP103", "CSIP105", "SIP11", "SIP14"}
-)
-"""Rules that eark-validator finds broken in packages that keep them: its own tests are at fault."""
-
-_RULE = re.compile(r"(?<![A-Za-z0-9])(?:CSIPSTR|CSIP|SIP|AIPM|AIP|DIP)\d+(?![0-9])")
 _BAD = frozenset({"error", "failed", "fatal"})
 _MOST_MESSAGES = 100
 _MOST_OUTPUT = 64 * 1024 * 1024
@@ -36,29 +29,23 @@ def second_opinion(report: ValidateResult, *, command: str = "") -> Opinion | No
 
     Raises `UsageFault` for a command that cannot be run.
     """
-    path = Path(report.package)
-    if command and report.form == "eark":
-        from noarkit.forms.eark.rules.second import second_opinion as of_eark
-
+    form = known_forms().find(report.form)
+    if form is not None and form.second_opinion is not None:
         name = Path(command.split(" ", 1)[0]).name
-        return of_eark(path, report, command, fallback_reader=lambda output, code: _opinion(name, output, code))
-    if command:
-        return _of_command(path, report, command)
-    if report.form == "bagit":
-        from noarkit.forms.bagit.rules.second import second_opinion as of_bag
-
-        return of_bag(path, report)
-    return None
+        opinion = form.second_opinion(report, command, lambda output, code: _opinion(name, output, code))
+        if opinion is not None:
+            return opinion
+    return _of_command(Path(report.package), command) if command else None
 
 
 def disagreement(report: ValidateResult, opinion: Opinion) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rules that the other alone finds broken, and those that we alone do. Known false alarms are none."""
-    their_rules = set(opinion.rules) - KNOWN_ALARMS
+    their_rules = set(opinion.rules) - known_forms().false_alarms
     our_rules = {outcome.rule.code for outcome in report.outcomes}
     errors = {
         outcome.rule.code
         for outcome in report.outcomes
-        if outcome.rule.level == "error" and _RULE.fullmatch(outcome.rule.code)
+        if outcome.rule.level == "error" and _is_rule_id(outcome.rule.code)
     }
     return tuple(sorted(their_rules - our_rules)), tuple(sorted(errors - their_rules)) if opinion.rules else ()
 
@@ -71,7 +58,7 @@ def agrees(report: ValidateResult, opinion: Opinion) -> bool:
     return not any(disagreements) if opinion.rules else opinion.valid == report.valid
 
 
-def _of_command(path: Path, report: ValidateResult, command: str) -> Opinion:
+def _of_command(path: Path, command: str) -> Opinion:
     words = shlex.split(command)
     if not words:
         raise UsageFault(what="bad-value", where="--second-opinion-command")
@@ -93,8 +80,8 @@ def _opinion(name: str, printed: bytes, code: int) -> Opinion:
     output = printed.decode("utf-8", "replace")
     rules = frozenset(_broken_rules(output))
     # those who speak by rule ids may end with 0 whatever they found
-    valid = code == 0 and not rules - KNOWN_ALARMS
-    known_alarms = tuple(sorted(rules & KNOWN_ALARMS))
+    valid = code == 0 and not rules - known_forms().false_alarms
+    known_alarms = tuple(sorted(rules & known_forms().false_alarms))
     opinion = Opinion(name, True, valid, _messages(output, valid), known_alarms)
     return replace(opinion, rules=tuple(sorted(rules)))
 
@@ -104,6 +91,11 @@ def _messages(output: str, valid: bool) -> tuple[str, ...]:
     return () if valid else tuple(line[:400] for line in lines[:_MOST_MESSAGES])
 
 
+def _is_rule_id(text: str) -> bool:
+    """True for the id of a rule that other tools know by that name."""
+    return any(pattern.fullmatch(text) for pattern in known_forms().rule_ids)
+
+
 def _broken_rules(output: str) -> Iterator[str]:
     """The ids of rules that the tool says are broken: from JSON by severity, from text by the line they stand in."""
     try:
@@ -111,7 +103,7 @@ def _broken_rules(output: str) -> Iterator[str]:
     except (ValueError, RecursionError):
         for line in output.splitlines():
             if any(word in line.casefold() for word in _BAD):
-                yield from _RULE.findall(line)
+                yield from (text for pattern in known_forms().rule_ids for text in pattern.findall(line))
 
 
 def _in_json(document: object) -> Iterator[str]:
@@ -124,6 +116,6 @@ def _in_json(document: object) -> Iterator[str]:
         if isinstance(testing, dict):
             texts += [item for item in testing.values() if isinstance(item, str)]
         if any(item.casefold() in _BAD for item in texts):
-            yield from (item for item in texts if _RULE.fullmatch(item))
+            yield from (item for item in texts if _is_rule_id(item))
         for item in document.values():
             yield from _in_json(item)

@@ -114,6 +114,18 @@ def texts(lang: str) -> Texts:
     return Texts(lang, MappingProxyType(tables))
 
 
+def add_words(lang: str, more: Mapping[str, Mapping[str, object]]) -> None:
+    """Adds the texts of what another package registered. Raises `ValueError` for what is written already, otherwise."""
+    tables = texts(lang).tables
+    for name, entries in more.items():
+        table = tables[name]
+        assert isinstance(table, dict)  # noqa: S101  # as it was read
+        for key, entry in entries.items():
+            if table.get(key, entry) != entry:
+                raise ValueError(f"{name}.{key}")
+        table.update(entries)
+
+
 def render(fault: NoarkitError, lang: str) -> list[str]:
     """A fault in four lines: what happened (with its code), where, why that matters, and what to do."""
     catalog = texts(lang)

@@ -15,9 +15,11 @@ import pytest
 
 from noarkit.cli.contract import schema
 from noarkit.cli.main import main
-from noarkit.extraction.convert import PACKED_EXTRACTS
+from noarkit.forms.registry import known_forms
 from noarkit.forms.validation import validate
 from tests.rights import held_to_file_rights
+
+PACKED_EXTRACTS = known_forms().product_names("package")
 
 
 @pytest.fixture(autouse=True)

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Event
-from noarkit.extraction.convert import PACKED_EXTRACTS, TARGETS, ConvertOptions, convert
+from noarkit.extraction.convert import ConvertOptions, convert
 from noarkit.extraction.delivery import deliver, delivery_folder
 from noarkit.extraction.payload import payload_of
 from noarkit.extraction.run import ExtractSettings
 from noarkit.forms.comparison import compare_extracts
 from noarkit.forms.eark.write.package import EarkFile, EarkOrder, MetadataFile, Representation, files_below, make_eark
+from noarkit.forms.registry import known_forms
 from noarkit.forms.validation import validate
 from samples.packages.make import write_good
 from tests.forms.bagit.test_round_trip import laid, trees
@@ -30,6 +31,9 @@ from tests.roundtrip.worlds import build
 
 DEEP = bool(os.environ.get("NOARKIT_DEEP"))
 TAILS = ("", ".zip", ".tar", ".tar.gz")
+
+
+PACKED_EXTRACTS = known_forms().product_names("package")
 
 
 def tail_of(form: str, number: int) -> str:
@@ -75,7 +79,7 @@ def test_any_tree_comes_back_equal_and_the_package_is_valid(form: str, tree: dic
 @pytest.mark.parametrize("seed", range(20 if DEEP else 2))
 def test_an_extract_goes_through_every_form_and_back_without_loss(tmp_path: Path, seed: int) -> None:
     write_good(tmp_path / "extract", "5.0")
-    forms = [form for form in TARGETS if form != "noark5"]
+    forms = [*PACKED_EXTRACTS]
     random.Random(seed).shuffle(forms)
     at = tmp_path / "extract"
     for number, form in enumerate(forms):

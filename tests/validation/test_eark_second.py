@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import UsageFault
-from noarkit.forms.bagit.rules.second import Opinion
 from noarkit.forms.eark.rules.run import validate_eark
 from noarkit.forms.eark.rules.second import second_opinion
-from noarkit.forms.findings import ValidateResult
+from noarkit.forms.findings import Opinion, ValidateResult
 from samples.packages.eark import Draft, good, write_folder, write_tar
 from samples.packages.eark_bad import BAD_PACKAGES
 

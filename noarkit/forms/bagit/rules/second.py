@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.forms.findings import ValidateResult
+from noarkit.forms.findings import Opinion, ValidateResult
 from noarkit.safe.children import child_environment
 from noarkit.safe.unpack import LIMITS, UnpackLimits, unpack_to
 from noarkit.safe.workplace import temporary_folder
@@ -36,19 +35,6 @@ except bagit.BagError as error:
     heard.append(str(error))
 print(json.dumps([valid, heard[:100]]))
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Opinion:
-    """The result of another validator. `was_asked` is False where it was not run; `known_reasons` are known faults of
-    the tool that explain its result; `rules` are the ids of broken rules, where it reports ids."""
-
-    tool: str
-    was_asked: bool
-    valid: bool
-    messages: tuple[str, ...]
-    known_reasons: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
 
 
 def second_opinion(

@@ -24,6 +24,7 @@ from noarkit.errors import NoarkitError, PackageFault, UnsafePath, UnsafeXml
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.forms.container.storage import Storage, open_storage
 from noarkit.forms.eark import spec
+from noarkit.forms.eark.marks import names_eark
 from noarkit.forms.eark.rules.codes import XSD, rules_for
 from noarkit.forms.eark.rules.finding_sink import FindingSink
 from noarkit.forms.eark.rules.fixity import FixityChecker
@@ -35,7 +36,7 @@ from noarkit.forms.eark.rules.mets_model import Document
 from noarkit.forms.eark.rules.premis import Preservation, read_entities
 from noarkit.forms.eark.rules.schemas import load_schemas
 from noarkit.forms.findings import Rule, Tally, ValidateResult
-from noarkit.forms.form_markers import head_of, names_eark
+from noarkit.forms.form_markers import head_of
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.judge import judge_stream
 from noarkit.safe.tree import walk_tree

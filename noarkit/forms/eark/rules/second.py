@@ -10,14 +10,13 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from noarkit.errors import UsageFault
-from noarkit.forms.bagit.rules.second import Opinion
 from noarkit.forms.eark import spec
-from noarkit.forms.findings import ValidateResult
+from noarkit.forms.findings import Opinion, ReadOpinion, ValidateResult
 from noarkit.safe.children import child_environment
 from noarkit.safe.unpack import LIMITS, UnpackLimits, unpack_to
 from noarkit.safe.workplace import temporary_folder
@@ -37,9 +36,6 @@ NEWER = frozenset({"SIP2", "DIP2"})
 
 CRASHES_FROM_BYTES = 60_000
 """From about here on eark-validator cannot read a METS document."""
-
-ReadOpinion = Callable[[bytes, int], Opinion]
-"""Makes an opinion of what a tool printed, and of how it ended."""
 
 _UNSAFE = frozenset({"EARK-HREF", "EARK-ODD", "EARK-NAME", "EARK-XML-HOSTILE"})
 _MOST_BYTES = 256 * 1024 * 1024

@@ -50,7 +50,8 @@ from noarkit.forms.metadata.descriptions import with_descriptions
 from noarkit.forms.noark5.source import ExtractSource
 from noarkit.forms.noark5.source.files import SeenInDatabase
 from noarkit.forms.noark5.spec import STRUCTURE
-from noarkit.forms.recognition import DetectedForm, detect_form
+from noarkit.forms.package_form import DetectedForm
+from noarkit.forms.recognition import detect_form
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.recipes.proposal import observe, propose
 from noarkit.records import (

@@ -31,7 +31,8 @@ from noarkit.forms.noark5.source.packed import PackedFiles
 from noarkit.forms.noark5.source.place import extract_root
 from noarkit.forms.noark5.spec import CHANGE_LOG, DESCRIPTION, STRUCTURE
 from noarkit.forms.noark5.write import unmapped, vsm
-from noarkit.forms.recognition import DetectedForm, detect_form
+from noarkit.forms.package_form import DetectedForm
+from noarkit.forms.recognition import detect_form
 from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped
 from noarkit.records import ContentStream, Groundwork, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
