@@ -13,9 +13,3 @@ writing          changes on request: projects, applications, scans, uploads and 
 vulnerabilities  the findings of a scan, grouped by vulnerability
 commands         the commands of `noarkit connect appsec:NAME`
 """
-
-from noarkit.services.appsec.access import open_login
-from noarkit.services.appsec.commands import run_command
-from noarkit.services.appsec.service import AppSec, open_service
-
-__all__ = ["AppSec", "open_login", "open_service", "run_command"]

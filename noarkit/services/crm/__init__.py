@@ -10,9 +10,3 @@ writing    inserts, updates, upserts and deletions in batches, with a result for
 channels   notification channels, opened, renewed and closed
 commands   the commands of `noarkit connect crm:NAME`
 """
-
-from noarkit.services.crm.channels import renew_webhooks
-from noarkit.services.crm.commands import run_command
-from noarkit.services.crm.service import Crm, open_login, open_service
-
-__all__ = ["Crm", "open_login", "open_service", "renew_webhooks", "run_command"]

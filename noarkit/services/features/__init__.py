@@ -7,8 +7,3 @@ streams       definitions, versions, decisions, reviews and audit entries as ite
 writing       changes on request, and their commands
 consent       access to the tools for assistants
 """
-
-from noarkit.services.features.service import Features, open_login, open_service
-from noarkit.services.features.write_calls import run_command
-
-__all__ = ["Features", "open_login", "open_service", "run_command"]

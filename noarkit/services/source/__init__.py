@@ -2,10 +2,9 @@
 
 source     the source over a service: windows, marks, records, contents
 kept       documents that were made of listings, kept with the run until they are uploaded
-services   which service a connection speaks to
 """
 
-from noarkit.services.settings import is_connection_name
+from noarkit.services.connections import is_connection_name
 from noarkit.services.source.source import ConnectorSource, changes_since, find_connection, reopen_connection
 
 __all__ = ["ConnectorSource", "changes_since", "find_connection", "is_connection_name", "reopen_connection"]

@@ -8,8 +8,3 @@ jobs       waits for export jobs
 writing    changes of registers and subscriptions on request
 commands   the commands of `noarkit connect spend:NAME`
 """
-
-from noarkit.services.spend.commands import run_command
-from noarkit.services.spend.service import Spend, open_login, open_service
-
-__all__ = ["Spend", "open_login", "open_service", "run_command"]
