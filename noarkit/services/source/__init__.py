@@ -1,7 +1,9 @@
 """Services as sources: what a connection lists becomes source records, for the same pipeline as files and tables.
 
-source     the source over a service: windows, marks, records, contents
-kept       documents that were made of listings, kept with the run until they are uploaded
+source          the source over a service: windows, marks, records, contents
+document_store  documents that were made of listings, kept with the run until they are uploaded
+run_watermarks  the marks of a connection across runs, for each archive
+writeback       ids of the archive, written into the records that case files were made of
 """
 
 from noarkit.services.connections import is_connection_name
