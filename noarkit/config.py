@@ -23,8 +23,6 @@ from noarkit.safe.toml import Document, read_toml
 from noarkit.secrets import SecretSource, secret_source
 
 FILE_NAME = "noarkit.toml"
-# what connections.NAME.… leads to; any other connections.NAME is a database
-SERVICES = ("crm", "spend", "appsec", "features")
 PREFIX = "NOARKIT_"
 LOOPBACK = ("localhost", "127.0.0.0/8", "::1")  # what a proxy is never asked for, where nobody says otherwise
 
@@ -103,6 +101,9 @@ class Sources:
     folder: Path = Path()
     file: Path | None = None
     profile: str | None = None
+    is_service: Callable[[str], bool] | None = None
+    """Says which names under `[connections]` are services; any other is a database. Where nobody says so, a table of
+    tables is a service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ def load(sources: Sources) -> Config:
     origins: dict[str, Origin] = {}
     for setting in SETTINGS:
         values[setting.key], origins[setting.key] = _choose(setting, layers)
-    return _assemble(values, origins, documents, profile)
+    return _assemble(values, origins, _merge_connections(documents, sources.is_service), documents, profile)
 
 
 def flatten(config: Config) -> Iterator[tuple[str, str, Origin]]:
@@ -224,16 +225,14 @@ def _choose(setting: Setting, layers: list[_Layer]) -> tuple[object, Origin]:
 
 
 def _assemble(
-    values: Mapping[str, object], origins: Mapping[str, Origin], documents: list[Document], profile: str | None
+    values: Mapping[str, object],
+    origins: Mapping[str, Origin],
+    connections: Mapping[str, Mapping[str, object]],
+    documents: list[Document],
+    profile: str | None,
 ) -> Config:
     under = {key.removeprefix("archive."): value for key, value in values.items() if key.startswith("archive.")}
     tls = {key.removeprefix("tls."): under.pop(key) for key in list(under) if key.startswith("tls.")}
-    connections: dict[str, Mapping[str, object]] = {}
-    for document in reversed(documents):
-        for name, entry in _connections(document):
-            # a service's connections stand one by one: the folder's file names some, the user's file others
-            above = connections.get(name, {}) if name in SERVICES else {}
-            connections[name] = MappingProxyType({**above, **entry})
     return Config(
         archive=ArchiveConfig(tls=TlsConfig(**tls), **under),  # type: ignore[arg-type]  # each was read by its setting
         profile=profile,
@@ -246,14 +245,29 @@ def _assemble(
     )
 
 
-def _connections(document: Document) -> Iterator[tuple[str, Mapping[str, object]]]:
+def _merge_connections(
+    documents: list[Document], is_service: Callable[[str], bool] | None
+) -> Mapping[str, Mapping[str, object]]:
+    connections: dict[str, Mapping[str, object]] = {}
+    for document in reversed(documents):
+        for name, entry, of_service in _connections(document, is_service):
+            # a service's connections stand one by one: the folder's file names some, the user's file others
+            above = connections.get(name, {}) if of_service else {}
+            connections[name] = MappingProxyType({**above, **entry})
+    return connections
+
+
+def _connections(
+    document: Document, is_service: Callable[[str], bool] | None
+) -> Iterator[tuple[str, Mapping[str, object], bool]]:
     connections = document.data.get("connections", {})
     if not isinstance(connections, Mapping):
         raise ConfigFault(where=document.where("connections"), why="not-a-table")
     for name, entry in connections.items():
         if not isinstance(entry, Mapping):
             raise ConfigFault(where=document.where(f"connections.{name}"), why="not-a-table")
-        if name in SERVICES:
+        of_service = _holds_tables(entry) if is_service is None else is_service(name)
+        if of_service:
             for connection_name, table in entry.items():
                 if not isinstance(table, Mapping):
                     location = document.where(f"connections.{name}.{connection_name}")
@@ -261,7 +275,11 @@ def _connections(document: Document) -> Iterator[tuple[str, Mapping[str, object]
         elif not isinstance(entry.get("url"), str):
             inside = ".".join(("connections", name, *list(entry)[:1]))
             raise ConfigFault(where=document.where(inside), why="connection-to-nothing")
-        yield name, entry
+        yield name, entry, of_service
+
+
+def _holds_tables(entry: Mapping[str, object]) -> bool:
+    return all(isinstance(value, Mapping) for value in entry.values())
 
 
 def _refuse_unknown(document: Document) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from noarkit.config import Config, Origin, Sources, load
+from noarkit.services.registry import is_service
 
 Place = str | Path
 
@@ -32,7 +33,9 @@ def read_settings(
     """
     variables = dict(os.environ if environment is None else environment)
     config_path = Path(file) if file is not None else None
-    return Settings(load(Sources(environment=variables, file=config_path, profile=profile)), variables)
+    return Settings(
+        load(Sources(environment=variables, file=config_path, profile=profile, is_service=is_service)), variables
+    )
 
 
 def resolve_settings(archive: str | None = None, overrides: Settings | None = None) -> Settings:
@@ -40,7 +43,7 @@ def resolve_settings(archive: str | None = None, overrides: Settings | None = No
     if overrides is None:
         environment = dict(os.environ)
         flags = {"archive.url": archive} if archive else {}
-        return Settings(load(Sources(flags=flags, environment=environment)), environment)
+        return Settings(load(Sources(flags=flags, environment=environment, is_service=is_service)), environment)
     if archive is None:
         return overrides
     origins = {**overrides.config.origins, "archive.url": Origin("flag", "archive")}

@@ -10,6 +10,7 @@ import pytest
 from noarkit.config import SETTINGS, Config, Sources, flatten, load, user_folder
 from noarkit.errors import ConfigFault, SecretOnTheLine
 from noarkit.safe.toml import parse_toml
+from noarkit.services.registry import is_service
 
 TEXT = """# a site
 lang = "nb"
@@ -38,7 +39,7 @@ url = "http://127.0.0.1:9000"
 def read(tmp_path: Path, text: str = TEXT, **more: object) -> Config:
     """A config of this text."""
     (tmp_path / "noarkit.toml").write_text(text)
-    return load(Sources(folder=tmp_path, environment={"HOME": str(tmp_path / "home")}, **more))  # type: ignore[arg-type]  # named by the test
+    return load(Sources(folder=tmp_path, environment={"HOME": str(tmp_path / "home")}, is_service=is_service, **more))  # type: ignore[arg-type]  # named by the test
 
 
 def test_without_anything_the_defaults_hold(tmp_path: Path) -> None:
@@ -225,3 +226,11 @@ def test_a_database_and_the_connections_of_a_service_are_told_apart(tmp_path: Pa
         with pytest.raises(ConfigFault) as told:
             read(tmp_path, text)
         assert (told.value.data["why"], str(told.value.data["where"]).rpartition(":")[2]) == (why, str(line))
+
+
+def test_where_nobody_says_what_a_service_is_a_table_of_tables_is_one(tmp_path: Path) -> None:
+    (tmp_path / "noarkit.toml").write_text(
+        '[connections.own.main]\nkey = "x"\n[connections.cases]\nurl = "sqlite:///x"\n'
+    )
+    config = load(Sources(folder=tmp_path, environment={"HOME": str(tmp_path / "home")}))
+    assert config.connections == {"own": {"main": {"key": "x"}}, "cases": {"url": "sqlite:///x"}}

@@ -18,9 +18,9 @@ from noarkit.errors import ConfigFault, NoarkitError, SecretFault, UsageFault
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import Document, parse_toml, read_toml
 from noarkit.secrets import secret_source
+from noarkit.services.connections import open_service, read_connection
 from noarkit.services.overrides import SECRET_KEYS, Override, apply_overrides, origins
-from noarkit.services.settings import Connection, read_connection
-from noarkit.services.source.services import open_service
+from noarkit.services.settings import Connection
 
 _MODE = 0o600
 _HEADER = re.compile(r"\s*\[")

@@ -19,13 +19,13 @@ from noarkit.errors import ConsentNeeded, UsageFault
 from noarkit.services.access.authorization import grant_store_of
 from noarkit.services.access.consent import code_of, wait_for_code
 from noarkit.services.access.grant_store import GrantStore
+from noarkit.services.connections import open_login, open_service, read_connection, run_service_command
 from noarkit.services.mcp.connection_tools import open_tools, open_tools_login, tools_grant_store
 from noarkit.services.overrides import apply_overrides, read_overrides
-from noarkit.services.settings import Connection, read_connection
-from noarkit.services.source.services import open_login, open_service, run_service_command
+from noarkit.services.settings import Connection
 from noarkit.words.texts import plain
 
-_VERBS = ("try", "login", "status", "forget", "configure")
+OWN_VERBS = ("try", "login", "status", "forget", "configure")
 _FORMATS = ("json", "sarif")
 
 
@@ -56,7 +56,7 @@ def connect_command(
 ) -> None:
     """Without a verb: who we are there, and what can be read; with --mcp, its tools; else what the service is asked."""
     verb = words[0] if words else "try"
-    is_own_command = verb not in _VERBS or len(words) > 1
+    is_own_command = verb not in OWN_VERBS or len(words) > 1
     if (tool and not mcp) or (arguments and not tool and not is_own_command) or (mcp and is_own_command):
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME --mcp --call TOOL --arguments JSON")
     shape, overrides = _output_options(words, report_format, output), read_overrides(settings)

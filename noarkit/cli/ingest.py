@@ -30,9 +30,9 @@ from noarkit.events import Event
 from noarkit.loading.engines.assembly import IngestResult, remembered_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import count_planned_set_aside, numbers
+from noarkit.services.registry import find_kind, is_service
 
 _LIMITS = ("until", "max-errors")
-_WRITABLE = ("crm",)
 _ITEMS_EXIT = 3
 
 
@@ -157,10 +157,15 @@ def ingest_options(values: dict[str, object], *, dry_run: bool = False) -> Inges
     )
 
 
+def _takes_ids(kind: str) -> bool:
+    """True for a source that ids of the archive can be written back to."""
+    return is_service(kind) and find_kind(kind).takes_ids
+
+
 def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> int:
     """Loads, and tells how it ended, whatever happened."""
     session = work.session
-    if options.write_back and origins.source_of(folder).kind not in _WRITABLE:
+    if options.write_back and not _takes_ids(origins.source_of(folder).kind):
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
     finished = _finished(folder)
     try:

@@ -14,8 +14,10 @@ from noarkit.cli.options import Session, command, option
 from noarkit.errors import ConfigFault, NoarkitError, UsageFault
 from noarkit.events import Event
 from noarkit.safe.tls import server_context
+from noarkit.services.connections import read_connection, renew_webhooks
 from noarkit.services.inbox.store import inbox_place
-from noarkit.services.settings import SERVICES, Connection, read_connection
+from noarkit.services.registry import service_names
+from noarkit.services.settings import Connection
 
 if TYPE_CHECKING:
     from noarkit.services.inbox.receiver import InboxEndpoint
@@ -90,7 +92,6 @@ def _renew_webhooks(
     """Renews webhooks that would end, now and every hour; what fails is told and tried again. Messages under way bear
     the secret before, which stays good."""
     from noarkit.services.inbox.endpoints import inbox_endpoints
-    from noarkit.services.source.services import renew_webhooks
 
     while True:
         for connection in connections:
@@ -110,7 +111,9 @@ def _select_connections(session: Session, names: tuple[str, ...]) -> list[Connec
 
     config = session.config()
     if not names:
-        configured = [f"{service}:{name}" for service in SERVICES for name in config.connections.get(service, {})]
+        configured = [
+            f"{service}:{name}" for service in service_names() for name in config.connections.get(service, {})
+        ]
         candidates = [read_connection(name, config, session.environment) for name in configured]
         names = tuple(
             connection.full_name for connection in candidates if connection is not None and has_endpoints(connection)

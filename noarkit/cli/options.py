@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, Literal, ParamSpec
@@ -18,6 +18,7 @@ from click.core import ParameterSource
 from noarkit.cli.console import Console
 from noarkit.config import Config, Sources, load
 from noarkit.errors import NoarkitError
+from noarkit.services.registry import is_service
 from noarkit.words.texts import LANGUAGES, Texts, texts
 
 Progress = Literal["auto", "bar", "plain", "none"]
@@ -60,7 +61,7 @@ class Session:
         """The settings, with `flags` of the command (`archive.url` → value) before all others."""
         overrides = {key: value for key, value in (flags or {}).items() if value is not None}
         base = self.sources
-        return load(Sources({**base.flags, **overrides}, base.environment, base.folder, base.file, base.profile))
+        return load(replace(base, flags={**base.flags, **overrides}))
 
 
 class Option(click.Option):
@@ -177,6 +178,7 @@ def session_of(ctx: click.Context) -> Session:
         environment=line.environment,
         file=file if isinstance(file, Path) else None,
         profile=str(profile) if profile else None,
+        is_service=is_service,
     )
     console.verbosity = -1 if values.get("quiet") else int(str(values.get("verbose", 0)))
     if isinstance(log_file, Path) and console.log_path != log_file:

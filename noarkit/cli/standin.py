@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import UsageFault
+from noarkit.services.registry import GROUP, find_kind, service_names
 
-_SERVICES = ("crm", "spend", "appsec", "features")
+if TYPE_CHECKING:
+    from noarkit.services.standins.server import StandinBuilder
+
 _LIMIT = re.compile(r"(\d+)/(\d+(?:\.\d+)?)")
 
 
 @command("standin", exits=(2,))
-@click.argument("service", metavar="SERVICE", type=click.Choice(_SERVICES))
+@click.argument("service", metavar="SERVICE", type=click.Choice(service_names()))
 @option("--port", type=click.IntRange(0, 65535), default=0, metavar="N")
 @option("--records", type=click.IntRange(1, 100_000_000), default=1_000, metavar="N")
 @option("--seed", type=int, default=1, metavar="S")
@@ -49,8 +54,16 @@ def standin_command(
 
     windows = tuple(_limit(text) for text in limits) if limits else None
     spec = StandinSpec(records, seed, token_life, windows, dict(_option(text) for text in options), archivable=True)
-    serve(service, spec, port=port, config_out=config_out, ready=announce)
+    serve(service, find_standin(service), spec, port=port, config_out=config_out, ready=announce)
     console.notify("standin.stopped")
+
+
+def find_standin(service: str) -> StandinBuilder:
+    """The function that builds the stand-in of a service. Raises `UsageFault` for a service that has none."""
+    reference = find_kind(service).standin
+    if not reference:
+        raise UsageFault(what="no-standin", where=service)
+    return cast("StandinBuilder", EntryPoint(service, reference, GROUP).load())  # a reference is known by its text
 
 
 def _limit(text: str) -> tuple[int, float]:

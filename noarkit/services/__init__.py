@@ -1,5 +1,9 @@
 """Connectors: one package for each kind of service, over a shared base.
 
+    registry    which services there are: a line for each of our own, and those that other packages register
+    kind        a kind of service as a value: what the rest of the house needs to know of it
+    connections connections by their names, and what a person asks of one
+    commands    commands as a table of resources and verbs
     port        the interface of a service to everything above: streams of items, and contents to open
     settings    the configuration of a connection: hosts, credentials, limits
     access/     authentication: consent, keys, tokens that are refreshed once for all threads and processes
@@ -11,5 +15,6 @@
     watermarks  how far each stream was read, and what is read again
     canonical   canonical JSON: the same record always gives the same bytes
 
-Each service is a package beside these (`crm/`, `spend/`, …) and does not depend on the others.
+Each service is a package beside these (`crm/`, `spend/`, …) and does not depend on the others: its `kind` says what it
+is, and `recipe.toml` beside it what becomes of its records.
 """

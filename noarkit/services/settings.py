@@ -14,8 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from noarkit.config import LOOPBACK as NO_PROXY
-from noarkit.config import PREFIX, Config
-from noarkit.config import SERVICES as SERVICES
+from noarkit.config import PREFIX
 from noarkit.errors import ConfigFault, SecretOnTheLine
 from noarkit.safe.tls import Trust, client_context
 from noarkit.safe.urls import UrlPolicy
@@ -30,7 +29,6 @@ LINE_KEYS = frozenset(
      "max_connections", "state", "webhook_secret", "webhook_secret_old", "webhook_header", "webhook_timestamp_header",
      "webhook_path"}
 )  # fmt: skip
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _RATE = re.compile(r"(\d+)\s*/\s*(\d+(?:\.\d+)?)?\s*(s|second|minute|min|m|hour|h|day)?")
 _SPANS = {"s": 1, "second": 1, "minute": 60, "min": 60, "m": 60, "hour": 3_600, "h": 3_600, "day": 86_400, None: 1}
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -163,28 +161,6 @@ class Connection:
 
     def _key_path(self, key: str) -> str:
         return f"connections.{self.service}.{self.name}.{key}"
-
-
-def is_connection_name(text: str) -> bool:
-    """True for a name such as `crm:main`."""
-    service, colon, name = text.partition(":")
-    return bool(colon) and service in SERVICES and _NAME.fullmatch(name) is not None
-
-
-def read_connection(
-    full_name: str, config: Config, environment: Mapping[str, str], *, must_be: bool = True
-) -> Connection | None:
-    """Reads the connection named `crm:main`; None if that is no such name. Raises `ConfigFault` for an unknown one if
-    it `must_be` configured."""
-    if not is_connection_name(full_name):
-        return None
-    service, _, name = full_name.partition(":")
-    table = config.connections.get(service, {})
-    values = table.get(name)
-    begin = f"{PREFIX}{service}_{name}_".upper().replace("-", "_")
-    if must_be and values is None and not any(key.startswith(begin) for key in environment):
-        raise ConfigFault(where=f"connections.{service}.{name}", why="no-such-connection")
-    return Connection(service, name, values if isinstance(values, Mapping) else {}, environment)
 
 
 def open_wire(connection: Connection, urls: Iterable[str], scrubber: Scrubber) -> Wire:

@@ -21,7 +21,6 @@ from itertools import islice
 from pathlib import PurePath
 from typing import Protocol, TypeVar, runtime_checkable
 
-from noarkit.config import SERVICES
 from noarkit.errors import (
     ItemChanged,
     ItemMalformed,
@@ -36,9 +35,10 @@ from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.recipes import observe, propose, render
 from noarkit.records import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
+from noarkit.services.registry import BUILT_IN
 
 GROUP = "noarkit.sources"
-OUR_NAMES = frozenset({*SERVICES, "bag", "database", "dias", "eark", "embedded", "files", "noark5", "siard"})
+OUR_NAMES = frozenset({*BUILT_IN, "bag", "database", "dias", "eark", "embedded", "files", "noark5", "siard"})
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,39}")
 _TELL_EVERY = 10_000

@@ -15,9 +15,10 @@ from datetime import UTC, datetime
 import httpx
 
 from noarkit.config import Sources, load
-from noarkit.services.appsec import AppSec, open_service
+from noarkit.services.appsec.service import AppSec, open_service
+from noarkit.services.connections import read_connection
 from noarkit.services.paging import Row
-from noarkit.services.settings import Connection, read_connection
+from noarkit.services.settings import Connection
 
 
 def change(to: Connection) -> str:

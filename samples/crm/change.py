@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from noarkit.config import Sources, load
-from noarkit.services.crm import open_service
+from noarkit.services.connections import read_connection
 from noarkit.services.crm.listing import records_by_page
+from noarkit.services.crm.service import open_service
 from noarkit.services.crm.write_calls import WriteResult, delete, insert, update
-from noarkit.services.settings import read_connection
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import time
 import httpx
 
 from noarkit.config import Sources, load
-from noarkit.services.settings import read_connection
+from noarkit.services.connections import read_connection
 
 TRIES = 100
 

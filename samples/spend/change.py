@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 import httpx
 
 from noarkit.config import Sources, load
-from noarkit.services.settings import Connection, read_connection
+from noarkit.services.connections import read_connection
+from noarkit.services.settings import Connection
 
 
 def main() -> None:

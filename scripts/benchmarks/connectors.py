@@ -25,7 +25,8 @@ from noarkit.api.ingesting import Settings
 from noarkit.api.origins import source_at
 from noarkit.config import Sources, load
 from noarkit.events import ignore_event
-from noarkit.services.settings import Connection, read_connection
+from noarkit.services.connections import read_connection
+from noarkit.services.settings import Connection
 from noarkit.services.source import ConnectorSource
 from noarkit.services.wire import Answer, Request, Wire
 from scripts.benchmarks.figures import machine, tell

@@ -37,8 +37,8 @@ def test_what_needs_the_extra_names_it(tmp_path: Path) -> None:
 def test_the_stand_ins_do_without_tool_servers(tmp_path: Path) -> None:
     made = (
         "from noarkit.services.standins.server import StandinSpec\n"
-        "from noarkit.services.crm import standin as crm\n"
-        "from noarkit.services.spend import standin as spend\n"
+        "from noarkit.services.crm.standin import service as crm\n"
+        "from noarkit.services.spend.standin import service as spend\n"
         "for kind in (crm, spend):\n"
         "    made = kind.standin('http://127.0.0.1:1', StandinSpec(3))\n"
         "    assert made.app.routes and not [key for key in made.secrets() if key.startswith('mcp')]\n"

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from noarkit.cli.standin import find_standin
 from noarkit.server.exchange import BodyLimits, Exchange
 from noarkit.server.run import Address, ServingInfo, serve
 from noarkit.server.wire import Refusal
@@ -263,7 +264,8 @@ def test_a_standin_loses_no_body_either(service: str) -> None:
 
     def run() -> None:
         wish = StandinSpec(records=5)
-        serve_standin(service, wish, ready=ready, stop_event=stopping, around=lambda app: Listening(app, heard))
+        build = find_standin(service)
+        serve_standin(service, build, wish, ready=ready, stop_event=stopping, around=lambda app: Listening(app, heard))
 
     method = "PUT" if service == "appsec" else "POST"
     content = b"grant_type=refresh_token&refresh_token=none" * 50

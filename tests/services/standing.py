@@ -14,11 +14,13 @@ from typing import TypeVar
 import httpx
 
 from noarkit.api.ingesting import Settings
+from noarkit.cli.standin import find_standin
 from noarkit.config import Sources, load
 from noarkit.events import ignore_event
+from noarkit.services.connections import read_connection
 from noarkit.services.pace import Clock
 from noarkit.services.port import Service, ServiceItem, Window
-from noarkit.services.settings import Connection, read_connection
+from noarkit.services.settings import Connection
 from noarkit.services.standins.server import ReadyStandin, StandinSpec, serve
 from tests.services.scripted import VirtualClock
 from tests.services.wire_tables import Recorder, hold_to_table, recorder
@@ -108,6 +110,7 @@ def standing(
             around = (lambda app: app) if recorded is None else recorded.around
             serve(
                 service,
+                find_standin(service),
                 wish or StandinSpec(60),
                 config_out=config,
                 ready=opened.put,

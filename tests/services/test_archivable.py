@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from noarkit.events import ignore_event
+from noarkit.services.connections import open_service
 from noarkit.services.port import Item, Window
-from noarkit.services.source.services import open_service
-from noarkit.services.standins.server import SERVICES, StandinSpec
+from noarkit.services.registry import BUILT_IN
+from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import LATER, standing
 
 # What a service keeps of its own accord, whatever was asked for; it does not count.
@@ -18,7 +19,7 @@ BESIDE = {"spend": ("jobs", "registers"), "appsec": ("projects", "audit"), "feat
 
 
 @pytest.mark.parametrize("records", [1, 30])
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", tuple(BUILT_IN))
 def test_a_stand_in_holds_as_many_archivable_records_as_were_asked_for(
     service: str, records: int, tmp_path: Path
 ) -> None:

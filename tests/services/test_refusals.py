@@ -13,10 +13,10 @@ from typing import Any
 import httpx
 import pytest
 
-from noarkit.services.appsec import open_service as open_appsec
-from noarkit.services.crm import open_service as open_crm
+from noarkit.services.appsec.service import open_service as open_appsec
+from noarkit.services.crm.service import open_service as open_crm
 from noarkit.services.port import Service
-from noarkit.services.spend import open_service as open_spend
+from noarkit.services.spend.service import open_service as open_spend
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import Standing, connected, standing
 from tests.services.wire_tables import Json, table

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.services.connections import run_service_command
 from noarkit.services.settings import Connection
-from noarkit.services.source.services import run_service_command
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import standing
 

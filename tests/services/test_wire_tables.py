@@ -10,8 +10,8 @@ import pytest
 
 from noarkit.errors import ServiceRefused
 from noarkit.events import ignore_event
+from noarkit.services.connections import open_service
 from noarkit.services.port import Item, Service, Window
-from noarkit.services.source.services import open_service
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import LATER, standing
 from tests.services.wire_tables import HELD, Json, Recorder, judged

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import importlib
 import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 import uvicorn
 
 from noarkit.cli.main import main
+from noarkit.cli.standin import find_standin
 from noarkit.errors import ConfigFault, ProxyDenied, ServiceAway, TrustFault
 from noarkit.safe import tls
-from noarkit.services.features import open_service as open_features
+from noarkit.services.connections import open_service
+from noarkit.services.features.service import open_service as open_features
 from noarkit.services.mcp.connection_tools import open_tools
 from noarkit.services.pace import Clock
+from noarkit.services.registry import BUILT_IN
 from noarkit.services.settings import Connection
-from noarkit.services.source.services import open_service
-from noarkit.services.standins.server import SERVICES, StandinPackage, StandinSpec, write_config
+from noarkit.services.standins.server import StandinSpec, write_config
 from tests.archive import certificates
 from tests.archive.certificates import Identity
 from tests.services.scripted import VirtualClock
@@ -62,12 +62,10 @@ def standing_over_tls(
     service: str, folder: Path, certificate: Path, authority: Path, name: str = NAME
 ) -> Iterator[tuple[int, Standing]]:
     """A stand-in that is known by a name, by which nobody can find its port but a proxy; without one by its port."""
-    kind = cast(
-        StandinPackage, importlib.import_module(f"noarkit.services.{service}.standin")
-    )  # each of these packages has one
+    build = find_standin(service)
     with socket.create_server((HOST, 0)) as listener:
         url = f"https://{name or f'{HOST}:{listener.getsockname()[1]}'}"
-        made = kind.standin(url, StandinSpec(20, limits=()))
+        made = build(url, StandinSpec(20, limits=()))
         write_config(folder / "standin.toml", service, made)
         config = uvicorn.Config(made.app, log_config=None, access_log=False, lifespan="auto")
         config.load()
@@ -92,13 +90,13 @@ def zone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zone]:
     with ExitStack() as stack:
         made = {
             service: stack.enter_context(standing_over_tls(service, home / service, own, authority))
-            for service in SERVICES
+            for service in BUILT_IN
         }
         ports = {service: port for service, (port, _) in made.items()}
         yield Zone(home, authority, ports, {service: stand for service, (_, stand) in made.items()})
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", tuple(BUILT_IN))
 def test_every_service_is_read_with_a_client_certificate_through_a_proxy_that_knows_its_name(
     zone: Zone, service: str
 ) -> None:
@@ -109,7 +107,7 @@ def test_every_service_is_read_with_a_client_certificate_through_a_proxy_that_kn
     assert set(proxy.asked) == {f"CONNECT {NAME}:443 HTTP/1.1"}
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", tuple(BUILT_IN))
 def test_every_service_says_when_a_proxy_refuses_its_name_or_password(zone: Zone, service: str) -> None:
     for account, given, why in (
         (("kari", "another"), {}, "proxy-refuses-name"),
@@ -193,7 +191,7 @@ THEIRS = [
 ]
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", tuple(BUILT_IN))
 @pytest.mark.parametrize(("identity", "why"), THEIRS, ids=[why for _, why in THEIRS])
 def test_a_service_that_cannot_be_trusted_is_sent_nothing_and_told_apart(
     zone: Zone, tmp_path: Path, service: str, identity: Identity, why: str
@@ -215,7 +213,7 @@ OWN = [
 ]
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", tuple(BUILT_IN))
 @pytest.mark.parametrize(("identity", "why"), OWN, ids=["missing", "expired", "early", "self-signed", "unknown"])
 def test_a_service_that_does_not_trust_us_says_so(
     zone: Zone, service: str, identity: Identity | None, why: str

@@ -9,13 +9,8 @@ papers           reports and bills of materials: ordered, waited for, and cached
 sarif            findings as SARIF 2.1.0; sarif_rules checks SARIF files
 grouped_rows     rows collected on disk, for lists that must be complete before use
 streams          projects and scans as items; trail: decisions about findings, and the days of the audit trail
-writing          changes on request: projects, applications, scans, uploads and webhooks
+write_calls      changes on request: projects, applications, scans, uploads and webhooks
 vulnerabilities  the findings of a scan, grouped by vulnerability
 commands         the commands of `noarkit connect appsec:NAME`
+kind             what the rest of the house needs to know of the service, as one value
 """
-
-from noarkit.services.appsec.access import open_login
-from noarkit.services.appsec.commands import run_command
-from noarkit.services.appsec.service import AppSec, open_service
-
-__all__ = ["AppSec", "open_login", "open_service", "run_command"]

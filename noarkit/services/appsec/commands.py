@@ -1,12 +1,6 @@
-"""Commands of an application security service, named as in its own command line.
+"""Commands of an application security service, named as in its own command line: `COMMANDS` lists them.
 
-    project list · create · get ID · set ID · delete ID                  application likewise
-    project tags · last-scan ID · branches ID · scan tags
-    scan list · create PROJECT · get ID · wait ID · cancel ID · delete ID
-    results show SCAN [ENGINE]                                           as JSON or SARIF, to a file where one is named
-    vulnerability list SCAN
-    webhook list · create · delete ID
-
+Results of a scan come as JSON or SARIF, to a file where one is named.
 The members of what is created or changed are given as arguments. For a scan: a zip to upload under `upload`, or
 `repoUrl`; `branch`; `scanners`. For a webhook: `url`, and optionally `name`, `events`, `verify_tls`, `signed`; the
 secret that proves its messages is stored with the connection and never shown.
@@ -15,8 +9,7 @@ secret that proves its messages is stored with the connection and never shown.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -27,106 +20,65 @@ from noarkit.secrets import Secret
 from noarkit.services.appsec import write_calls
 from noarkit.services.appsec.service import AppSec, open_service
 from noarkit.services.appsec.vulnerabilities import vulnerabilities
-from noarkit.services.appsec.write_calls import Hook, JsonObject, Order
+from noarkit.services.appsec.write_calls import Hook, Order
 from noarkit.services.canonical import canonical, parse, without_secrets
+from noarkit.services.commands import CommandTable, Invocation, JsonObject, Verb
 from noarkit.services.inbox import webhooks
-from noarkit.services.settings import Connection
 
-_KINDS = {"project": "projects", "application": "applications"}
+_KINDS = {"project": "projects", "application": "applications", "scan": "scans"}
 FORMATS = ("json", "sarif")
-_DO = "noarkit connect appsec:NAME project list"
 _SECRET_MEMBERS = ("url",)  # of a webhook: where nothing is signed, its path is the secret
 
 
-def run_command(connection: Connection, words: Sequence[str], arguments: JsonObject) -> Iterator[Mapping[str, object]]:
-    """Runs one command and yields its results. Raises `UsageFault` for an unknown command, a ServiceFault."""
-    form, output = str(arguments.get("report_format") or ""), str(arguments.get("output") or "")
-    if (form or output) and tuple(words[:2]) != ("results", "show"):
-        raise _unknown_command((*words, form or output))
-    with closing(open_service(connection)) as service:
-        if tuple(words[:2]) == ("results", "show"):
-            yield from _show_results(service, words[2:], form or "json", output)
-            return
-        for row in _dispatch(service, words, arguments):
-            yield _without_secrets(service, row)
+def _list_objects(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
+    return service.calls.projects() if used.resource == "project" else service.calls.applications()
 
 
-def _dispatch(service: AppSec, words: Sequence[str], arguments: JsonObject) -> Iterable[JsonObject]:
-    match tuple(words):
-        case ("scan", *remaining):
-            return _run_scan(service, remaining, arguments)
-        case ("vulnerability", "list", scan):
-            return vulnerabilities(service.results(scan))
-        case ("webhook", *remaining):
-            return _run_webhook(service, remaining, arguments)
-        case (kind, *remaining) if kind in _KINDS:
-            return _run_object(service, _KINDS[kind], remaining, arguments)
-        case _:
-            raise _unknown_command(words)
+def _create_object(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
+    return (write_calls.create(service.calls, _KINDS[used.resource], used.values),)
 
 
-def _run_object(service: AppSec, kind: str, remaining: Sequence[str], arguments: JsonObject) -> Iterable[JsonObject]:
-    """Runs a command on projects or applications."""
-    calls = service.calls
-    match tuple(remaining):
-        case ("tags",) if kind == "projects":
-            return (calls.tags(kind),)
-        case ("last-scan", object_id) if kind == "projects":
-            return (calls.last_scan(object_id),)
-        case ("branches", object_id) if kind == "projects":
-            return ({"branch": name} for name in calls.branches(object_id))
-        case ("list",):
-            return calls.projects() if kind == "projects" else calls.applications()
-        case ("create",):
-            return (write_calls.create(calls, kind, arguments),)
-        case ("get", object_id):
-            return (write_calls.retrieve(calls, kind, object_id) or {},)
-        case ("set", object_id):
-            write_calls.update(calls, kind, object_id, arguments)
-            return (write_calls.retrieve(calls, kind, object_id) or {},)
-        case ("delete", object_id):
-            write_calls.delete(calls, kind, object_id)
-            return ({"deleted": object_id},)
-        case _:
-            raise _unknown_command((kind, *remaining))
+def _get_object(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
+    return (write_calls.retrieve(service.calls, _KINDS[used.resource], used.words[0]) or {},)
 
 
-def _run_scan(service: AppSec, remaining: Sequence[str], arguments: JsonObject) -> Iterable[JsonObject]:
-    calls, clock = service.calls, service.calls.client.clock
-    match tuple(remaining):
-        case ("list",):
-            return calls.scans(None, datetime.now(UTC))
-        case ("tags",):
-            return (calls.tags("scans"),)
-        case ("create", project):
-            return (write_calls.start(calls, _order(service, project, arguments), clock),)
-        case ("get", scan_id):
-            return (write_calls.retrieve(calls, "scans", scan_id) or {},)
-        case ("wait", scan_id):
-            settings = service.settings
-            return (write_calls.poll(calls, scan_id, clock, settings.poll_s, settings.scan_timeout_s),)
-        case ("cancel", scan_id):
-            write_calls.cancel(calls, scan_id)
-            return ({"canceled": scan_id},)
-        case ("delete", scan_id):
-            write_calls.delete(calls, "scans", scan_id)
-            return ({"deleted": scan_id},)
-        case _:
-            raise _unknown_command(("scan", *remaining))
+def _set_object(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
+    write_calls.update(service.calls, _KINDS[used.resource], used.words[0], used.values)
+    return _get_object(service, used)
 
 
-def _run_webhook(service: AppSec, remaining: Sequence[str], arguments: JsonObject) -> Iterable[JsonObject]:
-    match tuple(remaining):
-        case ("list",):
-            return service.calls.webhooks()
-        case ("create",):
-            return (_create_webhook(service, arguments),)
-        case ("delete", webhook_id):
-            write_calls.delete_webhook(service.calls, webhook_id)
-            webhooks.forget_webhooks(service.connection, (webhook_id,))
-            return ({"deleted": webhook_id},)
-        case _:
-            raise _unknown_command(("webhook", *remaining))
+def _delete_object(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
+    write_calls.delete(service.calls, _KINDS[used.resource], used.words[0])
+    return ({"deleted": used.words[0]},)
+
+
+def _list_tags(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
+    return (service.calls.tags(_KINDS[used.resource]),)
+
+
+def _list_branches(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
+    return ({"branch": name} for name in service.calls.branches(used.words[0]))
+
+
+def _create_scan(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
+    order = _order(service, used.words[0], used.values)
+    return (write_calls.start(service.calls, order, service.calls.client.clock),)
+
+
+def _wait_for_scan(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
+    settings, clock = service.settings, service.calls.client.clock
+    return (write_calls.poll(service.calls, used.words[0], clock, settings.poll_s, settings.scan_timeout_s),)
+
+
+def _cancel_scan(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
+    write_calls.cancel(service.calls, used.words[0])
+    return ({"canceled": used.words[0]},)
+
+
+def _delete_webhook(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
+    write_calls.delete_webhook(service.calls, used.words[0])
+    webhooks.forget_webhooks(service.connection, used.words)
+    return ({"deleted": used.words[0]},)
 
 
 def _create_webhook(service: AppSec, arguments: JsonObject) -> JsonObject:
@@ -152,10 +104,12 @@ def _create_webhook(service: AppSec, arguments: JsonObject) -> JsonObject:
     return {"id": created["id"], "events": list(hook.events), "path": urlsplit(url).path, "signed": is_signed}
 
 
-def _show_results(service: AppSec, remaining: Sequence[str], form: str, output: str) -> Iterator[Mapping[str, object]]:
-    if form not in FORMATS or not 1 <= len(remaining) <= 2 or (len(remaining) == 2 and form == "sarif"):
-        raise _unknown_command(("results", "show", *remaining, form))
-    scan, engine = remaining[0], "".join(remaining[1:])
+def _show_results(service: AppSec, used: Invocation) -> Iterator[JsonObject]:
+    form, output = str(used.values.get("report_format") or "json"), str(used.values.get("output") or "")
+    scan, engine = used.words[0], "".join(used.words[1:])
+    if form not in FORMATS or (engine and form == "sarif"):
+        where = " ".join(("results show", *used.words, form))
+        raise UsageFault(what="bad-value", where=where, do="noarkit connect appsec:NAME results show SCAN")
     findings = [finding for finding in service.results(scan) if not engine or finding.get("type") == engine]
     data = service.sarif(scan) if form == "sarif" else canonical({"results": findings})
     if output:
@@ -178,11 +132,45 @@ def _order(service: AppSec, project: str, arguments: JsonObject) -> Order:
     return Order(project, url, str(arguments.get("repoUrl") or ""), str(arguments.get("branch") or "main"), names)
 
 
-def _without_secrets(service: AppSec, value: JsonObject) -> Mapping[str, object]:
+def _without_secrets(service: AppSec, value: JsonObject) -> object:
     """Removes keys, credentials, and secrets of ours that the service repeats."""
-    clean = service.calls.client.wire.scrubber.hide_in(without_secrets(value, _SECRET_MEMBERS))
-    return clean if isinstance(clean, Mapping) else {}
+    return service.calls.client.wire.scrubber.hide_in(without_secrets(value, _SECRET_MEMBERS))
 
 
-def _unknown_command(words: Sequence[str]) -> UsageFault:
-    return UsageFault(what="bad-value", where=" ".join(word for word in words if word), do=_DO)
+_OBJECTS: tuple[Verb[AppSec], ...] = (
+    Verb("list", "", _list_objects),
+    Verb("create", "", _create_object),
+    Verb("get", "ID", _get_object),
+    Verb("set", "ID", _set_object),
+    Verb("delete", "ID", _delete_object),
+)
+COMMANDS = CommandTable(
+    "appsec",
+    open_service,
+    {
+        "project": (
+            *_OBJECTS,
+            Verb("tags", "", _list_tags),
+            Verb("last-scan", "ID", lambda service, used: (service.calls.last_scan(used.words[0]),)),
+            Verb("branches", "ID", _list_branches),
+        ),
+        "application": _OBJECTS,
+        "scan": (
+            Verb("list", "", lambda service, used: service.calls.scans(None, datetime.now(UTC))),
+            Verb("create", "PROJECT", _create_scan),
+            Verb("get", "ID", _get_object),
+            Verb("wait", "ID", _wait_for_scan),
+            Verb("cancel", "ID", _cancel_scan),
+            Verb("delete", "ID", _delete_object),
+            Verb("tags", "", _list_tags),
+        ),
+        "results": (Verb("show", "SCAN [ENGINE]", _show_results, formats=FORMATS, returns_clean=True),),
+        "vulnerability": (Verb("list", "SCAN", lambda service, used: vulnerabilities(service.results(used.words[0]))),),
+        "webhook": (
+            Verb("list", "", lambda service, used: service.calls.webhooks()),
+            Verb("create", "", lambda service, used: (_create_webhook(service, used.values),)),
+            Verb("delete", "ID", _delete_webhook),
+        ),
+    },
+    _without_secrets,
+)

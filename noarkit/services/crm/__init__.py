@@ -1,18 +1,13 @@
 """The CRM connector: modules whose records become case files, with their notes, emails and attachments.
 
-settings   the settings of a connection, and their defaults
-calls      the REST calls, one method for each; refusals become faults
-listing    lists of records: by page and token, by keyset, in bulk where they are many
-fields     the fields of a module that are read, and their types
-streams    records, notes, emails and attachments as items
-letters    emails rebuilt as .eml from the fields of the service
-writing    inserts, updates, upserts and deletions in batches, with a result for each record
-channels   notification channels, opened, renewed and closed
-commands   the commands of `noarkit connect crm:NAME`
+settings     the settings of a connection, and their defaults
+calls        the REST calls, one method for each; refusals become faults
+listing      lists of records: by page and token, by keyset, in bulk where they are many
+fields       the fields of a module that are read, and their types
+streams      records, notes, emails and attachments as items
+letters      emails rebuilt as .eml from the fields of the service
+write_calls  inserts, updates, upserts and deletions in batches, with a result for each record
+channels     notification channels, opened, renewed and closed
+commands     the commands of `noarkit connect crm:NAME`
+kind         what the rest of the house needs to know of the service, as one value
 """
-
-from noarkit.services.crm.channels import renew_webhooks
-from noarkit.services.crm.commands import run_command
-from noarkit.services.crm.service import Crm, open_login, open_service
-
-__all__ = ["Crm", "open_login", "open_service", "renew_webhooks", "run_command"]

@@ -1,9 +1,4 @@
-"""Commands of a CRM connection.
-
-    modules list · fields list MODULE
-    records list MODULE · get MODULE ID · count MODULE · deleted MODULE · related MODULE ID LIST
-    records create MODULE · update MODULE · upsert MODULE · delete MODULE ID,ID…
-    notifications list · open URL · renew · close ID,ID…
+"""Commands of a CRM connection: `COMMANDS` lists them.
 
 Arguments hold what is created or changed: `records`, and `unique` with the field or fields that identify them; `events`
 and `fields` of a notification.
@@ -13,107 +8,83 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from urllib.parse import urlsplit
 
 from noarkit.errors import ServiceRefused, UsageFault
 from noarkit.services.canonical import without_secrets
+from noarkit.services.commands import CommandTable, Invocation, JsonObject, Verb
 from noarkit.services.crm import channels, listing, write_calls
 from noarkit.services.crm.service import Crm, open_service
 from noarkit.services.inbox import webhooks
 from noarkit.services.paging import Row
-from noarkit.services.settings import Connection
 
-JsonObject = Mapping[str, object]
 _DO = "noarkit connect crm:NAME records list MODULE"
 _DO_OPEN = """--arguments '{"events": ["Deals.edit"], "fields": {"Deals": ["Stage"]}}'"""
 _BIN_LASTS = timedelta(days=60)
 
 
-def run_command(connection: Connection, words: Sequence[str], arguments: JsonObject) -> Iterator[JsonObject]:
-    """Runs one command and yields its results. Raises `UsageFault` for an unknown command, a ServiceFault."""
-    with closing(open_service(connection)) as crm:
-        for row in _dispatch(crm, words, arguments):
-            clean = crm.calls.client.wire.scrubber.hide_in(without_secrets(row))
-            yield clean if isinstance(clean, Mapping) else {}
+def _list_records(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    module = _name(used.words[0])
+    return listing.records_by_page(crm.calls, module, crm.fields(module), f"{crm.connection.full_name} {module}")
 
 
-def _dispatch(crm: Crm, words: Sequence[str], arguments: JsonObject) -> Iterable[JsonObject]:
-    match tuple(words):
-        case ("modules", "list"):
-            return crm.calls.modules()
-        case ("fields", "list", module):
-            return crm.calls.fields(_name(module))
-        case ("records", verb, module, *remaining):
-            return _run_records(crm, verb, _name(module), remaining, arguments)
-        case ("notifications", verb, *remaining):
-            return _run_notifications(crm, verb, remaining, arguments)
-        case _:
-            raise _unknown_command(words)
+def _get_record(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    module, record_id = used.words
+    return _existing_row(crm.calls.record(_name(module), _id(record_id)), record_id)
 
 
-def _run_records(
-    crm: Crm, verb: str, module: str, remaining: Sequence[str], arguments: JsonObject
-) -> Iterable[JsonObject]:
-    match (verb, *remaining):
-        case ("list",):
-            return listing.records_by_page(
-                crm.calls, module, crm.fields(module), f"{crm.connection.full_name} {module}"
-            )
-        case ("get", record_id):
-            return _existing_row(crm.calls.record(module, _id(record_id)), record_id)
-        case ("count",):
-            return ({"count": crm.calls.count(module)},)
-        case ("deleted",):
-            since = datetime.now(UTC) - _BIN_LASTS
-            return listing.deleted_records(crm.calls, module, since, f"{crm.connection.full_name} {module}")
-        case ("related", record_id, list_name):
-            fields = crm.fields(_name(list_name)) if list_name in _module_names(crm) else None
-            return listing.related_records(crm.calls, module, _id(record_id), _name(list_name), fields)
-        case _:
-            return (
-                _describe_result(record_id) for record_id in _write_records(crm, verb, module, remaining, arguments)
-            )
+def _count_records(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    return ({"count": crm.calls.count(_name(used.words[0]))},)
 
 
-def _write_records(
-    crm: Crm, verb: str, module: str, remaining: Sequence[str], arguments: JsonObject
-) -> Iterator[write_calls.WriteResult]:
-    match (verb, *remaining):
-        case ("create",):
-            return write_calls.insert(
-                crm.calls, module, _records_argument(arguments), "".join(_texts(arguments.get("unique"))[:1])
-            )
-        case ("update",):
-            return write_calls.update(crm.calls, module, _records_argument(arguments))
-        case ("upsert",):
-            return write_calls.upsert(crm.calls, module, _records_argument(arguments), _texts(arguments.get("unique")))
-        case ("delete", ids):
-            return write_calls.delete(crm.calls, module, [_id(record_id) for record_id in ids.split(",")])
-        case _:
-            raise _unknown_command(("records", verb, module, *remaining))
+def _list_deleted(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    module, since = _name(used.words[0]), datetime.now(UTC) - _BIN_LASTS
+    return listing.deleted_records(crm.calls, module, since, f"{crm.connection.full_name} {module}")
 
 
-def _run_notifications(crm: Crm, verb: str, remaining: Sequence[str], arguments: JsonObject) -> Iterable[JsonObject]:
-    match (verb, *remaining):
-        case ("list",):
-            return channels.channels(crm.calls)
-        case ("open", url):
-            return (_open_channel(crm, url, arguments),)
-        case ("renew",):
-            return (
-                _describe_channel(entry)
-                for entry in channels.renew_webhooks(crm.connection, datetime.now(UTC) + channels.LONGEST)
-            )
-        case ("close", ids):
-            channel_ids = [_id(entry) for entry in ids.split(",")]
-            channels.close_channels(crm.calls, channel_ids)
-            webhooks.forget_webhooks(crm.connection, channel_ids)
-            return ({"closed": entry} for entry in channel_ids)
-        case _:
-            raise _unknown_command(("notifications", verb, *remaining))
+def _list_related(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    module, record_id, list_name = used.words
+    fields = crm.fields(_name(list_name)) if list_name in _module_names(crm) else None
+    return listing.related_records(crm.calls, _name(module), _id(record_id), _name(list_name), fields)
+
+
+def _create_records(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    unique = "".join(_texts(used.values.get("unique"))[:1])
+    return _describe_results(
+        write_calls.insert(crm.calls, _name(used.words[0]), _records_argument(used.values), unique)
+    )
+
+
+def _update_records(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    return _describe_results(write_calls.update(crm.calls, _name(used.words[0]), _records_argument(used.values)))
+
+
+def _upsert_records(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    unique = _texts(used.values.get("unique"))
+    return _describe_results(
+        write_calls.upsert(crm.calls, _name(used.words[0]), _records_argument(used.values), unique)
+    )
+
+
+def _delete_records(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    module, ids = used.words
+    return _describe_results(
+        write_calls.delete(crm.calls, _name(module), [_id(record_id) for record_id in ids.split(",")])
+    )
+
+
+def _renew_channels(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    renewed = channels.renew_webhooks(crm.connection, datetime.now(UTC) + channels.LONGEST)
+    return (_describe_channel(entry) for entry in renewed)
+
+
+def _close_channels(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    channel_ids = [_id(entry) for entry in used.words[0].split(",")]
+    channels.close_channels(crm.calls, channel_ids)
+    webhooks.forget_webhooks(crm.connection, channel_ids)
+    return ({"closed": entry} for entry in channel_ids)
 
 
 def _open_channel(crm: Crm, url: str, arguments: JsonObject) -> JsonObject:
@@ -133,6 +104,10 @@ def _open_channel(crm: Crm, url: str, arguments: JsonObject) -> JsonObject:
 def _describe_channel(channel: webhooks.Webhook) -> JsonObject:
     ends = channel.ends.isoformat(timespec="seconds") if channel.ends is not None else ""
     return {"id": channel.id, "events": list(channel.events), "ends": ends, "path": channel.path}
+
+
+def _describe_results(results: Iterable[write_calls.WriteResult]) -> Iterator[JsonObject]:
+    return (_describe_result(result) for result in results)
 
 
 def _describe_result(result: write_calls.WriteResult) -> JsonObject:
@@ -178,5 +153,33 @@ def _id(word: str) -> str:
     return word
 
 
-def _unknown_command(words: Sequence[str]) -> UsageFault:
-    return UsageFault(what="bad-value", where=" ".join(words), do=_DO)
+def _without_secrets(crm: Crm, row: JsonObject) -> object:
+    return crm.calls.client.wire.scrubber.hide_in(without_secrets(row))
+
+
+COMMANDS = CommandTable(
+    "crm",
+    open_service,
+    {
+        "modules": (Verb("list", "", lambda crm, used: crm.calls.modules()),),
+        "fields": (Verb("list", "MODULE", lambda crm, used: crm.calls.fields(_name(used.words[0]))),),
+        "records": (
+            Verb("list", "MODULE", _list_records),
+            Verb("get", "MODULE ID", _get_record),
+            Verb("count", "MODULE", _count_records),
+            Verb("deleted", "MODULE", _list_deleted),
+            Verb("related", "MODULE ID LIST", _list_related),
+            Verb("create", "MODULE", _create_records),
+            Verb("update", "MODULE", _update_records),
+            Verb("upsert", "MODULE", _upsert_records),
+            Verb("delete", "MODULE ID,ID…", _delete_records),
+        ),
+        "notifications": (
+            Verb("list", "", lambda crm, used: channels.channels(crm.calls)),
+            Verb("open", "URL", lambda crm, used: (_open_channel(crm, used.words[0], used.values),)),
+            Verb("renew", "", _renew_channels),
+            Verb("close", "ID,ID…", _close_channels),
+        ),
+    },
+    _without_secrets,
+)

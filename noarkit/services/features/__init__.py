@@ -4,11 +4,8 @@ settings      the settings of a connection, and their defaults
 calls         the REST calls, one method for each
 definitions   what is archived of a definition, and what is removed
 streams       definitions, versions, decisions, reviews and audit entries as items
-writing       changes on request, and their commands
+write_calls   changes on request
+commands      the commands of `noarkit connect features:NAME`
 consent       access to the tools for assistants
+kind          what the rest of the house needs to know of the service, as one value
 """
-
-from noarkit.services.features.service import Features, open_login, open_service
-from noarkit.services.features.write_calls import run_command
-
-__all__ = ["Features", "open_login", "open_service", "run_command"]

@@ -8,7 +8,6 @@ that was not answered is compared with the current state.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from urllib.parse import quote
 
@@ -17,10 +16,8 @@ from noarkit.services.access.credentials import KeyCredential, Style
 from noarkit.services.canonical import canonical
 from noarkit.services.client import Client
 from noarkit.services.features.calls import Calls
-from noarkit.services.features.service import Features, open_service
-from noarkit.services.features.streams import REVIEWED
+from noarkit.services.features.service import Features
 from noarkit.services.paging import Row
-from noarkit.services.settings import Connection
 from noarkit.services.wire import Method, Request
 
 GROUPS = ("gates", "dynamic_configs", "segments", "experiments", "layers", "param_stores", "holdouts", "autotunes")
@@ -32,6 +29,7 @@ ACTS = {
     "autotunes": frozenset({"start", "reset", "make_decision"}),
     "segments": frozenset({"archive"}),
 }
+CHECKED = ("gates", "segments", "dynamic_configs", "experiments")
 _ACTS_WITH_BODY = frozenset({"archive", "make_decision", "abandon"})  # acts that take a body
 _WITH_BODY = frozenset(
     {(group, what) for group in ("gates", "dynamic_configs", "experiments", "autotunes") for what in _ACTS_WITH_BODY}
@@ -39,69 +37,6 @@ _WITH_BODY = frozenset(
 )
 MAX_CHECKED = 100
 _CONFIG_PATH = "/v1/get_config"
-
-
-def run_verb(
-    service: Features, group: str, verb: str, definition_id: str = "", arguments: Row | None = None
-) -> Iterator[Row]:
-    """Runs one verb on a definition: list, get, create, update, delete, check, reviews, or an act such as enable;
-    yields the result.
-
-    `arguments` hold the definition, its changed members, or the user to check for. Raises `UsageFault`.
-    """
-    calls, values = service.calls, arguments or {}
-    if verb not in ("list", "create") and not definition_id:
-        raise UsageFault(what="missing-argument", where=verb)
-    if verb == "list":
-        yield from find(calls, group)
-    elif verb == "reviews" and group in REVIEWED:
-        yield from calls.reviews(group, definition_id)
-    elif verb == "get":
-        definition = get(calls, group, definition_id)
-        if definition is None:
-            raise ServiceRefused(where=f"{group} {definition_id}", status=404, why="not-there")
-        yield definition
-    elif verb == "create":
-        yield create(calls, group, {**values, **({"name": definition_id} if definition_id else {})})
-    elif verb == "update":
-        yield update(calls, group, definition_id, values)
-    elif verb == "delete":
-        delete(calls, group, definition_id)
-    elif verb == "check":
-        yield check_for_user(service, group, definition_id, values)
-    elif verb in ACTS.get(group, ()):
-        yield act(calls, group, definition_id, verb, values)
-    else:
-        raise UsageFault(what="bad-value", where=verb)
-
-
-def run_command(connection: Connection, words: Sequence[str], arguments: Row) -> Iterator[Row]:
-    """Runs one command of a connection: a group, a verb and the id of a definition; or `audit list`, `logs list` and
-    `events send NAME`. Raises `UsageFault` for an unknown command."""
-    if not 2 <= len(words) <= 3:
-        raise UsageFault(what="bad-value", where=" ".join(words), do="gates list|get|create|update|delete|check ID")
-    with closing(open_service(connection)) as service:
-        yield from run_and_scrub(service, words[0], words[1], "".join(words[2:]), arguments)
-
-
-def run_and_scrub(service: Features, group: str, verb: str, definition_id: str, arguments: Row) -> Iterator[Row]:
-    """Runs a command and removes secrets of ours from its results, even if the service repeats one."""
-    for row in _dispatch(service, group, verb, definition_id, arguments):
-        clean = service.scrubber.hide_in(row)
-        yield clean if isinstance(clean, Mapping) else {}
-
-
-def _dispatch(service: Features, group: str, verb: str, definition_id: str, arguments: Row) -> Iterator[Row]:
-    if (group, verb, definition_id) == ("audit", "list", ""):
-        yield from audit(service.calls, arguments)
-    elif (group, verb, definition_id) == ("logs", "list", ""):
-        yield from logs(service, arguments)
-    elif (group, verb) == ("events", "send") and definition_id:
-        yield send_event(
-            service, definition_id, _object(arguments, "user"), arguments.get("value"), _object(arguments, "metadata")
-        )
-    else:
-        yield from run_verb(service, group, verb, definition_id, arguments)
 
 
 def audit(calls: Calls, arguments: Row) -> Iterator[Row]:
@@ -246,13 +181,6 @@ def _was_not_sent(fault: ServiceAway | ServiceBroken) -> bool:
 
 def _check_listed_group(group: str) -> str:
     return group if group in READ_ONLY else _check_group(group)
-
-
-def _object(arguments: Row, name: str) -> Row:
-    value = arguments.get(name) or {}
-    if not isinstance(value, Mapping):
-        raise UsageFault(what="not-an-object", where=name)
-    return value
 
 
 def _day(arguments: Row, name: str) -> date | None:

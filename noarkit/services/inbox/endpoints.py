@@ -9,18 +9,11 @@ from collections.abc import Iterable, Mapping
 from noarkit.errors import ConfigFault
 from noarkit.secrets import Secret
 from noarkit.services.inbox.receiver import InboxEndpoint
-from noarkit.services.inbox.signatures import Scheme, Seal
+from noarkit.services.inbox.signatures import Seal
 from noarkit.services.inbox.webhooks import read_webhooks
+from noarkit.services.kind import WebhookKind
+from noarkit.services.registry import find_kind
 from noarkit.services.settings import Connection
-
-_SCHEMES: dict[str, tuple[Scheme, str, str]] = {
-    "crm": ("token", "", ""),
-    "spend": ("standard", "", ""),
-    "appsec": ("body", "X-Webhook-Signature", ""),
-    "features": ("stamped", "X-Service-Signature", "X-Service-Request-Timestamp"),
-}
-
-_MAY_BE_UNSIGNED = frozenset({"appsec"})
 
 
 def inbox_endpoints(connections: Iterable[Connection]) -> dict[str, InboxEndpoint]:
@@ -43,6 +36,8 @@ def has_endpoints(connection: Connection) -> bool:
 
 def _paths(connection: Connection) -> Mapping[str, tuple[Secret, ...]]:
     """Returns the secrets that may prove messages, by path."""
+    if find_kind(connection.service).webhooks is None:
+        return {}
     own_path = connection.text("webhook_path").rstrip("/")
     secrets_by_path: dict[str, tuple[Secret, ...]] = {}
     for webhook in read_webhooks(connection):
@@ -57,19 +52,27 @@ def _paths(connection: Connection) -> Mapping[str, tuple[Secret, ...]]:
 
 
 def _seal(connection: Connection, path: str, secrets: tuple[Secret, ...]) -> Seal:
-    scheme, header, stamp = _SCHEMES[connection.service]
-    if connection.service in _MAY_BE_UNSIGNED and path.rpartition("/")[2] in {secret.reveal() for secret in secrets}:
+    kind = _webhook_kind(connection)
+    if kind.may_be_unsigned and path.rpartition("/")[2] in {secret.reveal() for secret in secrets}:
         return Seal("path", secrets)  # unsigned messages, at a path that cannot be guessed
     return Seal(
-        scheme,
+        kind.scheme,
         secrets,
-        connection.text("webhook_header", header).casefold(),
-        connection.text("webhook_timestamp_header", stamp).casefold(),
+        connection.text("webhook_header", kind.header).casefold(),
+        connection.text("webhook_timestamp_header", kind.timestamp_header).casefold(),
     )
 
 
 def _secret_path(connection: Connection, secret: Secret) -> str:
     """Returns the path of a configured webhook: if nothing is signed, part of the path is a secret."""
-    is_unsigned = _SCHEMES[connection.service][0] == "token"
+    is_unsigned = _webhook_kind(connection).scheme == "token"
     guess = hashlib.sha256(secret.reveal().encode()).hexdigest()[:24] if is_unsigned else ""
     return "/".join(part for part in ("", connection.service, connection.name, guess) if part or part == "").rstrip("/")
+
+
+def _webhook_kind(connection: Connection) -> WebhookKind:
+    """Returns how the service of a connection signs. Raises `ConfigFault` for one that sends no webhooks."""
+    kind = find_kind(connection.service).webhooks
+    if kind is None:
+        raise ConfigFault(where=f"connections.{connection.service}.{connection.name}.webhook_secret", why="not-set")
+    return kind

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+from noarkit.services.registry import find_kind
+
 MOST_IDS = 1_000
 _LONGEST = 200
 _LONGEST_CODE = 100
@@ -19,10 +21,11 @@ def read(service: str, headers: Mapping[str, str], body: bytes) -> tuple[str, tu
         value = json.loads(body)
     except (ValueError, RecursionError):
         return "", ()
+    prefix = _event_prefix(service)
     event = next((text for name, text in sorted(headers.items()) if name.endswith(_EVENT_HEADER)), "")[:_LONGEST]
     ids: list[str] = []
     for message in _messages(value):
-        event = event or _event(service, message)
+        event = event or _event(prefix, message)
         ids += _ids_of(message)
     return event, tuple(dict.fromkeys(ids))[:MOST_IDS]
 
@@ -53,10 +56,15 @@ def _messages(value: object) -> Iterator[Mapping[str, object]]:
                 yield entry
 
 
-def _event(service: str, message: Mapping[str, object]) -> str:
+def _event_prefix(service: str) -> str:
+    webhooks = find_kind(service).webhooks
+    return webhooks.event_prefix if webhooks is not None else ""
+
+
+def _event(prefix: str, message: Mapping[str, object]) -> str:
     event = next((str(message[name]) for name in _EVENTS if isinstance(message.get(name), str)), "")
-    module = message.get("module")
-    return f"{module}.{event}"[:_LONGEST] if service == "crm" and isinstance(module, str) else event[:_LONGEST]
+    module = message.get(prefix) if prefix else None
+    return f"{module}.{event}"[:_LONGEST] if isinstance(module, str) else event[:_LONGEST]
 
 
 def _ids_of(message: Mapping[str, object]) -> list[str]:

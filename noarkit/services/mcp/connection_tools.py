@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from noarkit.errors import ConfigFault, UsageFault
 from noarkit.services.access.authorization import grant_store_of
@@ -12,20 +12,16 @@ from noarkit.services.access.credentials import KeyCredential, Style, TokenCrede
 from noarkit.services.access.grant_store import GrantStore
 from noarkit.services.access.login import Login
 from noarkit.services.client import Client, Credential
-from noarkit.services.crm.calls import cost_of_tool
 from noarkit.services.mcp.consent import OwnConsent
-from noarkit.services.mcp.rules import READ_WORDS, Rules
+from noarkit.services.mcp.rules import Rules
 from noarkit.services.mcp.tool_servers import ToolServer, tool_servers
 from noarkit.services.pace import Clock
+from noarkit.services.registry import find_kind
 from noarkit.services.scrub import Scrubber
 from noarkit.services.settings import Connection
 
 if TYPE_CHECKING:
     from noarkit.services.mcp.client import Tools
-
-
-# services whose tools may want a consent of their own
-_SERVICES_WITH_CONSENT = ("crm", "spend")
 
 
 class _Calls(Protocol):
@@ -65,7 +61,10 @@ def open_tools(connection: Connection) -> Iterator[Tools]:
         if error.name is None or error.name.partition(".")[0] not in ("mcp", "httpx2", "anyio"):
             raise
         raise UsageFault(what="no-mcp", where="--mcp", do="pip install 'noarkit[mcp]'") from error
-    service = _service(connection)
+    kind = find_kind(connection.service)
+    if kind.tools is None:
+        raise UsageFault(what="no-tools", where=connection.full_name)
+    service = cast(ClientService, kind.open_service(connection))  # one that has tools calls through a client
     with ExitStack() as stack:
         stack.callback(service.close)
         tool_service = service if isinstance(service, ToolService) else None
@@ -73,34 +72,10 @@ def open_tools(connection: Connection) -> Iterator[Tools]:
         scrubber = client.wire.scrubber
         servers = tool_servers(connection, scrubber, tool_service.tools_url if tool_service is not None else "")
         key = client.credential if tool_service is not None else _choose_credential(connection, client, servers, stack)
-        rules = Rules(connection.service, connection.texts("mcp_tools"), may_write=connection.flag("mcp_write"))
-        cost = cost_of_tool if connection.service == "crm" else _unit_cost
-        means = ToolContext(client.wire.settings, scrubber, key, client.pace, client.allowance, client.clock, cost)
+        rules = Rules(kind.tools, connection.texts("mcp_tools"), may_write=connection.flag("mcp_write"))
+        settings, cost = client.wire.settings, kind.tools.cost
+        means = ToolContext(settings, scrubber, key, client.pace, client.allowance, client.clock, cost)
         yield Tools(servers, rules, means)
-
-
-def _unit_cost(arguments: Mapping[str, object]) -> int:
-    return 1
-
-
-def _service(connection: Connection) -> ClientService:
-    if connection.service not in READ_WORDS:
-        raise UsageFault(what="no-tools", where=connection.full_name)
-    if connection.service == "crm":
-        from noarkit.services.crm.service import open_service as open_crm
-
-        return open_crm(connection)
-    if connection.service == "appsec":
-        from noarkit.services.appsec.service import open_service as open_appsec
-
-        return open_appsec(connection)
-    if connection.service == "features":
-        from noarkit.services.features.service import open_service as open_features
-
-        return open_features(connection)
-    from noarkit.services.spend.service import open_service as open_spend
-
-    return open_spend(connection)
 
 
 def _choose_credential(
@@ -120,12 +95,10 @@ def _choose_credential(
 def _has_own_consent(connection: Connection) -> bool:
     """True if the tools need a consent of their own: if the connection has a key alone, or is configured so. Raises
     `ConfigFault`."""
-    if connection.service not in _SERVICES_WITH_CONSENT:
+    tools = find_kind(connection.service).tools
+    if tools is None or tools.default_consent is None:
         return False
-    mode = connection.text(
-        "mcp_auth",
-        "own" if connection.service == "spend" and connection.text("auth", "oauth") == "key" else "connection",
-    )
+    mode = connection.text("mcp_auth", tools.default_consent(connection))
     if mode not in ("own", "connection"):
         raise ConfigFault(where=f"connections.{connection.service}.{connection.name}.mcp_auth", why="bad-value")
     return mode == "own"

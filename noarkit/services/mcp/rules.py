@@ -12,37 +12,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from noarkit.services.kind import ToolKind
+
 Judgement = Literal["reads", "writes", "never"]
 Words = tuple[str, ...]
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
-READ_WORDS: dict[str, tuple[str, ...]] = {
-    "crm": (
-        "getModules", "getModule", "getFields", "getField", "getCustomFields", "getLayouts", "getLayout", "getUsers",
-        "getUser", "getOrganization", "getRecords", "getRecord", "getRelatedRecords", "getRelatedLists",
-        "getDeletedRecords", "getRecordCount", "getTimelines", "getTimeline", "getNotes", "getAttachments", "getEmails",
-        "getCustomViews",
-        "searchRecords", "executeCOQLQuery", "getWorkflowRules", "getWorkflowRule", "getBulkReadJob",
-    ),
-    "spend": (
-        "search", "retrieve", "searchExpenses", "searchExpense", "expensesSearch", "expenseSearch",
-        "retrieveExpenses", "retrieveExpense", "expensesRetrieve", "expenseRetrieve",
-    ),
-    "appsec": (
-        "listFindings", "getFindingDetails", "getTriageHistory", "getTenantVulnerabilitiesSummary", "listScans",
-        "getLatestScans", "getScanDetails", "listProjects", "resolveProject", "getProjectConfig", "listApplications",
-        "getApplicationDetails",
-    ),
-    "features": (
-        "Get_List_of_Gates", "Get_Gate_Details_by_ID", "Get_Gate_Version_History", "Get_List_of_Experiments",
-        "Get_Experiment_Details_by_ID", "Get_List_of_Dynamic_Configs", "Get_Dynamic_Config_Details_by_ID",
-        "Get_Dynamic_Config_Version_History", "Get_List_of_Segments", "Get_Segment_Details_by_ID", "Get_List_of_Layers",
-        "Get_Layer_Details_by_ID", "Get_List_of_Metrics", "Get_Metric_Details_by_ID", "Get_Audit_Logs", "gate_read",
-        "experiment_read", "dynamic_config_read", "metric_read", "get_context", "discover_tools",
-    ),
-}  # fmt: skip
-# services whose tool names have no prefix: names are compared whole
-_WHOLE = frozenset({"features"})
 # a changing word anywhere in a name outweighs its ending
 CHANGE_WORDS = frozenset(
     {"add", "approve", "archive", "assign", "associate", "bulk", "cancel", "clear", "complete", "convert", "copy",
@@ -76,11 +51,11 @@ def words_of(name: str) -> Words:
 class Rules:
     """The tools that a connection may call. `more` are tools that its owner knows to read only."""
 
-    def __init__(self, service: str, more: Iterable[str] = (), *, may_write: bool = False) -> None:
-        self._read_names = {words_of(name) for name in (*READ_WORDS.get(service, ()), *more)} - {()}
+    def __init__(self, kind: ToolKind, more: Iterable[str] = (), *, may_write: bool = False) -> None:
+        self._read_names = {words_of(name) for name in (*kind.read_names, *more)} - {()}
         self._may_write = may_write
-        self._guards_money = service == "spend"
-        self._whole = service in _WHOLE
+        self._guards_money = kind.guards_money
+        self._whole = kind.has_whole_names
 
     def judge(self, name: str, hints: Hints | None = None) -> Judgement:
         """Judges whether a tool reads, (possibly) changes something, or is never called."""

@@ -1,11 +1,12 @@
 """Services as sources: what a connection lists becomes source records, for the same pipeline as files and tables.
 
-source     the source over a service: windows, marks, records, contents
-kept       documents that were made of listings, kept with the run until they are uploaded
-services   which service a connection speaks to
+source          the source over a service: windows, marks, records, contents
+document_store  documents that were made of listings, kept with the run until they are uploaded
+run_watermarks  the marks of a connection across runs, for each archive
+writeback       ids of the archive, written into the records that case files were made of
 """
 
-from noarkit.services.settings import is_connection_name
+from noarkit.services.connections import is_connection_name
 from noarkit.services.source.source import ConnectorSource, changes_since, find_connection, reopen_connection
 
 __all__ = ["ConnectorSource", "changes_since", "find_connection", "is_connection_name", "reopen_connection"]

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from importlib.resources import files
 from pathlib import Path
 
 from noarkit.config import Config
@@ -21,6 +20,7 @@ from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
+from noarkit.services.connections import is_connection_name, open_service, read_connection
 from noarkit.services.port import (
     Deletion,
     FetchFailure,
@@ -33,9 +33,9 @@ from noarkit.services.port import (
     Stream,
     Window,
 )
-from noarkit.services.settings import Connection, is_connection_name, read_connection
+from noarkit.services.registry import find_kind
+from noarkit.services.settings import Connection
 from noarkit.services.source import document_store
-from noarkit.services.source.services import open_service
 from noarkit.services.watermarks import Hints, Watermark, Watermarks, parse_swept_at, parse_time
 
 _UNREADABLE = ItemUnreadable.code
@@ -165,7 +165,7 @@ class ConnectorSource:
 
     def default_recipe(self) -> str:
         """The recipe of this kind of service."""
-        return files(__package__).joinpath(f"{self.to.service}-recipe.toml").read_text("utf-8")
+        return find_kind(self.to.service).default_recipe()
 
     def proposal(self, emit: Listener) -> str:
         """The same: services of one kind hold the same streams."""

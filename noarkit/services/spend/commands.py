@@ -1,9 +1,4 @@
-"""Commands of a spend connection.
-
-    REGISTER list · get ID · create · update ID · archive ID · delete ID
-    jobs list · get ID · items ID · wait ID
-    entries get ID
-    installation show · activate
+"""Commands of a spend connection: `COMMANDS` lists them.
 
 A register is one of tag-groups, tags, tax-codes, vendors, companies, employees, subscriptions and accounts. Companies
 and employees are read only; vendors are archived, never deleted; subscriptions are deleted, never archived. Arguments
@@ -14,85 +9,58 @@ stored with the connection and never shown. Export jobs are read, never started;
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from noarkit.errors import UsageFault
 from noarkit.secrets import Secret
 from noarkit.services.canonical import without_secrets
+from noarkit.services.commands import CommandTable, Invocation, JsonObject, Verb
 from noarkit.services.inbox import webhooks
-from noarkit.services.settings import Connection
 from noarkit.services.spend import jobs, write_calls
 from noarkit.services.spend.calls import PLACES, path_part
 from noarkit.services.spend.service import Spend, open_service
 
-JsonObject = Mapping[str, object]
-_DO = "noarkit connect spend:NAME tag-groups list"
 _ADDRESSES = ("url",)
 
 
-def run_command(connection: Connection, words: Sequence[str], arguments: JsonObject) -> Iterator[JsonObject]:
-    """Runs one command and yields its results. Raises `UsageFault` for an unknown command, a ServiceFault."""
-    with closing(open_service(connection)) as spend:
-        for row in _dispatch(spend, words, arguments):
-            clean = spend.calls.client.wire.scrubber.hide_in(without_secrets(row, _ADDRESSES))
-            yield clean if isinstance(clean, Mapping) else {}
+def _get_row(spend: Spend, used: Invocation) -> Iterable[JsonObject]:
+    return (write_calls.retrieve(spend.calls, used.resource, used.words[0]),)
 
 
-def _dispatch(spend: Spend, words: Sequence[str], arguments: JsonObject) -> Iterable[JsonObject]:
-    match tuple(words):
-        case ("jobs", *remaining):
-            return _run_jobs(spend, remaining)
-        case ("entries", "get", entry_id):
-            return (spend.calls.entry(path_part(entry_id)),)
-        case ("installation", "show"):
-            return (spend.calls.installation(),)
-        case ("installation", "activate"):
-            return (spend.calls.installation(activate=True),)
-        case ("subscriptions", "create"):
-            return (_subscribe(spend, arguments),)
-        case (register, *remaining) if register in PLACES:
-            return _run_register(spend, register, remaining, arguments)
-        case _:
-            raise _unknown_command(words)
+def _create_row(spend: Spend, used: Invocation) -> Iterable[JsonObject]:
+    return (write_calls.create(spend.calls, used.resource, used.values),)
 
 
-def _run_register(spend: Spend, register: str, remaining: Sequence[str], arguments: JsonObject) -> Iterable[JsonObject]:
-    calls = spend.calls
-    match tuple(remaining):
-        case ("list",):
-            return calls.register(register)
-        case ("get", record_id):
-            return (write_calls.retrieve(calls, register, record_id),)
-        case ("create",):
-            return (write_calls.create(calls, register, arguments),)
-        case ("update", record_id):
-            return (write_calls.update(calls, register, record_id, arguments),)
-        case ("archive", record_id):
-            return (write_calls.archive(calls, register, record_id),)
-        case ("delete", record_id):
-            write_calls.delete(calls, register, record_id)
-            if register == "subscriptions":
-                webhooks.forget_webhooks(spend.connection, (record_id,))
-            return ({"deleted": record_id},)
-        case _:
-            raise _unknown_command((register, *remaining))
+def _update_row(spend: Spend, used: Invocation) -> Iterable[JsonObject]:
+    return (write_calls.update(spend.calls, used.resource, used.words[0], used.values),)
 
 
-def _run_jobs(spend: Spend, remaining: Sequence[str]) -> Iterable[JsonObject]:
-    calls, version = spend.calls, spend.settings.export_version
-    match tuple(remaining):
-        case ("list",):
-            return calls.jobs(version)
-        case ("get", job_id):
-            return (calls.job(version, path_part(job_id)),)
-        case ("items", job_id):
-            return calls.job_items(version, path_part(job_id))
-        case ("wait", job_id):
-            return (jobs.wait_for(calls, version, path_part(job_id)),)
-        case _:
-            raise _unknown_command(("jobs", *remaining))
+def _archive_row(spend: Spend, used: Invocation) -> Iterable[JsonObject]:
+    return (write_calls.archive(spend.calls, used.resource, used.words[0]),)
+
+
+def _delete_row(spend: Spend, used: Invocation) -> Iterable[JsonObject]:
+    write_calls.delete(spend.calls, used.resource, used.words[0])
+    return ({"deleted": used.words[0]},)
+
+
+def _delete_subscription(spend: Spend, used: Invocation) -> Iterable[JsonObject]:
+    deleted = _delete_row(spend, used)
+    webhooks.forget_webhooks(spend.connection, used.words)
+    return deleted
+
+
+def _get_job(spend: Spend, used: Invocation) -> Iterable[JsonObject]:
+    return (spend.calls.job(spend.settings.export_version, path_part(used.words[0])),)
+
+
+def _list_job_items(spend: Spend, used: Invocation) -> Iterable[JsonObject]:
+    return spend.calls.job_items(spend.settings.export_version, path_part(used.words[0]))
+
+
+def _wait_for_job(spend: Spend, used: Invocation) -> Iterable[JsonObject]:
+    return (jobs.wait_for(spend.calls, spend.settings.export_version, path_part(used.words[0])),)
 
 
 def _subscribe(spend: Spend, arguments: JsonObject) -> JsonObject:
@@ -109,5 +77,45 @@ def _subscribe(spend: Spend, arguments: JsonObject) -> JsonObject:
     return {"id": subscription_id, "events": list(event_names), "path": urlsplit(url).path}
 
 
-def _unknown_command(words: Sequence[str]) -> UsageFault:
-    return UsageFault(what="bad-value", where=" ".join(words), do=_DO)
+def _without_secrets(spend: Spend, row: JsonObject) -> object:
+    return spend.calls.client.wire.scrubber.hide_in(without_secrets(row, _ADDRESSES))
+
+
+_READS: tuple[Verb[Spend], ...] = (
+    Verb("list", "", lambda spend, used: spend.calls.register(used.resource)),
+    Verb("get", "ID", _get_row),
+)
+# which register takes which change is judged by `write_calls`, which says what the service allows
+_CHANGES: tuple[Verb[Spend], ...] = (
+    Verb("create", "", _create_row),
+    Verb("update", "ID", _update_row),
+    Verb("archive", "ID", _archive_row),
+    Verb("delete", "ID", _delete_row),
+)
+_SUBSCRIPTIONS: tuple[Verb[Spend], ...] = (
+    *_READS,
+    Verb("create", "", lambda spend, used: (_subscribe(spend, used.values),)),
+    Verb("update", "ID", _update_row),
+    Verb("archive", "ID", _archive_row),
+    Verb("delete", "ID", _delete_subscription),
+)
+COMMANDS = CommandTable(
+    "spend",
+    open_service,
+    {
+        **{register: (*_READS, *_CHANGES) for register in PLACES if register != "subscriptions"},
+        "subscriptions": _SUBSCRIPTIONS,
+        "jobs": (
+            Verb("list", "", lambda spend, used: spend.calls.jobs(spend.settings.export_version)),
+            Verb("get", "ID", _get_job),
+            Verb("items", "ID", _list_job_items),
+            Verb("wait", "ID", _wait_for_job),
+        ),
+        "entries": (Verb("get", "ID", lambda spend, used: (spend.calls.entry(path_part(used.words[0])),)),),
+        "installation": (
+            Verb("show", "", lambda spend, used: (spend.calls.installation(),)),
+            Verb("activate", "", lambda spend, used: (spend.calls.installation(activate=True),)),
+        ),
+    },
+    _without_secrets,
+)

@@ -6,7 +6,6 @@ Nothing is printed here; the caller is notified through `ready`.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import logging
 import os
 import signal
@@ -16,16 +15,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Protocol, cast
+from typing import Protocol
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from noarkit.errors import ConfigFault, UsageFault
+from noarkit.errors import ConfigFault
 from noarkit.safe.atomic import write_text
 from noarkit.safe.connections import StrictConnection
 
-SERVICES = ("crm", "spend", "appsec", "features")
 HOST = "127.0.0.1"
 
 
@@ -69,10 +67,10 @@ class Standin(Protocol):
         ...
 
 
-class StandinPackage(Protocol):
-    """The package of a stand-in."""
+class StandinBuilder(Protocol):
+    """What the kind of a service names as its stand-in."""
 
-    def standin(self, url: str, spec: StandinSpec) -> Standin:
+    def __call__(self, url: str, spec: StandinSpec) -> Standin:
         """Builds the stand-in for an address."""
         ...
 
@@ -88,6 +86,7 @@ class ReadyStandin:
 
 def serve(
     service: str,
+    build: StandinBuilder,
     spec: StandinSpec,
     *,
     port: int = 0,
@@ -98,16 +97,11 @@ def serve(
 ) -> None:
     """Serves until SIGTERM, SIGINT or `stop_event`; `around` may wrap the application to record calls.
 
-    Raises `UsageFault` for an unknown service, `ConfigFault`.
+    Raises `ConfigFault`.
     """
-    if service not in SERVICES:
-        raise UsageFault(what="bad-value", where=service)
-    kind = cast(
-        StandinPackage, importlib.import_module(f"noarkit.services.{service}.standin")
-    )  # each of these packages has one
     with _listen(port) as listener:
         url = f"http://{HOST}:{listener.getsockname()[1]}"
-        standin = kind.standin(url, spec)
+        standin = build(url, spec)
         try:
             if config_out is not None:
                 write_config(config_out, service, standin)

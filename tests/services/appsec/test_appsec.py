@@ -18,7 +18,8 @@ from noarkit.errors import (
     ServiceRefused,
 )
 from noarkit.events import Event
-from noarkit.services.appsec import AppSec, open_service, write_calls
+from noarkit.services.appsec import write_calls
+from noarkit.services.appsec.service import AppSec, open_service
 from noarkit.services.appsec.standin.data import canary
 from noarkit.services.pace import Clock
 from noarkit.services.port import FetchFailure, Item

@@ -10,7 +10,7 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.errors import ServiceRefused, SourceFault, UsageFault
-from noarkit.services.appsec import run_command
+from noarkit.services.appsec.commands import COMMANDS
 from noarkit.services.appsec.sarif_rules import problems
 from noarkit.services.appsec.standin.data import canary
 from noarkit.services.standins.server import StandinSpec
@@ -51,11 +51,11 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_sent(held: Standing,
     wrongs = ("scan eat", "project", "results show", "results show x y z", "scan list x", "keys list", "scan create")
     for wrong in wrongs:
         with pytest.raises(UsageFault):
-            list(run_command(to, wrong.split(), {}))
+            list(COMMANDS.run(to, wrong.split(), {}))
     with pytest.raises(SourceFault):
-        list(run_command(to, ["scan", "create", "p"], {"upload": str(tmp_path / "nothing.zip")}))
+        list(COMMANDS.run(to, ["scan", "create", "p"], {"upload": str(tmp_path / "nothing.zip")}))
     with pytest.raises(ServiceRefused):
-        list(run_command(to, ["results", "show", "nothing"], {}))
+        list(COMMANDS.run(to, ["results", "show", "nothing"], {}))
 
 
 def test_the_command_prints_the_answers(held: Standing, capsys: Captured) -> None:

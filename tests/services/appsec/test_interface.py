@@ -27,8 +27,11 @@ from noarkit.errors import (
 )
 from noarkit.secrets import Secret
 from noarkit.services.access.consent import code_of
-from noarkit.services.appsec import AppSec, open_login, open_service, run_command, write_calls
+from noarkit.services.appsec import write_calls
+from noarkit.services.appsec.access import open_login
+from noarkit.services.appsec.commands import COMMANDS
 from noarkit.services.appsec.sarif_rules import problems
+from noarkit.services.appsec.service import AppSec, open_service
 from noarkit.services.appsec.standin.registration import MOST
 from noarkit.services.inbox.endpoints import inbox_endpoints
 from noarkit.services.inbox.receiver import receiver
@@ -59,7 +62,7 @@ def appsec(held: Standing, tmp_path: Path) -> Iterator[AppSec]:
 
 def said(to: Connection, line: str, **arguments: object) -> list[Mapping[str, object]]:
     """The answers to a line of words."""
-    found = list(run_command(to, line.split(), arguments))
+    found = list(COMMANDS.run(to, line.split(), arguments))
     to_json(found)  # whoever shows it can
     return found
 

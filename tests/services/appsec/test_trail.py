@@ -13,8 +13,8 @@ from urllib.parse import unquote
 import pytest
 
 from noarkit.events import Event
-from noarkit.services.appsec import AppSec
 from noarkit.services.appsec.histories import Subject, decisions_about
+from noarkit.services.appsec.service import AppSec
 from noarkit.services.appsec.standin.data import canary
 from noarkit.services.appsec.states import key_in
 from noarkit.services.appsec.trail import Audit

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.events import Event, Listener, ignore_event
-from noarkit.services.appsec import AppSec, open_service
+from noarkit.services.appsec.service import AppSec, open_service
 from noarkit.services.pace import Clock
 from noarkit.services.port import Item, ServiceItem, Window
 from noarkit.services.settings import Connection

@@ -18,8 +18,8 @@ import noarkit
 from noarkit.cli.main import main
 from noarkit.errors import UsageFault
 from noarkit.events import Event, ignore_event
-from noarkit.services.crm import Crm, open_service
 from noarkit.services.crm.listing import records_by_page
+from noarkit.services.crm.service import Crm, open_service
 from noarkit.services.inbox.store import Inbox, inbox_place
 from noarkit.services.port import Item, Window
 from noarkit.services.standins.server import StandinSpec

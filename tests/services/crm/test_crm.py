@@ -22,10 +22,10 @@ from noarkit.errors import (
     ServiceRefused,
 )
 from noarkit.graph.entity import Content
-from noarkit.services.crm import Crm, open_service
 from noarkit.services.crm import channels as watch
 from noarkit.services.crm.letters import build_letter
 from noarkit.services.crm.listing import changed_records, deleted_records, keyset, records_by_page, records_in_bulk
+from noarkit.services.crm.service import Crm, open_service
 from noarkit.services.crm.write_calls import delete, insert, update, upsert
 from noarkit.services.port import FetchFailure, Item
 from noarkit.services.standins.server import StandinSpec

@@ -13,8 +13,9 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.errors import ConfigFault, SecretFault, ServiceRefused, UsageFault
-from noarkit.services.crm import open_service, renew_webhooks, run_command
-from noarkit.services.crm.channels import LONGEST
+from noarkit.services.crm.channels import LONGEST, renew_webhooks
+from noarkit.services.crm.commands import COMMANDS
+from noarkit.services.crm.service import open_service
 from noarkit.services.crm.write_calls import insert
 from noarkit.services.inbox.endpoints import inbox_endpoints
 from noarkit.services.inbox.signatures import prove
@@ -35,7 +36,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 
 def said(held: Standing, *words: str, **more: object) -> list[dict[str, object]]:
     """What the CRM answers to words."""
-    return [dict(one) for one in run_command(held.connection(), words, more)]
+    return [dict(one) for one in COMMANDS.run(held.connection(), words, more)]
 
 
 def test_the_prefix_of_the_token_is_a_setting(tmp_path: Path, held: Standing) -> None:

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from noarkit.events import ignore_event
-from noarkit.services.crm import Crm, open_service
 from noarkit.services.crm.fields import A_CALL, Fields, readable_fields
 from noarkit.services.crm.listing import all_records, changed_records, records_by_ids, records_by_page
+from noarkit.services.crm.service import Crm, open_service
 from noarkit.services.port import Item, Window
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import LATER, Standing, connected, standing

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ServiceBusy, ServiceDenied, ServiceRefused, ServiceStrange
-from noarkit.services.crm import Crm, open_service
 from noarkit.services.crm.listing import changed_records, records_by_page, records_in_bulk
+from noarkit.services.crm.service import Crm, open_service
 from noarkit.services.standins.server import StandinSpec
 from noarkit.services.wire import Request
 from tests.services.scripted import Answering, Asked, Told, one_after_another, serving, told

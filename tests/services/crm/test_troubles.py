@@ -7,8 +7,8 @@ from pathlib import Path
 
 import noarkit
 from noarkit.events import Event
-from noarkit.services.crm import open_service
 from noarkit.services.crm.listing import records_by_page
+from noarkit.services.crm.service import open_service
 from noarkit.services.port import FetchFailure, Item
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import Standing, all_of, connected, standing

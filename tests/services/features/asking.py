@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.events import ignore_event
-from noarkit.services.features import Features, open_service
+from noarkit.services.features.service import Features, open_service
 from noarkit.services.pace import Clock
 from noarkit.services.port import Item, ServiceItem, Window
 from tests.services.scripted import VirtualClock

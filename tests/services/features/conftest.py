@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.services.features import Features
+from noarkit.services.features.service import Features
 from noarkit.services.standins.server import StandinSpec
 from tests.services.features.asking import connected
 from tests.services.standing import Standing, standing

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.services.features import Features
 from noarkit.services.features.definitions import audit_moment
+from noarkit.services.features.service import Features
 from tests.services.features.asking import connected, items_of
 from tests.services.standing import Standing
 

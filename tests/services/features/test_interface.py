@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ConfigFault, ServiceDenied, ServiceStrange
-from noarkit.services.features import Features, write_calls
+from noarkit.services.features import write_calls
+from noarkit.services.features.commands import COMMANDS
+from noarkit.services.features.service import Features
 from noarkit.services.port import Item
 from noarkit.services.standins.server import StandinSpec
 from tests.services.features.asking import all_of, connected, items_of, scripted
@@ -132,7 +134,7 @@ def test_reviews_are_read_of_gates_dynamic_configs_and_experiments(features: Fea
     reviews = items_of(features, "reviews")
     assert {item.fields["kind"] for item in reviews} == {"gate", "dynamic_config", "experiment"}
     assert all(item.kind == "review" and item.fields["state"] and item.fields["author"] for item in reviews)
-    known = list(write_calls.run_verb(features, "gates", "reviews", str(reviews[0].fields["definition"])))
+    known = list(COMMANDS.run_on(features, ("gates", "reviews", str(reviews[0].fields["definition"])), {}))
     assert reviews[0].key.rsplit(":", 1)[1] in {review["review_id"] for review in known}
 
 

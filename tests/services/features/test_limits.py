@@ -12,7 +12,7 @@ import pytest
 
 from noarkit.errors import ServiceBusy
 from noarkit.events import Event
-from noarkit.services.features import open_service
+from noarkit.services.features.service import open_service
 from noarkit.services.features.settings import read_settings
 from noarkit.services.pace import Clock
 from noarkit.services.port import Window
@@ -29,8 +29,9 @@ WORK = """
 import sys, threading
 from pathlib import Path
 from noarkit.config import Sources, load
-from noarkit.services.features import open_service, write_calls
-from noarkit.services.settings import read_connection
+from noarkit.services.features import write_calls
+from noarkit.services.features.service import open_service
+from noarkit.services.connections import read_connection
 config = load(Sources(file=Path(sys.argv[1])))
 service = open_service(read_connection("features:standin", config, {"HOME": sys.argv[2]}))
 name, calls, mixed = sys.argv[3], int(sys.argv[4]), sys.argv[5] == "mixed"

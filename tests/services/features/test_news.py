@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.services.features import Features, write_calls
+from noarkit.services.features import write_calls
 from noarkit.services.features.known_definitions import KnownDefinitions
+from noarkit.services.features.service import Features
 from noarkit.services.port import Deletion, FetchFailure, Item
 from noarkit.services.standins.server import StandinSpec
 from tests.services.features.asking import LATER, all_of, connected, items_of, scripted

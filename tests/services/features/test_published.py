@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from noarkit.services.features import Features
+from noarkit.services.features.service import Features
 from noarkit.services.features.streams import deleted_kinds
 from noarkit.services.port import Item
 from tests.services.standing import Standing, all_of

@@ -19,7 +19,7 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.errors import NoarkitError
-from noarkit.services.features import write_calls
+from noarkit.services.features.commands import COMMANDS
 from noarkit.services.standins.server import StandinSpec
 from tests.services.features.asking import scripted
 from tests.services.scripted import Asked, Told, serving
@@ -176,12 +176,12 @@ def test_a_service_that_repeats_the_key_in_any_answer_is_not_repeated(
         body = json.dumps({"message": f"for {key}: no", "error": {"message": key}, "data": [row]})
         return Told(status, body.encode(), {"X-Echo": key, "Content-Type": "application/json", "Location": f"/{key}"})
 
-    asked = [("gates", "get", "x"), ("gates", "create", "x"), ("gates", "check", "x"), ("segments", "list", "")]
+    asked = [("gates", "get", "x"), ("gates", "create", "x"), ("gates", "check", "x"), ("segments", "list")]
     with serving(answer) as server:
         for service in scripted(held, tmp_path, server.url):
-            for group, verb, one in asked:
+            for words in asked:
                 try:
-                    told = repr(list(write_calls.run_and_scrub(service, group, verb, one, {})))
+                    told = repr(list(COMMANDS.run_on(service, words, {})))
                 except NoarkitError as fault:
                     told = f"{fault} {fault!r} {fault.data}"
                 assert not [begin for begin in ("console-", "secret-") if begin in told], told

@@ -12,7 +12,8 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.errors import ConfigFault, ConsentNeeded, ServiceDenied, ServiceRefused, UsageFault
 from noarkit.services.access.consent import code_of
-from noarkit.services.features import Features, open_login
+from noarkit.services.features.kind import FEATURES
+from noarkit.services.features.service import Features, open_login
 from noarkit.services.mcp.connection_tools import open_tools
 from noarkit.services.mcp.rules import Rules
 from noarkit.services.standins.server import StandinSpec
@@ -63,7 +64,8 @@ def test_tools_are_listed_by_the_key_and_only_those_that_read_are_called(held: S
     ],
 )
 def test_the_list_of_tools_that_read_is_explicit_and_names_are_compared_whole(name: str, judged: str) -> None:
-    assert Rules("features").judge(name) == judged
+    assert FEATURES.tools is not None
+    assert Rules(FEATURES.tools).judge(name) == judged
 
 
 def test_a_tool_that_writes_takes_the_key_that_writes_and_the_leave_to(held: Standing, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from noarkit.errors import (
     ServiceBroken,
     ServiceStrange,
 )
-from noarkit.services.features import Features
+from noarkit.services.features.service import Features
 from noarkit.services.port import FetchFailure, Item
 from noarkit.services.standins.server import StandinSpec
 from tests.services.features.asking import all_of, connected, items_of, scripted

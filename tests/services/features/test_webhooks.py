@@ -11,7 +11,8 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from noarkit.secrets import Secret
-from noarkit.services.features import Features, write_calls
+from noarkit.services.features import write_calls
+from noarkit.services.features.service import Features
 from noarkit.services.inbox.endpoints import inbox_endpoints
 from noarkit.services.inbox.hints import read as read_hint
 from noarkit.services.inbox.receiver import receiver

@@ -12,7 +12,9 @@ from noarkit.errors import (
     ServiceRefused,
     UsageFault,
 )
-from noarkit.services.features import Features, write_calls
+from noarkit.services.features import write_calls
+from noarkit.services.features.commands import COMMANDS
+from noarkit.services.features.service import Features
 from tests.services.features.asking import connected, items_of, scripted
 from tests.services.scripted import Asked, Told, serving, told
 from tests.services.standing import Standing
@@ -61,7 +63,8 @@ def test_of_a_segment_its_rules_or_its_people_are_changed_and_nothing_else(featu
 def test_what_is_asked_for_in_words_is_carried_out(features: Features) -> None:
     def done(verb: str, one: str = "", told_: dict[str, object] | None = None, group: str = "gates") -> list[str]:
         return [
-            str(row.get("id") or row.get("name")) for row in write_calls.run_verb(features, group, verb, one, told_)
+            str(row.get("id") or row.get("name"))
+            for row in COMMANDS.run_on(features, (group, verb, one) if one else (group, verb), told_ or {})
         ]
 
     assert done("create", "i_ord", {"description": "Ny"}) == ["i_ord"]

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from noarkit.services.kind import ToolKind
 from noarkit.services.mcp.rules import Hints, Rules, words_of
+from noarkit.services.registry import find_kind
+
+
+def tools_of(service: str) -> ToolKind:
+    """The tools that a service offers."""
+    tools = find_kind(service).tools if service != "other" else ToolKind(())
+    assert tools is not None
+    return tools
 
 
 @pytest.mark.parametrize(
@@ -36,25 +45,25 @@ from noarkit.services.mcp.rules import Hints, Rules, words_of
     ],
 )
 def test_a_tool_reads_only_where_its_name_is_known_to(service: str, name: str, judged: str) -> None:
-    assert Rules(service).judge(name) == judged
+    assert Rules(tools_of(service)).judge(name) == judged
 
 
 def test_what_may_change_something_is_called_only_where_writing_is_switched_on_and_money_never_moves() -> None:
     for may_write in (False, True):
-        rules = Rules("spend", may_write=may_write)
+        rules = Rules(tools_of("spend"), may_write=may_write)
         assert rules.allows(rules.judge("search_expenses"))
         assert rules.allows(rules.judge("complete_expense")) is may_write
         assert not rules.allows(rules.judge("create_payout"))
 
 
 def test_a_server_can_make_us_more_careful_and_never_less() -> None:
-    rules = Rules("crm")
+    rules = Rules(tools_of("crm"))
     assert rules.judge("getRecords", Hints(read_only=False)) == "writes"
     assert rules.judge("getRecords", Hints(destructive=True)) == "writes"
     assert rules.judge("createRecords", Hints(read_only=True)) == "writes"
 
 
 def test_more_tools_can_be_named_as_reading() -> None:
-    assert Rules("crm", ["getForecasts"]).judge("Crm_getForecasts") == "reads"
-    assert Rules("spend", ["get_payouts"]).judge("get_payouts") == "never"
+    assert Rules(tools_of("crm"), ["getForecasts"]).judge("Crm_getForecasts") == "reads"
+    assert Rules(tools_of("spend"), ["get_payouts"]).judge("get_payouts") == "never"
     assert words_of("Crm_executeCOQLQuery2") == ("crm", "execute", "coql", "query", "2")

@@ -19,8 +19,9 @@ from noarkit.services.inbox.signatures import prove
 from noarkit.services.inbox.webhooks import read_webhooks
 from noarkit.services.pace import Clock
 from noarkit.services.port import Item
-from noarkit.services.spend import Spend, open_service, run_command
+from noarkit.services.spend.commands import COMMANDS
 from noarkit.services.spend.jobs import wait_for
+from noarkit.services.spend.service import Spend, open_service
 from noarkit.services.standins.server import StandinSpec
 from tests.services.scripted import Asked, Told, VirtualClock, serving, told
 from tests.services.standing import LATER, Standing, all_of, connected, standing
@@ -46,7 +47,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 
 def said(held: Standing, *words: str, **more: object) -> list[dict[str, object]]:
     """What the service answers to words."""
-    return [dict(one) for one in run_command(held.connection(), words, more)]
+    return [dict(one) for one in COMMANDS.run(held.connection(), words, more)]
 
 
 @pytest.mark.parametrize("register", sorted(NEW))
@@ -94,10 +95,10 @@ def test_employees_are_read_at_version_two_and_tag_groups_posted_at_version_zero
     with serving(answer) as other:
         to = held.connection({"api_url": other.url, "auth": "key", "api_key": {"env": "KEY"}})
         to = type(to)(to.service, to.name, _without_oauth(to.values), {**to.environment, "KEY": "k" * 20})
-        assert [dict(one) for one in run_command(to, ("employees", "list"), {})] == [{"id": "e1"}]
+        assert [dict(one) for one in COMMANDS.run(to, ("employees", "list"), {})] == [{"id": "e1"}]
         new = {"archived": False, "code": "PRO", "name": "Prosjekt"}
-        assert [dict(one) for one in run_command(to, ("tag-groups", "create"), new)] == [{"id": "g1"}]
-        list(run_command(to, ("tag-groups", "update", "a/../b"), new))
+        assert [dict(one) for one in COMMANDS.run(to, ("tag-groups", "create"), new)] == [{"id": "g1"}]
+        list(COMMANDS.run(to, ("tag-groups", "update", "a/../b"), new))
     reading, making, _, changing = other.asked
     assert (reading.method, reading.path) == ("GET", "/v2/employees")
     assert (making.method, making.path, json.loads(making.body)) == ("POST", "/v0/tag-groups", new)

@@ -10,7 +10,7 @@ import pytest
 
 from noarkit.errors import ServiceDenied, ServiceRefused, ServiceStrange
 from noarkit.services.port import Item
-from noarkit.services.spend import open_service
+from noarkit.services.spend.service import open_service
 from noarkit.services.standins.server import StandinSpec
 from tests.services.scripted import one_after_another, serving, told
 from tests.services.standing import Standing, all_of, connected, standing

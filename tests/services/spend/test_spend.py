@@ -16,8 +16,9 @@ from noarkit.errors import ConsentNeeded, ServiceRefused, UsageFault
 from noarkit.events import Event, ignore_event
 from noarkit.services.access.consent import code_of
 from noarkit.services.port import Deletion, FetchFailure, Item, Omission, ServiceItem, Window
-from noarkit.services.spend import Spend, open_login, open_service, write_calls
+from noarkit.services.spend import write_calls
 from noarkit.services.spend.money import format_amount
+from noarkit.services.spend.service import Spend, open_login, open_service
 from noarkit.services.standins.server import StandinSpec
 from tests.services.scripted import Asked, Told, serving, told
 from tests.services.standing import LATER, Standing, all_of, connected, standing

@@ -11,8 +11,8 @@ import pytest
 import noarkit
 from noarkit.api.origins import source_at
 from noarkit.events import Event
-from noarkit.services.crm import open_service
 from noarkit.services.crm.listing import records_by_page
+from noarkit.services.crm.service import open_service
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import Standing, connected, standing
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import noarkit
-from noarkit.services.features import open_service
+from noarkit.services.features.service import open_service
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import Standing, standing
 

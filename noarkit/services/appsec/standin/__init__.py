@@ -1,5 +1,1 @@
 """Stand-in of an application security service: projects, scans in all their states, findings, reports and uploads."""
-
-from noarkit.services.appsec.standin.service import standin
-
-__all__ = ["standin"]

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from noarkit.services.appsec.standin.trail import Trail
 from noarkit.services.standins.fake_data import SeededRandom
+from noarkit.services.standins.paging import cut_page
 
 Record = dict[str, Any]
 T = TypeVar("T")
@@ -152,7 +153,7 @@ def stamp(moment: datetime) -> str:
 def page_of(rows: list[T], offset: int, limit: int, *, by_page: bool = False) -> list[T]:
     """Returns a page of a list: `offset` counts rows, or pages of `limit`."""
     begin = offset * limit if by_page else offset
-    return rows[begin : begin + limit]
+    return list(cut_page(rows, begin, limit).rows)
 
 
 def canary(text: str) -> str:

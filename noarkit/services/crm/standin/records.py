@@ -18,6 +18,7 @@ from noarkit.services.crm.standin.data import ModuleRecords, Record, Store, by_n
 from noarkit.services.crm.standin.refusal import LONGEST, Refusal, check_known_names, check_length
 from noarkit.services.crm.standin.shapes import USERS, Module
 from noarkit.services.standins.call import Call
+from noarkit.services.standins.paging import cut_page
 
 NO_CONTENT = 204
 _LONGEST_PAGE = 200
@@ -107,12 +108,11 @@ class Records:
                 since = call.headers.get("if-modified-since")
                 return Response(status_code=304) if since else Response(status_code=NO_CONTENT)
             page = _Page.from_query(call.query, fields)
-            rows = order[page.begin : page.begin + page.size]
-            if not rows:
+            list_page = cut_page(order, page.begin, page.size)
+            if not list_page.rows:
                 return Response(status_code=NO_CONTENT)
-            more = len(order) > page.begin + page.size
-            data = [_only_fields(holdings.get(record_id) or {}, fields) for record_id in rows]
-        return JSONResponse({"data": data, "info": page.info(len(rows), more)})
+            data = [_only_fields(holdings.get(record_id) or {}, fields) for record_id in list_page.rows]
+        return JSONResponse({"data": data, "info": page.info(len(list_page.rows), list_page.has_more)})
 
     def _sorted_ids(self, holdings: ModuleRecords, call: Call) -> list[str]:
         ids = check_length(call, "ids")
@@ -152,12 +152,12 @@ class Records:
                 if datetime.fromisoformat(str(tombstone["deleted_time"])) >= datetime.fromisoformat(since)
             ]
         page = _Page.from_query(call.query, ())
-        rows = tombstones[page.begin : page.begin + page.size]
-        if not rows:
+        list_page = cut_page(tombstones, page.begin, page.size)
+        if not list_page.rows:
             return Response(status_code=NO_CONTENT)
-        info = page.info(len(rows), len(tombstones) > page.begin + page.size)
+        info = page.info(len(list_page.rows), list_page.has_more)
         page_info = {name: info[name] for name in ("per_page", "count", "page", "more_records")}
-        return JSONResponse({"data": rows, "info": page_info})
+        return JSONResponse({"data": list_page.rows, "info": page_info})
 
     def _query(self, call: Call) -> Response:
         try:
@@ -176,12 +176,11 @@ class Records:
             ]
         for key, down in query.sort_key(select.order):
             matches.sort(key=key, reverse=down)
-        rows = matches[select.offset : select.offset + select.limit]
-        if not rows:
+        list_page = cut_page(matches, select.offset, select.limit)
+        if not list_page.rows:
             return Response(status_code=NO_CONTENT)
-        more = len(matches) > select.offset + select.limit
-        data = [_only_fields(record, ("id", *select.fields)) for record in rows]
-        return JSONResponse({"data": data, "info": {"count": len(rows), "more_records": more}})
+        data = [_only_fields(record, ("id", *select.fields)) for record in list_page.rows]
+        return JSONResponse({"data": data, "info": {"count": len(list_page.rows), "more_records": list_page.has_more}})
 
     def _write(self, holdings: ModuleRecords, call: Call, record_id: str = "", *, upsert: bool = False) -> Response:
         body = _members(call.body)

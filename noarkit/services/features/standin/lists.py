@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from starlette.responses import JSONResponse, Response
 
 from noarkit.services.features.standin.shapes import Record
+from noarkit.services.standins.paging import cut_numbered_page
 
 MOST = 100
 
@@ -37,15 +38,14 @@ def list_page(
 ) -> Response:
     """Builds one page of objects looked up by id."""
     limit, page = min(_count(query, "limit", MOST), MOST), _count(query, "page", 1)
-    begin = (page - 1) * limit
-    data = [item for item_id in ids[begin : begin + limit] if (item := show(item_id)) is not None]
-    more = begin + limit < len(ids)
+    ids_page = cut_numbered_page(ids, page, limit)
+    data = [item for item_id in ids_page.rows if (item := show(item_id)) is not None]
     pagination = {
         "itemsPerPage": limit,
         "pageNumber": page,
-        "nextPage": _next(path, page + 1, limit) if more else None,
+        "nextPage": _next(path, page + 1, limit) if ids_page.has_more else None,
         "previousPage": f"?page={page - 1}&limit={limit}" if page > 1 else None,
-        "totalItems": len(ids),
+        "totalItems": ids_page.total,
     }
     return JSONResponse({"message": "Listed.", "data": data, "pagination": pagination})
 

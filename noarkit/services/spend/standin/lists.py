@@ -9,6 +9,8 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from noarkit.services.standins.paging import cut_page
+
 Record = Mapping[str, Any]
 _LONGEST = 100
 
@@ -39,19 +41,18 @@ def list_page(
     limit = min(_LONGEST, max(1, int((query.get("limit") or [str(default)])[0])))
     after = (query.get("after") or [""])[0]
     begin = _place(after) if after else int((query.get("offset") or ["0"])[0])
-    page_ids = ids[begin : begin + limit]
-    more = len(ids) > begin + limit
-    data = [record for record_id in page_ids if (record := read(record_id)) is not None]
+    page = cut_page(ids, begin, limit)
+    data = [record for record_id in page.rows if (record := read(record_id)) is not None]
     request: dict[str, Any] = {"parameters": {}, "limit": limit}
     request |= {"after": after} if after else {"offset": begin} if query.get("offset") else {}
     pagination: dict[str, Any] = {
         "currentRequestPagination": request,
-        "hasNextPage": more,
+        "hasNextPage": page.has_more,
         "hasPreviousPage": begin > 0,
-        "total": len(ids),
+        "total": page.total,
     }
-    if page_ids:
-        pagination |= {"startCursor": _cursor(begin), "endCursor": _cursor(begin + len(page_ids))}
+    if page.rows:
+        pagination |= {"startCursor": _cursor(page.begin), "endCursor": _cursor(page.end)}
     return JSONResponse({"data": data, "pagination": pagination})
 
 
