@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import noarkit
-from noarkit.api.delivering import ExtractOptions
+from noarkit.api.extracting import ExtractOptions
 from noarkit.events import Event
 from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.verification import VerifyResult

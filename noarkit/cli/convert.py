@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from noarkit.api import delivering
+from noarkit.api.converting import convert
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
@@ -42,7 +42,7 @@ def convert_command(
 ) -> int:
     """Converts, and says what was made."""
     with working(session) as work:
-        result = delivering.convert(
+        result = convert(
             source,
             output,
             form=form,

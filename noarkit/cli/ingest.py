@@ -9,8 +9,10 @@ from pathlib import Path
 import click
 
 from noarkit.airgap.receiving import is_received
-from noarkit.api import ingesting, origins
-from noarkit.api.transfer import is_bundle
+from noarkit.api import bundles, ingesting, origins
+from noarkit.api.origins import is_bundle
+from noarkit.api.planning import plan
+from noarkit.api.writing_back import write_back
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, print_plan
 from noarkit.cli.running import (
@@ -204,9 +206,7 @@ def _write_back(work: CommandWork, folder: RunFolder, options: IngestOptions) ->
     """Writes the archive's ids into the source's records; True where all of them have theirs."""
     session, field = work.session, options.write_back or ""
     try:
-        outcome = ingesting.write_back(
-            folder.path, field, settings=settings(session, options.archive), listener=work.emit
-        )
+        outcome = write_back(folder.path, field, settings=settings(session, options.archive), listener=work.emit)
     except NoarkitError as fault:  # what is archived stays so, and the run says that this is left to do
         session.console.fault(fault)
         return False
@@ -251,7 +251,7 @@ def _find_or_plan(
             raise Paused(signal=work.stopping.reason)
         work.emit(event)
 
-    result = ingesting.plan(
+    result = plan(
         place,
         output,
         recipe=planning.recipe,
@@ -279,7 +279,7 @@ def _unpack_bundle(
     if output is None:
         raise UsageFault(what="run-wanted", where=place, do=f"noarkit ingest {place} -o RUN")
     fresh = not is_run(output)
-    result = ingesting.plan(
+    result = bundles.receive(
         place, output, trust_key=trust_key or None, settings=settings(work.session, None), listener=work.emit
     )
     work.progress.close()

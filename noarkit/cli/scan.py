@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from noarkit.api import ingesting
+from noarkit.api.scanning import scan
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.cli.tables import table_lines
@@ -27,7 +27,7 @@ def scan_command(
 ) -> int:
     """Counts what a source holds; changes nothing."""
     with working(session) as work:
-        report = ingesting.scan(
+        report = scan(
             source,
             source_kind=source_kind,
             despite_damage=despite_damage,

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from noarkit.api import ingesting, origins
+from noarkit.api import bundles, origins
+from noarkit.api.verifying import verify
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER
 from noarkit.cli.running import require_run, settings, working
@@ -52,23 +53,24 @@ def verify_command(
         raise UsageFault(what="bad-value", where="--receipt --receipt-out")
     share = _share(sample) if sample else 1.0
     with working(session) as work:
-        result = ingesting.verify(
-            run,
-            depth=depth,
-            sample=share,
-            whole=whole,
-            receipt=receipt,
-            trust_key=trust_key or None,
-            receipt_out=receipt_out,
-            seal_key=seal_key,
-            settings=settings(session, archive),
-            listener=work.emit,
-        )
-    return (
-        _print_delivery(session, run, result)
-        if receipt is not None
-        else _print_result(session, run, result, all_keys=whole)
-    )
+        final_settings = settings(session, archive)
+        if receipt is not None:
+            result = bundles.check_receipt(
+                run, receipt, trust_key=trust_key or None, settings=final_settings, listener=work.emit
+            )
+        elif receipt_out is not None:
+            if depth not in (None, "bytes") or share < 1:
+                raise UsageFault(what="receipt-whole", where="--receipt-out", do="--depth bytes")
+            result = bundles.acknowledge(
+                run, receipt_out, seal_key=seal_key, whole=whole, settings=final_settings, listener=work.emit
+            )
+        else:
+            result = verify(
+                run, depth=depth or "fields", sample=share, whole=whole, settings=final_settings, listener=work.emit
+            )
+    if receipt is not None:
+        return _print_delivery(session, run, result)
+    return _print_result(session, run, result, all_keys=whole)
 
 
 def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys: bool) -> int:

@@ -86,7 +86,7 @@ class PlanSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class PackedBundle:
+class PackResult:
     """The bundle that a plan was packed into; `left_out` counts documents that could not be read, `already_packed` says
     that an earlier call made it."""
 
@@ -102,8 +102,7 @@ class PackedBundle:
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
-    """What was planned: counts by record state and by entity type, and the digest that froze it; `packed` is the bundle
-    that it was sealed in, where one was asked for."""
+    """What was planned: counts by record state and by entity type, and the digest that froze it."""
 
     folder: RunFolder
     sha256: str
@@ -112,7 +111,6 @@ class PlanResult:
     bytes: int
     chunks: int
     shards: int
-    packed: PackedBundle | None = None
 
 
 def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable[[], float]) -> PlanResult:
