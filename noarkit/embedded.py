@@ -17,6 +17,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -44,9 +46,16 @@ class _SharedService:
     child: subprocess.Popen[bytes] | None = None
     users: int = 0
 
+    def stop_unused(self) -> None:
+        """Stops the child that nobody uses; the caller holds the lock."""
+        if not self.users and self.child is not None:
+            _stop(self.child)
+            self.child = None
+
 
 # A process is the parent of its services, whichever thread started them: the last to leave ends one, not the first.
 _SERVICES: dict[Path, _SharedService] = {}
+_keepers = 0
 _SERVICES_LOCK = threading.Lock()
 
 
@@ -61,6 +70,7 @@ class EmbeddedArchive:
     client_secret: Secret
     _child: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _service: _SharedService | None = field(default=None, repr=False)
+    _may_be_kept: bool = True
 
     @property
     def was_started(self) -> bool:
@@ -79,9 +89,8 @@ class EmbeddedArchive:
             return
         with house.lock:
             house.users -= 1
-            if not house.users and house.child is not None:
-                _stop(house.child)
-                house.child = None
+            if not (_keepers and self._may_be_kept):
+                house.stop_unused()
 
     def __enter__(self) -> EmbeddedArchive:
         return self
@@ -92,7 +101,36 @@ class EmbeddedArchive:
         self.stop()
 
 
-def open_embedded(data_dir: Path, client_id: str = CLIENT_ID, *, join_s: float = 10.0) -> EmbeddedArchive:
+@contextmanager
+def keep_services() -> Iterator[None]:
+    """Services that are started within the block run on until its end, for whoever opens the same folder again.
+
+    For work of several steps, each of which opens the archive: it is started once.
+    """
+    global _keepers
+    with _SERVICES_LOCK:
+        _keepers += 1
+    try:
+        yield
+    finally:
+        with _SERVICES_LOCK:
+            _keepers -= 1
+            services = () if _keepers else tuple(_SERVICES.values())
+        for service in services:
+            with service.lock:
+                service.stop_unused()
+
+
+def starter_codes() -> dict[str, frozenset[str]]:
+    """The codes of each code list in an archive that is yet to be made."""
+    from noarkit.server import code_lists
+
+    return code_lists.starter_codes()
+
+
+def open_embedded(
+    data_dir: Path, client_id: str = CLIENT_ID, *, join_s: float = 10.0, may_be_kept: bool = True
+) -> EmbeddedArchive:
     """The archive in `data_dir`, running: joined where another process serves it, started (and made) otherwise.
 
     Raises RunLocked where another process holds the folder and does not serve it within `join_s`, ConfigFault where the
@@ -106,9 +144,11 @@ def open_embedded(data_dir: Path, client_id: str = CLIENT_ID, *, join_s: float =
             _stop(house.child)  # it ended unasked; whoever used it has been told by its calls
             house.child = None
         archive = _join(data_dir, client_id) or _start(data_dir, client_id, join_s)
+        if not house.users:
+            archive._child = archive._child or house.child  # one that was kept is as good as started
         house.child = house.child or archive._child
         house.users += 1
-        archive._service = house
+        archive._service, archive._may_be_kept = house, may_be_kept
     return archive
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.embedded import EmbeddedArchive, open_embedded
+from noarkit.embedded import EmbeddedArchive, keep_services, open_embedded, starter_codes
 from noarkit.errors import ConfigFault, RunLocked
+from noarkit.model import metamodel
 from tests.server.wire import Wire, came, wire_to
 
 
@@ -44,6 +45,37 @@ def test_a_second_user_joins_the_running_one_and_does_not_end_it(tmp_path: Path)
             assert (second.url, second.was_started) == (first.url, False)
             assert wire(second).call("GET", "info/me").json() == {"userId": "admin"}
         assert wire(first).call("GET", "info/me").status == 200
+
+
+def test_a_service_that_is_kept_runs_on_between_its_users_and_ends_with_the_block(tmp_path: Path) -> None:
+    with keep_services():
+        with open_embedded(tmp_path / "kept") as first:
+            assert first.was_started
+        with keep_services(), open_embedded(tmp_path / "kept") as second:
+            assert second.was_started
+        assert (second.url, second.has_ended) == (first.url, False)
+        with open_embedded(tmp_path / "not-kept", may_be_kept=False) as third:
+            assert third.was_started
+        assert third.has_ended
+    assert first.has_ended and second.has_ended
+    with open_embedded(tmp_path / "kept") as again:
+        assert again.was_started
+    assert again.has_ended
+
+
+def test_the_codes_of_an_archive_that_is_yet_to_be_made_are_those_that_a_new_one_answers(tmp_path: Path) -> None:
+    expected = starter_codes()
+    with open_embedded(tmp_path / "archive") as archive:
+        types = metamodel().types
+        answered = {
+            (entry["type"], entry["field"]): {value["code"] for value in entry["values"]}
+            for entry in wire(archive).call("GET", "code-lists").json()["results"]
+        }
+    assert len(answered) > 20
+    for (type_name, field), codes in answered.items():
+        name = types[type_name].fields[field].code_list
+        assert name is not None
+        assert codes == expected[name]
 
 
 def test_what_was_saved_is_there_when_it_is_opened_again(tmp_path: Path) -> None:

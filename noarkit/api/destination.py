@@ -82,9 +82,10 @@ def open_target(destination_: Destination, *, rehearse: bool = False, reads: boo
     from noarkit.embedded import open_embedded
 
     with ExitStack() as stack:
-        if rehearse and not folder.exists():
+        is_rehearsal = rehearse and not folder.exists()
+        if is_rehearsal:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="noarkit-rehearsal-")))
-        archive = stack.enter_context(open_embedded(folder))
+        archive = stack.enter_context(open_embedded(folder, may_be_kept=not is_rehearsal))
         settings = ArchiveSettings(
             archive.url, Credentials(archive.client_id, archive.client_secret), token_url=archive.token_url
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from noarkit.api.destination import Destination, destination, embedded_identity, open_target
 from noarkit.api.origins import prepare_source, source_at
+from noarkit.embedded import keep_services, starter_codes
 from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.forms.noark5.source import ExtractSource, read_extract_recipe
@@ -103,12 +104,13 @@ def _plan(
 ) -> PlanResult:
     archive_place = destination(settings.config, settings.environment)
     own_source = source_at(source, settings, archive_place.name, options.source_kind, emit, encoding=options.encoding)
-    place = watermarks.drop_foreign_marks(own_source, partial(embedded_identity, archive_place, emit), emit)
-    prepare_source(place, folder.path)
-    emit(Event("target", {"archive": archive_place.name}))
-    codes = _archive_codes(
-        archive_place, emit, must=options.archive is not None, may=settings.config.archive.url is not None
-    )
+    with keep_services():
+        place = watermarks.drop_foreign_marks(own_source, partial(embedded_identity, archive_place, emit), emit)
+        prepare_source(place, folder.path)
+        emit(Event("target", {"archive": archive_place.name}))
+        codes = _archive_codes(
+            archive_place, emit, must=options.archive is not None, may=settings.config.archive.url is not None
+        )
     spec = replace(
         _plan_spec(options, place, codes),
         hash_contents=options.hash_contents,
@@ -145,9 +147,11 @@ def _archive_codes(
     """The archive's code lists; None where there is none to ask, or none that must be asked and answers."""
     if not must and not may:
         return None
+    if archive_place.embedded is not None and not archive_place.embedded.exists():
+        return starter_codes()
     try:
         with (
-            open_target(archive_place, rehearse=True) as target,
+            open_target(archive_place) as target,
             closing(connect_archive(target.settings, emit=emit)) as connection,
         ):
             assembly.check_reachable(target, emit)

@@ -25,6 +25,7 @@ from noarkit.cli.running import (
     settings,
     working,
 )
+from noarkit.embedded import keep_services
 from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
 from noarkit.events import Event
 from noarkit.forms.finders import PLACES
@@ -130,7 +131,7 @@ def ingest_command(
     """Loads a run, or a source or a sealed bundle through a plan of its own."""
     options = replace(ingest_options(wanted, dry_run=dry_run), write_back=write_back)
     planning = Planning(recipe, accept_loss, take_incomplete, despite_damage, source_kind, encoding, shallow_root)
-    with working(session, drains=True) as work:
+    with working(session, drains=True) as work, keep_services():
         if trust_key or is_bundle(place):
             folder = _unpack_bundle(work, place, output, planning, trust_key)
         else:

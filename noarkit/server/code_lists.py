@@ -35,6 +35,14 @@ def statements() -> Iterator[str]:
             yield _insert(name, *code_name)
 
 
+def starter_codes() -> dict[str, frozenset[str]]:
+    """The codes of each list in a new archive, by the name of the list; a list without any is there too."""
+    codes = {name: {code.code for code in code_list.codes} for name, code_list in metamodel().code_lists.items()}
+    for name, rows in _starter_codes().items():
+        codes[name] |= {row[0] for row in rows}
+    return {name: frozenset(values) for name, values in codes.items()}
+
+
 def routes() -> list[Route]:
     """The three calls for code lists."""
     return [

@@ -36,14 +36,14 @@ def test_without_faults_a_load_comes_to_its_end_in_every_mode(mode: str) -> None
 
 @pytest.mark.parametrize("mode", MODES)
 def test_random_schedules_lose_nothing_double_nothing_and_tell_nothing_wrong(mode: str) -> None:
-    """Fifty of them in each mode, of which a few kill or stop the client itself."""
-    assert ", 0 wrong," in chaos("--seeds", "1-400" if DEEP else "1-50", "--mode", mode)
+    """Fifteen of them in each mode, of which some kill or stop the client itself; `scripts/faults` plays 400."""
+    assert ", 0 wrong," in chaos("--seeds", "1-400" if DEEP else "9-23", "--mode", mode)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_hidden_commit_and_whatever_the_look_up_after_it_is_answered_tell_nothing_wrong(mode: str) -> None:
-    """Nine of the pairs in each mode, the same every time; `scripts/faults chaos --pairs` plays them all."""
-    every = "37" if DEEP else "857"
+    """Three of the pairs in each mode, the same every time; `scripts/faults chaos --pairs` plays them all."""
+    every = "37" if DEEP else "2571"
     assert ", 0 wrong," in chaos("--pairs", "--seeds", f"1-{len(pairs(mode))}", "--every", every, "--mode", mode)
 
 

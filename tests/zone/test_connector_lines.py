@@ -63,7 +63,7 @@ def standing_over_tls(
 ) -> Iterator[tuple[int, Standing]]:
     """A stand-in that is known by a name, by which nobody can find its port but a proxy; without one by its port."""
     kind = cast(
-        StandinPackage, importlib.import_module(f"noarkit.services.standins.{service}")
+        StandinPackage, importlib.import_module(f"noarkit.services.{service}.standin")
     )  # each of these packages has one
     with socket.create_server((HOST, 0)) as listener:
         url = f"https://{name or f'{HOST}:{listener.getsockname()[1]}'}"

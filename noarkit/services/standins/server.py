@@ -103,7 +103,7 @@ def serve(
     if service not in SERVICES:
         raise UsageFault(what="bad-value", where=service)
     kind = cast(
-        StandinPackage, importlib.import_module(f"noarkit.services.standins.{service}")
+        StandinPackage, importlib.import_module(f"noarkit.services.{service}.standin")
     )  # each of these packages has one
     with _listen(port) as listener:
         url = f"http://{HOST}:{listener.getsockname()[1]}"
