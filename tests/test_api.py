@@ -12,6 +12,7 @@ import pytest
 import noarkit
 from noarkit import Event, IngestResult, PlanResult, ScanResult, VerifyResult
 from noarkit.api.destination import DEFAULT, destination
+from noarkit.cli.exit_codes import ingest_exit_code
 from noarkit.config import ArchiveConfig, Config
 from noarkit.errors import ConfigFault, PlanFault, SourceGone
 from noarkit.settings import Settings, resolve_settings
@@ -51,7 +52,7 @@ def test_the_whole_journey_in_five_calls(tmp_path: Path, capfd: pytest.CaptureFi
     assert isinstance(scanned, ScanResult) and scanned.records == 2
     assert isinstance(planned, PlanResult) and planned.records == {"mapped": 2}
     assert isinstance(loaded, IngestResult)
-    assert (loaded.exit_code, loaded.state, loaded.numbers.archived, loaded.archive) == (0, "done", 2, archive)
+    assert (ingest_exit_code(loaded), loaded.state, loaded.numbers.archived, loaded.archive) == (0, "done", 2, archive)
     assert loaded.closed is not None and loaded.closed.is_complete
     assert closed.refused_count == 0
     assert isinstance(proof, VerifyResult) and proof.good and proof.compared_counts["files"] == (2, 2)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from noarkit.api.destination import destination, open_target
-from noarkit.errors import LimitReached, PackageFault, Paused, UsageFault
+from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction.changes import ChangeLog
 from noarkit.extraction.convert import NOARK, PACKED_EXTRACTS, ConvertOptions
@@ -21,7 +21,7 @@ from noarkit.extraction.run import ExtractResult, ExtractSettings
 from noarkit.extraction.run import extract as extract_package
 from noarkit.extraction.selection import Selection, all_fonds
 from noarkit.forms.validation import validate
-from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.coordinator import StopRequest, stop_fault
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.safe.csv_files import write_csv
 from noarkit.settings import Place, Settings, resolve_settings
@@ -110,8 +110,7 @@ def extract(
 
 def _raise_if_asked(stop_request: StopRequest) -> None:
     if stop_request:
-        reason = stop_request.reason
-        raise Paused(signal=reason) if reason.startswith("SIG") else LimitReached(limit=reason)
+        raise stop_fault(stop_request.reason)
 
 
 @dataclass(frozen=True, slots=True)

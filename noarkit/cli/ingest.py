@@ -13,6 +13,7 @@ from noarkit.api import bundles, ingesting, origins
 from noarkit.api.origins import is_bundle
 from noarkit.api.planning import plan
 from noarkit.api.writing_back import write_back
+from noarkit.cli.exit_codes import ITEMS, ingest_exit_code
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, print_plan
 from noarkit.cli.running import (
@@ -35,7 +36,6 @@ from noarkit.loading.numbers import count_planned_set_aside, numbers
 
 _LIMITS = ("until", "max-errors")
 _WRITABLE = ("crm",)
-_ITEMS_EXIT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +187,13 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> in
         session.console.fault(item_fault)
     if result.stopped_by in _LIMITS:
         session.console.fault(LimitReached(limit=session.texts.say(f"stopped.{result.stopped_by}")))
+    exit_code = ingest_exit_code(result)
     if options.write_back and result.state == "done" and not options.dry_run and not _write_back(work, folder, options):
-        result = replace(result, exit_code=gravest(result.exit_code, _ITEMS_EXIT))
-    _print_result(
-        session, replace(result, stopped_by="nothing-left") if finished and result.state == "done" else result
-    )
-    return result.exit_code
+        exit_code = gravest(exit_code, ITEMS)
+    if finished and result.state == "done":
+        result = replace(result, stopped_by="nothing-left")
+    _print_result(session, result, exit_code)
+    return exit_code
 
 
 def _finished(folder: RunFolder) -> bool:
@@ -289,7 +290,7 @@ def _unpack_bundle(
     return RunFolder(output)
 
 
-def _print_result(session: Session, result: IngestResult) -> None:
+def _print_result(session: Session, result: IngestResult, exit_code: int) -> None:
     texts, folder = session.texts, result.folder
     lines: dict[str, str] = {}
     if result.closed is not None:
@@ -300,11 +301,11 @@ def _print_result(session: Session, result: IngestResult) -> None:
     if not result.dry_run:
         lines[texts.say("end.report")] = str(folder.path / "report.html")
     lines[texts.say("end.next")] = texts.say(f"end.{_next(result)}", run=folder.path)
-    state = result.state if result.exit_code in (0, 3) or result.state != "done" else "failed"
+    state = result.state if exit_code in (0, 3) or result.state != "done" else "failed"
     print_summary(
         session,
         folder,
-        RunSummary(state, result.exit_code, result.archive, result.stopped_by, lines, result.dry_run),
+        RunSummary(state, exit_code, result.archive, result.stopped_by, lines, result.dry_run),
         result.numbers,
     )
 

@@ -9,6 +9,7 @@ import click
 
 from noarkit.api import bundles, origins
 from noarkit.api.verifying import verify
+from noarkit.cli.exit_codes import ITEMS, verify_exit_code
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER
 from noarkit.cli.running import require_run, settings, working
@@ -21,7 +22,6 @@ from noarkit.services.source import changes_since
 from noarkit.words import not_compared
 
 _PLACE = click.Path(path_type=Path)
-_ITEMS_EXIT = 3
 
 
 @command("verify", exits=(3, 4, 5, 6, 7, 8, 9, 10, 130, 143))
@@ -112,7 +112,7 @@ def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys
     console.count(run=run.name, **{name: n for name, n in result.numbers.as_data().items()})
     if result.verdict == "not_verified":
         console.fault(VerifyMismatch(where=str(certificate), count=result.differences))
-    return result.exit_code
+    return verify_exit_code(result)
 
 
 def _verdict(session: Session, result: VerifyResult, rows: Sequence[Mapping[str, object]], certificate: Path) -> str:
@@ -162,7 +162,7 @@ def _print_delivery(session: Session, run: Path, result: VerifyResult) -> int:
     if not result.good:
         console.fault(VerifyMismatch(where=str(certificate), count=result.differences, why="receipt"))
         return VerifyMismatch.exit_code
-    return _ITEMS_EXIT if left_out else 0
+    return ITEMS if left_out else 0
 
 
 def _name(session: Session, name: str) -> str:

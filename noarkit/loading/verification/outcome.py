@@ -146,16 +146,11 @@ class VerifyResult:
         return self._count_left(lambda reason: reason in ASKED_FOR)
 
     @property
-    def exit_code(self) -> int:
-        """7 where it is not verified, 3 where something is missing, 0 where all that was asked for agrees."""
-        if self.verdict == "not_verified":
-            return 7
-        return 0 if self.verdict == "verified" or (self._records() and not self.missing) else 3
-
-    @property
     def good(self) -> bool:
         """True where everything that was asked for was compared, and agrees."""
-        return self.exit_code == 0
+        if self.verdict == "not_verified":
+            return False
+        return self.verdict == "verified" or bool(self._records() and not self.missing)
 
     @property
     def is_complete(self) -> bool:
