@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from noarkit.errors.base import NoarkitError as _NoarkitError
 from noarkit.version import __version__
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from noarkit.api.origins import open_source
     from noarkit.api.planning import plan
     from noarkit.api.reporting import report
+    from noarkit.api.retrying import retry
     from noarkit.api.scanning import scan
+    from noarkit.api.status import StatusResult, status
     from noarkit.api.verifying import verify
     from noarkit.api.writing_back import write_back
     from noarkit.config import Config
@@ -78,6 +81,7 @@ __all__ = [
     "Settings",
     "Skipped",
     "Source",
+    "StatusResult",
     "StopRequest",
     "ValidateResult",
     "VerifyResult",
@@ -99,7 +103,9 @@ __all__ = [
     "read_settings",
     "receive",
     "report",
+    "retry",
     "scan",
+    "status",
     "validate",
     "verify",
     "write_back",
@@ -131,6 +137,7 @@ _HOMES = {
     "Settings": "noarkit.settings",
     "Skipped": "noarkit.graph.entity",
     "Source": "noarkit.records",
+    "StatusResult": "noarkit.api.status",
     "StopRequest": "noarkit.loading.coordinator",
     "ValidateResult": "noarkit.forms.validation",
     "VerifyResult": "noarkit.loading.verification",
@@ -151,11 +158,23 @@ _HOMES = {
     "read_settings": "noarkit.settings",
     "receive": "noarkit.api.bundles",
     "report": "noarkit.api.reporting",
+    "retry": "noarkit.api.retrying",
     "scan": "noarkit.api.scanning",
+    "status": "noarkit.api.status",
     "validate": "noarkit.forms.validation",
     "verify": "noarkit.api.verifying",
     "write_back": "noarkit.api.writing_back",
 }
+
+
+def _sentence(fault: NoarkitError) -> str:
+    """The sentence of a fault, in English; the words are read when it is first asked for."""
+    from noarkit.words.texts import sentence
+
+    return sentence(fault)
+
+
+_NoarkitError.use_sentences(_sentence)
 
 
 def __getattr__(name: str) -> object:

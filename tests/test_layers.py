@@ -13,7 +13,7 @@ PACKAGE = Path(noarkit.__file__).parent
 LAYERS = (
     ("version",),
     ("errors",),
-    ("events",),
+    ("events", "results"),
     ("words",),
     ("manual",),
     ("safe",),

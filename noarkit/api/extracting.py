@@ -23,6 +23,7 @@ from noarkit.extraction.selection import Selection, all_fonds
 from noarkit.forms.validation import validate
 from noarkit.loading.coordinator import StopRequest, stop_fault
 from noarkit.loading.engines.worker_factory import connect_archive
+from noarkit.results import Result
 from noarkit.safe.csv_files import write_csv
 from noarkit.settings import Place, Settings, resolve_settings
 
@@ -114,7 +115,7 @@ def _raise_if_asked(stop_request: StopRequest) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class FondsResult:
+class FondsResult(Result):
     """What became of one fonds of an archive: the package that was made, that stood there before (neither `extracted`
     nor `fault`), or why there is none."""
 
@@ -123,6 +124,16 @@ class FondsResult:
     package: Path
     extracted: ExtractResult | None = None
     fault: PackageFault | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The fonds with its package, or the code of the fault."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "package": str(self.package),
+            "extracted": None if self.extracted is None else self.extracted.to_dict(),
+            "fault": None if self.fault is None else self.fault.code,
+        }
 
 
 def extract_each(

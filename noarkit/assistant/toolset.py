@@ -39,7 +39,7 @@ class Tools:
 
     def scan(self, source: str) -> ToolAnswer:
         """Counts what a source holds."""
-        return dict(scan(self._place(source), settings=self.settings).as_json())
+        return scan(self._place(source), settings=self.settings).to_dict()
 
     def plan(self, source: str, run: str, recipe: str = "") -> ToolAnswer:
         """Plans a load in a new run folder."""
@@ -48,15 +48,7 @@ class Tools:
             raise UsageFault(what="plan-exists", where=str(place))
         recipe_path = self._place(recipe) if recipe else None
         plan_result = plan(self._place(source), place, recipe=recipe_path, settings=self.settings)
-        return {
-            "run": str(place),
-            "sha256": plan_result.sha256,
-            "records": dict(plan_result.records),
-            "entities": dict(plan_result.entities),
-            "bytes": plan_result.bytes,
-            "chunks": plan_result.chunks,
-            "shards": plan_result.shards,
-        }
+        return {**plan_result.to_dict(), "run": str(place)}
 
     def status(self, run: str) -> ToolAnswer:
         """The numbers of a run as they are now."""

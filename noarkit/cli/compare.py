@@ -41,11 +41,7 @@ def compare_command(session: Session, *, left: str, right: str, by: By, report: 
     console.result(
         "comparison",
         "\n".join(_summary_lines(session, comparison)),
-        equal=comparison.equal,
-        left=dict(comparison.left),
-        right=dict(comparison.right),
-        differences=dict(comparison.counts),
-        declared=dict(comparison.declared),
+        **comparison.to_dict(),
     )
     if kind is not None:
         write_comparison(comparison, (left, right), target, kind, session.texts.lang)

@@ -147,19 +147,6 @@ def _print_result(session: Session, result: ExtractResult) -> None:
     session.console.result(
         "extracted",
         "\n".join(lines),
-        package=str(result.package),
-        report=str(result.report),
-        units=units,
-        files=result.files,
-        bytes=result.bytes,
-        journal_entries=result.journal_entries,
-        changes=result.changes,
-        defaults=result.defaults,
-        carried=result.carried,
-        beside=result.beside,
-        depositable=result.depositable,
-        flaws=list(result.flaws),
-        errors=result.errors,
-        warnings=result.warnings,
+        **result.to_dict(),
     )
     session.console.count(read=units.get("registrering", 0), bytes=result.bytes)

@@ -226,9 +226,7 @@ def _write_back(work: CommandWork, folder: RunFolder, options: IngestOptions) ->
         "written_back",
         line,
         field=field,
-        written=outcome.written_count,
-        same=outcome.same_count,
-        refused=dict(outcome.refusals),
+        **outcome.to_dict(),
     )
     return outcome.is_complete
 

@@ -158,14 +158,7 @@ def _print_bundle(session: Session, packed: PackResult) -> None:
     session.console.result(
         "packed",
         "\n".join(lines),
-        path=str(packed.path),
-        id=packed.id,
-        seal=packed.seal_sha256,
-        documents=packed.documents,
-        left_out=packed.left_out,
-        bytes=packed.size_bytes,
-        fingerprint=packed.fingerprint,
-        stood=packed.already_packed,
+        **packed.to_dict(),
     )
 
 
@@ -238,13 +231,7 @@ def print_plan(session: Session, result: PlanResult, *, packed: bool = False, lo
     console.result(
         "plan",
         "\n".join(lines),
-        run=folder.name,
-        sha256=result.sha256,
-        records=dict(result.records),
-        entities=dict(result.entities),
-        bytes=result.bytes,
-        chunks=result.chunks,
-        shards=result.shards,
+        **result.to_dict(),
     )
     console.count(run=folder.name, read=sum(result.records.values()), bytes=result.bytes)
     console.count(set_aside=count["set_aside"], skipped=count["skipped"], already_there=count["already_there"])

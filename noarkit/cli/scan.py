@@ -35,7 +35,7 @@ def scan_command(
             settings=settings(session, None),
             listener=work.emit,
         )
-    session.console.result("scan", "\n".join(_lines(session.texts, report, source)), **report.as_json())
+    session.console.result("scan", "\n".join(_lines(session.texts, report, source)), **report.to_dict())
     session.console.count(read=report.read, bytes=report.bytes, set_aside=sum(report.set_aside.values()))
     session.console.notify("scan.next", source=source)
     return 3 if report.set_aside else 0

@@ -92,22 +92,9 @@ def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys
         "verified",
         "\n".join(lines),
         run=run.name,
-        depth=result.depth,
-        good=result.good,
-        compared={
-            name: {"planned": expected, "there": actual} for name, (expected, actual) in result.compared_counts.items()
-        },
-        differences=result.differences,
-        certificate=str(certificate),
-        receipt=None if result.receipt is None else str(result.receipt),
-        verdict=result.verdict,
-        rows=rows,
         asked_since=span,
         whole=all_keys,
-        missing=result.missing,
-        left_by_choice=result.left_by_choice,
-        changes=result.changes,
-        not_in_archive={"values": result.left_behind, "fields": result.left_behind_fields},
+        **{**result.to_dict(), "certificate": str(certificate)},
     )
     console.count(run=run.name, **{name: n for name, n in result.numbers.as_data().items()})
     if result.verdict == "not_verified":

@@ -41,6 +41,7 @@ from noarkit.loading.numbers import Numbers, numbers
 from noarkit.loading.run import LoadSettings, load
 from noarkit.model import metamodel
 from noarkit.records import Source
+from noarkit.results import Result
 from noarkit.safe.children import is_single_threaded
 from noarkit.version import __version__
 
@@ -83,7 +84,7 @@ class LoadOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class IngestResult:
+class IngestResult(Result):
     """What a run came to. `faults` are the first of each kind that stopped a worker, `findings` what is open in the
     archive (damaged documents, objects that could not be closed); `closed` is None where nothing was to be closed."""
 
@@ -97,6 +98,21 @@ class IngestResult:
     seconds: float
     dry_run: bool = False
     findings: tuple[ArchiveFinding, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """The result as the summary of `noarkit ingest --json` has it, and what else is known."""
+        return {
+            "run": self.folder.name,
+            "state": self.state,
+            "archive": self.archive,
+            **self.numbers.as_data(),
+            "closed": None if self.closed is None else self.closed.to_dict(),
+            "faults": [fault.code for fault in self.faults],
+            "findings": len(self.findings),
+            "stopped_by": self.stopped_by,
+            "dry_run": self.dry_run,
+            "seconds": self.seconds,
+        }
 
 
 @dataclass(slots=True)

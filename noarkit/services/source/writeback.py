@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 from noarkit.errors import ServiceFault, UsageFault
 from noarkit.events import Event, Listener
+from noarkit.results import Result
 from noarkit.services.port import Writable, WriteBackOutcome
 from noarkit.services.source.source import ConnectorSource
 
@@ -26,13 +27,17 @@ _PARTS = 4
 
 
 @dataclass(slots=True)
-class WriteBackResult:
+class WriteBackResult(Result):
     """What came of it: how many were written, had it already, were refused (and why). `fault` ended it early."""
 
     written_count: int = 0
     same_count: int = 0
     refusals: Counter[str] = field(default_factory=Counter)
     fault: ServiceFault | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The counts, as `noarkit ingest --write-back --json` has them."""
+        return {"written": self.written_count, "same": self.same_count, "refused": dict(self.refusals)}
 
     @property
     def is_complete(self) -> bool:
