@@ -16,13 +16,25 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from noarkit.errors.base import NoarkitError as _NoarkitError
 from noarkit.version import __version__
 
 if TYPE_CHECKING:
     from noarkit.api.archive import Archive
-    from noarkit.api.delivering import ExtractOptions, compare, convert, extract
-    from noarkit.api.ingesting import close, ingest, plan, read_settings, scan, verify
+    from noarkit.api.bundles import acknowledge, check_receipt, pack, receive
+    from noarkit.api.closing import close
+    from noarkit.api.comparing import compare
+    from noarkit.api.converting import convert
+    from noarkit.api.extracting import ExtractOptions, FondsResult, extract, extract_each
+    from noarkit.api.ingesting import ingest
     from noarkit.api.origins import open_source
+    from noarkit.api.planning import plan
+    from noarkit.api.reporting import report
+    from noarkit.api.retrying import retry
+    from noarkit.api.scanning import scan
+    from noarkit.api.status import StatusResult, status
+    from noarkit.api.verifying import verify
+    from noarkit.api.writing_back import write_back
     from noarkit.config import Config
     from noarkit.errors import NoarkitError
     from noarkit.events import Event, Listener
@@ -35,11 +47,12 @@ if TYPE_CHECKING:
     from noarkit.loading.coordinator import StopRequest
     from noarkit.loading.engines.assembly import IngestResult
     from noarkit.loading.numbers import Numbers
-    from noarkit.loading.plan import PlanResult
+    from noarkit.loading.plan import PackResult, PlanResult
     from noarkit.loading.verification import VerifyResult
     from noarkit.recipes import Recipe, read_recipe
     from noarkit.records import Source
-    from noarkit.settings import Settings
+    from noarkit.services.source.writeback import WriteBackResult
+    from noarkit.settings import Settings, read_settings
     from noarkit.sources.reader import Reader, Record, from_reader
     from noarkit.sources.scan import ScanResult
 
@@ -53,10 +66,12 @@ __all__ = [
     "Event",
     "ExtractOptions",
     "ExtractResult",
+    "FondsResult",
     "IngestResult",
     "Listener",
     "NoarkitError",
     "Numbers",
+    "PackResult",
     "PlanResult",
     "Reader",
     "Recipe",
@@ -66,23 +81,34 @@ __all__ = [
     "Settings",
     "Skipped",
     "Source",
+    "StatusResult",
     "StopRequest",
     "ValidateResult",
     "VerifyResult",
+    "WriteBackResult",
     "__version__",
+    "acknowledge",
+    "check_receipt",
     "close",
     "compare",
     "convert",
     "extract",
+    "extract_each",
     "from_reader",
     "ingest",
     "open_source",
+    "pack",
     "plan",
     "read_recipe",
     "read_settings",
+    "receive",
+    "report",
+    "retry",
     "scan",
+    "status",
     "validate",
     "verify",
+    "write_back",
 ]
 
 # Imported when first asked for, so that `import noarkit` is quick and a command loads only what it needs.
@@ -94,38 +120,61 @@ _HOMES = {
     "Content": "noarkit.graph.entity",
     "ConvertResult": "noarkit.extraction.convert",
     "Event": "noarkit.events",
+    "ExtractOptions": "noarkit.api.extracting",
     "ExtractResult": "noarkit.extraction.run",
+    "FondsResult": "noarkit.api.extracting",
     "IngestResult": "noarkit.loading.engines.assembly",
     "Listener": "noarkit.events",
     "NoarkitError": "noarkit.errors",
     "Numbers": "noarkit.loading.numbers",
+    "PackResult": "noarkit.loading.plan",
     "PlanResult": "noarkit.loading.plan",
     "Reader": "noarkit.sources.reader",
     "Recipe": "noarkit.recipes",
     "Record": "noarkit.sources.reader",
-    "ValidateResult": "noarkit.forms.validation",
     "ScanResult": "noarkit.sources.scan",
     "SetAside": "noarkit.graph.entity",
     "Settings": "noarkit.settings",
     "Skipped": "noarkit.graph.entity",
     "Source": "noarkit.records",
+    "StatusResult": "noarkit.api.status",
     "StopRequest": "noarkit.loading.coordinator",
+    "ValidateResult": "noarkit.forms.validation",
     "VerifyResult": "noarkit.loading.verification",
-    "ExtractOptions": "noarkit.api.delivering",
-    "close": "noarkit.api.ingesting",
-    "compare": "noarkit.api.delivering",
-    "convert": "noarkit.api.delivering",
-    "extract": "noarkit.api.delivering",
+    "WriteBackResult": "noarkit.services.source.writeback",
+    "acknowledge": "noarkit.api.bundles",
+    "check_receipt": "noarkit.api.bundles",
+    "close": "noarkit.api.closing",
+    "compare": "noarkit.api.comparing",
+    "convert": "noarkit.api.converting",
+    "extract": "noarkit.api.extracting",
+    "extract_each": "noarkit.api.extracting",
     "from_reader": "noarkit.sources.reader",
     "ingest": "noarkit.api.ingesting",
     "open_source": "noarkit.api.origins",
-    "plan": "noarkit.api.ingesting",
+    "pack": "noarkit.api.bundles",
+    "plan": "noarkit.api.planning",
     "read_recipe": "noarkit.recipes",
-    "read_settings": "noarkit.api.ingesting",
-    "scan": "noarkit.api.ingesting",
+    "read_settings": "noarkit.settings",
+    "receive": "noarkit.api.bundles",
+    "report": "noarkit.api.reporting",
+    "retry": "noarkit.api.retrying",
+    "scan": "noarkit.api.scanning",
+    "status": "noarkit.api.status",
     "validate": "noarkit.forms.validation",
-    "verify": "noarkit.api.ingesting",
+    "verify": "noarkit.api.verifying",
+    "write_back": "noarkit.api.writing_back",
 }
+
+
+def _sentence(fault: NoarkitError) -> str:
+    """The sentence of a fault, in English; the words are read when it is first asked for."""
+    from noarkit.words.texts import sentence
+
+    return sentence(fault)
+
+
+_NoarkitError.use_sentences(_sentence)
 
 
 def __getattr__(name: str) -> object:

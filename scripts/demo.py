@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import noarkit
-from noarkit.api.delivering import ExtractOptions
+from noarkit.api.extracting import ExtractOptions
 from noarkit.events import Event
 from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.verification import VerifyResult
@@ -59,7 +59,7 @@ def load_with_a_stop(run: Path, archive: str) -> bool:
 
     def interrupt(event: Event) -> None:
         if event.name == "chunk_done" and event.data.get("bytes"):
-            stopping.ask(130, "SIGINT")
+            stopping.ask("SIGINT")
 
     first = noarkit.ingest(run, archive=archive, stop_request=stopping, listener=interrupt).numbers
     to_load = first.read - first.skipped

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import inspect
+import os
+import pickle
+import re
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
 
 import noarkit
-from noarkit import Event, IngestResult, PlanResult, ScanResult, VerifyResult
+from noarkit import Event, IngestResult, PlanResult, ScanResult, VerifyResult, errors
 from noarkit.api.destination import DEFAULT, destination
+from noarkit.cli.exit_codes import ingest_exit_code
 from noarkit.config import ArchiveConfig, Config
 from noarkit.errors import ConfigFault, PlanFault, SourceGone
 from noarkit.settings import Settings, resolve_settings
+
+FUNCTIONS = [
+    function
+    for name in noarkit.__all__
+    if inspect.isfunction(function := getattr(noarkit, name)) and name not in ("from_reader", "read_recipe")
+]
+DOCUMENTED = [*FUNCTIONS, *(value for value in vars(noarkit.Archive).values() if inspect.isfunction(value))]
 
 
 def source(place: Path) -> Path:
@@ -31,6 +43,68 @@ def test_every_public_name_is_there_and_told_of() -> None:
         assert name == "__version__" or inspect.getdoc(found), name
     with pytest.raises(AttributeError):
         noarkit.nothing_of_that_name  # noqa: B018  # asking is the test
+
+
+def test_what_a_module_is_asked_for_is_its_list() -> None:
+    assert dir(noarkit) == sorted(noarkit.__all__)
+    commands = {"scan", "plan", "ingest", "retry", "close", "verify", "extract", "convert", "validate", "compare"}
+    assert commands | {"status", "report", "write_back", "pack", "receive"} <= set(noarkit.__all__)
+
+
+def test_every_option_of_a_function_is_a_keyword_with_a_line_of_its_own() -> None:
+    counted = 0
+    for function in FUNCTIONS:
+        document = inspect.getdoc(function) or ""
+        described = set(re.findall(r"^    (\w+): \S", document, re.M))
+        options = {
+            name for name, kind in inspect.signature(function).parameters.items() if kind.kind is kind.KEYWORD_ONLY
+        }
+        if "Options:" in document:
+            counted += 1
+            assert described == options, function.__name__
+    assert counted >= 16
+
+
+def test_every_fault_that_a_docstring_names_can_be_imported() -> None:
+    named = set()
+    for function in DOCUMENTED:
+        sentences = re.findall(r"Raises (.*?)(?:\n\n|\Z)", inspect.getdoc(function) or "", re.S)
+        named |= set(re.findall(r"`([A-Z]\w+)`", " ".join(sentences)))
+    assert len(named) > 15
+    missing = [name for name in sorted(named) if not issubclass(getattr(errors, name, object), errors.NoarkitError)]
+    assert missing == []
+
+
+def test_a_fault_is_read_as_a_sentence_and_its_data_stand_below_a_traceback(tmp_path: Path) -> None:
+    with pytest.raises(SourceGone) as told:
+        noarkit.scan(tmp_path / "nothing")
+    fault = told.value
+    assert str(fault).endswith(f"(F290): {tmp_path / 'nothing'}") and "why=" not in str(fault)
+    assert fault.__notes__ == [fault.describe()] and "F290 SourceGone" in "".join(traceback.format_exception(fault))
+    again = pickle.loads(pickle.dumps(fault))  # noqa: S301  # our own
+    assert (str(again), again.__notes__) == (str(fault), fault.__notes__)
+
+
+def test_a_run_is_asked_how_it_is_retried_and_reported_on(tmp_path: Path) -> None:
+    run, archive = tmp_path / "run", f"embedded:{tmp_path / 'archive'}"
+    place = source(tmp_path)
+    noarkit.plan(place, run)
+    assert noarkit.status(run).state == "planned"
+    (place / "case" / "b.txt").unlink()
+    first = noarkit.ingest(run, archive=archive, workers=0)
+    assert (first.state, first.numbers.set_aside) == ("done", 1)
+    (place / "case" / "b.txt").write_text("b.txt")
+    os.utime(place / "case" / "b.txt", ns=(0, 0))
+    assert noarkit.retry(run, fault="F999", workers=0).numbers.set_aside == 1
+    again = noarkit.retry(run, workers=0)
+    found = noarkit.status(run)
+    assert (found.state, found.owner, found.archive, found.numbers) == ("done", None, archive, again.numbers)
+    assert found.chunks and found.findings == ()
+    (run / "report.html").unlink()
+    assert {"plan.html", "report.html"} <= {path.name for path in noarkit.report(run, lang="nb")}
+    assert 'lang="nb"' in (run / "report.html").read_text("utf-8")
+    with pytest.raises(errors.UsageFault):
+        noarkit.retry(run, accept=["no such finding"], workers=0)
 
 
 def test_importing_it_loads_nothing_heavy() -> None:
@@ -51,7 +125,7 @@ def test_the_whole_journey_in_five_calls(tmp_path: Path, capfd: pytest.CaptureFi
     assert isinstance(scanned, ScanResult) and scanned.records == 2
     assert isinstance(planned, PlanResult) and planned.records == {"mapped": 2}
     assert isinstance(loaded, IngestResult)
-    assert (loaded.exit_code, loaded.state, loaded.numbers.archived, loaded.archive) == (0, "done", 2, archive)
+    assert (ingest_exit_code(loaded), loaded.state, loaded.numbers.archived, loaded.archive) == (0, "done", 2, archive)
     assert loaded.closed is not None and loaded.closed.is_complete
     assert closed.refused_count == 0
     assert isinstance(proof, VerifyResult) and proof.good and proof.compared_counts["files"] == (2, 2)

@@ -14,7 +14,7 @@ PACKAGE = Path(noarkit.__file__).parent
 LAYERS = (
     ("version",),
     ("errors",),
-    ("events",),
+    ("events", "results"),
     ("words",),
     ("manual",),
     ("safe",),

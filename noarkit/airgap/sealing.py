@@ -30,7 +30,7 @@ from noarkit.graph.entity import Content
 from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.history import BROUGHT_FILE
-from noarkit.loading.plan import PackedBundle
+from noarkit.loading.plan import PackResult
 from noarkit.records import PLACE_FAULTS, ContentStream, Source
 from noarkit.safe.digest import Readable
 from noarkit.safe.signing import Signer
@@ -62,7 +62,7 @@ def document_name(n: int) -> str:
     return f"{DOCUMENTS}/{n // 1000}/{n}"
 
 
-def find_sealed_bundle(folder: RunFolder, target: Path, signer: Signer) -> PackedBundle | None:
+def find_sealed_bundle(folder: RunFolder, target: Path, signer: Signer) -> PackResult | None:
     """The bundle that this very run sealed at this very place; None where there is nothing.
 
     Raises `UsageFault` for a place where none can be made, `SealBroken` where ours is not as it was sealed, as far as
@@ -90,12 +90,12 @@ def find_sealed_bundle(folder: RunFolder, target: Path, signer: Signer) -> Packe
         statement = sealed_bundle.seal.statement
         documents, left_out = int(str(statement.get("documents", 0))), int(str(statement.get("left_out", 0)))
         octets, key = sealed_bundle.seal.size_bytes, sealed_bundle.key.fingerprint
-        return PackedBundle(
+        return PackResult(
             target, bundle.id, sealed_bundle.sha256, documents, left_out, octets, key, already_packed=True
         )
 
 
-def pack(order: PackOrder, *, emit: Listener, now_s: Callable[[], float]) -> PackedBundle:
+def pack(order: PackOrder, *, emit: Listener, now_s: Callable[[], float]) -> PackResult:
     """Seals the plan of a run with its documents. The same call again goes on.
 
     Raises `UsageFault` for a target that is there, `PlanChanged`, `RunLocked`, `DiskFull`, a fault of the place where
@@ -130,7 +130,7 @@ class _Packing:
         self._seal = ""
         self._documents = 0
 
-    def run(self, emit: Listener) -> PackedBundle:
+    def run(self, emit: Listener) -> PackResult:
         """Packs; a document that fails while it is read is left out, and the build goes on without it."""
         self._tell = emit
         plan = str(self._order.folder.plan()["sha256"])
@@ -163,7 +163,7 @@ class _Packing:
         else:
             raise SourceGone(where=str(self._graph.meta("source_where")), why="too-much-changed")
         self._deliveries_log.keep_placed(self._bundle.id)
-        return PackedBundle(
+        return PackResult(
             seal.path,
             self._bundle.id,
             self._seal,

@@ -10,11 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.airgap.receiving import is_received
-from noarkit.api import transfer
+from noarkit.airgap.source import SealedSource
+from noarkit.airgap.source.index import INDEX
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.finders import open_source as find_source
 from noarkit.forms.finders import reopen
+from noarkit.forms.sealed.read import is_sealed
 from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.records import Settling, Source, SourceIdentity, keyed
@@ -61,6 +63,11 @@ def source_at(
     return found_there if settings is None else keyed(found_there, settings.config.connections)
 
 
+def is_bundle(place: object) -> bool:
+    """True for a place where a sealed bundle lies, or what is left of one."""
+    return isinstance(place, str | Path) and is_sealed(Path(place))
+
+
 def source_of(folder: RunFolder) -> SourceIdentity:
     """The source that a run was planned from. Raises `JournalFault` where the folder holds no plan."""
     folder.plan()
@@ -82,7 +89,8 @@ def reopen_source(folder: RunFolder, settings: Settings, source: Source | None =
     """The source of a run: the one given, which must be that one, or what is found where the plan says; the bundle
     for a run that came in one."""
     if is_received(folder):
-        return transfer.bundle_of(folder)
+        folder.plan()
+        return SealedSource(folder.graph, folder.path / INDEX)
     identity = source_of(folder)
     if source is not None:
         own_source = source_at(source, settings)

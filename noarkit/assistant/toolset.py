@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from noarkit.api import delivering, ingesting
+from noarkit.api.comparing import compare
 from noarkit.api.destination import destination, open_target
-from noarkit.api.ingesting import Settings
+from noarkit.api.planning import plan
+from noarkit.api.scanning import scan
 from noarkit.assistant import search as searching
 from noarkit.errors import UsageFault
 from noarkit.forms.comparison import By
@@ -19,6 +20,7 @@ from noarkit.forms.validation import validate
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import fault_counts, numbers
+from noarkit.settings import Settings
 from noarkit.words.texts import texts
 
 ToolAnswer = dict[str, object]
@@ -37,7 +39,7 @@ class Tools:
 
     def scan(self, source: str) -> ToolAnswer:
         """Counts what a source holds."""
-        return dict(ingesting.scan(self._place(source), settings=self.settings).as_json())
+        return scan(self._place(source), settings=self.settings).to_dict()
 
     def plan(self, source: str, run: str, recipe: str = "") -> ToolAnswer:
         """Plans a load in a new run folder."""
@@ -45,16 +47,8 @@ class Tools:
         if (place / "plan.json").exists():
             raise UsageFault(what="plan-exists", where=str(place))
         recipe_path = self._place(recipe) if recipe else None
-        plan_result = ingesting.plan(self._place(source), place, recipe=recipe_path, settings=self.settings)
-        return {
-            "run": str(place),
-            "sha256": plan_result.sha256,
-            "records": dict(plan_result.records),
-            "entities": dict(plan_result.entities),
-            "bytes": plan_result.bytes,
-            "chunks": plan_result.chunks,
-            "shards": plan_result.shards,
-        }
+        plan_result = plan(self._place(source), place, recipe=recipe_path, settings=self.settings)
+        return {**plan_result.to_dict(), "run": str(place)}
 
     def status(self, run: str) -> ToolAnswer:
         """The numbers of a run as they are now."""
@@ -95,7 +89,7 @@ class Tools:
         if criterion is None:
             raise UsageFault(what="bad-value", where=by)
         sides = [self._archive() if side == ARCHIVE else str(self._place(side)) for side in (left, right)]
-        comparison = delivering.compare(sides[0], sides[1], by=criterion, settings=self.settings)
+        comparison = compare(sides[0], sides[1], by=criterion, settings=self.settings)
         differences: list[Mapping[str, object]] = [
             {
                 "kind": difference.kind,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from noarkit.api import ingesting
+from noarkit.api.closing import close
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import require_run, settings, working
@@ -22,9 +22,7 @@ def close_command(session: Session, run: Path, *, archive: str | None) -> int:
     """Closes, and says how much."""
     require_run(run)
     with working(session, drains=True) as work:
-        closed = ingesting.close(
-            run, settings=settings(session, archive), stop_request=work.stopping, listener=work.emit
-        )
+        closed = close(run, settings=settings(session, archive), stop_request=work.stopping, listener=work.emit)
     count = sum(closed.closed.values()) - closed.refused_count
     line = session.texts.say(
         "close.done", count=count, archive=remembered_archive(RunFolder(run)), refused=closed.refused_count or None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from noarkit.api import delivering
+from noarkit.api.comparing import compare
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault, VerifyMismatch
@@ -33,7 +33,7 @@ def compare_command(session: Session, *, left: str, right: str, by: By, report: 
     if kind is not None and any(target.resolve().is_relative_to(Path(side).resolve()) for side in (left, right)):
         raise UsageFault(what="inside-package", where=str(target))
     with working(session) as work:
-        comparison = delivering.compare(left, right, by=by, settings=settings(session, None), listener=work.emit)
+        comparison = compare(left, right, by=by, settings=settings(session, None), listener=work.emit)
     console = session.console
     differences = comparison.differences if console.as_json else comparison.differences[:_MOST_SHOWN]
     for item in differences:
@@ -41,11 +41,7 @@ def compare_command(session: Session, *, left: str, right: str, by: By, report: 
     console.result(
         "comparison",
         "\n".join(_summary_lines(session, comparison)),
-        equal=comparison.equal,
-        left=dict(comparison.left),
-        right=dict(comparison.right),
-        differences=dict(comparison.counts),
-        declared=dict(comparison.declared),
+        **comparison.to_dict(),
     )
     if kind is not None:
         write_comparison(comparison, (left, right), target, kind, session.texts.lang)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from noarkit.api import delivering
+from noarkit.api.converting import convert
 from noarkit.cli.form_choices import PRODUCTS, SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
@@ -42,7 +42,7 @@ def convert_command(
 ) -> int:
     """Converts, and says what was made."""
     with working(session) as work:
-        result = delivering.convert(
+        result = convert(
             source,
             output,
             form=form,
@@ -57,18 +57,8 @@ def convert_command(
     session.console.result(
         "converted",
         "\n".join(_lines(session.texts, result, form)),
-        package=str(result.package),
         form=form,
-        source_form=result.source_form,
-        files=result.files,
-        bytes=result.bytes,
-        resumed=result.resumed,
-        set_aside=result.set_aside,
-        renamed=result.renamed,
-        as_text=len(result.as_text),
-        empty_folders=result.empty_folders,
-        untold_events=result.untold_events,
-        unread=list(result.unread),
+        **result.to_dict(),
     )
     session.console.count(bytes=result.bytes, set_aside=result.set_aside)
     return ItemNotAFile.exit_code if result.set_aside else 0

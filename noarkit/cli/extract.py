@@ -8,7 +8,7 @@ from typing import get_args
 
 import click
 
-from noarkit.api import delivering
+from noarkit.api import extracting
 from noarkit.cli.form_choices import EXTRACT_PRODUCTS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
@@ -62,7 +62,7 @@ def extract_command(
 ) -> int:
     """Extracts, and says what was made and what stands against depositing it."""
     days = (since.date() if since else None, until.date() if until else None)
-    options = delivering.ExtractOptions(
+    options = extracting.ExtractOptions(
         Selection(arkiv, arkivdel, klasse, *days, query),
         package,
         schemas,
@@ -74,7 +74,7 @@ def extract_command(
     if each:
         return _extract_each(session, output, options, form, archive)
     with working(session, drains=True) as work:
-        result = delivering.extract(
+        result = extracting.extract(
             output,
             options,
             form=form,
@@ -87,13 +87,13 @@ def extract_command(
 
 
 def _extract_each(
-    session: Session, output: Path, options: delivering.ExtractOptions, form: str, archive: str | None
+    session: Session, output: Path, options: extracting.ExtractOptions, form: str, archive: str | None
 ) -> int:
     """A package of each fonds, each told as it is made; what became of all stands in one list."""
-    results: list[delivering.FondsResult] = []
+    results: list[extracting.FondsResult] = []
     with working(session, drains=True) as work:
         archive_settings = settings(session, archive)
-        for result in delivering.extract_each(
+        for result in extracting.extract_each(
             output, options, form=form, settings=archive_settings, stop_request=work.stopping, listener=work.emit
         ):
             results.append(result)
@@ -102,7 +102,7 @@ def _extract_each(
             if result.fault is not None:
                 session.console.fault(result.fault)
     faults = [result.fault for result in results if result.fault is not None]
-    report = results[0].package.parent / delivering.EXTRACTS if results else output
+    report = results[0].package.parent / extracting.EXTRACTS if results else output
     count = sum(result.extracted is not None for result in results)
     session.console.notify("extract.each", count=count, refused=len(faults), path=report)
     if faults:
@@ -148,19 +148,6 @@ def _print_result(session: Session, result: ExtractResult) -> None:
     session.console.result(
         "extracted",
         "\n".join(lines),
-        package=str(result.package),
-        report=str(result.report),
-        units=units,
-        files=result.files,
-        bytes=result.bytes,
-        journal_entries=result.journal_entries,
-        changes=result.changes,
-        defaults=result.defaults,
-        carried=result.carried,
-        beside=result.beside,
-        depositable=result.depositable,
-        flaws=list(result.flaws),
-        errors=result.errors,
-        warnings=result.warnings,
+        **result.to_dict(),
     )
     session.console.count(read=units.get("registrering", 0), bytes=result.bytes)

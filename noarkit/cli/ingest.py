@@ -9,8 +9,11 @@ from pathlib import Path
 import click
 
 from noarkit.airgap.receiving import is_received
-from noarkit.api import ingesting, origins
-from noarkit.api.transfer import is_bundle
+from noarkit.api import bundles, ingesting, origins
+from noarkit.api.origins import is_bundle
+from noarkit.api.planning import plan
+from noarkit.api.writing_back import write_back
+from noarkit.cli.exit_codes import ITEMS, ingest_exit_code
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER, print_plan
@@ -33,7 +36,6 @@ from noarkit.loading.numbers import count_planned_set_aside, numbers
 from noarkit.services.registry import find_kind, is_service
 
 _LIMITS = ("until", "max-errors")
-_ITEMS_EXIT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +192,13 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> in
         session.console.fault(item_fault)
     if result.stopped_by in _LIMITS:
         session.console.fault(LimitReached(limit=session.texts.say(f"stopped.{result.stopped_by}")))
+    exit_code = ingest_exit_code(result)
     if options.write_back and result.state == "done" and not options.dry_run and not _write_back(work, folder, options):
-        result = replace(result, exit_code=gravest(result.exit_code, _ITEMS_EXIT))
-    _print_result(
-        session, replace(result, stopped_by="nothing-left") if finished and result.state == "done" else result
-    )
-    return result.exit_code
+        exit_code = gravest(exit_code, ITEMS)
+    if finished and result.state == "done":
+        result = replace(result, stopped_by="nothing-left")
+    _print_result(session, result, exit_code)
+    return exit_code
 
 
 def _finished(folder: RunFolder) -> bool:
@@ -210,9 +213,7 @@ def _write_back(work: CommandWork, folder: RunFolder, options: IngestOptions) ->
     """Writes the archive's ids into the source's records; True where all of them have theirs."""
     session, field = work.session, options.write_back or ""
     try:
-        outcome = ingesting.write_back(
-            folder.path, field, settings=settings(session, options.archive), listener=work.emit
-        )
+        outcome = write_back(folder.path, field, settings=settings(session, options.archive), listener=work.emit)
     except NoarkitError as fault:  # what is archived stays so, and the run says that this is left to do
         session.console.fault(fault)
         return False
@@ -230,9 +231,7 @@ def _write_back(work: CommandWork, folder: RunFolder, options: IngestOptions) ->
         "written_back",
         line,
         field=field,
-        written=outcome.written_count,
-        same=outcome.same_count,
-        refused=dict(outcome.refusals),
+        **outcome.to_dict(),
     )
     return outcome.is_complete
 
@@ -257,7 +256,7 @@ def _find_or_plan(
             raise Paused(signal=work.stopping.reason)
         work.emit(event)
 
-    result = ingesting.plan(
+    result = plan(
         place,
         output,
         recipe=planning.recipe,
@@ -285,7 +284,7 @@ def _unpack_bundle(
     if output is None:
         raise UsageFault(what="run-wanted", where=place, do=f"noarkit ingest {place} -o RUN")
     fresh = not is_run(output)
-    result = ingesting.plan(
+    result = bundles.receive(
         place, output, trust_key=trust_key or None, settings=settings(work.session, None), listener=work.emit
     )
     work.progress.close()
@@ -294,7 +293,7 @@ def _unpack_bundle(
     return RunFolder(output)
 
 
-def _print_result(session: Session, result: IngestResult) -> None:
+def _print_result(session: Session, result: IngestResult, exit_code: int) -> None:
     texts, folder = session.texts, result.folder
     lines: dict[str, str] = {}
     if result.closed is not None:
@@ -305,11 +304,11 @@ def _print_result(session: Session, result: IngestResult) -> None:
     if not result.dry_run:
         lines[texts.say("end.report")] = str(folder.path / "report.html")
     lines[texts.say("end.next")] = texts.say(f"end.{_next(result)}", run=folder.path)
-    state = result.state if result.exit_code in (0, 3) or result.state != "done" else "failed"
+    state = result.state if exit_code in (0, 3) or result.state != "done" else "failed"
     print_summary(
         session,
         folder,
-        RunSummary(state, result.exit_code, result.archive, result.stopped_by, lines, result.dry_run),
+        RunSummary(state, exit_code, result.archive, result.stopped_by, lines, result.dry_run),
         result.numbers,
     )
 

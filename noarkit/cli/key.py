@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from noarkit.api import transfer
+from noarkit.api import bundles
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE
 from noarkit.cli.running import settings
@@ -69,4 +69,4 @@ def _public_of(session: Session, path: Path) -> PublicKey:
             private = _PRIVATE in file.read(_LOOKED_AT)
     except OSError:
         private = False  # whoever reads it says why it cannot be read
-    return transfer.signer(settings(session, None), path).public if private else transfer.public_key(path)
+    return bundles.signer(settings(session, None), path).public if private else bundles.public_key(path)

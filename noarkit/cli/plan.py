@@ -7,15 +7,19 @@ from pathlib import Path
 
 import click
 
-from noarkit.api import ingesting
+from noarkit.airgap.receiving import read_plan_result
+from noarkit.api import bundles
+from noarkit.api.origins import check_same_source, is_bundle
+from noarkit.api.planning import plan
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
-from noarkit.cli.running import is_run, refuse_missing_run, require_run, settings, working
+from noarkit.cli.running import CommandWork, is_run, refuse_missing_run, require_run, settings, working
 from noarkit.errors import UsageFault
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.plan import PackedBundle, PlanResult
+from noarkit.loading.plan import PackResult, PlanResult
 from noarkit.reports import plan_report
 from noarkit.reports.lists import NOT_IN_ARCHIVE
+from noarkit.settings import Settings, resolve_settings
 from noarkit.words.texts import grouped
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -68,34 +72,65 @@ def plan_command(
     fresh = not is_run(output)
     if since is not None:
         require_run(since)
+    final_settings = resolve_settings(archive, settings(session, None))
+    bundle: PackResult | None = None
+    if trust_key or is_bundle(source):
+        return _receive(session, source, output, trust_key, final_settings)
     with working(session) as work:
-        result = ingesting.plan(
-            source,
-            output,
-            recipe=recipe,
-            source_kind=source_kind,
-            hash_contents=hash_contents,
-            since=since,
-            strict=strict,
-            accept_loss=accept_loss,
-            take_incomplete=take_incomplete,
-            despite_damage=despite_damage,
-            encoding=encoding,
-            shallow_root=shallow_root,
-            carry=not no_carry,
-            archive=archive,
-            pack=pack,
-            seal_key=seal_key,
-            trust_key=trust_key or None,
-            settings=settings(session, None),
-            listener=work.emit,
-        )
-    if fresh or result.packed is None:
-        print_plan(session, result, packed=result.packed is not None)
-    if result.packed is not None:
-        _print_bundle(session, result.packed)
-    left_out = result.records.get("set_aside") or (result.packed is not None and result.packed.left_out)
-    return 3 if left_out else 0
+        if pack is not None:
+            bundles.signer(final_settings, seal_key)  # a key that cannot be read is told before hours of planning
+        if fresh:
+            result = plan(
+                source,
+                output,
+                recipe=recipe,
+                source_kind=source_kind,
+                hash_contents=hash_contents,
+                since=since,
+                strict=strict,
+                accept_loss=accept_loss,
+                take_incomplete=take_incomplete,
+                despite_damage=despite_damage,
+                encoding=encoding,
+                shallow_root=shallow_root,
+                carry=not no_carry,
+                archive=archive,
+                settings=final_settings,
+                listener=work.emit,
+            )
+        else:
+            result = _planned_before(RunFolder(output), source)
+        if pack is not None:
+            bundle = _pack(work, output, pack, seal_key, strict=strict, settings=final_settings)
+    return _print_planned(session, result, bundle, is_known=not fresh)
+
+
+def _receive(session: Session, bundle: str, run: Path, trust_key: tuple[Path, ...], settings: Settings) -> int:
+    with working(session) as work:
+        result = bundles.receive(bundle, run, trust_key=trust_key or None, settings=settings, listener=work.emit)
+    return _print_planned(session, result, None)
+
+
+def _pack(
+    work: CommandWork, run: Path, target: Path, seal_key: Path | None, *, strict: bool, settings: Settings
+) -> PackResult:
+    return bundles.pack(run, target, seal_key=seal_key, strict=strict, settings=settings, listener=work.emit)
+
+
+def _print_planned(session: Session, result: PlanResult, bundle: PackResult | None, *, is_known: bool = False) -> int:
+    """What was planned, unless an earlier command said so, and the bundle that it was packed into."""
+    if bundle is None or not is_known:
+        print_plan(session, result, packed=bundle is not None)
+    if bundle is not None:
+        _print_bundle(session, bundle)
+    return 3 if result.records.get("set_aside") or (bundle is not None and bundle.left_out) else 0
+
+
+def _planned_before(folder: RunFolder, source: str) -> PlanResult:
+    """The plan that exists and is to be packed; it must be of the source named."""
+    if Path(source) != folder.path:
+        check_same_source(folder, source)
+    return read_plan_result(folder)
 
 
 def _require_output(session: Session, source: str, output: Path | None, pack: Path | None) -> Path:
@@ -109,7 +144,7 @@ def _require_output(session: Session, source: str, output: Path | None, pack: Pa
     return output
 
 
-def _print_bundle(session: Session, packed: PackedBundle) -> None:
+def _print_bundle(session: Session, packed: PackResult) -> None:
     """Where the bundle lies, whose seal it bears, and what the other side does with it."""
     texts = session.texts
     lines = [
@@ -123,14 +158,7 @@ def _print_bundle(session: Session, packed: PackedBundle) -> None:
     session.console.result(
         "packed",
         "\n".join(lines),
-        path=str(packed.path),
-        id=packed.id,
-        seal=packed.seal_sha256,
-        documents=packed.documents,
-        left_out=packed.left_out,
-        bytes=packed.size_bytes,
-        fingerprint=packed.fingerprint,
-        stood=packed.already_packed,
+        **packed.to_dict(),
     )
 
 
@@ -203,13 +231,7 @@ def print_plan(session: Session, result: PlanResult, *, packed: bool = False, lo
     console.result(
         "plan",
         "\n".join(lines),
-        run=folder.name,
-        sha256=result.sha256,
-        records=dict(result.records),
-        entities=dict(result.entities),
-        bytes=result.bytes,
-        chunks=result.chunks,
-        shards=result.shards,
+        **result.to_dict(),
     )
     console.count(run=folder.name, read=sum(result.records.values()), bytes=result.bytes)
     console.count(set_aside=count["set_aside"], skipped=count["skipped"], already_there=count["already_there"])

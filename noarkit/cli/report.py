@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
+from noarkit.api.reporting import report
 from noarkit.cli.options import Session, command
 from noarkit.cli.plan import FOLDER
-from noarkit.cli.running import require_run
-from noarkit.loading.folder import RunFolder
-from noarkit.reports import write_reports
+from noarkit.cli.running import require_run, settings
 
 
 @command("report", exits=(9, 10))
@@ -18,5 +17,5 @@ from noarkit.reports import write_reports
 def report_command(session: Session, run: Path) -> None:
     """Writes, and names what was written."""
     require_run(run)
-    for path in write_reports(RunFolder(run), session.texts.lang):
+    for path in report(run, lang=session.texts.lang, settings=settings(session, None)):
         session.console.result("report", session.texts.say("report.written", path=path), path=str(path))

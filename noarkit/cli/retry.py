@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import click
 
+from noarkit.api.retrying import reopen
 from noarkit.cli.ingest import ingest_options, load_options, load_run
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
-from noarkit.cli.running import require_run, working
-from noarkit.loading.engines import assembly
+from noarkit.cli.running import require_run, settings, working
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import count_planned_set_aside
 
@@ -27,9 +26,7 @@ def retry_command(session: Session, run: Path, *, fault: str | None, accept: tup
     require_run(run)
     code = fault.upper() if fault else None
     with working(session, drains=True) as work:
-        if accept:
-            assembly.accept_findings(folder, accept, time.time())
-        reopened_count = assembly.reopen_items(folder, code) if folder.journal.exists() else 0
+        reopened_count = reopen(run, fault=code, accept=accept, settings=settings(session, None))
         session.console.notify("retry.taken" if reopened_count else "retry.none", count=reopened_count, code=code)
         by_plan = count_planned_set_aside(folder, code)
         if by_plan:

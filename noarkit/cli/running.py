@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NoReturn
 
 from noarkit.api import origins
-from noarkit.api.ingesting import Settings
 from noarkit.cli.options import Session
 from noarkit.cli.progress import Progress, choose_progress
 from noarkit.cli.signals import draining
@@ -22,6 +21,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import Numbers, fault_counts, numbers
 from noarkit.safe.disk import fault_of_disk
 from noarkit.safe.paths import has_file
+from noarkit.settings import Settings
 from noarkit.words.texts import grouped
 
 _RULE = "─" * 74

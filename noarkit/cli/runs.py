@@ -28,7 +28,8 @@ def runs_command(session: Session, folder: Path) -> None:
         try:
             _print_run(session, path)
         except (NoarkitError, OSError) as error:
-            session.console.result("run", f"{path}  {error}", run=path.name, path=str(path), fault=str(error))
+            fault = error.describe() if isinstance(error, NoarkitError) else str(error)
+            session.console.result("run", f"{path}  {fault}", run=path.name, path=str(path), fault=fault)
 
 
 def runs_in(folder: Path) -> list[Path]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from noarkit.api import ingesting
+from noarkit.api.scanning import scan
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
@@ -27,7 +27,7 @@ def scan_command(
 ) -> int:
     """Counts what a source holds; changes nothing."""
     with working(session) as work:
-        report = ingesting.scan(
+        report = scan(
             source,
             source_kind=source_kind,
             despite_damage=despite_damage,
@@ -35,7 +35,7 @@ def scan_command(
             settings=settings(session, None),
             listener=work.emit,
         )
-    session.console.result("scan", "\n".join(_lines(session.texts, report, source)), **report.as_json())
+    session.console.result("scan", "\n".join(_lines(session.texts, report, source)), **report.to_dict())
     session.console.count(read=report.read, bytes=report.bytes, set_aside=sum(report.set_aside.values()))
     session.console.notify("scan.next", source=source)
     return 3 if report.set_aside else 0

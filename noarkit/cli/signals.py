@@ -11,16 +11,17 @@ from types import FrameType
 from noarkit.errors import Paused
 from noarkit.loading.coordinator import StopRequest
 
-_EXITS = {signal.SIGINT: 130, signal.SIGTERM: 143}
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
 def draining(
     stop_request: StopRequest, on_first: Callable[[], None] | None, on_status: Callable[[], None]
 ) -> Iterator[None]:
-    """While the block lasts signals go to `stopping`; `first` is called at the first one, `asked` at each USR1.
+    """While the block lasts signals go to `stop_request`; `on_first` is called at the first one, `on_status` at each
+    USR1.
 
-    Without `first` nothing is to be finished, and the first signal raises `Paused`.
+    Without `on_first` nothing is to be finished, and the first signal raises `Paused`.
     """
 
     def stop(number: int, _: FrameType | None) -> None:
@@ -29,12 +30,12 @@ def draining(
             os.kill(os.getpid(), number)
             return
         name = signal.Signals(number).name
-        stop_request.ask(_EXITS[signal.Signals(number)], name)
+        stop_request.ask(name)
         if on_first is None:
             raise Paused(signal=name)
         on_first()
 
-    before = {number: signal.signal(number, stop) for number in _EXITS}
+    before = {number: signal.signal(number, stop) for number in _SIGNALS}
     if hasattr(signal, "SIGUSR1"):
         before[signal.SIGUSR1] = signal.signal(signal.SIGUSR1, lambda *_: on_status())
     try:

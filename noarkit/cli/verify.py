@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
-from noarkit.api import ingesting, origins
+from noarkit.api import bundles, origins
+from noarkit.api.verifying import verify
+from noarkit.cli.exit_codes import ITEMS, verify_exit_code
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FILE, FOLDER
 from noarkit.cli.running import require_run, settings, working
@@ -20,7 +22,6 @@ from noarkit.services.source import changes_since
 from noarkit.words import not_compared
 
 _PLACE = click.Path(path_type=Path)
-_ITEMS_EXIT = 3
 
 
 @command("verify", exits=(3, 4, 5, 6, 7, 8, 9, 10, 130, 143))
@@ -52,23 +53,24 @@ def verify_command(
         raise UsageFault(what="bad-value", where="--receipt --receipt-out")
     share = _share(sample) if sample else 1.0
     with working(session) as work:
-        result = ingesting.verify(
-            run,
-            depth=depth,
-            sample=share,
-            whole=whole,
-            receipt=receipt,
-            trust_key=trust_key or None,
-            receipt_out=receipt_out,
-            seal_key=seal_key,
-            settings=settings(session, archive),
-            listener=work.emit,
-        )
-    return (
-        _print_delivery(session, run, result)
-        if receipt is not None
-        else _print_result(session, run, result, all_keys=whole)
-    )
+        final_settings = settings(session, archive)
+        if receipt is not None:
+            result = bundles.check_receipt(
+                run, receipt, trust_key=trust_key or None, settings=final_settings, listener=work.emit
+            )
+        elif receipt_out is not None:
+            if depth not in (None, "bytes") or share < 1:
+                raise UsageFault(what="receipt-whole", where="--receipt-out", do="--depth bytes")
+            result = bundles.acknowledge(
+                run, receipt_out, seal_key=seal_key, whole=whole, settings=final_settings, listener=work.emit
+            )
+        else:
+            result = verify(
+                run, depth=depth or "fields", sample=share, whole=whole, settings=final_settings, listener=work.emit
+            )
+    if receipt is not None:
+        return _print_delivery(session, run, result)
+    return _print_result(session, run, result, all_keys=whole)
 
 
 def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys: bool) -> int:
@@ -90,27 +92,14 @@ def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys
         "verified",
         "\n".join(lines),
         run=run.name,
-        depth=result.depth,
-        good=result.good,
-        compared={
-            name: {"planned": expected, "there": actual} for name, (expected, actual) in result.compared_counts.items()
-        },
-        differences=result.differences,
-        certificate=str(certificate),
-        receipt=None if result.receipt is None else str(result.receipt),
-        verdict=result.verdict,
-        rows=rows,
         asked_since=span,
         whole=all_keys,
-        missing=result.missing,
-        left_by_choice=result.left_by_choice,
-        changes=result.changes,
-        not_in_archive={"values": result.left_behind, "fields": result.left_behind_fields},
+        **{**result.to_dict(), "certificate": str(certificate)},
     )
     console.count(run=run.name, **{name: n for name, n in result.numbers.as_data().items()})
     if result.verdict == "not_verified":
         console.fault(VerifyMismatch(where=str(certificate), count=result.differences))
-    return result.exit_code
+    return verify_exit_code(result)
 
 
 def _verdict(session: Session, result: VerifyResult, rows: Sequence[Mapping[str, object]], certificate: Path) -> str:
@@ -160,7 +149,7 @@ def _print_delivery(session: Session, run: Path, result: VerifyResult) -> int:
     if not result.good:
         console.fault(VerifyMismatch(where=str(certificate), count=result.differences, why="receipt"))
         return VerifyMismatch.exit_code
-    return _ITEMS_EXIT if left_out else 0
+    return ITEMS if left_out else 0
 
 
 def _name(session: Session, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -33,12 +33,25 @@ class NoarkitError(Exception):
     exit_code: int = 1
     transient: ClassVar[bool] = False
 
+    _sentence_of: ClassVar[Callable[[NoarkitError], str] | None] = None
+
     def __init__(self, **data: object) -> None:
         super().__init__(self.code, data)
         self.data: Mapping[str, object] = data
+        self.add_note(self.describe())  # a traceback shows it below the sentence
 
     def __str__(self) -> str:
+        sentence_of = NoarkitError._sentence_of
+        return self.describe() if sentence_of is None else sentence_of(self)
+
+    def describe(self) -> str:
+        """The code, the name and the data in one line, for logs and developers."""
         return " ".join([self.code, type(self).__name__, *(f"{name}={value}" for name, value in self.data.items())])
+
+    @staticmethod
+    def use_sentences(sentence_of: Callable[[NoarkitError], str]) -> None:
+        """Makes `str(fault)` what a function returns: sentences lie above faults, which cannot import them."""
+        NoarkitError._sentence_of = sentence_of
 
     def __reduce__(self) -> tuple[object, ...]:
         return partial(type(self), **self.data), ()

@@ -26,6 +26,7 @@ from noarkit.forms.container.packager import MadePackage, Order, make_package
 from noarkit.forms.metadata.provenance import Conversion
 from noarkit.forms.package_form import FormName, Product
 from noarkit.forms.registry import known_forms, resolve
+from noarkit.results import Result
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
 
@@ -45,7 +46,7 @@ class ConvertOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class ConvertResult:
+class ConvertResult(Result):
     """The package that was made, of how many files of its source, and the form these came in. `defaults` where it says
     of its parties only that they are not stated. `set_aside` counts what stands in the source and is no file (links,
     pipes, sockets and devices) or cannot be read; of a SIARD archive, what it lacks. `PKG.set-aside.csv` lists them.
@@ -68,6 +69,22 @@ class ConvertResult:
     untold_events: int = 0
     unread: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """The package, as `noarkit convert --json` has it."""
+        return {
+            "package": str(self.package),
+            "source_form": self.source_form,
+            "files": self.files,
+            "bytes": self.bytes,
+            "resumed": self.resumed,
+            "set_aside": self.set_aside,
+            "renamed": self.renamed,
+            "as_text": len(self.as_text),
+            "empty_folders": self.empty_folders,
+            "untold_events": self.untold_events,
+            "unread": list(self.unread),
+        }
 
 
 def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listener = ignore_event) -> ConvertResult:

@@ -13,6 +13,7 @@ from noarkit.safe.toml import Document, read_toml
 SYSTEM_TYPE = "Sakarkiv (Noark 5)"
 SYSTEM_NAME = "Noark 5"
 DESCRIPTION = "Noark 5-arkivuttrekk"
+PACKAGE_FILE = "package.toml"
 _SIDES = ("skarpt", "mykt")
 _AGREEMENT = ("number", "delivery_type", "project", "package_number", "reference_code")
 
@@ -30,6 +31,12 @@ class PackageFacts:
     incoming: str = "skarpt"
     outgoing: str = "skarpt"
     agreement: Mapping[str, str] | None = None
+
+
+def own_facts() -> Path | None:
+    """The `package.toml` of the working folder, if there is one."""
+    path = Path(PACKAGE_FILE)
+    return path if path.is_file() else None
 
 
 def read_facts(path: Path | None) -> PackageFacts:

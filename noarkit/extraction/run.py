@@ -33,6 +33,7 @@ from noarkit.extraction.store import FILE_NAME, ExtractStore
 from noarkit.extraction.workers import PoolSize, WorkerPool
 from noarkit.forms.noark5.schemas import VsmField, VsmGroup
 from noarkit.forms.noark5.write.packing import is_packed, pack
+from noarkit.results import Result
 from noarkit.safe.atomic import sweep, sync_folder, write_text
 from noarkit.safe.locks import claimed
 
@@ -68,7 +69,7 @@ class ExtractSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractResult:
+class ExtractResult(Result):
     """The package that was made. `flaws` say why it is not to be deposited as it is; none where it is. `errors` and
     `warnings` are what our own validator found in it, None where it was not asked. `carried` is how many
     values that the form has no element for stand in business-specific metadata, `beside` how many of them in the table
@@ -92,6 +93,25 @@ class ExtractResult:
     def depositable(self) -> bool:
         """True where nothing stands against depositing it; that nothing was ever changed does not."""
         return not set(self.flaws) - NO_FLAWS and not self.errors
+
+    def to_dict(self) -> dict[str, object]:
+        """The package, as `noarkit extract --json` has it."""
+        return {
+            "package": str(self.package),
+            "report": str(self.report),
+            "units": dict(self.units),
+            "files": self.files,
+            "bytes": self.bytes,
+            "journal_entries": self.journal_entries,
+            "changes": self.changes,
+            "defaults": self.defaults,
+            "carried": self.carried,
+            "beside": self.beside,
+            "depositable": self.depositable,
+            "flaws": list(self.flaws),
+            "errors": self.errors,
+            "warnings": self.warnings,
+        }
 
 
 def extract(

@@ -14,6 +14,8 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from noarkit.results import Result
+
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 KEPT = 100
@@ -66,7 +68,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class ValidateResult:
+class ValidateResult(Result):
     """The result of validating one package. `summary` is in the order in which it is shown."""
 
     package: str
@@ -91,6 +93,22 @@ class ValidateResult:
     def codes(self) -> frozenset[str]:
         """The codes of all broken rules."""
         return frozenset(outcome.rule.code for outcome in self.outcomes)
+
+    def to_dict(self) -> dict[str, object]:
+        """The verdict, and how often each rule is broken."""
+        return {
+            "package": self.package,
+            "form": self.form,
+            "version": self.version,
+            "valid": self.valid,
+            "errors": self.number("error"),
+            "warnings": self.number("warning"),
+            "rules": [
+                {"code": outcome.rule.code, "level": outcome.rule.level, "count": outcome.count}
+                for outcome in self.outcomes
+            ],
+            "seconds": self.seconds,
+        }
 
 
 @dataclass(frozen=True, slots=True)

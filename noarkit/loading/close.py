@@ -22,6 +22,7 @@ from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.finality import finalising_fields
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import NOT_CLOSED, ArchiveFinding
+from noarkit.results import Result
 
 _BATCH_SIZE = 500
 _ATTEMPTS = 5
@@ -46,13 +47,17 @@ class _MadeObject(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CloseResult:
+class CloseResult(Result):
     """How many of each type were finalised, and how many the archive would not finalise; `left` says which."""
 
     closed: Mapping[str, int]
     refused_count: int
     is_complete: bool
     not_closed: tuple[ArchiveFinding, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """What was closed, as `noarkit close --json` has it."""
+        return {"closed": dict(self.closed), "refused": self.refused_count, "complete": self.is_complete}
 
 
 def close(

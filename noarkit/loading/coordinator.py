@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from noarkit.errors import gravest
+from noarkit.errors import LimitReached, NoarkitError, Paused, PlanFault, SourceGone, gravest
 from noarkit.events import Event, Listener
 from noarkit.graph.store import GraphStore
 from noarkit.loading.journal import Journal
@@ -62,16 +62,29 @@ class Workers(Protocol):
 class StopRequest:
     """A request to stop a run before its end, with its reason: set by signals and limits, read after every outcome."""
 
-    exit_code: int = 0
     reason: str = ""
 
-    def ask(self, exit_code: int, reason: str) -> None:
-        """Asks for a tidy stop; the gravest reason is kept."""
-        if not self.reason or gravest(exit_code, self.exit_code) == exit_code:
-            self.exit_code, self.reason = exit_code, reason
+    def ask(self, reason: str) -> None:
+        """Asks for a tidy stop; of several reasons the gravest is kept.
+
+        A signal's name (`SIGTERM`), `until`, `max-errors`, `source-changed` and `todays-dates` have a meaning of their
+        own; any other text is a limit of the caller's.
+        """
+        code = stop_fault(reason).exit_code
+        if not self.reason or gravest(code, stop_fault(self.reason).exit_code) == code:
+            self.reason = reason
 
     def __bool__(self) -> bool:
         return bool(self.reason)
+
+
+def stop_fault(reason: str) -> NoarkitError:
+    """The fault that stands for a reason to stop, as `extract` raises it."""
+    if reason.startswith("SIG"):
+        return Paused(signal=reason)
+    if reason == "source-changed":
+        return SourceGone(why=reason)
+    return PlanFault(why=reason) if reason == "todays-dates" else LimitReached(limit=reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +124,8 @@ class Coordinator:
             self._run_all(shards, kind)
             if self._stop_request or self._state.failed:
                 break
-        return gravest(self._state.exit_code, self._stop_request.exit_code)
+        reason = self._stop_request.reason
+        return gravest(self._state.exit_code, stop_fault(reason).exit_code if reason else 0)
 
     def _run_all(self, shards: Iterable[int], kind: str) -> None:
         waiting = list(reversed(list(shards)))

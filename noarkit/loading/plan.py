@@ -29,6 +29,7 @@ from noarkit.graph.store import GraphStore, translated
 from noarkit.loading.folder import RunFolder
 from noarkit.model.xml_model import xml_model
 from noarkit.records import PLACE_FAULTS, Groundwork, Source, SourceRecord
+from noarkit.results import Result
 from noarkit.safe.digest import sha256_of_stream
 
 _TELL_EVERY = 2000
@@ -86,7 +87,7 @@ class PlanSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class PackedBundle:
+class PackResult(Result):
     """The bundle that a plan was packed into; `left_out` counts documents that could not be read, `already_packed` says
     that an earlier call made it."""
 
@@ -99,11 +100,23 @@ class PackedBundle:
     fingerprint: str
     already_packed: bool = False
 
+    def to_dict(self) -> dict[str, object]:
+        """The bundle as `noarkit plan --pack --json` has it."""
+        return {
+            "path": str(self.path),
+            "id": self.id,
+            "seal": self.seal_sha256,
+            "documents": self.documents,
+            "left_out": self.left_out,
+            "bytes": self.size_bytes,
+            "fingerprint": self.fingerprint,
+            "stood": self.already_packed,
+        }
+
 
 @dataclass(frozen=True, slots=True)
-class PlanResult:
-    """What was planned: counts by record state and by entity type, and the digest that froze it; `packed` is the bundle
-    that it was sealed in, where one was asked for."""
+class PlanResult(Result):
+    """What was planned: counts by record state and by entity type, and the digest that froze it."""
 
     folder: RunFolder
     sha256: str
@@ -112,7 +125,18 @@ class PlanResult:
     bytes: int
     chunks: int
     shards: int
-    packed: PackedBundle | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The plan as `noarkit plan --json` has it."""
+        return {
+            "run": self.folder.name,
+            "sha256": self.sha256,
+            "records": dict(self.records),
+            "entities": dict(self.entities),
+            "bytes": self.bytes,
+            "chunks": self.chunks,
+            "shards": self.shards,
+        }
 
 
 def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable[[], float]) -> PlanResult:

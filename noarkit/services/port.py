@@ -168,7 +168,7 @@ class Service(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class WriteBackResult:
+class WriteBackOutcome:
     """The result of writing one value into a record: written, already the same, or refused with the reason."""
 
     stream: str
@@ -181,7 +181,7 @@ class WriteBackResult:
 class Writable(Protocol):
     """A service whose records we may write values into."""
 
-    def write_back(self, stream: str, field: str, values: Iterable[tuple[str, str]]) -> Iterator[WriteBackResult]:
+    def write_back(self, stream: str, field: str, values: Iterable[tuple[str, str]]) -> Iterator[WriteBackOutcome]:
         """Writes values by record id into a field; one that has its value already is skipped, since each change is a
         new version here. May be repeated. Raises a ServiceFault."""
         ...

@@ -18,6 +18,7 @@ from noarkit.graph.entity import Note, SetAside, Skipped
 from noarkit.model.formats import classify_format
 from noarkit.recipes.personal import NUMBER_FOUND, holds_identity_number
 from noarkit.records import Groundwork, Source, SourceItem, SourceRecord
+from noarkit.results import Result
 from noarkit.sources.copies import Copied, Copies
 
 FILES = "files"
@@ -60,7 +61,7 @@ class Profiled(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ScanResult:
+class ScanResult(Result):
     """The counts: set aside and noted by code, skipped by reason, years by a mail's date or a file's time, formats by
     what was found and by the names that a plan has for them. `copied` is told of files alone."""
 
@@ -87,7 +88,7 @@ class ScanResult:
         """Every item the source yielded."""
         return self.records + sum(self.set_aside.values()) + sum(self.skipped.values())
 
-    def as_json(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """The report as plain JSON values; the most frequent first, years in order."""
         return {
             "where": self.where,

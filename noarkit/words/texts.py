@@ -133,6 +133,14 @@ def render(fault: NoarkitError, lang: str) -> list[str]:
     return [f"{fault.code}  {lines[0]}", *lines[1:]]
 
 
+def sentence(fault: NoarkitError, lang: str = "en") -> str:
+    """A fault in one line: what happened, its code, and where."""
+    if not texts(lang).has("faults", fault.code, "what"):
+        return fault.describe()
+    what, where = (line.rstrip(".") for line in render(fault, lang)[:2])
+    return f"{what.partition('  ')[2]} ({fault.code}): {where}"
+
+
 def explain(code: str, lang: str) -> list[str] | None:
     """What a code means where nothing is known of a case; None for a code there is not."""
     catalog = texts(lang)

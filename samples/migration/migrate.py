@@ -17,7 +17,7 @@ RUN = Path("run")
 
 
 def migrate(export: str, archive: str, *, go: bool) -> int:
-    """Plans once; loads and proves where it may `go`. Returns the exit code of whatever stopped it, or 0."""
+    """Plans once; loads and proves where it may `go`. Returns an exit code as noarkit's own commands do."""
     source = noarkit.from_reader(OldCases(export), "old-cases", str(Path(export).absolute()))
     if not (RUN / "plan.json").exists():
         recipe = noarkit.read_recipe((HERE / "recipe.toml").read_text("utf-8"), "recipe.toml")
@@ -28,13 +28,15 @@ def migrate(export: str, archive: str, *, go: bool) -> int:
     result = noarkit.ingest(RUN, source=source, archive=archive, todays_dates=True, listener=tell)
     print("loaded:", result.numbers.archived, "of", result.numbers.read, "set aside:", result.numbers.set_aside)
     if result.state != "done":
-        return result.exit_code
+        return max((fault.exit_code for fault in result.faults), default=5)
     proof = noarkit.verify(RUN, source=source, depth="bytes", listener=tell)
     print({"verified": "proven:", "in_part": "proven in part:"}.get(proof.verdict, "NOT proven:"), proof.certificate)
     with noarkit.Archive(archive) as asked:
-        first = asked.holding("Fjord kommune: gammelt sakssystem", "0001")
+        first = asked.find_by_source_key("Fjord kommune: gammelt sakssystem", "0001")
         print("letter 0001 is now", first.type if first else "nowhere")
-    return proof.exit_code or result.exit_code
+    if proof.verdict == "not_verified":
+        return 7
+    return 3 if result.numbers.set_aside + result.numbers.refused or not proof.good else 0
 
 
 def tell(event: noarkit.Event) -> None:

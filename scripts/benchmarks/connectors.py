@@ -21,7 +21,6 @@ from pathlib import Path
 import httpx
 
 import noarkit
-from noarkit.api.ingesting import Settings
 from noarkit.api.origins import source_at
 from noarkit.config import Sources, load
 from noarkit.events import ignore_event
@@ -29,6 +28,7 @@ from noarkit.services.connections import read_connection
 from noarkit.services.settings import Connection
 from noarkit.services.source import ConnectorSource
 from noarkit.services.wire import Answer, Request, Wire
+from noarkit.settings import Settings
 from scripts.benchmarks.figures import machine, tell
 
 _FREE = ("--limit", "100000000/60")

@@ -167,16 +167,18 @@ def test_a_service_crosses_and_the_next_plan_begins_where_this_one_ends(gap: Gap
     archive = f"embedded:{tmp_path / 'archive'}"
     with standing("crm", tmp_path, StandinSpec(2)) as held:
         here = held.site()
-        packed = noarkit.plan("crm:standin", "run", pack="bundle.zip", seal_key=gap.key("a"), settings=here)
-        assert packed.packed is not None and packed.packed.documents > 0
-        loaded = noarkit.ingest(
-            "bundle.zip", output="there", trust_key=gap.public("a"), archive=archive, workers=0
-        )  # nothing is configured here
+        planned = noarkit.plan("crm:standin", "run", settings=here)
+        packed = noarkit.pack("run", "bundle.zip", seal_key=gap.key("a"), settings=here)
+        assert packed.documents > 0 and not packed.already_packed
+        assert noarkit.pack("run", "bundle.zip", seal_key=gap.key("a"), settings=here).already_packed
+        received = noarkit.receive("bundle.zip", "there", trust_key=gap.public("a"))  # nothing is configured here
+        assert received.records == planned.records
+        loaded = noarkit.ingest("there", archive=archive, workers=0)
         assert loaded.numbers.archived == loaded.numbers.read > 0
-        noarkit.verify("there", receipt_out="receipt.zip", seal_key=gap.key("b"))
-        assert noarkit.verify("run", receipt="receipt.zip", trust_key=gap.public("b"), settings=here).good
+        assert noarkit.acknowledge("there", "receipt.zip", seal_key=gap.key("b")).receipt == Path("receipt.zip")
+        assert noarkit.check_receipt("run", "receipt.zip", trust_key=gap.public("b"), settings=here).good
         after = noarkit.plan("crm:standin", "after", settings=here)
-        assert after.records.get("mapped", 0) < packed.records["mapped"]
+        assert after.records.get("mapped", 0) < planned.records["mapped"]
 
 
 def test_what_was_loaded_before_is_already_there_and_its_checksums_are_told_all_the_same(gap: Gap) -> None:

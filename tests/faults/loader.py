@@ -174,7 +174,7 @@ def numbers_of(folder: RunFolder):  # type: ignore[no-untyped-def]  # the sums o
 def main() -> int:
     job = Job(**json.loads(sys.argv[1]))
     stopping = StopRequest()
-    signal.signal(signal.SIGTERM, lambda *_: stopping.ask(143, "SIGTERM"))
+    signal.signal(signal.SIGTERM, lambda *_: stopping.ask("SIGTERM"))
     say("started")
     try:
         loaded = run(job, stopping)

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from noarkit.api import ingesting
+from noarkit.api import planning
 from noarkit.errors import LossNotAccepted, UsageFault
 from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
@@ -27,7 +27,7 @@ def graded(place: Path, *more: str) -> Path:
 
 def test_a_graded_record_stops_the_plan_and_nothing_is_planned(tmp_path: Path) -> None:
     with pytest.raises(LossNotAccepted) as caught:
-        ingesting.plan(graded(tmp_path / "p", GRADE), tmp_path / "run")
+        planning.plan(graded(tmp_path / "p", GRADE), tmp_path / "run")
     assert caught.value.exit_code == 4
     said = "\n".join(render(caught.value, "en"))
     assert "gradering (2)" in said
@@ -44,13 +44,13 @@ def test_proof_of_a_disposal_stops_the_plan_until_that_loss_is_accepted(tmp_path
     source = tmp_path / "p"
     package(source, fonds(series(DISPOSED, folder(10))))
     with pytest.raises(LossNotAccepted) as caught:
-        ingesting.plan(source, tmp_path / "run")
+        planning.plan(source, tmp_path / "run")
     assert "--accept-loss utfoertKassasjon" in "\n".join(render(caught.value, "en"))
-    assert ingesting.plan(source, tmp_path / "run", accept_loss=["utfoertKassasjon"]).records["mapped"] == 1
+    assert planning.plan(source, tmp_path / "run", accept_loss=["utfoertKassasjon"]).records["mapped"] == 1
 
 
 def test_who_accepts_a_loss_stands_in_the_frozen_plan_and_on_its_page(tmp_path: Path) -> None:
-    planned = ingesting.plan(graded(tmp_path / "p", GRADE), tmp_path / "run", accept_loss=["gradering"])
+    planned = planning.plan(graded(tmp_path / "p", GRADE), tmp_path / "run", accept_loss=["gradering"])
     graph = GraphStore.open(planned.folder.graph)
     accepted = orjson.loads(graph.meta("accepted_loss") or "{}")
     graph.close()
@@ -62,18 +62,18 @@ def test_who_accepts_a_loss_stands_in_the_frozen_plan_and_on_its_page(tmp_path: 
 
 def test_accepting_one_loss_accepts_no_other(tmp_path: Path) -> None:
     with pytest.raises(LossNotAccepted):
-        ingesting.plan(graded(tmp_path / "p", GRADE), tmp_path / "run", accept_loss=["utfoertKassasjon"])
+        planning.plan(graded(tmp_path / "p", GRADE), tmp_path / "run", accept_loss=["utfoertKassasjon"])
 
 
 def test_a_name_that_no_element_has_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageFault):
-        ingesting.plan(graded(tmp_path / "p", GRADE), tmp_path / "run", accept_loss=["gradring"])
+        planning.plan(graded(tmp_path / "p", GRADE), tmp_path / "run", accept_loss=["gradring"])
 
 
 def test_what_has_no_place_is_listed_with_its_value_and_the_plan_never_says_that_everything_can_be_loaded(
     tmp_path: Path,
 ) -> None:
-    ingesting.plan(graded(tmp_path / "p"), tmp_path / "run", carry=False)
+    planning.plan(graded(tmp_path / "p"), tmp_path / "run", carry=False)
     with (tmp_path / "run" / "not-in-archive.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file, delimiter=";"))
     assert [(row["record"], row["object"], row["element"], row["value"]) for row in rows] == [
@@ -92,14 +92,14 @@ def test_what_has_no_place_is_listed_with_its_value_and_the_plan_never_says_that
 
 def test_where_everything_has_a_place_the_page_says_so_and_no_list_lies_there(tmp_path: Path) -> None:
     package(tmp_path / "p", fonds(series(folder(10))))
-    ingesting.plan(tmp_path / "p", tmp_path / "run")
+    planning.plan(tmp_path / "p", tmp_path / "run")
     assert "Everything can be loaded" in (tmp_path / "run" / "plan.html").read_text("utf-8")
     assert not (tmp_path / "run" / "not-in-archive.csv").exists()
 
 
 def test_what_stands_above_all_records_is_listed_too(tmp_path: Path) -> None:
     package(tmp_path / "p", fonds(series(PLACE, folder(10))))
-    ingesting.plan(tmp_path / "p", tmp_path / "run", carry=False)
+    planning.plan(tmp_path / "p", tmp_path / "run", carry=False)
     facts = json.loads((tmp_path / "run" / "plan-report.json").read_text("utf-8"))
     assert [one["element"] for one in facts["not_in_archive"]["elements"]] == ["arkivdel/oppbevaringssted"]
     assert [(one["code"], one["count"]) for one in facts["warnings"]] == [("W231", 1), ("W232", 1)]
@@ -107,7 +107,7 @@ def test_what_stands_above_all_records_is_listed_too(tmp_path: Path) -> None:
 
 def test_what_is_kept_in_business_specific_metadata_is_told_apart_from_what_is_lost(tmp_path: Path) -> None:
     package(tmp_path / "p", fonds(series(PLACE, folder(10))))
-    ingesting.plan(tmp_path / "p", tmp_path / "run")
+    planning.plan(tmp_path / "p", tmp_path / "run")
     facts = json.loads((tmp_path / "run" / "plan-report.json").read_text("utf-8"))["not_in_archive"]
     assert (facts["values"], facts["carried"]["values"]) == (0, 1)
     page = (tmp_path / "run" / "plan.html").read_text("utf-8")

@@ -105,7 +105,7 @@ def test_a_run_that_is_to_stop_closes_no_more_and_says_so(journey: Journey, open
     service = opened(journey)
     journey.once(service)
     stopping = StopRequest()
-    stopping.ask(143, "SIGTERM")
+    stopping.ask("SIGTERM")
     assert closed(journey, DirectArchive(service), stopping) == CloseResult({}, 0, is_complete=False)
 
 

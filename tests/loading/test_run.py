@@ -13,7 +13,7 @@ import pytest
 from noarkit.errors import ArchiveAway, JournalFault, NotLetIn, PlanChanged, RunLocked
 from noarkit.events import Event
 from noarkit.graph.store import GraphStore
-from noarkit.loading.coordinator import Coordinator, CoordinatorDeps, StopRequest
+from noarkit.loading.coordinator import Coordinator, CoordinatorDeps, StopRequest, stop_fault
 from noarkit.loading.engines.processes import ProcessWorkers
 from noarkit.loading.journal import Journal
 from noarkit.loading.lease import ChunkDone, Guard, Lease, Outcome, RunFacts, ShardDone, ShardStopped
@@ -124,7 +124,7 @@ def test_a_run_that_is_asked_to_stop_drains_and_goes_on_where_it_was(
         def append(self, event: Event) -> None:
             super().append(event)
             if len(self) == after:
-                stopping.ask(143, "SIGTERM")
+                stopping.ask("SIGTERM")
 
     journey.told = Told()
     loaded = journey.once(service, stopping=stopping)
@@ -137,11 +137,13 @@ def test_a_run_that_is_asked_to_stop_drains_and_goes_on_where_it_was(
 
 def test_the_gravest_reason_to_stop_is_kept() -> None:
     stopping = StopRequest()
-    stopping.ask(11, "limit")
-    stopping.ask(143, "SIGTERM")
-    assert (stopping.exit_code, stopping.reason) == (11, "limit")
-    stopping.ask(10, "disk")
-    assert stopping.exit_code == 10
+    stopping.ask("limit")
+    stopping.ask("SIGTERM")
+    assert stopping.reason == "limit"
+    stopping.ask("source-changed")
+    assert stopping.reason == "source-changed"
+    reasons = ("limit", "until", "source-changed", "todays-dates", "SIGINT", "SIGTERM")
+    assert [stop_fault(reason).exit_code for reason in reasons] == [11, 11, 8, 4, 130, 143]
 
 
 @dataclass

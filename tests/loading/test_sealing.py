@@ -23,7 +23,7 @@ from noarkit.forms.sealed.read import open_sealed
 from noarkit.forms.sealed.write import SealOrder, seal_package
 from noarkit.graph.entity import Content
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.plan import PackedBundle
+from noarkit.loading.plan import PackResult
 from noarkit.records import ContentStream
 from noarkit.safe.signing import PublicKey, Signer, new_key_pair, read_public, read_signer
 from noarkit.sources.files import FileTree
@@ -95,7 +95,7 @@ def planned(place: Path, *, hashed: bool = False) -> RunFolder:
     return noarkit.plan(source, place / "run", hash_contents=hashed).folder
 
 
-def packed(folder: RunFolder, change: Change, name: str = "bundle", *, strict: bool = False) -> PackedBundle:
+def packed(folder: RunFolder, change: Change, name: str = "bundle", *, strict: bool = False) -> PackResult:
     source = Odd(folder.path.parent / "src")
     source.change = change
     order = PackOrder(folder, source, folder.path.parent / name, signer(), {"user": "kari"}, strict)

@@ -19,7 +19,7 @@ from uuid import UUID
 import pytest
 from lxml import etree
 
-from noarkit.api.delivering import convert
+from noarkit.api.converting import convert
 from noarkit.events import Event
 from noarkit.forms.bagit.write import BagFile, BagOrder, make_bag
 from noarkit.forms.validation import validate

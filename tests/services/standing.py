@@ -13,7 +13,6 @@ from typing import TypeVar
 
 import httpx
 
-from noarkit.api.ingesting import Settings
 from noarkit.cli.standin import find_standin
 from noarkit.config import Sources, load
 from noarkit.events import ignore_event
@@ -22,6 +21,7 @@ from noarkit.services.pace import Clock
 from noarkit.services.port import Service, ServiceItem, Window
 from noarkit.services.settings import Connection
 from noarkit.services.standins.server import ReadyStandin, StandinSpec, serve
+from noarkit.settings import Settings
 from tests.services.scripted import VirtualClock
 from tests.services.wire_tables import Recorder, hold_to_table, recorder
 

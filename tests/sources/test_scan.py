@@ -81,8 +81,8 @@ def test_a_look_from_outside_counts_what_records_tell(tmp_path: Path, policy: di
     source = FileTree(tmp_path, wanted)
     told = scan(source, ignore_event)
     by_records = scan(Listed(*source.records(ignore_event)), ignore_event)
-    assert {**told.as_json(), "where": "", "source_kind": ""} == {
-        **by_records.as_json(),
+    assert {**told.to_dict(), "where": "", "source_kind": ""} == {
+        **by_records.to_dict(),
         "where": "",
         "source_kind": "",
     }
@@ -94,7 +94,7 @@ def test_formats_are_media_types_where_files_are_looked_into(tmp_path: Path) -> 
 
 
 def test_the_report_is_plain_json_with_numbers_that_add_up(tmp_path: Path) -> None:
-    told = json.loads(json.dumps(scan(FileTree(tree(tmp_path)), ignore_event).as_json()))
+    told = json.loads(json.dumps(scan(FileTree(tree(tmp_path)), ignore_event).to_dict()))
     left_out = sum(told["set_aside"].values()) + sum(told["skipped"].values())
     assert told["read"] == told["records"] + left_out
     assert sum(one["count"] for one in told["formats"].values()) == told["contents"]

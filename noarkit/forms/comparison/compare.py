@@ -21,6 +21,7 @@ from noarkit.forms.noark5.source import ExtractSource, find_extract
 from noarkit.forms.sealed.read import refuse_sealed
 from noarkit.graph.entity import Entity
 from noarkit.records import Groundwork
+from noarkit.results import Result
 from noarkit.safe.paths import require_existing
 
 MOST_KEPT = 1000
@@ -28,7 +29,7 @@ MOST_KEPT = 1000
 
 
 @dataclass(slots=True)
-class CompareResult:
+class CompareResult(Result):
     """The result of a comparison: sizes of both sides, counts of differences, and the first ones of each kind.
 
     `counts` are by kind, `types` by kind and type, `fields` by type and field; `declared` counts expected differences
@@ -57,6 +58,16 @@ class CompareResult:
     def equal(self) -> bool:
         """True where nothing differs but by rule."""
         return not self.counts
+
+    def to_dict(self) -> dict[str, object]:
+        """The comparison in figures, as `noarkit compare --json` has it."""
+        return {
+            "equal": self.equal,
+            "left": dict(self.left),
+            "right": dict(self.right),
+            "differences": dict(self.counts),
+            "declared": dict(self.declared),
+        }
 
 
 def compare_extracts(left: Path, right: Path, by: By = "id") -> CompareResult:

@@ -36,7 +36,7 @@ from noarkit.loading import preflight
 from noarkit.loading.clocks import ArchiveClock, system_clocks
 from noarkit.loading.close import CloseResult, close
 from noarkit.loading.contents import Gate, no_gate
-from noarkit.loading.coordinator import StopRequest, Workers
+from noarkit.loading.coordinator import StopRequest, Workers, stop_fault
 from noarkit.loading.engines.inline import InlineWorkers
 from noarkit.loading.engines.limits import ErrorLimit, HistoricWatch, RunLimits
 from noarkit.loading.engines.processes import ProcessWorkers
@@ -49,6 +49,7 @@ from noarkit.loading.numbers import Numbers, numbers
 from noarkit.loading.run import LoadSettings, load
 from noarkit.model import metamodel
 from noarkit.records import Source
+from noarkit.results import Result
 from noarkit.safe.children import is_single_threaded
 from noarkit.safe.processors import usable_processors
 from noarkit.version import __version__
@@ -92,20 +93,35 @@ class LoadOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class IngestResult:
-    """What a run came to. `faults` are the first of each kind that stopped a worker; `closed` is None where nothing
-    was to be closed."""
+class IngestResult(Result):
+    """What a run came to. `faults` are the first of each kind that stopped a worker, `findings` what is open in the
+    archive (damaged documents, objects that could not be closed); `closed` is None where nothing was to be closed."""
 
     folder: RunFolder
     numbers: Numbers
     state: str
-    exit_code: int
     archive: str
     closed: CloseResult | None
     faults: tuple[NoarkitError, ...]
     stopped_by: str
     seconds: float
     dry_run: bool = False
+    findings: tuple[ArchiveFinding, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """The result as the summary of `noarkit ingest --json` has it, and what else is known."""
+        return {
+            "run": self.folder.name,
+            "state": self.state,
+            "archive": self.archive,
+            **self.numbers.as_data(),
+            "closed": None if self.closed is None else self.closed.to_dict(),
+            "faults": [fault.code for fault in self.faults],
+            "findings": len(self.findings),
+            "stopped_by": self.stopped_by,
+            "dry_run": self.dry_run,
+            "seconds": self.seconds,
+        }
 
 
 @dataclass(slots=True)
@@ -167,22 +183,21 @@ def ingest_run(
             if load_result.state == "done" and not options.dry_run and plan_closes(run) and not damaged:
                 closed = _close(run, archive, run_events, stop_request, emit_all, now_s)
         counts, wrong = load_result.numbers, _open_findings(run)
-        exit_code = gravest(
-            load_result.exit_code, stop_request.exit_code, _items_exit_code(counts), exit_code_of(wrong)
-        )
+        stop_code = stop_fault(stop_request.reason).exit_code if stop_request else 0
+        exit_code = gravest(load_result.exit_code, stop_code, _items_exit_code(counts), exit_code_of(wrong))
         state = load_result.state if (closed is None or closed.is_complete) and not damaged else "paused"
         _note(run, now_s(), "ingest_ended", exit=exit_code, state=state)
     return IngestResult(
         folder=folder,
         numbers=counts,
         state=state,
-        exit_code=exit_code,
         archive=target.name,
         closed=closed,
         faults=_faults(run_events, wrong),
         stopped_by=stop_request.reason,
         seconds=now_s() - began,
         dry_run=options.dry_run,
+        findings=tuple(wrong),
     )
 
 

@@ -21,9 +21,6 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d{2})\Z")
 _MOVED = frozenset({"F202", "F203"})
 _MOST_MOVED = 0.10
 _LEAST_MOVED = 10
-LIMIT_EXIT = 11
-SOURCE_EXIT = 8
-TODAYS_EXIT = 4
 _HISTORIC = "type = 'Journalpost' AND json_extract(fields, '$.journaldato') IS NOT NULL"
 
 
@@ -100,11 +97,11 @@ class RunLimits:
     def __call__(self) -> None:
         """Asks for a stop where a limit is reached."""
         if self._until is not None and datetime.fromtimestamp(self._now_s(), UTC) >= self._until:
-            self._stopping.ask(LIMIT_EXIT, "until")
+            self._stopping.ask("until")
         if self._most.is_reached(self._errors, self._records):
-            self._stopping.ask(LIMIT_EXIT, "max-errors")
+            self._stopping.ask("max-errors")
         if self._moved >= _LEAST_MOVED and self._moved > _MOST_MOVED * self._records:
-            self._stopping.ask(SOURCE_EXIT, "source-changed")
+            self._stopping.ask("source-changed")
 
 
 class HistoricWatch:
@@ -124,4 +121,4 @@ class HistoricWatch:
             return
         with closing(GraphStore.open(self._graph)) as graph:
             if graph.count("entity", _HISTORIC):
-                self._stopping.ask(TODAYS_EXIT, "todays-dates")
+                self._stopping.ask("todays-dates")

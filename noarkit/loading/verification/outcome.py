@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from noarkit.loading.numbers import Numbers
+from noarkit.results import Result
 
 Depth = Literal["counts", "ids", "fields", "bytes"]
 Proof = Literal["counts", "ids", "fields", "bytes", "receipt"]
@@ -97,7 +98,7 @@ class Row:
 
 
 @dataclass(slots=True)
-class VerifyResult:
+class VerifyResult(Result):
     """What was compared, and what did not agree.
 
     `findings` are the first of the differences, `notices` the first of what is worth naming but is none (a source
@@ -146,16 +147,11 @@ class VerifyResult:
         return self._count_left(lambda reason: reason in ASKED_FOR)
 
     @property
-    def exit_code(self) -> int:
-        """7 where it is not verified, 3 where something is missing, 0 where all that was asked for agrees."""
-        if self.verdict == "not_verified":
-            return 7
-        return 0 if self.verdict == "verified" or (self._records() and not self.missing) else 3
-
-    @property
     def good(self) -> bool:
         """True where everything that was asked for was compared, and agrees."""
-        return self.exit_code == 0
+        if self.verdict == "not_verified":
+            return False
+        return self.verdict == "verified" or bool(self._records() and not self.missing)
 
     @property
     def is_complete(self) -> bool:
@@ -169,6 +165,26 @@ class VerifyResult:
             name: (row.compared_count, row.agree)
             for name, row in self.rows.items()
             if row.compared_count or "depth" not in row.not_compared
+        }
+
+    def to_dict(self) -> dict[str, object]:
+        """The verdict with its figures, as `noarkit verify --json` has it."""
+        return {
+            "depth": self.depth,
+            "good": self.good,
+            "compared": {
+                name: {"planned": expected, "there": actual}
+                for name, (expected, actual) in self.compared_counts.items()
+            },
+            "differences": self.differences,
+            "certificate": None if self.certificate is None else str(self.certificate),
+            "receipt": None if self.receipt is None else str(self.receipt),
+            "verdict": self.verdict,
+            "rows": [row.as_data() for row in self.rows.values()],
+            "missing": self.missing,
+            "left_by_choice": self.left_by_choice,
+            "changes": self.changes,
+            "not_in_archive": {"values": self.left_behind, "fields": self.left_behind_fields},
         }
 
     def row(self, name: str) -> Row:

@@ -38,7 +38,7 @@ from noarkit.services.port import (
     ServiceItem,
     Stream,
     Window,
-    WriteBackResult,
+    WriteBackOutcome,
 )
 from noarkit.services.prefetch import prefetch
 from noarkit.services.scrub import Scrubber
@@ -183,7 +183,7 @@ class Crm:
                     stream.name, papers.key(stream.name), str(fault.data.get("why") or fault.code), details
                 )
 
-    def write_back(self, stream: str, field: str, values: Iterable[tuple[str, str]]) -> Iterator[WriteBackResult]:
+    def write_back(self, stream: str, field: str, values: Iterable[tuple[str, str]]) -> Iterator[WriteBackOutcome]:
         """Writes values into a field of a module's records, a hundred a call."""
         is_known = field in self.fields(stream).shape
         source = iter(values)
@@ -191,7 +191,7 @@ class Crm:
             if is_known:
                 yield from write_values(self.calls, stream, field, batch)
             else:
-                yield from (WriteBackResult(stream, record_id, "refused", "no-such-field") for record_id in batch)
+                yield from (WriteBackOutcome(stream, record_id, "refused", "no-such-field") for record_id in batch)
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:
         """Opens the bytes of an attachment, of a record or of an email."""

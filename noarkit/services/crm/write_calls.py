@@ -15,7 +15,7 @@ from typing import Literal
 from noarkit.errors import ServiceAway, ServiceBroken, ServiceRefused, ServiceStrange
 from noarkit.services.crm.calls import Calls
 from noarkit.services.crm.fields import split_batches
-from noarkit.services.port import WriteBackResult
+from noarkit.services.port import WriteBackOutcome
 from noarkit.services.wire import Answer
 
 A_CALL = 100
@@ -72,15 +72,15 @@ def delete(calls: Calls, module: str, ids: Iterable[str]) -> Iterator[WriteResul
         begin += len(lot)
 
 
-def write_values(calls: Calls, module: str, field: str, values: Mapping[str, str]) -> Iterator[WriteBackResult]:
+def write_values(calls: Calls, module: str, field: str, values: Mapping[str, str]) -> Iterator[WriteBackOutcome]:
     """Writes a value into a field of each of up to a hundred records, skipping those that have it already."""
     rows = (row for lot in split_batches(iter(values)) for row in calls.by_ids(module, ("id", field), lot))
     current = {str(row.get("id")): row.get(field) for row in rows}
     for record_id in values:
         if record_id not in current:
-            yield WriteBackResult(module, record_id, "refused", "not-there")
+            yield WriteBackOutcome(module, record_id, "refused", "not-there")
         elif current[record_id] == values[record_id]:
-            yield WriteBackResult(module, record_id, "same")
+            yield WriteBackOutcome(module, record_id, "same")
     changed_ids = [
         record_id for record_id in values if record_id in current and current[record_id] != values[record_id]
     ]
@@ -89,7 +89,7 @@ def write_values(calls: Calls, module: str, field: str, values: Mapping[str, str
         update(calls, module, ({"id": record_id, field: values[record_id]} for record_id in changed_ids)),
         strict=True,
     ):
-        yield WriteBackResult(
+        yield WriteBackOutcome(
             module, record_id, "written" if result.good else "refused", "" if result.good else result.code
         )
 

@@ -17,7 +17,8 @@ from urllib.parse import unquote
 
 from noarkit.errors import ServiceFault, UsageFault
 from noarkit.events import Event, Listener
-from noarkit.services.port import Writable, WriteBackResult
+from noarkit.results import Result
+from noarkit.services.port import Writable, WriteBackOutcome
 from noarkit.services.source.source import ConnectorSource
 
 NAME = "written-back.db"
@@ -26,13 +27,17 @@ _PARTS = 4
 
 
 @dataclass(slots=True)
-class WriteBack:
+class WriteBackResult(Result):
     """What came of it: how many were written, had it already, were refused (and why). `fault` ended it early."""
 
     written_count: int = 0
     same_count: int = 0
     refusals: Counter[str] = field(default_factory=Counter)
     fault: ServiceFault | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The counts, as `noarkit ingest --write-back --json` has them."""
+        return {"written": self.written_count, "same": self.same_count, "refused": dict(self.refusals)}
 
     @property
     def is_complete(self) -> bool:
@@ -42,13 +47,13 @@ class WriteBack:
 
 def write_back(
     source: ConnectorSource, folder: Path, name: str, archive_ids: Iterable[tuple[str, str]], emit: Listener
-) -> WriteBack:
+) -> WriteBackResult:
     """Writes ids, by the keys of their case files, into the field `name`. Raises `UsageFault` for a service that takes
     nothing from us."""
     service = source.service
     if not isinstance(service, Writable):
         raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
-    result = WriteBack()
+    result = WriteBackResult()
     with closing(_WrittenStore(folder / NAME, name)) as store:
         fresh = (item for item in _records(archive_ids) if not store.has(*item))
         try:
@@ -72,7 +77,7 @@ def _records(archive_ids: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str,
             yield parts[2], parts[3], archive_id
 
 
-def _count(outcome: WriteBackResult, result: WriteBack, emit: Listener) -> None:
+def _count(outcome: WriteBackOutcome, result: WriteBackResult, emit: Listener) -> None:
     if outcome.state == "written":
         result.written_count += 1
     elif outcome.state == "same":

@@ -16,6 +16,7 @@ from pathlib import Path
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.stream import Patience
 from noarkit.archive.token import Credentials
+from noarkit.cli.exit_codes import ingest_exit_code, verify_exit_code
 from noarkit.errors import NoarkitError
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.cut import Limits
@@ -158,7 +159,7 @@ def ingest(job: Job) -> Result:
             now_s=time.time,
         )
         codes = ",".join(fault.code for fault in found.faults)
-        return Result(found.exit_code, found.state, codes, found.numbers.as_data())
+        return Result(ingest_exit_code(found), found.state, codes, found.numbers.as_data())
 
     return _told(job, ingesting)
 
@@ -176,7 +177,7 @@ def verify_run(job: Job) -> Result:
         with closing(connect_archive(_way(job).settings, emit=tell)) as archive:
             found = verify(RunFolder(job.run), _Source(job.shape), archive, Depths("bytes"), tell)
         findings = [f"{finding.code} {finding.key} {finding.detail}" for finding in found.findings]
-        return Result(found.exit_code, verdict=found.verdict, findings=findings)
+        return Result(verify_exit_code(found), verdict=found.verdict, findings=findings)
 
     return _told(job, verifying)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.api import ingesting, origins
+from noarkit.api import origins, writing_back
 from noarkit.cli.main import main
 from noarkit.errors import UsageFault
 from noarkit.loading.folder import RunFolder
@@ -40,7 +40,7 @@ def deals(held: Standing) -> Mapping[str, object]:
 def test_each_record_gets_the_id_of_its_case_file_and_the_runs_come_to_rest(tmp_path: Path) -> None:
     with standing("crm", tmp_path, StandinSpec(105)) as held:
         loaded(held, tmp_path, "first")
-        done = ingesting.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
+        done = writing_back.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
         # inspections have no such field
         assert (done.written_count, done.same_count, dict(done.refusals)) == (105 + 21, 0, {"no-such-field": 5})
         folder = RunFolder(tmp_path / "first")
@@ -48,11 +48,11 @@ def test_each_record_gets_the_id_of_its_case_file_and_the_runs_come_to_rest(tmp_
         assert deals(held) == wanted
 
         before = held.control("counts")["spent"]
-        again = ingesting.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
+        again = writing_back.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
         assert (again.written_count, again.same_count) == (0, 126)
         assert held.control("counts")["spent"] - before < 10, "what was written is known with the run"  # type: ignore[operator]  # a number
         (tmp_path / "first" / "written-back.db").unlink()
-        anew = ingesting.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
+        anew = writing_back.write_back(tmp_path / "first", "Archive_Id", settings=held.site())
         assert (anew.written_count, anew.same_count) == (0, 126)
 
 
@@ -76,4 +76,4 @@ def test_only_a_crm_takes_ids(tmp_path: Path) -> None:
         archive = f"embedded:{tmp_path / 'archive'}"
         noarkit.plan("spend:standin", tmp_path / "run", archive=archive, settings=held.site(archive))
         with pytest.raises(UsageFault):
-            ingesting.write_back(tmp_path / "run", "Archive_Id", settings=held.site(archive))
+            writing_back.write_back(tmp_path / "run", "Archive_Id", settings=held.site(archive))

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.api.ingesting import read_settings
 from noarkit.api.origins import source_at
 from noarkit.cli.main import main
 from noarkit.errors import SecretFault, SourceDenied
 from noarkit.events import ignore_event
 from noarkit.forms.finders import open_source
 from noarkit.records import SourceRecord
+from noarkit.settings import read_settings
 from noarkit.sources.database.address import password_of, read_address
 from noarkit.sources.database.local import LocalCopy
 from noarkit.sources.database.schema import reflect

@@ -13,6 +13,7 @@ import pytest
 from lxml import etree
 
 import noarkit
+from noarkit.cli.exit_codes import ingest_exit_code
 from noarkit.errors import PackageFault
 from noarkit.events import ignore_event
 from noarkit.forms.eark.source import EarkSource, find_eark
@@ -51,7 +52,7 @@ def test_rows_and_their_documents_land_beside_the_archive(tmp_path: Path, tail: 
     siard = archive(tmp_path)
     place = packed(tmp_path, tail, {"base.siard": siard, "les.txt": b"les"})
     found = land(place, tmp_path)
-    assert found.loaded.exit_code == 0 and found.proof.good
+    assert ingest_exit_code(found.loaded) == 0 and found.proof.good
     files = [path for path in (tmp_path / "sip").rglob("*") if path.is_file()]
     assert found.sums() == {*(sha256(path.read_bytes()) for path in files), sha256(LETTER)}
     titles = set(found.values("Basisregistrering", "tittel"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.api import ingesting
+from noarkit.api import planning
 from noarkit.errors import UsageFault
 from noarkit.forms.finders import reopen
 from noarkit.forms.noark5.source import ExtractSource
@@ -44,7 +44,7 @@ def incomplete(tmp_path: Path) -> Path:
 
 
 def test_without_being_asked_a_record_that_lacks_something_is_set_aside(incomplete: Path, tmp_path: Path) -> None:
-    planned = ingesting.plan(incomplete, tmp_path / "run", hash_contents=False)
+    planned = planning.plan(incomplete, tmp_path / "run", hash_contents=False)
     assert planned.records["set_aside"] == 2
     for lang in ("en", "nb"):
         for code in ("F202", "F203"):
@@ -54,7 +54,7 @@ def test_without_being_asked_a_record_that_lacks_something_is_set_aside(incomple
 def test_where_it_is_wanted_such_records_are_taken_and_what_is_left_out_is_named(
     incomplete: Path, tmp_path: Path
 ) -> None:
-    planned = ingesting.plan(incomplete, tmp_path / "run", take_incomplete=True)
+    planned = planning.plan(incomplete, tmp_path / "run", take_incomplete=True)
     assert dict(planned.records) == {"mapped": 4}
     assert (planned.entities["Dokument"], planned.entities["Dokumentversjon"]) == (3, 1)
     assert planned.entities["Korrespondansepart"] == 1
@@ -74,4 +74,4 @@ def test_only_an_extract_can_be_taken_incomplete(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "a.txt").write_text("a")
     with pytest.raises(UsageFault):
-        ingesting.plan(tmp_path / "files", tmp_path / "run", take_incomplete=True)
+        planning.plan(tmp_path / "files", tmp_path / "run", take_incomplete=True)

@@ -1,8 +1,4 @@
-"""The journeys of packages, each from its first step to its last: an archive becomes a package, a package another,
-and packages are compared.
-
-Functions of the public API, which the command line calls too. They print nothing and never exit.
-"""
+"""Extracts a package from an archive, or from a part of it, or one of each of its fonds."""
 
 from __future__ import annotations
 
@@ -11,36 +7,29 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from noarkit.api.destination import EMBEDDED, destination, open_target
-from noarkit.errors import LimitReached, PackageFault, Paused, UsageFault
+from noarkit.api.destination import destination, open_target
+from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction.changes import ChangeLog
-from noarkit.extraction.convert import NOARK, ConvertOptions, ConvertResult
-from noarkit.extraction.convert import convert as convert_files
-from noarkit.extraction.databases import convert_database
+from noarkit.extraction.convert import NOARK, ConvertOptions
 from noarkit.extraction.delivery import deliver
-from noarkit.extraction.facts import read_facts
+from noarkit.extraction.facts import own_facts, read_facts
 from noarkit.extraction.run import ExtractResult, ExtractSettings
 from noarkit.extraction.run import extract as extract_package
 from noarkit.extraction.selection import Selection, all_fonds
-from noarkit.forms.comparison import By, CompareResult, compare_extracts, compare_with_archive
-from noarkit.forms.package_form import PLAIN, FormName
-from noarkit.forms.recognition import detect_form
-from noarkit.forms.registry import FILES, known_forms
+from noarkit.forms.registry import known_forms
 from noarkit.forms.validation import validate
-from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.coordinator import StopRequest, stop_fault
 from noarkit.loading.engines.worker_factory import connect_archive
-from noarkit.safe.archive_names import named_encoding
+from noarkit.results import Result
 from noarkit.safe.csv_files import write_csv
-from noarkit.safe.paths import require_existing
-from noarkit.safe.unpack import LIMITS
 from noarkit.settings import Place, Settings, resolve_settings
 
 EXTRACTS = "extracts.csv"
 _COLUMNS = ("arkiv", "tittel", "package", "state", "folders", "records", "files", "errors", "warnings", "flaws")
-PACKAGE_FILE = "package.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +63,25 @@ def extract(
 ) -> ExtractResult:
     """Makes a package of an archive, or of a part of it; the same call again goes on where it was stopped.
 
-    Raises `NotDepositable` for open units, `PackageFault`, `ChecksumDiffers`, `UsageFault` where `target` is there
-    already, `SourceGone` where an embedded archive is not, `Paused` where `stop_request` asked for it, and faults
-    of the archive.
+    `target` is the package to be made; `options` says which part of the archive, and how it is delivered.
+
+    Options:
+        form: the form of the package (`noark5`, or one that packs an extract, such as `eark-sip`).
+        archive: the address of the archive, or `embedded:DIR`; without it that of the settings.
+        settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
+        stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.
+        listener: is called with each event.
+
+    Raises `NotDepositable` for open units, `PackageFault`, `ChecksumDiffers`, `UsageFault` where `target` exists
+    already, `SourceGone` where an embedded archive does not, `Paused` or `LimitReached` where `stop_request` asked
+    for it, and faults of the archive.
     """
     known_forms().product(form, "extract", "package")
     resolved, extract_options = resolve_settings(archive, settings), options or ExtractOptions()
     stop_request = StopRequest() if stop_request is None else stop_request  # one that nobody asked yet is false
-    facts = read_facts(extract_options.package or _own_facts())
+    package_file = extract_options.package or own_facts()
+    facts = read_facts(package_file)
     where = destination(resolved.config, resolved.environment)
-
-    def pause() -> None:
-        if stop_request:
-            reason = stop_request.reason
-            raise Paused(signal=reason) if reason.startswith("SIG") else LimitReached(limit=reason)
 
     with open_target(where, reads=True) as opened, closing(connect_archive(opened.settings)) as connection:
         listener(Event("target", {"archive": opened.name, "account": opened.account}))
@@ -102,25 +96,25 @@ def extract(
             zone=resolved.config.zone,
             account=opened.account,
             now=lambda: datetime.fromtimestamp(resolved.now_s(), UTC),
-            pause=pause,
+            pause=partial(_raise_if_asked, stop_request),
         )
         if form == NOARK:
             extracted = extract_package(connection, Path(target), extract_settings, emit=listener)
         else:
-            extracted = deliver(
-                connection,
-                Path(target),
-                ConvertOptions(form, extract_options.package or _own_facts()),
-                extract_settings,
-                emit=listener,
-            )
+            convert_options = ConvertOptions(form, package_file)
+            extracted = deliver(connection, Path(target), convert_options, extract_settings, emit=listener)
     # who makes a package is the first to hold it to the rules
     report = validate(extracted.package, schemas=extract_options.schemas, listener=listener)
     return replace(extracted, errors=report.number("error"), warnings=report.number("warning"))
 
 
+def _raise_if_asked(stop_request: StopRequest) -> None:
+    if stop_request:
+        raise stop_fault(stop_request.reason)
+
+
 @dataclass(frozen=True, slots=True)
-class FondsResult:
+class FondsResult(Result):
     """What became of one fonds of an archive: the package that was made, that stood there before (neither `extracted`
     nor `fault`), or why there is none."""
 
@@ -129,6 +123,16 @@ class FondsResult:
     package: Path
     extracted: ExtractResult | None = None
     fault: PackageFault | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The fonds with its package, or the code of the fault."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "package": str(self.package),
+            "extracted": None if self.extracted is None else self.extracted.to_dict(),
+            "fault": None if self.fault is None else self.fault.code,
+        }
 
 
 def extract_each(
@@ -141,10 +145,18 @@ def extract_each(
     stop_request: StopRequest | None = None,
     listener: Listener = ignore_event,
 ) -> Iterator[FondsResult]:
-    """Makes a package of each fonds below the folder `target`, and `extracts.csv` there, which tells of each.
+    """Makes a package of each fonds below the folder `target`, and `extracts.csv` there, with a line for each.
 
     A `target` that ends with .zip, .tar or .tar.gz packs each of them, in a folder without that ending. A fonds that
-    cannot be extracted is told with its fault, and the others go on; a package that is there already is left as it is.
+    cannot be extracted is returned with its fault, and the others go on; a package that exists is left as it is.
+
+    Options:
+        form: the form of the packages, as for `extract`.
+        archive: the address of the archive, or `embedded:DIR`; without it that of the settings.
+        settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
+        stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.
+        listener: is called with each event.
+
     Raises what `extract` raises for all of them.
     """
     extract_options = options or ExtractOptions()
@@ -197,105 +209,3 @@ def _row_of(result: FondsResult) -> tuple[str | int | None, ...]:
     state = "depositable" if result.extracted.depositable else "made"
     verdict = (result.extracted.errors, result.extracted.warnings, " ".join(result.extracted.flaws))
     return (result.id, result.title, result.package.name, state, *counts, *verdict)
-
-
-def convert(
-    source: Place,
-    target: Place,
-    *,
-    form: str,
-    package: Place | None = None,
-    source_kind: str | None = None,
-    despite_damage: bool = False,
-    strict: bool = False,
-    encoding: str | None = None,
-    settings: Settings | None = None,
-    listener: Listener = ignore_event,
-) -> ConvertResult:
-    """Makes a package of what `source` holds: a folder, a file or a package of any form. The same call again goes on.
-    A SIARD archive is made of a database (its URL, or a SQLite file), and a SQLite file of a SIARD archive.
-
-    `package` names a `package.toml`; without one, that of the working folder is read where there is one. `source_kind`
-    says what a path is to be read as, whatever it looks like (`files`, or a form of package). A file whose name some
-    system cannot bear is called otherwise in the package, which keeps the original name; one that cannot be read is set
-    aside. Names in an archive file that are no UTF-8 are read in `encoding`. With `strict` neither may be: nothing is
-    made, and the lists beside `target` name all of them. Raises `PackageFault` where the source is a
-    package that is not whole (unless `despite_damage`), `UsageFault`, and what `safe` refuses.
-    """
-    options = ConvertOptions(
-        form,
-        Path(package) if package is not None else _own_facts(),
-        limits=replace(LIMITS, encoding=named_encoding(encoding)),
-        source_form=_form_named(source_kind),
-        strict=strict,
-    )
-    if known_forms().product(form).kind == "database":
-        if ":" not in str(source):  # neither an address nor the name of a connection
-            require_existing(str(source))
-        connections = resolve_settings(None, settings).config.connections
-        return convert_database(
-            str(source), Path(target), options, connections=connections, despite_damage=despite_damage, emit=listener
-        )
-    require_existing(str(source))
-    if not despite_damage:
-        options = replace(options, checked=_refuse_damaged(Path(source), options, listener))
-    return convert_files(Path(source), Path(target), options, emit=listener)
-
-
-def _form_named(kind: str | None) -> FormName | None:
-    """The form that the kind of a source names."""
-    if kind is None:
-        return None
-    if kind not in known_forms().source_kinds:
-        raise UsageFault(what="bad-value", where=kind)
-    return PLAIN if kind == FILES else kind
-
-
-def _refuse_damaged(source: Path, options: ConvertOptions, emit: Listener) -> str:
-    """A package whose own checksums do not hold would become one whose checksums do: the loss could not be seen.
-
-    Says what was found, as the new package tells it; nothing where the source is no package.
-    """
-    form, limits = options.source_form, options.limits
-    try:
-        sealed = (detect_form(source, limits, emit=emit).form if form is None else form) != PLAIN
-    except OSError:
-        return ""  # whoever opens it tells what is wrong
-    if sealed:
-        breaches = sorted(validate(source, form=form, limits=limits, listener=emit).codes & known_forms().loss_rules)
-        if breaches:
-            raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(breaches))
-    return "success nothing is missing, and nothing differs" if sealed else ""
-
-
-def compare(
-    left: Place, right: Place, *, by: By = "id", settings: Settings | None = None, listener: Listener = ignore_event
-) -> CompareResult:
-    """Two extracts, or an extract and an archive (an address, or `embedded:DIR`), unit by unit. Changes nothing.
-
-    Raises `PackageFault` where neither is an extract, `UsageFault` for two archives, and faults of the archive.
-    """
-    sides = (str(left), str(right))
-    archives = [side for side in sides if is_archive(side)]
-    if not archives:
-        return compare_extracts(Path(left), Path(right), by)
-    if len(archives) == 2:
-        raise UsageFault(what="two-archives", where=" ".join(sides))
-    resolved = resolve_settings(archives[0], settings)
-    package = next(side for side in sides if not is_archive(side))
-    with (
-        open_target(destination(resolved.config, resolved.environment), reads=True) as archive_target,
-        closing(connect_archive(archive_target.settings)) as connection,
-    ):
-        listener(Event("target", {"archive": archive_target.name, "account": archive_target.account}))
-        return compare_with_archive(Path(package), connection, by, resolved.config.zone)
-
-
-def is_archive(side: str) -> bool:
-    """True for the name of an archive, which a package cannot have."""
-    return side.startswith((EMBEDDED, "http://", "https://"))
-
-
-def _own_facts() -> Path | None:
-    path = Path(PACKAGE_FILE)
-    return path if path.is_file() else None

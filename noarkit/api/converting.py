@@ -1,0 +1,99 @@
+"""Converts a folder or a package into a package of another form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from noarkit.errors import PackageFault, UsageFault
+from noarkit.events import Listener, ignore_event
+from noarkit.extraction.convert import ConvertOptions, ConvertResult
+from noarkit.extraction.convert import convert as convert_files
+from noarkit.extraction.databases import convert_database
+from noarkit.extraction.facts import own_facts
+from noarkit.forms.package_form import PLAIN, FormName
+from noarkit.forms.recognition import detect_form
+from noarkit.forms.registry import FILES, known_forms
+from noarkit.forms.validation import validate
+from noarkit.safe.archive_names import named_encoding
+from noarkit.safe.paths import require_existing
+from noarkit.safe.unpack import LIMITS
+from noarkit.settings import Place, Settings, resolve_settings
+
+
+def convert(
+    source: Place,
+    target: Place,
+    *,
+    form: str,
+    package: Place | None = None,
+    source_kind: str | None = None,
+    despite_damage: bool = False,
+    strict: bool = False,
+    encoding: str | None = None,
+    settings: Settings | None = None,
+    listener: Listener = ignore_event,
+) -> ConvertResult:
+    """Makes a package of what `source` holds: a folder, a file or a package of any form. The same call again goes on.
+
+    A SIARD archive is made of a database (its URL, or a SQLite file), and a SQLite file of a SIARD archive. A file
+    whose name some system cannot bear gets another name in the package, which keeps the original; one that cannot be
+    read is set aside.
+
+    Options:
+        form: the form of the package to be made.
+        package: a `package.toml`; without it that of the working folder is read, if there is one.
+        source_kind: what a path is read as, whatever it looks like (`files`, or a form of package).
+        despite_damage: takes what is there of a package that is not whole; it is refused otherwise.
+        strict: makes nothing where a file would be renamed or set aside; the lists beside `target` name all of them.
+        encoding: how names in an archive file are read that are not UTF-8 (`cp1252`).
+        settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
+        listener: is called with each event.
+
+    Raises `PackageFault` where the source is a package that is not whole, `UsageFault`, and `HostileInput` for what is
+    refused as unsafe.
+    """
+    options = ConvertOptions(
+        form,
+        Path(package) if package is not None else own_facts(),
+        limits=replace(LIMITS, encoding=named_encoding(encoding)),
+        source_form=_form_named(source_kind),
+        strict=strict,
+    )
+    if known_forms().product(form).kind == "database":
+        if ":" not in str(source):  # neither an address nor the name of a connection
+            require_existing(str(source))
+        connections = resolve_settings(None, settings).config.connections
+        return convert_database(
+            str(source), Path(target), options, connections=connections, despite_damage=despite_damage, emit=listener
+        )
+    require_existing(str(source))
+    if not despite_damage:
+        options = replace(options, checked=_refuse_damaged(Path(source), options, listener))
+    return convert_files(Path(source), Path(target), options, emit=listener)
+
+
+def _form_named(kind: str | None) -> FormName | None:
+    """The form that the kind of a source names."""
+    if kind is None:
+        return None
+    if kind not in known_forms().source_kinds:
+        raise UsageFault(what="bad-value", where=kind)
+    return PLAIN if kind == FILES else kind
+
+
+def _refuse_damaged(source: Path, options: ConvertOptions, emit: Listener) -> str:
+    """A package whose own checksums do not hold would become one whose checksums do: the loss could not be seen.
+
+    Says what was found, as the new package tells it; nothing where the source is no package.
+    """
+    form, limits = options.source_form, options.limits
+    try:
+        sealed = (detect_form(source, limits, emit=emit).form if form is None else form) != PLAIN
+    except OSError:
+        return ""  # whoever opens it tells what is wrong
+    if sealed:
+        breaches = sorted(validate(source, form=form, limits=limits, listener=emit).codes & known_forms().loss_rules)
+        if breaches:
+            raise PackageFault(where=str(source), why="damaged-source", detail=", ".join(breaches))
+    return "success nothing is missing, and nothing differs" if sealed else ""

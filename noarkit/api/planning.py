@@ -1,0 +1,236 @@
+"""Plans a load: reads a source, maps, checks and cuts it, and freezes the plan. Sends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from noarkit.api.destination import Destination, destination, embedded_identity, open_target
+from noarkit.api.origins import prepare_source, source_at
+from noarkit.embedded import keep_services, starter_codes
+from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
+from noarkit.events import Event, Listener, ignore_event
+from noarkit.forms.noark5.source import ExtractSource, read_extract_recipe
+from noarkit.loading.engines import assembly, watermarks
+from noarkit.loading.engines.runlog import log_run
+from noarkit.loading.engines.worker_factory import connect_archive
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.plan import PlanResult, PlanSpec, known_elements, make_plan
+from noarkit.loading.renamed_content import find_renamed_content
+from noarkit.recipes import Recipe, check, compile_recipe, fits, read_recipe
+from noarkit.records import Shallow, Source, accept_damage, fitted, released
+from noarkit.reports import Context, write_plan_report
+from noarkit.reports.lists import write_lists
+from noarkit.reports.page import MOST_PLACES
+from noarkit.safe.toml import read_text
+from noarkit.settings import Place, Settings, resolve_settings
+
+
+def plan(
+    source: Place | Source,
+    run: Place,
+    *,
+    recipe: Place | Recipe | None = None,
+    source_kind: str | None = None,
+    hash_contents: bool = False,
+    since: Place | None = None,
+    strict: bool = False,
+    accept_loss: Sequence[str] = (),
+    take_incomplete: bool = False,
+    despite_damage: bool = False,
+    encoding: str | None = None,
+    shallow_root: Place | None = None,
+    carry: bool = True,
+    archive: str | None = None,
+    settings: Settings | None = None,
+    listener: Listener = ignore_event,
+) -> PlanResult:
+    """Reads, maps, checks and cuts a source; freezes the plan in the folder `run`. Sends nothing.
+
+    `source` is a path, a URL, the name of a connection, or a source itself. A sealed bundle is not planned again: see
+    `receive`.
+
+    Options:
+        recipe: a file or a `Recipe`; without one the source's own is used.
+        source_kind: what a path is read as, whatever it looks like (`files`, or a form of package).
+        hash_contents: computes the checksum of every document now, not when it is loaded.
+        since: an earlier run; records that came under another key since are named.
+        strict: takes a warning for a fault.
+        accept_loss: elements whose loss is accepted (`gradering`, `utfoertKassasjon`); the plan is refused otherwise.
+        take_incomplete: loads records of an extract as metadata where files are missing or damaged, and journal posts
+            without a party.
+        despite_damage: takes a bag or SIARD archive whose own checksums do not hold; it is refused otherwise.
+        encoding: how names in an archive file are read that are not UTF-8 (`cp1252`).
+        shallow_root: the folder below which files outside of an E-ARK package are taken; they are set aside otherwise.
+        carry: keeps what an extract tells and the archive has no field for in business-specific metadata.
+        archive: the archive whose code lists apply, which must answer; without it that of the settings, if it answers.
+        settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
+        listener: is called with each event.
+
+    Raises `PlanFault` for a recipe or plan that cannot work, `LossNotAccepted`, `SourceGone`, `PackageFault`,
+    `UsageFault` where a plan exists already.
+    """
+    final_settings = resolve_settings(archive, settings)
+    folder = RunFolder(Path(run))
+    options = _PlanOptions(recipe, hash_contents, since, strict, archive, known_elements(accept_loss), take_incomplete)
+    options = replace(options, source_kind=source_kind, carry=carry, despite_damage=despite_damage)
+    options = replace(options, encoding=encoding, shallow_root=shallow_root)
+    return _plan(source, folder, options, final_settings, listener)
+
+
+@dataclass(frozen=True, slots=True)
+class _PlanOptions:
+    """How a plan is to be made."""
+
+    recipe: Place | Recipe | None
+    hash_contents: bool
+    since: Place | None
+    strict: bool
+    archive: str | None
+    accept_loss: tuple[str, ...] = ()
+    take_incomplete: bool = False
+    source_kind: str | None = None
+    carry: bool = True
+    despite_damage: bool = False
+    encoding: str | None = None
+    shallow_root: Place | None = None
+
+
+def _plan(
+    source: Place | Source, folder: RunFolder, options: _PlanOptions, settings: Settings, emit: Listener
+) -> PlanResult:
+    archive_place = destination(settings.config, settings.environment)
+    own_source = source_at(source, settings, archive_place.name, options.source_kind, emit, encoding=options.encoding)
+    with keep_services():
+        place = watermarks.drop_foreign_marks(own_source, partial(embedded_identity, archive_place, emit), emit)
+        prepare_source(place, folder.path)
+        emit(Event("target", {"archive": archive_place.name}))
+        codes = _archive_codes(
+            archive_place, emit, must=options.archive is not None, may=settings.config.archive.url is not None
+        )
+    spec = replace(
+        _plan_spec(options, place, codes),
+        hash_contents=options.hash_contents,
+        strict=options.strict,
+        accept_loss=options.accept_loss,
+        accepted_by="{user}@{machine}".format_map(assembly.describe_caller()),
+        since=RunFolder(Path(options.since)) if options.since is not None else None,
+        codes=codes,
+    )
+    _refuse_planned(folder)
+    with released(place), log_run(folder.path, emit, settings.now_s, "plan") as emit_logged:
+        with watermarks.plan_with_watermarks(place, folder, emit_logged) as noticed:
+            result = make_plan(spec, folder, emit_logged, settings.now_s)
+        renamed, moved_count = _renamed_records(folder, spec.since)
+        context = Context(
+            recipe=options.recipe.name if isinstance(options.recipe, Recipe) else str(options.recipe or ""),
+            archive=archive_place.name,
+            asked=codes is not None,
+            hashed=options.hash_contents,
+            since=str(options.since or ""),
+            reappeared=renamed,
+            reappeared_count=moved_count,
+            hints=noticed.hints,
+            drift=tuple((change.stream, change.field, change.kind) for change in noticed.changes),
+        )
+        write_plan_report(folder, settings.config.lang, context)
+        write_lists(folder, settings.config.lang)
+    return result
+
+
+def _archive_codes(
+    archive_place: Destination, emit: Listener, *, must: bool, may: bool
+) -> dict[str, frozenset[str]] | None:
+    """The archive's code lists; None where there is none to ask, or none that must be asked and answers."""
+    if not must and not may:
+        return None
+    if archive_place.embedded is not None and not archive_place.embedded.exists():
+        return starter_codes()
+    try:
+        with (
+            open_target(archive_place) as target,
+            closing(connect_archive(target.settings, emit=emit)) as connection,
+        ):
+            assembly.check_reachable(target, emit)
+            return assembly.code_lists(connection)
+    except (ArchiveFault, ConfigFault):
+        if must:
+            raise
+        return None
+
+
+def _refuse_planned(folder: RunFolder) -> None:
+    if (folder.path / "plan.json").exists():
+        raise UsageFault(what="plan-exists", where=str(folder.path))
+
+
+def _renamed_records(folder: RunFolder, since: RunFolder | None) -> tuple[tuple[tuple[str, str], ...], int]:
+    """The first records whose content is known under another key, and how many there are."""
+    first: list[tuple[str, str]] = []
+    count = 0
+    for pair in find_renamed_content(folder, since) if since is not None else ():
+        count += 1
+        if count <= MOST_PLACES:
+            first.append(pair)
+    return tuple(first), count
+
+
+def _plan_spec(options: _PlanOptions, place: Source, codes: Mapping[str, frozenset[str]] | None) -> PlanSpec:
+    """What is planned by default: a recipe maps records, but what an extract holds is fixed."""
+    if isinstance(place, ExtractSource):
+        text, name = _recipe_text(options.recipe, place)
+        extract_options = read_extract_recipe(text, name)
+        extract = ExtractSource(
+            place.place,
+            extract_options.zone,
+            take_incomplete=options.take_incomplete,
+            carry=options.carry and extract_options.carry,
+            accepted=options.accept_loss,
+        )
+        return PlanSpec(
+            extract,
+            extract.mapper(),
+            text,
+            extract_options.external_system,
+            extract_options.zone,
+            extract_options.close,
+        )
+    for option, wished in (("--take-incomplete", options.take_incomplete), ("--no-carry", not options.carry)):
+        if wished:
+            raise UsageFault(what="only-of-an-extract", where=option)
+    place = accept_damage(place, despite_damage=options.despite_damage)
+    if options.shallow_root is not None:
+        if not isinstance(place, Shallow):
+            raise UsageFault(what="only-of-an-eark-package", where="--shallow-root")
+        place = place.reading_below(Path(options.shallow_root))
+    text, recipe = _recipe(options.recipe, place, codes)
+    place = fitted(place, recipe.data.get("source"))
+    target = recipe.target
+    mapper = compile_recipe(recipe)
+    return PlanSpec(place, mapper, text, target.external_system, target.zone, target.close, follow=target.follow)
+
+
+def _recipe_text(recipe: Place | Recipe | None, source: Source) -> tuple[str, str]:
+    """The text of a recipe, and what it is called."""
+    if isinstance(recipe, Recipe):
+        return recipe.text, recipe.name
+    return (read_text(Path(recipe)), str(recipe)) if recipe is not None else (source.default_recipe(), "default recipe")
+
+
+def _recipe(
+    recipe_or_path: Place | Recipe | None, source: Source, codes: Mapping[str, frozenset[str]] | None
+) -> tuple[str, Recipe]:
+    """The text of the recipe, and the recipe; the first fault that stops it is raised as a `PlanFault`."""
+    text, name = _recipe_text(recipe_or_path, source)
+    recipe = read_recipe(text, name)
+    wrong = [problem for problem in check(recipe, code_lists=codes) if not problem.warning]
+    if wrong:
+        first = wrong[0]
+        details = {key: value for key, value in first.data.items() if key not in ("where", "why", "line", "count")}
+        raise PlanFault(where=name, line=first.line, why=first.key, count=len(wrong), **details)
+    if not fits(recipe, source.identity.kind):
+        raise PlanFault(where=name, why="recipe-for-other-source")
+    return text, recipe

@@ -1,0 +1,31 @@
+"""Writes the reports and lists of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from noarkit.loading.folder import RunFolder
+from noarkit.reports import write_reports, write_run_report
+from noarkit.reports.lists import write_lists
+from noarkit.settings import Place, Settings, resolve_settings
+
+
+def report(run: Place, *, lang: str | None = None, settings: Settings | None = None) -> tuple[Path, ...]:
+    """Writes the reports and lists of a run again, and returns their paths.
+
+    Options:
+        lang: the language of the reports (`en`, `nb`); without it that of the settings.
+        settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
+
+    Raises `JournalFault` where `run` is no run, `DiskFull`.
+    """
+    folder = RunFolder(Path(run))
+    folder.plan()
+    return tuple(write_reports(folder, lang or resolve_settings(None, settings).config.lang))
+
+
+def write_run_results(folder: RunFolder, lang: str) -> None:
+    """Writes the report and the lists of a run that began, also where it broke off."""
+    if folder.journal.exists():
+        write_run_report(folder, lang)
+        write_lists(folder, lang)

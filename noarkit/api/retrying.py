@@ -1,0 +1,81 @@
+"""Retries what a load left out: what was set aside or refused, and documents that are damaged in the archive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from noarkit.api.ingesting import ingest
+from noarkit.events import Listener, ignore_event
+from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.engines import assembly
+from noarkit.loading.engines.assembly import IngestResult
+from noarkit.loading.folder import RunFolder
+from noarkit.records import Source
+from noarkit.settings import Place, Settings, resolve_settings
+
+
+def retry(
+    run: Place,
+    *,
+    fault: str | None = None,
+    accept: Sequence[str] = (),
+    source: Source | None = None,
+    archive: str | None = None,
+    until: str | None = None,
+    max_rate: str | None = None,
+    max_errors: str | None = None,
+    workers: int | None = None,
+    check_command: str | None = None,
+    todays_dates: bool = False,
+    settings: Settings | None = None,
+    stop_request: StopRequest | None = None,
+    listener: Listener = ignore_event,
+) -> IngestResult:
+    """Loads what an earlier load of the run set aside or the archive refused, and nothing else that is done.
+
+    What the plan itself set aside needs a new plan.
+
+    Options:
+        fault: only what was left out with this code (`F202`).
+        accept: keys of findings that are accepted as they are, in the name of the caller.
+        source: the source that was planned, where its reader has no registered name.
+        archive: the address of the archive, or `embedded:DIR`; without it that of the run, or of the settings.
+        until: when to stop: a time of day (`06:00`) or a moment (`2026-11-23T06:00`).
+        max_rate: the most calls or bytes a second (`20/s`, `5MB/s`).
+        max_errors: how many items may be set aside: a number or a share (`50`, `1%`).
+        workers: the number of processes that load; 0 loads in this process.
+        check_command: a command that sees every file before it is uploaded; its refusal sets the item aside.
+        todays_dates: goes on where journal posts would get the dates of today, because the account may not set them.
+        settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
+        stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.
+        listener: is called with each event.
+
+    Raises `UsageFault` for a key that is no finding, and what `ingest` raises.
+    """
+    resolved = resolve_settings(archive, settings)
+    reopen(run, fault=fault, accept=accept, settings=resolved)
+    return ingest(
+        run,
+        source=source,
+        archive=archive,
+        until=until,
+        max_rate=max_rate,
+        max_errors=max_errors,
+        workers=workers,
+        check_command=check_command,
+        todays_dates=todays_dates,
+        settings=resolved,
+        stop_request=stop_request,
+        listener=listener,
+    )
+
+
+def reopen(
+    run: Place, *, fault: str | None = None, accept: Sequence[str] = (), settings: Settings | None = None
+) -> int:
+    """The first half of `retry`: opens what was left out for the next `ingest`; returns how many items."""
+    folder = RunFolder(Path(run))
+    if accept:
+        assembly.accept_findings(folder, accept, resolve_settings(None, settings).now_s())
+    return assembly.reopen_items(folder, fault.upper() if fault else None) if folder.journal.exists() else 0

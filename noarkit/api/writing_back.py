@@ -1,0 +1,39 @@
+"""Writes the archive's ids back into the records of the service that a run was made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from noarkit.api.origins import reopen_source
+from noarkit.errors import UsageFault
+from noarkit.events import Listener, ignore_event
+from noarkit.loading.engines.runlog import log_run
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import archive_ids
+from noarkit.records import released
+from noarkit.services.source import ConnectorSource
+from noarkit.services.source.writeback import CASE_FILES, WriteBackResult
+from noarkit.services.source.writeback import write_back as write_ids
+from noarkit.settings import Place, Settings, resolve_settings
+
+
+def write_back(
+    run: Place, field: str, *, settings: Settings | None = None, listener: Listener = ignore_event
+) -> WriteBackResult:
+    """Writes the archive's ids of a loaded run's case files into a field of the records they were made of.
+
+    What was written before a failure stays written; the same call again goes on. `field` is the field's name there.
+
+    Options:
+        settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
+        listener: is called with each event.
+
+    Raises `UsageFault` for a source that takes nothing from us, and faults of the service.
+    """
+    final_settings = resolve_settings(None, settings)
+    folder = RunFolder(Path(run))
+    source = reopen_source(folder, final_settings)
+    if not isinstance(source, ConnectorSource):
+        raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
+    with released(source), log_run(folder.path, listener, final_settings.now_s, "write-back") as emit_logged:
+        return write_ids(source, folder.path, field, archive_ids(folder, *CASE_FILES), emit_logged)

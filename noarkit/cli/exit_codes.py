@@ -1,0 +1,26 @@
+"""The exit code of a command, from the result of the function that it called."""
+
+from __future__ import annotations
+
+from noarkit.errors import VerifyMismatch, gravest
+from noarkit.loading.coordinator import stop_fault
+from noarkit.loading.engines.assembly import IngestResult
+from noarkit.loading.findings import exit_code_of
+from noarkit.loading.verification import VerifyResult
+
+ITEMS = 3
+
+
+def ingest_exit_code(result: IngestResult) -> int:
+    """The gravest of what stopped the run, what its workers met, what was left out and what is wrong in the archive."""
+    stop_code = stop_fault(result.stopped_by).exit_code if result.stopped_by else 0
+    items_code = ITEMS if result.numbers.set_aside + result.numbers.refused else 0
+    fault_codes = [fault.exit_code for fault in result.faults]
+    return gravest(*fault_codes, stop_code, items_code, exit_code_of(result.findings))
+
+
+def verify_exit_code(result: VerifyResult) -> int:
+    """7 where it is not verified, 3 where something is missing, 0 where all that was asked for agrees."""
+    if result.verdict == "not_verified":
+        return VerifyMismatch.exit_code
+    return 0 if result.good else ITEMS
