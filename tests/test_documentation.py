@@ -111,6 +111,7 @@ def test_help_begins_with_examples_and_ends_with_exit_codes(
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_option_is_explained_and_shows_its_variable(lang: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(all_commands()) > 25
     for name, command in all_commands().items():
         shown = " ".join(run(capsys, name, "--help", "--lang", lang).split())
         for option in command.params:
@@ -123,6 +124,7 @@ def test_every_option_is_explained_and_shows_its_variable(lang: str, capsys: pyt
 def test_examples_are_commands_and_options_that_exist(lang: str) -> None:
     told = texts(lang)
     every = [told.text("program", "examples")] + [told.text("commands", name, "examples") for name in COMMANDS]
+    assert all(text.strip() for text in every)
     for text in every:
         for line in text.strip().splitlines():
             called = re.match(rf"{PROGRAM} (\S+)", line)
@@ -150,6 +152,7 @@ def test_the_lists_in_chapters_are_those_of_the_code(lang: str, capsys: pytest.C
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_fault_is_explained_offline(lang: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(fault_kinds()) > 70
     for code, kind in fault_kinds().items():
         shown = run(capsys, "help", code.lower(), "--lang", lang)
         assert all(line in shown for line in explain(code, lang) or [""])

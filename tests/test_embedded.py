@@ -77,6 +77,18 @@ def test_the_codes_of_an_archive_that_is_yet_to_be_made_are_those_that_a_new_one
         assert codes == expected[name]
 
 
+def test_a_service_of_a_relative_folder_is_joined_from_another_folder(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "noarkit", "serve", "--data", "archive", "--port", "0", "--json"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as service:
+        assert service.stdout is not None
+        assert json.loads(service.stdout.readline())["event"] == "serving"
+        assert Path.cwd() != tmp_path
+        with open_embedded(tmp_path / "archive") as archive:
+            assert not archive.was_started
+            assert wire(archive).call("GET", "info/me").json() == {"userId": "integration"}
+        service.terminate()
+
+
 def test_what_was_saved_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
     for expected in (200, 204):
         with open_embedded(tmp_path, client_id="admin") as archive:

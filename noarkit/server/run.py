@@ -217,7 +217,9 @@ def _serving_info(data_dir: Path, address: Address, listener: socket.socket) -> 
 
 
 def _announce(serving_file: Path, info: ServingInfo, ready: Callable[[ServingInfo], None]) -> None:
-    payload = {"url": info.url, "token_url": info.token_url, "clients": str(info.clients), "pid": os.getpid()}
+    # whoever joins may stand in another folder than this process was started in
+    clients = str(info.clients.absolute())
+    payload = {"url": info.url, "token_url": info.token_url, "clients": clients, "pid": os.getpid()}
     atomic.write_text(serving_file, json.dumps(payload) + "\n", mode=0o600)
     ready(info)
 

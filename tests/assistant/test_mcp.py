@@ -169,7 +169,9 @@ def test_what_hangs_below_something_screened_or_unseen_is_screened_though_it_doe
     place: Path, above: Literal["open", "closed", "gone"], screened: bool
 ) -> None:
     with archive_in(place / "archive") as archive:
-        for one, (kind, _, _) in titles_in(archive).items():
+        titles = titles_in(archive)
+        assert titles
+        for one, (kind, _, _) in titles.items():
             hits = searching.search(Deaf(archive.service, above), searching.SearchRequest(kind, id=one))["hits"]
             assert isinstance(hits, list)
             assert [(hit["screened"], "title" in hit) for hit in hits] == [(screened, not screened)]

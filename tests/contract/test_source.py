@@ -186,7 +186,9 @@ def test_contents_are_those_that_were_laid_out(laid: Laid) -> None:
 
 def test_open_gives_the_planned_bytes(laid: Laid) -> None:
     source = laid.source
-    for content in laid.contents():
+    contents = laid.contents()
+    assert contents
+    for content in contents:
         with source.open(content) as stream:
             taken = b"".join(iter(lambda stream=stream: stream.read(1000), b""))  # type: ignore[misc]  # bound at once
             assert stream.still_the_same()
@@ -195,13 +197,17 @@ def test_open_gives_the_planned_bytes(laid: Laid) -> None:
 
 
 def test_open_gives_all_bytes_at_once_where_no_size_is_asked_for(laid: Laid) -> None:
-    for content in laid.contents():
+    contents = laid.contents()
+    assert contents
+    for content in contents:
         with laid.source.open(content) as stream:
             assert stream.read() == laid.expected[content.locator]
 
 
 def test_a_time_other_than_planned_is_told_before_a_byte_is_read(laid: Laid) -> None:
-    for content in laid.contents():
+    contents = laid.contents()
+    assert contents
+    for content in contents:
         path = laid.case.file_behind(laid.place, content)
         os.utime(path, ns=(1, path.stat().st_mtime_ns + 1))
         with pytest.raises(ItemChanged), laid.source.open(content):
@@ -209,7 +215,9 @@ def test_a_time_other_than_planned_is_told_before_a_byte_is_read(laid: Laid) -> 
 
 
 def test_a_size_other_than_planned_is_told(laid: Laid) -> None:
-    for content in laid.contents():
+    contents = laid.contents()
+    assert contents
+    for content in contents:
         changed = replace(content, size_bytes=(content.size_bytes or 0) + 1)
         if "//" in content.locator and "part" not in content.locator:
             continue  # the place of a mail in its mailbox is its size
@@ -218,7 +226,9 @@ def test_a_size_other_than_planned_is_told(laid: Laid) -> None:
 
 
 def test_a_change_while_it_is_read_is_told_after_the_last_byte(laid: Laid) -> None:
-    for content in laid.contents():
+    contents = laid.contents()
+    assert contents
+    for content in contents:
         path = laid.case.file_behind(laid.place, content)
         before = path.stat()
         with laid.source.open(content) as stream:
@@ -282,7 +292,9 @@ def test_descriptors_are_given_back_also_by_who_stops_early(laid: Laid) -> None:
 
 
 def test_fields_are_plain_values(laid: Laid) -> None:
-    for record in _records(laid.source):
+    records = list(_records(laid.source))
+    assert records
+    for record in records:
         assert _is_plain(record.fields), record.key
         record.key.encode("utf-8")
 

@@ -76,6 +76,7 @@ def test_killed_at_any_step_its_children_die_and_the_same_call_ends_in_the_same_
         whole = contents(extract(made.archive, tmp_path / "whole", ExtractSettings(pool_size=ALONE)).package)
         steps = int(_command(made, tmp_path / "once", -1))
         every = 1 if os.environ.get("NOARKIT_DEEP") else max(1, steps // 6)
+        assert steps > every
         for step in range(steps % every, steps, every):
             target = tmp_path / f"killed-{step}"
             children = json.loads(_command(made, target, step))
@@ -99,6 +100,7 @@ def test_a_child_that_is_ended_from_outside_is_told(tmp_path: Path) -> None:
 
 def test_a_fault_of_a_child_is_raised_as_it_is() -> None:
     with WorkerPool(PoolSize(2)) as hands:
+        assert len(hands.all) == 2
         for hand in hands.all:
             hand.begin(_Full)
             hand.order("x")

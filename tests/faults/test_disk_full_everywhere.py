@@ -165,7 +165,9 @@ def test_a_command_on_a_full_disk_ends_with_10_and_with_room_it_ends_well(
     if elsewhere(request):
         return
     case = CASES[name]
-    for size_kib in sizes_of(name):
+    sizes = sizes_of(name)
+    assert sizes
+    for size_kib in sizes:
         place = tmp_path / str(size_kib)
         stage.lay(case.home, place / "home")
         with small_disk(place / "disk", DISK_MB):

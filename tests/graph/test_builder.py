@@ -137,6 +137,7 @@ def test_links_forward_and_across_units_are_late_and_links_back_are_not(grow: Gr
 def test_parents_have_smaller_numbers_and_come_first_in_the_order(grow: Grow) -> None:
     store = grow(whole("a", folder("f")), whole("b"), whole("c", folder("f")))
     seen: set[int] = set()
+    assert len(list(store.all_entities())) > 5
     for entity in store.all_entities():
         assert entity.parent is None or entity.parent in seen
         seen.add(entity.n)

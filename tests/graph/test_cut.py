@@ -124,6 +124,7 @@ def test_folders_in_folders_stay_in_one_shard(depths: list[int], limits: Limits)
     with cut_up(items, limits) as done:
         hold(done, limits)
         shards = {entity.n: chunk.shard for chunk in done.chunks for entity in done.entities(chunk)}
+        assert len(shards) == len(list(done.store.all_entities())) > len(depths)
         for entity in done.store.all_entities():
             if entity.parent is not None and shards[entity.parent] != 0:
                 assert shards[entity.n] == shards[entity.parent], "a folder in another shard than what it is in"

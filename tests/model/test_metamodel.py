@@ -92,18 +92,21 @@ def test_there_are_27_types_and_three_newer_ones() -> None:
 
 def test_every_type_begins_with_id_version_and_uuid_and_knows_who_made_it() -> None:
     common = {"id", "version", "uuid", "opprettetDato", "opprettetAv", "opprettetAvBrukerIdent"}
+    assert len(MODEL.types) == 30
     for each in MODEL.types.values():
         assert list(each.fields)[:2] == ["id", "version"], each.name
         assert common <= set(each.fields), each.name
 
 
 def test_every_finalizable_type_can_say_when_and_by_whom() -> None:
+    assert len([each for each in stated() if each.finalizable]) == 11
     for each in stated():
         if each.finalizable:
             assert {"avsluttetDato", "avsluttetAv", "avsluttetAvBrukerIdent"} <= set(each.fields), each.name
 
 
 def test_every_reference_leads_to_types_there_are_and_is_seen_from_there() -> None:
+    assert len(list(every_reference())) == 184
     for each, reference in every_reference():
         for target in reference.targets:
             concrete = MODEL.concrete(target)
@@ -116,6 +119,7 @@ def test_every_reference_leads_to_types_there_are_and_is_seen_from_there() -> No
 
 
 def test_an_owned_type_is_never_unlinked_from_its_owner() -> None:
+    assert len([each for each in MODEL.types.values() if each.owned]) == 16
     for each in MODEL.types.values():
         if each.owned:
             owners = [reference for reference in each.references.values() if reference.need != "may"]
@@ -124,6 +128,7 @@ def test_an_owned_type_is_never_unlinked_from_its_owner() -> None:
 
 
 def test_rules_name_fields_and_links_of_their_type() -> None:
+    assert sum(len(each.rules) for each in MODEL.types.values()) == 22
     for each in MODEL.types.values():
         for rule in each.rules:
             assert len(rule.names) >= 2
@@ -131,6 +136,7 @@ def test_rules_name_fields_and_links_of_their_type() -> None:
 
 
 def test_what_a_rule_decides_is_conditional_and_what_is_conditional_has_its_rule() -> None:
+    assert len([each for each in MODEL.types.values() if each.rules]) == 17
     for each in MODEL.types.values():
         ruled = {name for rule in each.rules if rule.kind == "exactly-one" for name in rule.names}
         needs = {field.name: field.need for field in each.fields.values()}
@@ -148,10 +154,12 @@ def test_code_lists_and_fields_know_each_other() -> None:
 
 
 def test_defaults_are_codes_of_their_list() -> None:
+    assert len(MODEL.code_lists) == 30
     for code_list in MODEL.code_lists.values():
         codes = [code.code for code in code_list.codes]
         assert len(set(codes)) == len(codes), code_list.name
         assert code_list.default is None or code_list.default in codes, code_list.name
+    assert len(list(every_field())) == 524
     for each, field in every_field():
         if field.code_list and field.default not in (None, "?"):
             assert field.default == MODEL.code_lists[field.code_list].default, f"{each.name}.{field.name}"
@@ -251,6 +259,7 @@ def test_every_reference_is_as_the_sources_have_it(oracle: dict[str, dict[str, o
 
 
 def test_every_rule_of_the_sources_is_ours_and_no_other(oracle: dict[str, dict[str, object]]) -> None:
+    assert len(list(stated())) == 27
     for each in stated():
         theirs = set()
         for told in facts(oracle[each.name], "constraints"):
@@ -277,6 +286,7 @@ def test_the_code_lists_are_those_of_the_sources(listed: dict[str, dict[str, obj
 
 def test_what_newer_clients_know_is_marked_as_newer(reference: Path) -> None:
     told = json.loads((reference / "archive-object-types.json").read_text("utf-8"))
+    assert told["java_client_extra"]
     for name, extra in told["java_client_extra"].items():
         each = MODEL.types[name]
         known = {**each.fields, **each.references}

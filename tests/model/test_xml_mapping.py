@@ -66,6 +66,7 @@ def test_every_field_and_every_reference_of_the_archive_has_its_line() -> None:
 
 
 def test_every_path_leads_to_an_element_of_the_right_kind() -> None:
+    assert len(list(mapped())) == 263
     for one, field, _ in mapped():
         assert one.group is not None
         assert field.path is not None
@@ -78,6 +79,7 @@ def test_every_path_leads_to_an_element_of_the_right_kind() -> None:
 
 
 def test_every_rule_fits_the_field_it_reads() -> None:
+    assert len(list(mapped())) == 263
     for _, field, known in mapped():
         assert field.rule in RULES_BY_KIND[known.kind], field
         assert (field.rule == "code") is (known.code_list is not None), field
@@ -85,6 +87,7 @@ def test_every_rule_fits_the_field_it_reads() -> None:
 
 
 def test_no_two_fields_of_a_type_share_an_element() -> None:
+    assert len(TABLE.types) == 30
     for one in TABLE.types.values():
         paths = [field.path for field in one.fields.values() if field.path] + [fill.path for fill in one.fills]
         paths += [lost.path for lost in one.lost_elements]
@@ -92,6 +95,7 @@ def test_no_two_fields_of_a_type_share_an_element() -> None:
 
 
 def test_a_field_that_has_an_element_of_its_name_is_not_called_absent_from_the_form() -> None:
+    assert len([one for one in TABLE.types.values() if one.group in STRUCTURE.groups]) == 21
     for one in TABLE.types.values():
         for field in one.fields.values():
             if field.path is None and one.group in STRUCTURE.groups:
@@ -100,6 +104,7 @@ def test_a_field_that_has_an_element_of_its_name_is_not_called_absent_from_the_f
 
 
 def test_a_field_whose_number_an_element_of_its_group_bears_is_not_called_absent_from_the_form() -> None:
+    assert len([one for one in TABLE.types.values() if one.group in STRUCTURE.groups]) == 21
     for one in TABLE.types.values():
         if one.group not in STRUCTURE.groups:
             continue
@@ -111,6 +116,7 @@ def test_a_field_whose_number_an_element_of_its_group_bears_is_not_called_absent
 
 
 def test_every_element_is_fed_nested_referred_to_or_said_to_be_lost() -> None:
+    assert len([one for one in TABLE.types.values() if one.group in STRUCTURE.groups]) == 21
     for one in TABLE.types.values():
         if one.group not in STRUCTURE.groups:
             continue
@@ -132,6 +138,7 @@ def _missing(group: str, prefix: str, told: set[str]) -> Iterator[str]:
 
 
 def test_every_mandatory_element_has_a_field_that_is_always_there_or_a_rule() -> None:
+    assert len([one for one in TABLE.types.values() if one.group in STRUCTURE.groups]) == 21
     for one in TABLE.types.values():
         if one.group not in STRUCTURE.groups:
             continue
@@ -158,6 +165,7 @@ def _mandatory(group: str, told: set[str], prefix: str = "") -> Iterator[tuple[s
 
 
 def test_links_lead_to_elements_and_their_inverses_agree() -> None:
+    assert sum(len(one.links) for one in TABLE.types.values()) == 184
     for one in TABLE.types.values():
         for link in one.links.values():
             if link.placement in ("nest", "refer"):
@@ -172,6 +180,7 @@ def test_links_lead_to_elements_and_their_inverses_agree() -> None:
 @pytest.mark.parametrize("name", [name for name, one in TABLE.types.items() if one.group])
 def test_a_link_is_told_in_the_way_that_its_inverse_allows(name: str) -> None:
     """Nested here is a parent there, referred to here is inverse there: nothing is told twice or not at all."""
+    assert TABLE.types[name].links
     for link in TABLE.types[name].links.values():
         reference = MODEL.types[name].references[link.name]
         for target in (kind for each in reference.targets for kind in MODEL.concrete(each)):
@@ -184,6 +193,7 @@ def test_a_link_is_told_in_the_way_that_its_inverse_allows(name: str) -> None:
 
 def test_names_of_older_versions_lead_to_elements_there() -> None:
     older: tuple[Version, ...] = ("3.1", "4.0")
+    assert len([field for _, field, _ in mapped() if field.steps("4.0")]) > 200
     for version in older:
         for one, field, _ in mapped():
             group = one.group_in(version)
@@ -236,6 +246,7 @@ def _leaves(document: Document, group: str, prefix: str, *, mandatory: bool) -> 
 def test_journals_are_made_of_elements_that_both_editions_of_5_0_know() -> None:
     for name in ("loependeJournal", "offentligJournal"):
         document = xml_model("5.0").documents[name]
+        assert len(TABLE.documents[name]) > 20
         for source in TABLE.documents[name]:
             element = found(document.root, source.path, document)
             assert element is not None, source
@@ -265,6 +276,7 @@ def test_business_metadata_may_carry_more_where_the_form_has_it() -> None:
 
 
 def test_synonyms_name_codes_that_the_archive_comes_with() -> None:
+    assert len(TABLE.words.synonyms) == 2
     for synonym in TABLE.words.synonyms:
         codes = {code.code: code.name for code in MODEL.code_lists[synonym.code_list].codes}
         assert codes[synonym.code] == synonym.name

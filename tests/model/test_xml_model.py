@@ -31,6 +31,7 @@ def element(version: Version, group: str, name: str) -> Element:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_element_holds_a_group_of_its_document_or_a_value(version: Version) -> None:
     model = xml_model(version)
+    assert len(list(groups(version))) == 47
     for document, group in groups(version):
         for one in group.own:
             if one.group:
@@ -43,6 +44,7 @@ def test_every_element_holds_a_group_of_its_document_or_a_value(version: Version
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_no_group_names_an_element_twice(version: Version) -> None:
+    assert len(list(groups(version))) == 47
     for document, group in groups(version):
         found = [one.name for one in group.elements]
         assert len(found) == len(set(found)), (document.name, group.name)
@@ -50,6 +52,7 @@ def test_no_group_names_an_element_twice(version: Version) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_group_is_reached_from_the_root(version: Version) -> None:
+    assert len(xml_model(version).documents) == 4
     for document in xml_model(version).documents.values():
         reached, waiting = {document.root}, [document.root]
         while waiting:
@@ -62,6 +65,7 @@ def test_every_group_is_reached_from_the_root(version: Version) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_choice_is_between_at_least_two(version: Version) -> None:
+    assert [one for _, group in groups(version) for one in group.own if one.choice is not None]
     for _, group in groups(version):
         choices = [one.choice for one in group.own if one.choice is not None]
         assert all(choices.count(choice) > 1 for choice in choices), group.name
@@ -69,6 +73,7 @@ def test_a_choice_is_between_at_least_two(version: Version) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_codes_stand_where_the_kind_is_a_code_and_nowhere_else(version: Version) -> None:
+    assert len(xml_model(version).values) == 159
     for value in xml_model(version).values.values():
         assert (value.kind == "code") is bool(value.codes), value.name
 

@@ -169,6 +169,7 @@ def test_a_new_package_names_its_source_and_what_was_done(
 def test_the_metadata_of_the_source_goes_along_as_it_was(tmp_path: Path, sources: dict[str, Path], target: str) -> None:
     made = convert(sources["eark"], tmp_path / "made", form=target).package
     held = [content for _, content in documents(made)]
+    assert [name for name, _ in documents(sources["eark"]) if name.endswith("METS.xml")]
     for name, content in documents(sources["eark"]):
         if name.endswith("METS.xml") or name.startswith("metadata/") or "/metadata/" in name:
             assert content in held, name

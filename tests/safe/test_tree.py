@@ -23,6 +23,7 @@ def test_every_name_is_told_with_what_it_is(tmp_path: Path) -> None:
 def test_a_file_is_read_where_it_was_seen(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "file").write_bytes(b"content")
+    assert [seen.kind for seen in walk_tree(tmp_path)].count("file") == 1
     for seen in walk_tree(tmp_path):
         if seen.kind == "file":
             descriptor = seen.open()
@@ -36,6 +37,7 @@ def test_a_link_laid_after_it_was_seen_is_not_followed(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()
     (package / "file").write_bytes(b"x")
+    assert len(list(walk_tree(package))) == 1
     for seen in walk_tree(package):
         (package / "file").unlink()
         (package / "file").symlink_to(tmp_path / "secret")

@@ -88,6 +88,7 @@ def test_elements_stream_one_by_one_and_are_forgotten() -> None:
 
 def test_a_large_document_is_not_held_in_memory() -> None:
     text = b"<r>" + b"<m>x</m>" * 20_000 + b"</r>"
+    assert sum(1 for _ in elements(io.BytesIO(text), "m")) == 20_000
     for count, element in enumerate(elements(io.BytesIO(text), "m")):
         parent = element.getparent()
         assert parent is not None

@@ -72,6 +72,7 @@ class Standing:
         return found
 
 
+@contextmanager
 def connected(opens: Callable[[Connection, Clock], S], to: Standing, folder: Path, **more: object) -> Iterator[S]:
     """A service with a state of its own, whose waits take no time, for as long as it is gone on with."""
     clock = VirtualClock(datetime.now(UTC).timestamp())

@@ -55,7 +55,7 @@ def headers_of(service: str, held: Standing, folder: Path) -> Iterator[dict[str,
         assert key is not None
         yield {"service-api-key": key.reveal()}
         return
-    for opened in connected(OPENING[service], held, folder):
+    with connected(OPENING[service], held, folder) as opened:
         yield dict(_client(opened).credential.headers())
 
 

@@ -92,6 +92,7 @@ def test_a_rule_names_a_published_package_that_breaks_it_or_none(published: Path
     for name in (*VERDICTS, *(f"arkade-StructureChecksums/{one}" for one in CHECKSUMS)):
         for code in validated(published, name, tmp_path).codes:
             found.setdefault(code, set()).add(name)
+    assert len(rules_of("noarkit.forms.noark5.rules")) > 100
     for code, rule in rules_of("noarkit.forms.noark5.rules").items():
         if rule.level == "info":
             continue

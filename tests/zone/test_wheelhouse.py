@@ -82,7 +82,7 @@ def test_from_the_wheelhouse_alone_it_is_installed_and_runs_where_there_is_no_ne
         ([str(program), "version"], "noarkit "),
         ([str(python), "-c", seen], f"{tmp_path}/noarkit/lib"),
         ([str(python), "-c", seen], "['lo']"),
-        ([str(python), str(ROOT / "scripts" / "demo.py")], "Source, run and archive agree."),
+        ([str(python), str(ROOT / "scripts" / "demo.py")], "Nothing is lost, nothing is there twice."),
     ):
         told = subprocess.run(
             alone(command), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False

@@ -25,6 +25,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_those_that_lie_in_the_house_are_those_that_packages_bear(made: Path) -> None:
+    assert schemas()
     for name, content in schemas().items():
         assert (ROOT / "schemas" / "eark" / name).read_bytes() == content
         assert (made / "schemas" / name).read_bytes() == content

@@ -352,7 +352,9 @@ def test_files_are_told_of_as_they_come(tmp_path: Path) -> None:
 def test_our_own_schemas_take_what_we_write(tmp_path: Path) -> None:
     made = make_eark([Representation("rep1", [EarkFile("a.txt", b"x", puid="x-fmt/111")])], tmp_path / "p")
     judges = {name: own_schema(tmp_path, name) for name in (METS_XSD, PREMIS_XSD)}
-    for path in made.path.rglob("*.xml"):
+    judged = [path for path in made.path.rglob("*.xml") if path.name in ("METS.xml", "premis.xml")]
+    assert {path.name for path in judged} == {"METS.xml", "premis.xml"}
+    for path in judged:
         if path.name in ("METS.xml", "premis.xml"):
             judge = judges[METS_XSD if path.name == "METS.xml" else PREMIS_XSD]
             assert judge.validate(etree.parse(str(path))), judge.error_log
@@ -378,7 +380,9 @@ def test_no_schema_of_ours_bears_the_name_of_a_published_one(kind: Kind, tmp_pat
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_id_of_a_package_begins_as_strict_judges_want_it(kind: Kind, tmp_path: Path) -> None:
     made = make_eark([Representation("rep1", [EarkFile("a.txt", b"a")])], tmp_path / "p", EarkOrder(kind=kind))
-    for document in made.path.rglob("METS.xml"):
+    descriptions = list(made.path.rglob("METS.xml"))
+    assert len(descriptions) == 2
+    for document in descriptions:
         ids = [str(one.attrib["ID"]) for one in etree.parse(str(document)).iter() if "ID" in one.attrib]
         assert len(ids) > 5
         assert all(one.startswith("ID") for one in ids)

@@ -25,7 +25,9 @@ FIRST_EDITION = "5.0-pre2023-as-bundled-in-arkade-2.12.4"
 
 def test_every_official_file_is_known_with_either_line_ending(reference: Path) -> None:
     for folder, version in {**FOLDERS, FIRST_EDITION: "5.0"}.items():
-        for path in (reference / "xsd" / "noark5" / folder).glob("*.xsd"):
+        paths = list((reference / "xsd" / "noark5" / folder).glob("*.xsd"))
+        assert len(paths) > 5
+        for path in paths:
             content = path.read_bytes().replace(b"\r\n", b"\n")
             for ends, told in ((b"\n", "lf"), (b"\r\n", "crlf")):
                 found = identify(hashlib.sha256(content.replace(b"\n", ends)).hexdigest())

@@ -175,6 +175,7 @@ def test_any_bit_of_any_file_of_a_folder_that_is_turned_is_seen(
 def test_a_file_that_is_taken_from_a_folder_is_missed_and_the_rest_is_no_plain_folder(
     templates: dict[str, Path], tmp_path: Path
 ) -> None:
+    assert len(list(files_of(templates["made"]))) > 2
     for place in files_of(templates["made"]):
         path = tmp_path / "made"
         shutil.rmtree(path, ignore_errors=True)

@@ -126,5 +126,6 @@ def test_another_method_is_405_and_told_which_are_right(scene: Scene, call: Call
     replies = both(scene, strange, BASES[0])
     say(replies, 405)
     others = {each.method for each in EVERY if each.path == call.path}
+    assert others and len(replies) == 2
     for reply in replies:
         assert set(reply.headers["allow"].split(", ")) >= others

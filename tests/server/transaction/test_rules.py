@@ -201,6 +201,7 @@ def test_a_class_in_use_gets_no_children(world: World) -> None:
     leaves = desk.ids(*klasse("a", world.system, "a"), *klasse("b", world.system, "b"))
     desk.run(*world.case_file("x"), link("Saksmappe", "x", "refSekundaerKlasse", leaves["a"]))
     desk.run(*world.folder("y"), link("Mappe", "y", "refPrimaerKlasse", leaves["b"]))
+    assert len(leaves) == 2
     for parent in leaves.values():
         child = [*klasse("c", world.system, "c"), link("Klasse", "c", "refForelderKlasse", parent)]
         assert desk.refused(*child).status == 400

@@ -39,7 +39,8 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 @pytest.fixture
 def appsec(held: Standing, tmp_path: Path) -> Iterator[AppSec]:
     """A connection of its own."""
-    yield from connected(held, tmp_path)
+    with connected(held, tmp_path) as service:
+        yield service
 
 
 def test_threads_that_find_a_token_used_up_cause_one_exchange(held: Standing, appsec: AppSec) -> None:
@@ -62,14 +63,14 @@ def test_errors_that_echo_our_token_are_told_without_it(held: Standing, appsec: 
 
 
 def test_a_wrong_tenant_is_told_as_such(held: Standing, tmp_path: Path) -> None:
-    for service in connected(held, tmp_path, tenant="nobody"):
+    with connected(held, tmp_path, tenant="nobody") as service:
         with pytest.raises(ServiceDenied) as caught:
             service.introduce()
         assert caught.value.data["why"] == "no-such-tenant"
 
 
 def test_a_key_may_tell_its_host_and_tenant_but_not_lead_us_elsewhere(held: Standing, tmp_path: Path) -> None:
-    for service in connected(held, tmp_path, auth_url="", tenant=""):
+    with connected(held, tmp_path, auth_url="", tenant="") as service:
         assert service.tenant == "tenant-one"
         assert list(service.calls.projects())
     forged = tmp_path / "forged"
@@ -103,21 +104,22 @@ def test_an_order_whose_answer_is_lost_is_looked_for_and_not_sent_again() -> Non
 @pytest.mark.parametrize("most", ["3", "4", "10", "10000"])
 def test_results_are_all_there_whichever_way_offsets_count(tmp_path: Path, offset: str, most: str) -> None:
     options = {"offset": offset, "most-results": most, "container-findings": "listed"}
-    with standing("appsec", tmp_path, StandinSpec(66, options=options)) as other:
-        for service in connected(other, tmp_path):
-            scan = newest(other, 1)["id"]
-            assert len(service.calls.findings(scan)) == 11
+    with (
+        standing("appsec", tmp_path, StandinSpec(66, options=options)) as other,
+        connected(other, tmp_path) as service,
+    ):
+        scan = newest(other, 1)["id"]
+        assert len(service.calls.findings(scan)) == 11
 
 
 def test_results_that_cannot_be_proven_complete_are_set_aside_never_shortened(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, StandinSpec(60)) as other:
-        for service in connected(other, tmp_path):
-            other.control("set", short=1)  # one answer that promises more than there is: asked for again
-            assert not [one for one in all_of(service, "scans") if isinstance(one, FetchFailure)]
-            other.control("set", short=100)
-            left = [one for one in all_of(service, "scans") if isinstance(one, FetchFailure)]
-            assert {one.reason for one in left} == {"list-incomplete"}
-            assert left[0].data["total"] == int(str(left[0].data["found"])) + 1
+    with standing("appsec", tmp_path, StandinSpec(60)) as other, connected(other, tmp_path) as service:
+        other.control("set", short=1)  # one answer that promises more than there is: asked for again
+        assert not [one for one in all_of(service, "scans") if isinstance(one, FetchFailure)]
+        other.control("set", short=100)
+        left = [one for one in all_of(service, "scans") if isinstance(one, FetchFailure)]
+        assert {one.reason for one in left} == {"list-incomplete"}
+        assert left[0].data["total"] == int(str(left[0].data["found"])) + 1
 
 
 def test_a_finished_scan_is_a_record_with_report_results_sarif_scan_and_bill_of_materials(appsec: AppSec) -> None:
@@ -154,24 +156,23 @@ def test_a_scan_read_twice_has_the_same_bytes_though_reports_differ_each_time(ap
 
 
 def test_unfinished_scans_wait_and_a_partial_one_that_still_runs_too(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, StandinSpec(60)) as other:
-        for service in connected(other, tmp_path):
-            scans = all_of(service, "scans")
-            keys = {one.key.rpartition(":")[2] for one in scans}
-            running, partial = newest(other, 0), newest(other, 3)
-            assert partial["status"] == "Partial" and len(scans) == 4
-            assert not {running["id"], partial["id"]} & keys
-            other.control("finish", scan=partial["id"], status="Partial")
-            # it began before the days that are looked back on: it is known by its id
-            later = {one.key.rpartition(":")[2] for one in all_of(service, "scans", datetime.now(UTC) - timedelta(7))}
-            assert partial["id"] in later
+    with standing("appsec", tmp_path, StandinSpec(60)) as other, connected(other, tmp_path) as service:
+        scans = all_of(service, "scans")
+        keys = {one.key.rpartition(":")[2] for one in scans}
+        running, partial = newest(other, 0), newest(other, 3)
+        assert partial["status"] == "Partial" and len(scans) == 4
+        assert not {running["id"], partial["id"]} & keys
+        other.control("finish", scan=partial["id"], status="Partial")
+        # it began before the days that are looked back on: it is known by its id
+        later = {one.key.rpartition(":")[2] for one in all_of(service, "scans", datetime.now(UTC) - timedelta(7))}
+        assert partial["id"] in later
 
 
 def test_a_state_nobody_knows_is_waited_for_and_told(tmp_path: Path) -> None:
     heard: list[Event] = []
     with standing("appsec", tmp_path, StandinSpec(6)) as other:
         other.control("finish", scan=newest(other)["id"], status="Simmering")
-        for service in connected(other, tmp_path):
+        with connected(other, tmp_path) as service:
             assert len(all_of(service, "scans", tell=heard.append)) == 4
     assert said(heard) == ["scan-state"]
 
@@ -188,28 +189,25 @@ def test_a_mark_that_lags_raises_the_alarm_of_retention(appsec: AppSec) -> None:
 
 
 def test_what_the_service_has_forgotten_is_no_fault(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, StandinSpec(6)) as other:
-        for service in connected(other, tmp_path):
-            all_of(service, "scans")
-            other.control("age", scan=newest(other, 3)["id"], created="2020-01-01T00:00:00.000000Z")
-            assert all_of(service, "scans", datetime.now(UTC)) == []
+    with standing("appsec", tmp_path, StandinSpec(6)) as other, connected(other, tmp_path) as service:
+        all_of(service, "scans")
+        other.control("age", scan=newest(other, 3)["id"], created="2020-01-01T00:00:00.000000Z")
+        assert all_of(service, "scans", datetime.now(UTC)) == []
 
 
 def test_a_report_that_fails_sets_its_scan_aside_and_the_next_run_takes_it(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, StandinSpec(6)) as other:
-        for service in connected(other, tmp_path):
-            other.control("set", failing=1)
-            kinds = [type(one) for one in all_of(service, "scans")]
-            assert kinds.count(FetchFailure) == 1
-            assert FetchFailure not in [type(one) for one in all_of(service, "scans")]
+    with standing("appsec", tmp_path, StandinSpec(6)) as other, connected(other, tmp_path) as service:
+        other.control("set", failing=1)
+        kinds = [type(one) for one in all_of(service, "scans")]
+        assert kinds.count(FetchFailure) == 1
+        assert FetchFailure not in [type(one) for one in all_of(service, "scans")]
 
 
 def test_a_scan_of_a_project_that_is_gone_brings_its_project_along(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, StandinSpec(6)) as other:
-        for service in connected(other, tmp_path):
-            write_calls.delete(service.calls, "projects", newest(other, 1)["projectId"])
-            kinds = [one.kind for one in all_of(service, "scans") if isinstance(one, Item)]
-            assert kinds.count("project") == 1
+    with standing("appsec", tmp_path, StandinSpec(6)) as other, connected(other, tmp_path) as service:
+        write_calls.delete(service.calls, "projects", newest(other, 1)["projectId"])
+        kinds = [one.kind for one in all_of(service, "scans") if isinstance(one, Item)]
+        assert kinds.count("project") == 1
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503])

@@ -57,7 +57,8 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 @pytest.fixture
 def appsec(held: Standing, tmp_path: Path) -> Iterator[AppSec]:
     """A connection of its own."""
-    yield from connected(held, tmp_path)
+    with connected(held, tmp_path) as service:
+        yield service
 
 
 def said(to: Connection, line: str, **arguments: object) -> list[Mapping[str, object]]:
@@ -88,7 +89,7 @@ def test_bearer_token_from_an_api_key_by_exchange_and_anew_when_it_ends(held: St
 def test_an_api_key_dies_when_the_tenant_licence_is_renewed_and_that_is_said_with_no_key(tmp_path: Path) -> None:
     with standing("appsec", tmp_path, StandinSpec(6)) as mortal:
         key = next(tmp_path.glob("*api_key.secret")).read_text().strip()
-        for service in connected(mortal, tmp_path):
+        with connected(mortal, tmp_path) as service:
             assert "key-dies" in [remark.word for remark in service.introduce().remarks]
             mortal.control("licence")
             with pytest.raises(ServiceDenied) as caught:
@@ -148,9 +149,11 @@ def test_a_token_service_that_is_away_for_a_moment_is_asked_again() -> None:
 
 
 def test_an_oauth_client_gets_its_own_token(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, StandinSpec(6, options={"auth": "client"})) as other:
-        for service in connected(other, tmp_path):
-            assert len(list(service.calls.projects())) == 2
+    with (
+        standing("appsec", tmp_path, StandinSpec(6, options={"auth": "client"})) as other,
+        connected(other, tmp_path) as service,
+    ):
+        assert len(list(service.calls.projects())) == 2
 
 
 @pytest.mark.parametrize("auth", ["key", "client", "login"])
@@ -177,19 +180,18 @@ def test_interactive_browser_login(held: Standing, tmp_path: Path) -> None:
 def test_post_api_uploads_then_the_zip_without_our_token_post_api_scans_polled_and_get_api_results(
     tmp_path: Path,
 ) -> None:
-    with standing("appsec", tmp_path, StandinSpec(6)) as other:
-        for service in connected(other, tmp_path):
-            project = str(write_calls.create(service.calls, "projects", {"name": "nytt"})["id"])
-            other.control("trouble", path="/store/", status=503, times=1)
-            url = write_calls.upload(service.calls, b"PK" + b"x" * 1000)
-            other.control("set", full=2)  # the queue is full twice
-            clock = service.calls.client.clock
-            scan = str(write_calls.start(service.calls, write_calls.Order(project, url), clock)["id"])
-            polling = Ending(other, scan)
-            found = write_calls.poll(polling, scan, clock, 5.0, 3_600.0)  # type: ignore[arg-type]  # all that polling asks
-            assert (found["status"], polling.asked) == ("Completed", 3)
-            assert len(service.calls.findings(scan)) == 1
-            assert other.control("counts")["leaked"] == 0
+    with standing("appsec", tmp_path, StandinSpec(6)) as other, connected(other, tmp_path) as service:
+        project = str(write_calls.create(service.calls, "projects", {"name": "nytt"})["id"])
+        other.control("trouble", path="/store/", status=503, times=1)
+        url = write_calls.upload(service.calls, b"PK" + b"x" * 1000)
+        other.control("set", full=2)  # the queue is full twice
+        clock = service.calls.client.clock
+        scan = str(write_calls.start(service.calls, write_calls.Order(project, url), clock)["id"])
+        polling = Ending(other, scan)
+        found = write_calls.poll(polling, scan, clock, 5.0, 3_600.0)  # type: ignore[arg-type]  # all that polling asks
+        assert (found["status"], polling.asked) == ("Completed", 3)
+        assert len(service.calls.findings(scan)) == 1
+        assert other.control("counts")["leaked"] == 0
 
 
 class Ending:

@@ -38,7 +38,8 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 @pytest.fixture
 def appsec(held: Standing, tmp_path: Path) -> Iterator[AppSec]:
     """A connection of its own."""
-    yield from connected(held, tmp_path)
+    with connected(held, tmp_path) as service:
+        yield service
 
 
 def items(found: list[ServiceItem]) -> list[Item]:
@@ -64,9 +65,9 @@ def test_each_decision_is_an_item_of_its_own_with_who_when_and_why(appsec: AppSe
 
 
 def test_decisions_are_the_same_whether_scans_were_read_before_or_not(held: Standing, tmp_path: Path) -> None:
-    for service in connected(held, tmp_path / "a"):
+    with connected(held, tmp_path / "a") as service:
         alone = all_of(service, "decisions")
-    for service in connected(held, tmp_path / "b"):
+    with connected(held, tmp_path / "b") as service:
         all_of(service, "scans")
         before = held.control("counts")
         assert all_of(service, "decisions") == alone
@@ -78,7 +79,7 @@ def test_decisions_are_the_same_whether_scans_were_read_before_or_not(held: Stan
 
 def test_a_decision_about_a_scan_before_the_window_is_taken_and_so_is_that_it_was_taken_back(tmp_path: Path) -> None:
     with standing("appsec", tmp_path, StandinSpec(120, options={"decided": "0"})) as other:
-        for service in connected(other, tmp_path):
+        with connected(other, tmp_path) as service:
             until = datetime.now(UTC)
             assert all_of(service, "decisions", until=until) == []
             scan = newest(other, 1)
@@ -94,7 +95,7 @@ def test_a_decision_about_a_scan_before_the_window_is_taken_and_so_is_that_it_wa
             other.control("triage", project=scan["projectId"], similarity=similarity, state="TO_VERIFY")
             again = items(all_of(service, "decisions", since=until, until=datetime.now(UTC) + timedelta(seconds=1)))
             assert [one.fields["state"] for one in again] == ["NOT_EXPLOITABLE", "TO_VERIFY"]
-        for service in connected(other, tmp_path):  # another process, which knows it by what is kept
+        with connected(other, tmp_path) as service:  # another process, which knows it by what is kept
             until = datetime.now(UTC) + timedelta(seconds=1)
             assert len(all_of(service, "decisions", since=until - timedelta(days=1), until=until)) == 2
 
@@ -192,22 +193,21 @@ def test_each_day_of_the_audit_trail_that_is_over_is_an_item(held: Standing, app
 
 
 def test_a_day_that_hears_of_more_later_is_told_again_with_other_bytes(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, StandinSpec(6)) as other:
-        for service in connected(other, tmp_path):
-            before = {one.key: papers(one) for one in items(all_of(service, "audit", until=datetime.now(UTC)))}
-            day = max(before).rpartition(":")[2]
-            other.control("act", day=day, deed="late")
-            after = {one.key: papers(one) for one in items(all_of(service, "audit", until=datetime.now(UTC)))}
-            assert [key for key in after if after[key] != before.get(key)] == [f"tenant-one:audit:{day}"]
+    with standing("appsec", tmp_path, StandinSpec(6)) as other, connected(other, tmp_path) as service:
+        before = {one.key: papers(one) for one in items(all_of(service, "audit", until=datetime.now(UTC)))}
+        day = max(before).rpartition(":")[2]
+        other.control("act", day=day, deed="late")
+        after = {one.key: papers(one) for one in items(all_of(service, "audit", until=datetime.now(UTC)))}
+        assert [key for key in after if after[key] != before.get(key)] == [f"tenant-one:audit:{day}"]
 
 
 def test_an_audit_trail_that_we_may_not_read_is_listed_as_not_fetched(tmp_path: Path) -> None:
     with standing("appsec", tmp_path, StandinSpec(6, options={"audit": "no"})) as other:
-        for service in connected(other, tmp_path):
+        with connected(other, tmp_path) as service:
             (left,) = all_of(service, "audit")
             assert isinstance(left, FetchFailure)
             assert left.key == "tenant-one:audit"
-        for service in connected(other, tmp_path, audit=False, decisions=False):
+        with connected(other, tmp_path, audit=False, decisions=False) as service:
             assert [stream.name for stream in service.streams()] == ["projects", "scans"]
 
 
@@ -276,6 +276,7 @@ def test_an_event_without_a_day_is_listed_as_not_fetched() -> None:
 
 def test_how_a_scan_stands_by_the_policies_is_a_document_of_it(appsec: AppSec) -> None:
     found = [one for one in items(all_of(appsec, "scans")) if one.fields["status"] == "Completed"]
+    assert found
     for one in found:
         standing_by = json.loads(papers(one)["policy.json"])
         assert standing_by["status"] == "COMPLETED"
@@ -287,29 +288,30 @@ def test_a_tenant_without_policies_lacks_nothing_and_one_that_hides_them_does(
     tmp_path: Path, status: int, lacks: bool
 ) -> None:
     with standing("appsec", tmp_path, StandinSpec(6)) as other:
-        for service in connected(other, tmp_path):
+        with connected(other, tmp_path) as service:
             other.control("trouble", path="/evaluation", status=status, times=100)
             for one in items(all_of(service, "scans")):
                 assert "policy.json" not in papers(one)
                 with_findings = one.fields["status"] in ("Completed", "Partial")
                 assert ("policies" in str(one.fields["not_fetched"])) == (lacks and with_findings)
-        for service in connected(other, tmp_path, policies=False):
+        with connected(other, tmp_path, policies=False) as service:
             assert not [one for one in items(all_of(service, "scans")) if "policies" in str(one.fields["not_fetched"])]
 
 
 def test_a_401_for_the_policies_alone_says_that_they_are_not_for_us(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, StandinSpec(6, options={"policies": "no"})) as other:
-        for service in connected(other, tmp_path):
-            found = [one for one in items(all_of(service, "scans")) if one.fields["status"] == "Completed"]
-            assert found, "the run goes on"
-            assert all("policies" in str(one.fields["not_fetched"]) for one in found)
+    with (
+        standing("appsec", tmp_path, StandinSpec(6, options={"policies": "no"})) as other,
+        connected(other, tmp_path) as service,
+    ):
+        found = [one for one in items(all_of(service, "scans")) if one.fields["status"] == "Completed"]
+        assert found, "the run goes on"
+        assert all("policies" in str(one.fields["not_fetched"]) for one in found)
 
 
 def test_decisions_of_more_than_one_page_are_all_read(tmp_path: Path) -> None:
-    with standing("appsec", tmp_path, StandinSpec(6)) as other:
-        for service in connected(other, tmp_path):
-            project = str(next(service.calls.projects())["id"])
-            for number in range(205):
-                other.control("triage", project=project, similarity="77", state="CONFIRMED", comment=str(number))
-            told = [one["comment"] for one in decisions_about(service.calls, Subject(project, "sast", "77"))]
-            assert told[-205:] == [str(number) for number in range(205)]
+    with standing("appsec", tmp_path, StandinSpec(6)) as other, connected(other, tmp_path) as service:
+        project = str(next(service.calls.projects())["id"])
+        for number in range(205):
+            other.control("triage", project=project, similarity="77", state="CONFIRMED", comment=str(number))
+        told = [one["comment"] for one in decisions_about(service.calls, Subject(project, "sast", "77"))]
+        assert told[-205:] == [str(number) for number in range(205)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tests.services.standing import Standing
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
+@contextmanager
 def connected(to: Standing, folder: Path, **more: object) -> Iterator[AppSec]:
     """A service with a state of its own, whose waits take no time."""
     clock = VirtualClock(datetime.now(UTC).timestamp())

@@ -64,11 +64,10 @@ def item_case(item: Item) -> str:
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Scene]:
     """A closed deal to which something is added, and a window that begins after all there was."""
-    with standing("crm", tmp_path, StandinSpec(12)) as held:
-        for crm in connected(open_service, held, tmp_path):
-            deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
-            deal = next(str(row["id"]) for row in deals if row["Stage"] == CLOSED)
-            yield Scene(held, crm, deal, datetime.now(UTC) - timedelta(minutes=5))
+    with standing("crm", tmp_path, StandinSpec(12)) as held, connected(open_service, held, tmp_path) as crm:
+        deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
+        deal = next(str(row["id"]) for row in deals if row["Stage"] == CLOSED)
+        yield Scene(held, crm, deal, datetime.now(UTC) - timedelta(minutes=5))
 
 
 def test_nothing_is_asked_of_a_closed_case_that_nothing_tells_of(scene: Scene) -> None:
@@ -118,7 +117,7 @@ def test_what_was_added_to_a_closed_deal_is_archived_at_the_latest_when_a_sweep_
     with standing("crm", tmp_path, StandinSpec(6)) as held:
         load(held, tmp_path, "first")
         time.sleep(1.1)
-        for crm in connected(open_service, held, tmp_path / "other"):
+        with connected(open_service, held, tmp_path / "other") as crm:
             deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
             deal = next(str(row["id"]) for row in deals if str(row["Stage"]).startswith("Closed"))
         held.control("attach", deal=deal, name="Etterslep.txt", content="kom senere")
@@ -141,7 +140,7 @@ def test_a_message_in_the_inbox_brings_what_it_tells_of(tmp_path: Path) -> None:
     with standing("crm", tmp_path, StandinSpec(6)) as held:
         load(held, tmp_path, "first")
         time.sleep(1.1)
-        for crm in connected(open_service, held, tmp_path / "other"):
+        with connected(open_service, held, tmp_path / "other") as crm:
             deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
             deal = next(str(row["id"]) for row in deals if str(row["Stage"]).startswith("Closed"))
         held.control("mail", deal=deal, subject="Etterspill", content="kom senere")
@@ -160,7 +159,7 @@ def test_what_no_plan_met_is_found_by_a_whole_listing_and_what_was_not_asked_is_
         archive = f"embedded:{tmp_path / 'archive'}"
         load(held, tmp_path, "first")
         time.sleep(1.1)
-        for crm in connected(open_service, held, tmp_path / "other"):
+        with connected(open_service, held, tmp_path / "other") as crm:
             deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
             deal = next(str(row["id"]) for row in deals if str(row["Stage"]).startswith("Closed"))
         held.control("attach", deal=deal, name="Etterslep.txt", content="kom senere")

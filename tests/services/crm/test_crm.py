@@ -52,7 +52,8 @@ def held(crm_folder: Path) -> Iterator[Standing]:
 @pytest.fixture
 def crm(held: Standing, tmp_path: Path) -> Iterator[Crm]:
     """A connection of its own."""
-    yield from connected(open_service, held, tmp_path)
+    with connected(open_service, held, tmp_path) as service:
+        yield service
 
 
 def test_a_token_is_shown_with_the_prefix_of_the_service_and_lives_an_hour(crm: Crm) -> None:
@@ -103,7 +104,7 @@ def test_private_fields_are_told_by_the_service(crm: Crm) -> None:
 
 
 def test_a_module_that_may_not_be_read_is_told_and_the_rest_goes_on(held: Standing, tmp_path: Path) -> None:
-    for service in connected(open_service, held, tmp_path, modules=["Locking_Information__s", "Cases"]):
+    with connected(open_service, held, tmp_path, modules=["Locking_Information__s", "Cases"]) as service:
         found = all_of(service, "Locking_Information__s")
         assert [type(one) for one in found] == [FetchFailure]
         assert found[0].reason == "NO_PERMISSION"  # type: ignore[union-attr]  # it is the one above
@@ -111,10 +112,12 @@ def test_a_module_that_may_not_be_read_is_told_and_the_rest_goes_on(held: Standi
 
 
 def test_page_2001_needs_a_token_and_gets_one(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, StandinSpec(2_300)) as large:
-        for service in connected(open_service, large, tmp_path):
-            found = list(records_by_page(service.calls, "Deals", service.fields("Deals"), "test"))
-            assert len({row["id"] for row in found}) == 2_300
+    with (
+        standing("crm", tmp_path, StandinSpec(2_300)) as large,
+        connected(open_service, large, tmp_path) as service,
+    ):
+        found = list(records_by_page(service.calls, "Deals", service.fields("Deals"), "test"))
+        assert len({row["id"] for row in found}) == 2_300
 
 
 def test_notes_emails_and_attachments_know_their_case(crm: Crm) -> None:
@@ -174,31 +177,34 @@ def test_bulk_reads_give_the_same_records(crm: Crm) -> None:
     [("fails", ServiceBroken), ("never", ServiceBusy), ("two", NoarkitError), ("climbs", NoarkitError)],
 )
 def test_bulk_jobs_that_go_wrong_end(tmp_path: Path, fate: str, fault: type[Exception]) -> None:
-    with standing("crm", tmp_path, StandinSpec(20, options={"bulk": fate})) as odd:
-        for service in connected(open_service, odd, tmp_path):
-            with pytest.raises(fault):
-                list(records_in_bulk(service.calls, "Accounts", service.fields("Accounts")))
+    with (
+        standing("crm", tmp_path, StandinSpec(20, options={"bulk": fate})) as odd,
+        connected(open_service, odd, tmp_path) as service,
+        pytest.raises(fault),
+    ):
+        list(records_in_bulk(service.calls, "Accounts", service.fields("Accounts")))
 
 
 def test_bulk_tables_with_a_mark_and_several_pages_are_read(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, StandinSpec(50, options={"bulk": "bom", "bulk-rows": "20"})) as odd:
-        for service in connected(open_service, odd, tmp_path):
-            assert len(list(records_in_bulk(service.calls, "Deals", service.fields("Deals")))) == 50
+    with (
+        standing("crm", tmp_path, StandinSpec(50, options={"bulk": "bom", "bulk-rows": "20"})) as odd,
+        connected(open_service, odd, tmp_path) as service,
+    ):
+        assert len(list(records_in_bulk(service.calls, "Deals", service.fields("Deals")))) == 50
 
 
 def test_changes_are_read_by_keyset_and_deletions_are_told(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, StandinSpec(30)) as busy:
-        for service in connected(open_service, busy, tmp_path):
-            ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", service.fields("Deals"), "t")]
-            since = datetime.now(UTC) - timedelta(minutes=1)
-            busy.control("change", module="Deals", put=[{"id": ids[3], "Stage": "Closed Won"}, {"Deal_Name": "Ny"}])
-            busy.control("change", module="Deals", delete=[ids[5]])
-            until = datetime.now(UTC) + timedelta(minutes=1)
-            found = list(changed_records(service.calls, "Deals", service.fields("Deals"), since, until))
-            assert sorted(str(row["Deal_Name"]) for row in found if row["Deal_Name"] == "Ny") == ["Ny"]
-            assert {str(row["id"]) for row in found} >= {ids[3]}
-            assert len(found) == 2
-            assert [str(row["id"]) for row in deleted_records(service.calls, "Deals", since, "t")] == [ids[5]]
+    with standing("crm", tmp_path, StandinSpec(30)) as busy, connected(open_service, busy, tmp_path) as service:
+        ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", service.fields("Deals"), "t")]
+        since = datetime.now(UTC) - timedelta(minutes=1)
+        busy.control("change", module="Deals", put=[{"id": ids[3], "Stage": "Closed Won"}, {"Deal_Name": "Ny"}])
+        busy.control("change", module="Deals", delete=[ids[5]])
+        until = datetime.now(UTC) + timedelta(minutes=1)
+        found = list(changed_records(service.calls, "Deals", service.fields("Deals"), since, until))
+        assert sorted(str(row["Deal_Name"]) for row in found if row["Deal_Name"] == "Ny") == ["Ny"]
+        assert {str(row["id"]) for row in found} >= {ids[3]}
+        assert len(found) == 2
+        assert [str(row["id"]) for row in deleted_records(service.calls, "Deals", since, "t")] == [ids[5]]
 
 
 def test_a_query_is_joined_pairwise_and_names_nothing_it_was_not_given() -> None:
@@ -209,38 +215,36 @@ def test_a_query_is_joined_pairwise_and_names_nothing_it_was_not_given() -> None
 
 
 def test_writes_go_by_the_hundred_and_each_record_has_its_result(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, StandinSpec(5)) as busy:
-        for service in connected(open_service, busy, tmp_path):
-            good = [{"Deal_Name": f"Avtale {number}", "Contract_Number": f"N-{number}"} for number in range(150)]
-            done = list(insert(service.calls, "Deals", [*good, {"Stage": "no name"}], "Contract_Number"))
-            assert [one.good for one in done] == [True] * 150 + [False]
-            assert done[150].field == "Deal_Name"
-            changes = [{"id": one.id, "Archive_Id": f"A-{one.place}"} for one in done if one.good]
-            assert all(one.good for one in update(service.calls, "Deals", changes))
-            again = list(upsert(service.calls, "Deals", good[:3], ["Contract_Number"]))
-            assert [one.id for one in again] == [one.id for one in done[:3]]
-            gone = list(delete(service.calls, "Deals", [done[0].id, "999"]))
-            assert [one.good for one in gone] == [True, False]
-            assert service.calls.record("Deals", done[0].id) is None
-            counts = busy.control("counts")
-            assert counts["held"]["Deals"] == 5 + 150 - 1  # type: ignore[index]  # a table
+    with standing("crm", tmp_path, StandinSpec(5)) as busy, connected(open_service, busy, tmp_path) as service:
+        good = [{"Deal_Name": f"Avtale {number}", "Contract_Number": f"N-{number}"} for number in range(150)]
+        done = list(insert(service.calls, "Deals", [*good, {"Stage": "no name"}], "Contract_Number"))
+        assert [one.good for one in done] == [True] * 150 + [False]
+        assert done[150].field == "Deal_Name"
+        changes = [{"id": one.id, "Archive_Id": f"A-{one.place}"} for one in done if one.good]
+        assert all(one.good for one in update(service.calls, "Deals", changes))
+        again = list(upsert(service.calls, "Deals", good[:3], ["Contract_Number"]))
+        assert [one.id for one in again] == [one.id for one in done[:3]]
+        gone = list(delete(service.calls, "Deals", [done[0].id, "999"]))
+        assert [one.good for one in gone] == [True, False]
+        assert service.calls.record("Deals", done[0].id) is None
+        counts = busy.control("counts")
+        assert counts["held"]["Deals"] == 5 + 150 - 1  # type: ignore[index]  # a table
 
 
 def test_an_insert_whose_answer_is_lost_is_looked_for_and_not_doubled(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, StandinSpec(5)) as busy:
-        for service in connected(open_service, busy, tmp_path):
-            record = {"Deal_Name": "En gang", "Contract_Number": "U-1"}
-            assert [one.good for one in insert(service.calls, "Deals", [record], "Contract_Number")] == [True]
-            busy.control("trouble", path="/Deals", status=500)
-            (found,) = insert(service.calls, "Deals", [record], "Contract_Number")
-            assert found.good and found.code == "FOUND"
-            busy.control("trouble", path="/Deals", status=500)
-            (lost,) = insert(service.calls, "Deals", [{"Deal_Name": "x", "Contract_Number": "U-2"}], "Contract_Number")
-            assert lost.doubtful
-            names = [
-                row["Contract_Number"] for row in records_by_page(service.calls, "Deals", service.fields("Deals"), "t")
-            ]
-            assert names.count("U-1") == 1
+    with standing("crm", tmp_path, StandinSpec(5)) as busy, connected(open_service, busy, tmp_path) as service:
+        record = {"Deal_Name": "En gang", "Contract_Number": "U-1"}
+        assert [one.good for one in insert(service.calls, "Deals", [record], "Contract_Number")] == [True]
+        busy.control("trouble", path="/Deals", status=500)
+        (found,) = insert(service.calls, "Deals", [record], "Contract_Number")
+        assert found.good and found.code == "FOUND"
+        busy.control("trouble", path="/Deals", status=500)
+        (lost,) = insert(service.calls, "Deals", [{"Deal_Name": "x", "Contract_Number": "U-2"}], "Contract_Number")
+        assert lost.doubtful
+        names = [
+            row["Contract_Number"] for row in records_by_page(service.calls, "Deals", service.fields("Deals"), "t")
+        ]
+        assert names.count("U-1") == 1
 
 
 def test_a_channel_tells_of_changes_that_fit_its_conditions(tmp_path: Path) -> None:
@@ -252,34 +256,37 @@ def test_a_channel_tells_of_changes_that_fit_its_conditions(tmp_path: Path) -> N
         came.set()
         return told({})
 
-    with standing("crm", tmp_path, StandinSpec(5)) as busy, serving(receive) as receiver:
-        for service in connected(open_service, busy, tmp_path):
-            now = datetime.now(UTC)
-            conditions = {"Deals": ["Stage", "Amount"]}
-            channel = watch.open_channel(
-                service.calls, receiver.url + "/crm", ["Deals.edit", "Deals.create"], now, conditions
-            )
-            assert len(channel.secret.reveal()) == 32
-            assert [row["channel_id"] for row in watch.channels(service.calls)] == [channel.id]
-            ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", service.fields("Deals"), "t")]
-            list(update(service.calls, "Deals", [{"id": ids[0], "Description": "ikke noe å melde"}]))
-            list(update(service.calls, "Deals", [{"id": ids[1], "Stage": "Closed Won"}]))
-            assert came.wait(10)
-            assert len(heard) == 1
-            assert ids[1].encode() in heard[0].body
-            assert channel.secret.reveal().encode() in heard[0].body
-            renewed = watch.renew(service.calls, channel, now + timedelta(days=5))
-            assert renewed.secret != channel.secret
-            assert renewed.secret_before == channel.secret and renewed.fields == channel.fields
-            assert watch.needs_renewal(channel, now + timedelta(days=4)) and not watch.needs_renewal(channel, now)
+    with (
+        standing("crm", tmp_path, StandinSpec(5)) as busy,
+        serving(receive) as receiver,
+        connected(open_service, busy, tmp_path) as service,
+    ):
+        now = datetime.now(UTC)
+        conditions = {"Deals": ["Stage", "Amount"]}
+        channel = watch.open_channel(
+            service.calls, receiver.url + "/crm", ["Deals.edit", "Deals.create"], now, conditions
+        )
+        assert len(channel.secret.reveal()) == 32
+        assert [row["channel_id"] for row in watch.channels(service.calls)] == [channel.id]
+        ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", service.fields("Deals"), "t")]
+        list(update(service.calls, "Deals", [{"id": ids[0], "Description": "ikke noe å melde"}]))
+        list(update(service.calls, "Deals", [{"id": ids[1], "Stage": "Closed Won"}]))
+        assert came.wait(10)
+        assert len(heard) == 1
+        assert ids[1].encode() in heard[0].body
+        assert channel.secret.reveal().encode() in heard[0].body
+        renewed = watch.renew(service.calls, channel, now + timedelta(days=5))
+        assert renewed.secret != channel.secret
+        assert renewed.secret_before == channel.secret and renewed.fields == channel.fields
+        assert watch.needs_renewal(channel, now + timedelta(days=4)) and not watch.needs_renewal(channel, now)
+        watch.close_channels(service.calls, [channel.id])
+        assert list(watch.channels(service.calls)) == []
+        with pytest.raises(ServiceRefused):
             watch.close_channels(service.calls, [channel.id])
-            assert list(watch.channels(service.calls)) == []
-            with pytest.raises(ServiceRefused):
-                watch.close_channels(service.calls, [channel.id])
 
 
 def test_eight_threads_with_a_dead_token_renew_it_once(held: Standing, tmp_path: Path) -> None:
-    for service in connected(open_service, held, tmp_path):
+    with connected(open_service, held, tmp_path) as service:
         service.calls.modules()
         before = held.control("counts")["exchanges"]
         held.control("expire")
@@ -295,13 +302,15 @@ def test_a_dead_refresh_token_asks_for_consent(held: Standing, tmp_path: Path) -
     secret = tmp_path / "dead"
     secret.write_text("1000.dead.dead")
     secret.chmod(0o600)
-    for service in connected(open_service, held, tmp_path, refresh_token={"file": str(secret)}):
-        with pytest.raises(ConsentNeeded):
-            service.introduce()
+    with (
+        connected(open_service, held, tmp_path, refresh_token={"file": str(secret)}) as service,
+        pytest.raises(ConsentNeeded),
+    ):
+        service.introduce()
 
 
 def test_a_wrong_token_says_that_the_region_may_be_wrong(held: Standing, tmp_path: Path) -> None:
-    for service in connected(open_service, held, tmp_path, auth_prefix="Bearer"):
+    with connected(open_service, held, tmp_path, auth_prefix="Bearer") as service:
         with pytest.raises(ServiceDenied) as caught:
             service.calls.modules()
         assert caught.value.data["why"] == "token-or-region"
@@ -309,21 +318,20 @@ def test_a_wrong_token_says_that_the_region_may_be_wrong(held: Standing, tmp_pat
 
 def test_credits_are_counted_as_they_cost_and_left_to_others(tmp_path: Path) -> None:
     with standing("crm", tmp_path, StandinSpec(60, options={"credits": "40"})) as poor:
-        for service in connected(open_service, poor, tmp_path, credits_floor=15):
+        with connected(open_service, poor, tmp_path, credits_floor=15) as service:
             with pytest.raises(AllowanceSpent):
                 for _ in range(60):
                     service.calls.modules()
             assert poor.control("counts")["spent"] <= 25  # type: ignore[operator]  # a number
-        for service in connected(open_service, poor, tmp_path, credits_most=3):
-            with pytest.raises(AllowanceSpent):
-                for _ in range(6):
-                    service.calls.modules()
+        with connected(open_service, poor, tmp_path, credits_most=3) as service, pytest.raises(AllowanceSpent):
+            for _ in range(6):
+                service.calls.modules()
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_passing_trouble_is_borne(held: Standing, tmp_path: Path, status: int) -> None:
     held.control("trouble", path="/settings/modules", status=status, times=2)
-    for service in connected(open_service, held, tmp_path):
+    with connected(open_service, held, tmp_path) as service:
         assert service.calls.modules()
 
 

@@ -41,7 +41,7 @@ def said(held: Standing, *words: str, **more: object) -> list[dict[str, object]]
 
 def test_the_prefix_of_the_token_is_a_setting(tmp_path: Path, held: Standing) -> None:
     with serving(lambda asked: told({"modules": []})) as other:
-        for service in connected(open_service, held, tmp_path, auth_prefix="Other-oauthtoken"):
+        with connected(open_service, held, tmp_path, auth_prefix="Other-oauthtoken") as service:
             service.calls.client.base = other.url
             service.calls.modules()
         assert other.asked[0].path == "/crm/v8/settings/modules"
@@ -91,7 +91,7 @@ def test_a_post_never_holds_more_than_a_hundred_records(tmp_path: Path, held: St
         return told({"data": [{"status": "success", "code": "SUCCESS", "details": {"id": "1"}}] * count}, 201)
 
     with serving(answer) as other:
-        for service in connected(open_service, held, tmp_path):
+        with connected(open_service, held, tmp_path) as service:
             service.calls.client.base = other.url
             assert len(list(insert(service.calls, "Deals", ({"Deal_Name": str(n)} for n in range(350))))) == 350
         assert [len(json.loads(asked.body)["data"]) for asked in other.asked] == [100, 100, 100, 50]

@@ -31,7 +31,8 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 @pytest.fixture
 def crm(held: Standing, tmp_path: Path) -> Iterator[Crm]:
     """A connection of its own."""
-    yield from connected(open_service, held, tmp_path)
+    with connected(open_service, held, tmp_path) as service:
+        yield service
 
 
 def asked(held: Standing, crm: Crm, method: str, path: str, **query: str) -> httpx.Response:
@@ -63,25 +64,23 @@ def test_a_module_reads_the_same_by_pages_and_by_a_bulk_read(crm: Crm) -> None:
 
 
 def test_a_module_that_may_not_be_counted_is_read_page_by_page(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, StandinSpec(5)) as busy:
-        for service in connected(open_service, busy, tmp_path):
-            body = json.dumps({"code": "OAUTH_SCOPE_MISMATCH", "status": "error", "message": "no", "details": {}})
-            busy.control("trouble", path="/actions/count", status=401, body=body, times=100)
-            items = list(service.items(service.streams()[0], Window(None, LATER), ignore_event))
-            assert len(items) == 5
-            assert all(isinstance(item, Item) for item in items)
+    with standing("crm", tmp_path, StandinSpec(5)) as busy, connected(open_service, busy, tmp_path) as service:
+        body = json.dumps({"code": "OAUTH_SCOPE_MISMATCH", "status": "error", "message": "no", "details": {}})
+        busy.control("trouble", path="/actions/count", status=401, body=body, times=100)
+        items = list(service.items(service.streams()[0], Window(None, LATER), ignore_event))
+        assert len(items) == 5
+        assert all(isinstance(item, Item) for item in items)
 
 
 def test_twelve_changed_deals_cost_a_few_credits_and_not_one_each(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, StandinSpec(30)) as busy:
-        for service in connected(open_service, busy, tmp_path):
-            fields = service.fields("Deals")
-            ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", fields, "test")]
-            since = datetime.now(UTC) - timedelta(minutes=1)
-            busy.control("change", module="Deals", put=[{"id": one, "Stage": "Proposal"} for one in ids[:12]])
-            before = int(str(busy.control("counts")["spent"]))
-            assert len(list(changed_records(service.calls, "Deals", fields, since, LATER))) == 12
-            assert int(str(busy.control("counts")["spent"])) - before == 1 + len(fields.batches())
+    with standing("crm", tmp_path, StandinSpec(30)) as busy, connected(open_service, busy, tmp_path) as service:
+        fields = service.fields("Deals")
+        ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", fields, "test")]
+        since = datetime.now(UTC) - timedelta(minutes=1)
+        busy.control("change", module="Deals", put=[{"id": one, "Stage": "Proposal"} for one in ids[:12]])
+        before = int(str(busy.control("counts")["spent"]))
+        assert len(list(changed_records(service.calls, "Deals", fields, since, LATER))) == 12
+        assert int(str(busy.control("counts")["spent"])) - before == 1 + len(fields.batches())
 
 
 def test_a_record_is_called_by_the_field_that_its_module_is_named_by(tmp_path: Path) -> None:
@@ -90,17 +89,17 @@ def test_a_record_is_called_by_the_field_that_its_module_is_named_by(tmp_path: P
         {"api_name": "Tilsynsnavn", "data_type": "text", "display_field": True},
     ]
     assert readable_fields(rows).titles()[0] == "Tilsynsnavn"
-    with standing("crm", tmp_path, StandinSpec(5)) as busy:
-        for service in connected(open_service, busy, tmp_path):
-            look_up = {"id": "77", "name": "Fjord AS"}
-            busy.control(
-                "change", module="Cases", put=[{"Subject": "", "Account_Name": look_up, "Tag": [{"name": "x"}]}]
-            )
-            found = [one for one in service.items(service.streams()[1], Window(None, LATER), ignore_event)]
-            made = next(one for one in found if isinstance(one, Item) and one.fields["case"]["party"])  # type: ignore[index]  # a table
-            assert str(made.fields["title"]).startswith("Cases ")
-            assert made.fields["case"]["party"] == "Fjord AS"  # type: ignore[index]  # a table
-            assert made.fields["case"]["tags"] == ["x"]  # type: ignore[index]  # a table
+    with (
+        standing("crm", tmp_path, StandinSpec(5)) as busy,
+        connected(open_service, busy, tmp_path) as service,
+    ):
+        look_up = {"id": "77", "name": "Fjord AS"}
+        busy.control("change", module="Cases", put=[{"Subject": "", "Account_Name": look_up, "Tag": [{"name": "x"}]}])
+        found = [one for one in service.items(service.streams()[1], Window(None, LATER), ignore_event)]
+        made = next(one for one in found if isinstance(one, Item) and one.fields["case"]["party"])  # type: ignore[index]  # a table
+        assert str(made.fields["title"]).startswith("Cases ")
+        assert made.fields["case"]["party"] == "Fjord AS"  # type: ignore[index]  # a table
+        assert made.fields["case"]["tags"] == ["x"]  # type: ignore[index]  # a table
 
 
 @pytest.mark.parametrize(
@@ -139,7 +138,7 @@ def test_a_download_bears_its_name(held: Standing, crm: Crm) -> None:
 def test_whoever_has_a_role_in_a_deal_is_a_party_of_it_where_that_is_wanted(held: Standing, tmp_path: Path) -> None:
     contacts: dict[bool, list[list[str]]] = {}
     for wanted in (False, True):
-        for service in connected(open_service, held, tmp_path / str(wanted), contact_roles=wanted):
+        with connected(open_service, held, tmp_path / str(wanted), contact_roles=wanted) as service:
             deals = next(stream for stream in service.streams() if stream.name == "Deals")
             found = [one for one in service.items(deals, Window(None, LATER), ignore_event) if isinstance(one, Item)]
             contacts[wanted] = [one.fields["case"]["contacts"] for one in found]  # type: ignore[index]  # a table

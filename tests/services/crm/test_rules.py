@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -28,12 +29,12 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
         yield found
 
 
+@contextmanager
 def scripted(held: Standing, folder: Path, answer: Answering) -> Iterator[Crm]:
     """A CRM whose answers are told; its tokens are the stand-in's."""
-    with serving(answer) as other:
-        for service in connected(open_service, held, folder, org_id="1"):
-            service.calls.client.base = other.url
-            yield service
+    with serving(answer) as other, connected(open_service, held, folder, org_id="1") as service:
+        service.calls.client.base = other.url
+        yield service
 
 
 def fielded(**answers: Told) -> Answering:
@@ -50,19 +51,21 @@ def fielded(**answers: Told) -> Answering:
 
 def test_1_204_on_a_list_is_an_empty_list_and_304_is_nothing_new(held: Standing, tmp_path: Path) -> None:
     for status in (204, 304):
-        for service in scripted(held, tmp_path, one_after_another(Told(status, b""))):
+        with scripted(held, tmp_path, one_after_another(Told(status, b""))) as service:
             since = datetime(2026, 1, 1, tzinfo=UTC)
             assert service.calls.page("/Deals", ("id",), None).rows == ()
             assert service.calls.deleted_page("Deals", None, since).rows == ()
-    with standing("crm", tmp_path / "there", StandinSpec(2)) as there:
-        for service in connected(open_service, there, tmp_path):
-            later = datetime.now(UTC) + timedelta(days=1)
-            asked = Request(
-                "GET", service.calls.client.url("/crm/v8/Deals"), (("fields", "id"),),
-                {"If-Modified-Since": later.isoformat(timespec="seconds")},
-            )  # fmt: skip
-            assert service.calls.client.ask(asked).status == 304
-            assert list(changed_records(service.calls, "Deals", service.fields("Deals"), later, later)) == []
+    with (
+        standing("crm", tmp_path / "there", StandinSpec(2)) as there,
+        connected(open_service, there, tmp_path) as service,
+    ):
+        later = datetime.now(UTC) + timedelta(days=1)
+        asked = Request(
+            "GET", service.calls.client.url("/crm/v8/Deals"), (("fields", "id"),),
+            {"If-Modified-Since": later.isoformat(timespec="seconds")},
+        )  # fmt: skip
+        assert service.calls.client.ask(asked).status == 304
+        assert list(changed_records(service.calls, "Deals", service.fields("Deals"), later, later)) == []
 
 
 @pytest.mark.parametrize(
@@ -74,9 +77,11 @@ def test_1_204_on_a_list_is_an_empty_list_and_304_is_nothing_new(held: Standing,
 )
 def test_2_a_list_that_does_not_get_on_is_a_fault(held: Standing, tmp_path: Path, name: str, info: object) -> None:
     rows = [{"id": str(number), "Modified_Time": "2026-01-01T00:00:00+00:00"} for number in range(3)]
-    for service in scripted(held, tmp_path, fielded(Deals=told({"data": rows, "info": info}))):
-        with pytest.raises(ServiceStrange):
-            list(records_by_page(service.calls, "Deals", service.fields("Deals"), name))
+    with (
+        scripted(held, tmp_path, fielded(Deals=told({"data": rows, "info": info}))) as service,
+        pytest.raises(ServiceStrange),
+    ):
+        list(records_by_page(service.calls, "Deals", service.fields("Deals"), name))
 
 
 @pytest.mark.parametrize("rows", [[], [{"id": "1", "Modified_Time": "2026-01-01T00:00:00+00:00"}]])
@@ -93,9 +98,8 @@ def test_2_more_records_is_true_with_empty_or_known_data_and_a_new_token_each_ti
         more = {"more_records": count < 50, "next_page_token": f"t{count}"}
         return told({"data": rows, "info": more})
 
-    for service in scripted(held, tmp_path, answer):
-        with pytest.raises(ServiceStrange):
-            list(records_by_page(service.calls, "Deals", service.fields("Deals"), "test"))
+    with scripted(held, tmp_path, answer) as service, pytest.raises(ServiceStrange):
+        list(records_by_page(service.calls, "Deals", service.fields("Deals"), "test"))
     assert count <= 4, "it is not asked for ever"
 
 
@@ -105,7 +109,7 @@ def test_3_a_token_service_that_is_throttled_with_400_is_waited_for(tmp_path: Pa
             {"error": "Access Denied", "error_description": "You have made too many requests continuously"}
         )
         there.control("trouble", path="/oauth/v2/token", status=400, body=body, times=2)
-        for service in connected(open_service, there, tmp_path):
+        with connected(open_service, there, tmp_path) as service:
             assert service.calls.modules()
             assert sum(service.calls.client.clock.sleep_s.__self__.slept) >= 120  # type: ignore[attr-defined]  # a VirtualClock's
             there.control("trouble", path="/oauth/v2/token", status=400, body=body, times=1_000)
@@ -142,7 +146,7 @@ def test_5_bulk_cells_keep_quotes_commas_line_feeds_and_other_scripts(
     writer = csv.writer(text)
     writer.writerow(["Id", "Name"])
     writer.writerows([[str(number), cell] for number, cell in enumerate(cells)])
-    for service in scripted(held, tmp_path, tables("77", mark + text.getvalue().encode())):
+    with scripted(held, tmp_path, tables("77", mark + text.getvalue().encode())) as service:
         found = list(records_in_bulk(service.calls, "Deals", service.fields("Deals")))
         assert [row["Name"] for row in found] == [cell or None for cell in cells]
         assert [row["id"] for row in found] == ["0", "1", "2", "3", "4"]
@@ -150,7 +154,7 @@ def test_5_bulk_cells_keep_quotes_commas_line_feeds_and_other_scripts(
 
 @pytest.mark.parametrize("content", [b"Id,Name\r\n", b"", b"\xef\xbb\xbfId,Name\n"])
 def test_5_a_bulk_table_of_zero_rows_is_an_empty_module(held: Standing, tmp_path: Path, content: bytes) -> None:
-    for service in scripted(held, tmp_path, tables("78", content)):
+    with scripted(held, tmp_path, tables("78", content)) as service:
         assert list(records_in_bulk(service.calls, "Deals", service.fields("Deals"))) == []
 
 
@@ -162,22 +166,21 @@ def test_5_an_unknown_state_of_a_bulk_job_is_waited_for_and_then_given_up(held: 
             return fielded()(asked)
         return told({"data": [{"id": "79", "state": "A NEW STATE"}]})
 
-    for service in scripted(held, tmp_path, answer):
-        with pytest.raises(ServiceBusy):
-            list(records_in_bulk(service.calls, "Deals", service.fields("Deals")))
+    with scripted(held, tmp_path, answer) as service, pytest.raises(ServiceBusy):
+        list(records_in_bulk(service.calls, "Deals", service.fields("Deals")))
 
 
 def test_8_a_record_without_owner_title_or_amount_is_a_case_all_the_same(tmp_path: Path) -> None:
     with standing("crm", tmp_path, StandinSpec(2)) as there:
         there.control("change", module="Cases", put=[{"id": None, "Subject": "x", "Owner": None, "Created_By": None}])
-        for service in connected(open_service, there, tmp_path):
+        with connected(open_service, there, tmp_path) as service:
             found = all_of(service, "Cases")
             assert len(found) == service.calls.count("Cases")
             assert all(getattr(item, "kind", "") == "record" for item in found)
 
 
 def test_a_secret_in_the_place_of_a_code_is_never_repeated(held: Standing, tmp_path: Path) -> None:
-    for service in connected(open_service, held, tmp_path, org_id="1"):
+    with connected(open_service, held, tmp_path, org_id="1") as service:
         token = service.credential.grant().access_token
         for status in (400, 403):
             with serving(one_after_another(told({"code": token, "status": "error"}, status))) as other:
@@ -188,11 +191,10 @@ def test_a_secret_in_the_place_of_a_code_is_never_repeated(held: Standing, tmp_p
 
 
 def test_a_refresh_that_is_refused_is_not_asked_again(held: Standing, tmp_path: Path) -> None:
-    with standing("crm", tmp_path, StandinSpec(2)) as there:
-        for service in connected(open_service, there, tmp_path):
+    with standing("crm", tmp_path, StandinSpec(2)) as there, connected(open_service, there, tmp_path) as service:
+        service.calls.modules()
+        body = json.dumps({"code": "INVALID_TOKEN", "status": "error"})
+        there.control("trouble", path="/crm/v8/settings/modules", status=401, times=5, body=body)
+        with pytest.raises(ServiceDenied):
             service.calls.modules()
-            body = json.dumps({"code": "INVALID_TOKEN", "status": "error"})
-            there.control("trouble", path="/crm/v8/settings/modules", status=401, times=5, body=body)
-            with pytest.raises(ServiceDenied):
-                service.calls.modules()
-            assert there.control("counts")["troubles_met"] == 2, "once with the old token, once with the new"
+        assert there.control("counts")["troubles_met"] == 2, "once with the old token, once with the new"

@@ -29,25 +29,23 @@ def quiet(event: Event, /) -> None:
 
 
 def test_an_expired_page_token_begins_the_list_anew_and_no_record_comes_twice(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, StandinSpec(450)) as held:
-        for service in connected(open_service, held, tmp_path):
-            fields = service.fields("Cases"), service.fields("Deals")
-            body = json.dumps({**REFUSED, "code": "EXPIRED_VALUE"})
-            held.control("trouble", path="/crm/v8/Deals", status=400, body=body, after=4)
-            ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", fields[1], "test")]
-            assert held.control("counts")["troubles_met"] == 1
-            assert len(ids) == len(set(ids)) == 450
+    with standing("crm", tmp_path, StandinSpec(450)) as held, connected(open_service, held, tmp_path) as service:
+        fields = service.fields("Cases"), service.fields("Deals")
+        body = json.dumps({**REFUSED, "code": "EXPIRED_VALUE"})
+        held.control("trouble", path="/crm/v8/Deals", status=400, body=body, after=4)
+        ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", fields[1], "test")]
+        assert held.control("counts")["troubles_met"] == 1
+        assert len(ids) == len(set(ids)) == 450
 
 
 def test_a_module_that_is_turned_off_in_the_middle_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
-    with standing("crm", tmp_path, StandinSpec(450)) as held:
-        for service in connected(open_service, held, tmp_path):
-            body = json.dumps({**REFUSED, "code": "INVALID_MODULE"})
-            held.control("trouble", path="/crm/v8/Deals", status=400, body=body, after=12, times=1_000)
-            found = all_of(service, "Deals")
-            assert isinstance(found[-1], FetchFailure) and found[-1].reason == "INVALID_MODULE"
-            assert 0 < sum(isinstance(one, Item) for one in found) < 450
-            assert len(all_of(service, "Cases")) == 90
+    with standing("crm", tmp_path, StandinSpec(450)) as held, connected(open_service, held, tmp_path) as service:
+        body = json.dumps({**REFUSED, "code": "INVALID_MODULE"})
+        held.control("trouble", path="/crm/v8/Deals", status=400, body=body, after=12, times=1_000)
+        found = all_of(service, "Deals")
+        assert isinstance(found[-1], FetchFailure) and found[-1].reason == "INVALID_MODULE"
+        assert 0 < sum(isinstance(one, Item) for one in found) < 450
+        assert len(all_of(service, "Cases")) == 90
 
 
 def test_a_module_that_was_turned_off_is_read_whole_once_it_is_on_again(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.services.standing import Standing
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
+@contextmanager
 def connected(to: Standing, folder: Path, **more: object) -> Iterator[Features]:
     """A service with a state of its own."""
     clock = VirtualClock(datetime.now(UTC).timestamp())
@@ -27,9 +29,11 @@ def connected(to: Standing, folder: Path, **more: object) -> Iterator[Features]:
         service.close()
 
 
+@contextmanager
 def scripted(held: Standing, folder: Path, url: str, **more: object) -> Iterator[Features]:
     """A connection to a service that answers as it is told."""
-    yield from connected(held, folder, console_api_url=url, http_api_url=url, **more)
+    with connected(held, folder, console_api_url=url, http_api_url=url, **more) as service:
+        yield service
 
 
 def all_of(service: Features, name: str, since: datetime | None = None, until: datetime = LATER) -> list[ServiceItem]:

@@ -24,4 +24,5 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 @pytest.fixture
 def features(held: Standing, tmp_path: Path) -> Iterator[Features]:
     """A connection whose waits take no time."""
-    yield from connected(held, tmp_path)
+    with connected(held, tmp_path) as service:
+        yield service

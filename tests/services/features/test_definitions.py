@@ -119,7 +119,7 @@ def test_people_in_rules_get_names_that_cannot_be_guessed_where_that_is_asked_fo
     secret = tmp_path / "pseudonyms"
     secret.write_text("en-hemmelig-nokkel\n")
     secret.chmod(0o600)
-    for service in connected(held, tmp_path, pseudonym_key={"file": str(secret)}):
+    with connected(held, tmp_path, pseudonym_key={"file": str(secret)}) as service:
         items = [item for item in items_of(service, "gates") if b"conditions" in item.generated[1].data]
         assert items
         items += items_of(service, "audit")[-5:]

@@ -31,9 +31,11 @@ def test_gates_are_read_with_rules_status_and_permalink(features: Features) -> N
 def test_gates_are_paginated_and_next_page_is_believed_only_to_say_that_there_is_more(
     held: Standing, tmp_path: Path
 ) -> None:
-    with standing("features", tmp_path, StandinSpec(570, limits=(), options={"audit": "0"})) as many:
-        for found in connected(many, tmp_path):
-            gates = list(found.calls.definitions("gates"))  # its nextPage is spelt in ways that lead anywhere
+    with (
+        standing("features", tmp_path, StandinSpec(570, limits=(), options={"audit": "0"})) as many,
+        connected(many, tmp_path) as found,
+    ):
+        gates = list(found.calls.definitions("gates"))  # its nextPage is spelt in ways that lead anywhere
     assert len({gate["id"] for gate in gates}) == len(gates) > 200
     spellings = ["elsewhere.example/x", "https://elsewhere.example/y", "/console/v1/wrong?page=9", "?page=9", None]
 
@@ -42,7 +44,7 @@ def test_gates_are_paginated_and_next_page_is_believed_only_to_say_that_there_is
         return told({"data": [{"id": f"g{page}"}], "pagination": {"nextPage": spellings[page - 1]}})
 
     with serving(answer) as service:
-        for found in scripted(held, tmp_path, service.url):
+        with scripted(held, tmp_path, service.url) as found:
             assert [row["id"] for row in found.calls.definitions("gates")] == ["g1", "g2", "g3", "g4", "g5"]
         assert [asked.query["page"] for asked in service.asked] == [["1"], ["2"], ["3"], ["4"], ["5"]]
         assert {asked.path for asked in service.asked} == {"/console/v1/gates"}
@@ -57,10 +59,9 @@ def test_a_list_ends_where_it_has_no_pagination_or_nothing_on_a_page(held: Stand
         rows = [{"id": "g1"}] if page == 1 else []
         return told({"data": rows, "pagination": {"nextPage": f"?page={page + 1}"}})
 
-    with serving(answer) as service:
-        for found in scripted(held, tmp_path, service.url):
-            assert [row["id"] for row in found.calls.definitions("layers")] == ["l1"]
-            assert [row["id"] for row in found.calls.definitions("gates")] == ["g1"]
+    with serving(answer) as service, scripted(held, tmp_path, service.url) as found:
+        assert [row["id"] for row in found.calls.definitions("layers")] == ["l1"]
+        assert [row["id"] for row in found.calls.definitions("gates")] == ["g1"]
 
 
 def test_a_gate_is_made_with_its_rules(features: Features) -> None:
@@ -120,7 +121,7 @@ def test_the_ids_of_people_in_segments_are_never_asked_for_or_kept(held: Standin
         return told({"data": {"id": "p1"} if asked.path.endswith("/project") else [people]})
 
     with serving(answer) as service:
-        for found in scripted(held, tmp_path, service.url):
+        with scripted(held, tmp_path, service.url) as found:
             (item,) = items_of(found, "segments")
         assert not [asked.path for asked in service.asked if "id_list" in asked.path]
     assert b"user-" not in item.generated[1].data
@@ -159,7 +160,7 @@ def test_logs_are_explored_by_cursor_to_their_end_and_no_stream_reads_them(featu
 def headers_of(held: Standing, folder: Path, **named: object) -> dict[str, str]:
     """The headers that a call bears."""
     with serving(lambda asked: told({"data": {"id": "p1", "name": "Prosjekt"}})) as service:
-        for found in scripted(held, folder, service.url, **named):
+        with scripted(held, folder, service.url, **named) as found:
             assert found.introduce().tenant == "p1"
         return dict(service.asked[0].headers)
 
@@ -185,7 +186,7 @@ def test_a_key_that_is_told_back_in_a_refusal_is_not_told_on(held: Standing, tmp
     secret = tmp_path / "key"
     secret.write_text("console-canary-0123456789\n")
     secret.chmod(0o600)
-    for service in connected(held, tmp_path, api_key={"file": str(secret)}):
+    with connected(held, tmp_path, api_key={"file": str(secret)}) as service:
         with pytest.raises(ServiceDenied) as raised:
             service.introduce()
         assert "Invalid API key" in str(raised.value.data)
@@ -195,17 +196,19 @@ def test_a_key_that_is_told_back_in_a_refusal_is_not_told_on(held: Standing, tmp
 def test_a_key_that_only_reads_cannot_write_and_one_that_writes_is_shown_for_nothing_else(
     held: Standing, tmp_path: Path
 ) -> None:
-    with standing("features", tmp_path, StandinSpec(15, limits=(), options={"key": "read", "audit": "0"})) as reading:
-        for service in connected(reading, tmp_path):
-            assert items_of(service, "gates")
-            with pytest.raises(ServiceDenied):
-                write_calls.create(service.calls, "gates", {"name": "nytt"})
+    with (
+        standing("features", tmp_path, StandinSpec(15, limits=(), options={"key": "read", "audit": "0"})) as reading,
+        connected(reading, tmp_path) as service,
+    ):
+        assert items_of(service, "gates")
+        with pytest.raises(ServiceDenied):
+            write_calls.create(service.calls, "gates", {"name": "nytt"})
 
     def answer(asked: Asked) -> Told:
         return told({"data": {"id": "g1", "name": "g1"} if asked.method == "POST" else [{"id": "g1", "name": "g1"}]})
 
     with serving(answer) as server:
-        for service in scripted(held, tmp_path, server.url):
+        with scripted(held, tmp_path, server.url) as service:
             list(service.calls.definitions("gates"))
             write_calls.create(service.calls, "gates", {"name": "gate2"})
         shown = [(asked.method, asked.headers["service-api-key"][:12]) for asked in server.asked]
@@ -221,15 +224,14 @@ def test_a_gate_is_checked_with_the_servers_key_and_none_is_without_one(held: St
         return told({"name": "g", "value": True, "rule_id": "r", "group_name": None})
 
     with serving(answer) as service:
-        for found in scripted(held, tmp_path, service.url):
+        with scripted(held, tmp_path, service.url) as found:
             assert write_calls.check(found, "g", {"userID": "u1"})["value"] is True
         (asked,) = service.asked
     assert (asked.method, asked.path) == ("POST", "/v1/check_gate")
     assert asked.headers["service-api-key"].startswith("secret-")
     assert b'"exposureLoggingDisabled":true' in asked.body
-    for found in connected(held, tmp_path, http_api_url=""):
-        with pytest.raises(ConfigFault):
-            write_calls.check(found, "g", {})
+    with connected(held, tmp_path, http_api_url="") as found, pytest.raises(ConfigFault):
+        write_calls.check(found, "g", {})
 
 
 def test_an_archive_job_never_checks_a_gate_reads_a_key_or_asks_for_people(held: Standing, features: Features) -> None:
@@ -244,13 +246,15 @@ def test_an_archive_job_never_checks_a_gate_reads_a_key_or_asks_for_people(held:
 
 def test_an_event_goes_to_the_event_webhook_with_the_servers_secret(held: Standing, tmp_path: Path) -> None:
     with serving(lambda asked: told({"success": True}, 202)) as service:
-        for found in scripted(held, tmp_path, service.url):
+        with scripted(held, tmp_path, service.url) as found:
             write_calls.send_event(found, "sendt", {"userID": "u1"}, 1, {"kilde": "prøve"})
         (asked,) = service.asked
     assert (asked.method, asked.path) == ("POST", "/v1/webhooks/event_webhook")
     assert asked.headers["service-api-key"].startswith("secret-")
     assert b'"event":"sendt"' in asked.body
-    with serving(lambda asked: told([])) as service:
-        for found in scripted(held, tmp_path, service.url):
-            with pytest.raises(ServiceStrange):
-                write_calls.send_event(found, "sendt", {})
+    with (
+        serving(lambda asked: told([])) as service,
+        scripted(held, tmp_path, service.url) as found,
+        pytest.raises(ServiceStrange),
+    ):
+        write_calls.send_event(found, "sendt", {})

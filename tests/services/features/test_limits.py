@@ -66,22 +66,21 @@ def test_a_long_wait_for_a_limit_is_told_and_a_longer_one_than_is_allowed_is_a_f
 ) -> None:
     heard: list[Event] = []
     limits: dict[str, object] = {"rates": ["2/900s"], "read_rates": ["shared"]}
-    for service in connected(held, tmp_path, **limits):
+    with connected(held, tmp_path, **limits) as service:
         stream = next(one for one in service.streams() if one.name == "audit")
         list(service.items(stream, Window(None, LATER), heard.append))  # a page, and whose project it is
         assert heard == []
         list(service.items(stream, Window(None, LATER), heard.append))
     waits = [event.data for event in heard if event.name == "remark"]
     assert [(one["why"], 880 < int(str(one["count"])) <= 901) for one in waits] == [("limit-waits", True)]
-    for service in connected(held, tmp_path / "other", wait_most_s=60, **limits):
-        with pytest.raises(ServiceBusy):
-            [service.calls.project() for _ in range(3)]
+    with connected(held, tmp_path / "other", wait_most_s=60, **limits) as service, pytest.raises(ServiceBusy):
+        [service.calls.project() for _ in range(3)]
 
 
 def test_reads_share_the_windows_of_changes_unless_they_have_their_own(held: Standing, tmp_path: Path) -> None:
-    for service in connected(held, tmp_path, read_rates=["shared"]):
+    with connected(held, tmp_path, read_rates=["shared"]) as service:
         assert service.calls.read_client.pace is service.calls.write_client.pace
-    for service in connected(held, tmp_path, read_rates=["5/s"]):
+    with connected(held, tmp_path, read_rates=["5/s"]) as service:
         assert service.calls.read_client.pace is not service.calls.write_client.pace
 
 

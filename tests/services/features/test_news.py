@@ -69,7 +69,7 @@ def test_reviews_are_read_and_a_changed_one_is_the_same_item_with_other_bytes(
 
 def test_reviews_are_asked_for_again_only_where_something_tells_of_news(own: Standing, tmp_path: Path) -> None:
     now = datetime.now(UTC)
-    for service in connected(own, tmp_path):
+    with connected(own, tmp_path) as service:
         read_all(service, None, now - timedelta(days=9))
         first = asked_reviews(own)
         assert first > 15
@@ -107,22 +107,21 @@ def test_a_review_that_is_new_or_ended_is_found_by_each_of_its_traces(
         return told({"data": {"id": "p1"} if asked.path.endswith("/project") else []})
 
     since = now - timedelta(days=4)
-    with serving(answer) as server:
-        for service in scripted(held, tmp_path, server.url):
-            list(all_of(service, "gates", None, now - timedelta(days=3)))
-            list(all_of(service, "reviews", None, now - timedelta(days=3)))
-            shown["reviews"] = [{**REVIEW, "status": "committed"}]
-            (item,) = items_of(service, "reviews", since)
-            assert (item.fields["state"], item.key) == ("committed", "p1:review:r-1")
-            gate["lastModifiedTime"] = old_ms
-            gate.pop("activeReview", None)
-            entry["name"] = "another"
-            # once it ended, and nothing tells of it any more, it is asked for no more
-            assert items_of(service, "reviews", now - timedelta(days=1)) == []
+    with serving(answer) as server, scripted(held, tmp_path, server.url) as service:
+        list(all_of(service, "gates", None, now - timedelta(days=3)))
+        list(all_of(service, "reviews", None, now - timedelta(days=3)))
+        shown["reviews"] = [{**REVIEW, "status": "committed"}]
+        (item,) = items_of(service, "reviews", since)
+        assert (item.fields["state"], item.key) == ("committed", "p1:review:r-1")
+        gate["lastModifiedTime"] = old_ms
+        gate.pop("activeReview", None)
+        entry["name"] = "another"
+        # once it ended, and nothing tells of it any more, it is asked for no more
+        assert items_of(service, "reviews", now - timedelta(days=1)) == []
 
 
 def test_all_reviews_are_asked_for_each_time_where_that_is_set(own: Standing, tmp_path: Path) -> None:
-    for service in connected(own, tmp_path, all_reviews=True):
+    with connected(own, tmp_path, all_reviews=True) as service:
         whole = {item.key for item in items_of(service, "reviews")}
         assert {item.key for item in items_of(service, "reviews", LATER - timedelta(days=1))} == whole != set()
 
@@ -151,7 +150,7 @@ def test_where_the_service_keeps_no_history_each_state_we_saw_is_a_record_of_its
 
 def test_a_definition_that_is_listed_no_more_is_deleted_or_archived_there(own: Standing, tmp_path: Path) -> None:
     begin = datetime.now(UTC) - timedelta(hours=9)
-    for service in connected(own, tmp_path):
+    with connected(own, tmp_path) as service:
         read_all(service, None, begin)
         hidden, deleted = (str(one["id"]) for one in list(service.calls.definitions("experiments"))[:2])
         own.control("change", definitions=[{"kind": "experiments", "id": hidden, "members": {"status": "archived"}}])
@@ -190,18 +189,17 @@ def test_one_that_is_listed_no_more_and_not_shown_either_is_set_aside_and_the_re
             return told({"status": 400, "message": "g2 cannot be shown"}, 400)
         return told({"data": {"id": "p1"} if asked.path.endswith("/project") else gates})
 
-    with serving(answer) as server:
-        for service in scripted(held, tmp_path, server.url, kinds=["gates"]):
-            assert len(items_of(service, "gates")) == 2
-            del gates[1]
-            first, left = all_of(service, "gates", datetime.now(UTC))
-            assert isinstance(first, Item)
-            assert isinstance(left, FetchFailure)
-            assert (left.key, left.reason) == ("p1:gate:g2:listed-before", "g2 cannot be shown")
+    with serving(answer) as server, scripted(held, tmp_path, server.url, kinds=["gates"]) as service:
+        assert len(items_of(service, "gates")) == 2
+        del gates[1]
+        first, left = all_of(service, "gates", datetime.now(UTC))
+        assert isinstance(first, Item)
+        assert isinstance(left, FetchFailure)
+        assert (left.key, left.reason) == ("p1:gate:g2:listed-before", "g2 cannot be shown")
 
 
 def test_what_was_deleted_is_told_and_what_came_back_is_not(own: Standing, tmp_path: Path) -> None:
-    for service in connected(own, tmp_path):
+    with connected(own, tmp_path) as service:
         for name in ("borte for godt", "kom igjen"):
             write_calls.create(service.calls, "gates", {"name": name})
         first = datetime.now(UTC)
@@ -230,11 +228,10 @@ def test_one_that_came_back_under_its_name_is_not_told_to_be_deleted(held: Stand
         rows = {"project": {"id": "p1"}, "gates": [gate], "audit_logs": [entry]}
         return told({"data": rows.get(asked.path.rpartition("/")[2], [])})
 
-    with serving(answer) as server:
-        for service in scripted(held, tmp_path, server.url):
-            found = read_all(service, now - timedelta(days=3), now)
-            assert gone_of(found) == []
-            assert len(found) == 2  # the gate as it is, and the entry
+    with serving(answer) as server, scripted(held, tmp_path, server.url) as service:
+        found = read_all(service, now - timedelta(days=3), now)
+        assert gone_of(found) == []
+        assert len(found) == 2  # the gate as it is, and the entry
 
 
 def test_what_is_known_is_known_by_project_and_may_be_deleted(tmp_path: Path) -> None:

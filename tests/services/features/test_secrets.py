@@ -177,14 +177,13 @@ def test_a_service_that_repeats_the_key_in_any_answer_is_not_repeated(
         return Told(status, body.encode(), {"X-Echo": key, "Content-Type": "application/json", "Location": f"/{key}"})
 
     asked = [("gates", "get", "x"), ("gates", "create", "x"), ("gates", "check", "x"), ("segments", "list")]
-    with serving(answer) as server:
-        for service in scripted(held, tmp_path, server.url):
-            for words in asked:
-                try:
-                    told = repr(list(COMMANDS.run_on(service, words, {})))
-                except NoarkitError as fault:
-                    told = f"{fault} {fault!r} {fault.data}"
-                assert not [begin for begin in ("console-", "secret-") if begin in told], told
+    with serving(answer) as server, scripted(held, tmp_path, server.url) as service:
+        for words in asked:
+            try:
+                told = repr(list(COMMANDS.run_on(service, words, {})))
+            except NoarkitError as fault:
+                told = f"{fault} {fault!r} {fault.data}"
+            assert not [begin for begin in ("console-", "secret-") if begin in told], told
 
 
 def test_no_secret_is_on_the_line_of_a_process_that_works_for_a_run(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_tool_that_writes_takes_the_key_that_writes_and_the_leave_to(held: Sta
 
 def test_the_key_that_reads_is_shown_until_writing_is_switched_on(held: Standing, tmp_path: Path) -> None:
     for more, begin in (({}, "console-read"), ({"mcp_write": True}, "console-write")):
-        for service in connected(held, tmp_path, **more):
+        with connected(held, tmp_path, **more) as service:
             key = service.tools_client().credential
             assert key is not None
             assert [shown.startswith(begin) for shown in key.headers().values()] == [True]
@@ -104,7 +104,7 @@ def test_a_person_consents_to_the_tools_where_the_owner_lets_them(held: Standing
         assert "Get_List_of_Gates" in {tool.name for tool in tools.list_tools()}
         held.control("expire")
         assert tools.list_tools()  # the token is renewed
-    for service in connected(held, tmp_path, mcp_auth="oauth"):
+    with connected(held, tmp_path, mcp_auth="oauth") as service:
         assert service.introduce().tenant  # and the console goes by its key
     with pytest.raises(UsageFault):  # a key is all there is
         open_login(held.connection())

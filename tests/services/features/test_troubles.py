@@ -25,10 +25,8 @@ def test_a_page_that_comes_again_is_a_fault_and_a_foreign_next_page_is_not_follo
     def answer(asked: Asked) -> Told:
         return told({"data": [{"id": "g1"}], "pagination": {"nextPage": "https://elsewhere.example/x?page=2"}})
 
-    with serving(answer) as service:
-        for found in scripted(held, tmp_path, service.url):
-            with pytest.raises(ServiceStrange):
-                list(found.calls.definitions("gates"))
+    with serving(answer) as service, scripted(held, tmp_path, service.url) as found, pytest.raises(ServiceStrange):
+        list(found.calls.definitions("gates"))
     assert {asked.path for asked in service.asked} == {"/console/v1/gates"}
 
 
@@ -36,10 +34,8 @@ def test_a_list_that_is_shorter_than_it_says_is_a_fault(held: Standing, tmp_path
     def answer(asked: Asked) -> Told:
         return told({"data": [{"id": "g1"}], "pagination": {"nextPage": None, "totalItems": 2}})
 
-    with serving(answer) as service:
-        for found in scripted(held, tmp_path, service.url):
-            with pytest.raises(ServiceStrange):
-                list(found.calls.definitions("gates"))
+    with serving(answer) as service, scripted(held, tmp_path, service.url) as found, pytest.raises(ServiceStrange):
+        list(found.calls.definitions("gates"))
 
 
 def test_what_is_made_while_a_list_is_read_makes_no_fault(held: Standing, tmp_path: Path) -> None:
@@ -49,9 +45,8 @@ def test_what_is_made_while_a_list_is_read_makes_no_fault(held: Standing, tmp_pa
         more = "?page=2" if page == 1 else None
         return told({"data": rows, "pagination": {"nextPage": more, "totalItems": 2 + page}})
 
-    with serving(answer) as service:
-        for found in scripted(held, tmp_path, service.url):
-            assert [row["id"] for row in found.calls.definitions("gates")] == ["g1", "g2", "g3"]
+    with serving(answer) as service, scripted(held, tmp_path, service.url) as found:
+        assert [row["id"] for row in found.calls.definitions("gates")] == ["g1", "g2", "g3"]
 
 
 def test_what_is_deleted_while_a_list_is_read_hides_nothing_of_it(held: Standing, tmp_path: Path) -> None:
@@ -65,21 +60,22 @@ def test_what_is_deleted_while_a_list_is_read_hides_nothing_of_it(held: Standing
             gates.remove("g1")  # g3 slips to the page that was read
         return told({"data": rows, "pagination": {"nextPage": more, "totalItems": total}})
 
-    with serving(answer) as service:
-        for found in scripted(held, tmp_path, service.url):
-            assert [row["id"] for row in found.calls.definitions("gates")] == ["g1", "g2", "g4", "g3"]
+    with serving(answer) as service, scripted(held, tmp_path, service.url) as found:
+        assert [row["id"] for row in found.calls.definitions("gates")] == ["g1", "g2", "g4", "g3"]
 
 
 def test_versions_that_cannot_be_had_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
-    with standing("features", tmp_path, StandinSpec(15, limits=(), options={"audit": "0"})) as troubled:
-        for service in connected(troubled, tmp_path):
-            whole = len(items_of(service, "gates"))
-            first = next(service.calls.definitions("gates"))
-            troubled.control("trouble", path=f"/gates/{quote(str(first['id']))}", status=404, times=2)
-            found = all_of(service, "gates")
-            (lost,) = [one for one in found if isinstance(one, FetchFailure)]
-            assert lost.key == f"{service.tenant}:gate:{quote(str(first['id']))}:versions"
-            assert len(found) - 1 == whole - (int(str(first["version"])) - 1)
+    with (
+        standing("features", tmp_path, StandinSpec(15, limits=(), options={"audit": "0"})) as troubled,
+        connected(troubled, tmp_path) as service,
+    ):
+        whole = len(items_of(service, "gates"))
+        first = next(service.calls.definitions("gates"))
+        troubled.control("trouble", path=f"/gates/{quote(str(first['id']))}", status=404, times=2)
+        found = all_of(service, "gates")
+        (lost,) = [one for one in found if isinstance(one, FetchFailure)]
+        assert lost.key == f"{service.tenant}:gate:{quote(str(first['id']))}:versions"
+        assert len(found) - 1 == whole - (int(str(first["version"])) - 1)
 
 
 def test_a_definition_that_is_deleted_while_reviews_are_read_stops_nothing(held: Standing, features: Features) -> None:

@@ -63,7 +63,7 @@ def test_a_webhook_is_set_up_and_changes_are_told_signed_and_kept_once(held: Sta
 
         with serving(answer) as service:
             assert held.control("webhook", url=service.url + door.path)["verified"] is True
-            for made in connected(held, tmp_path):
+            with connected(held, tmp_path) as made:
                 write_calls.create(made.calls, "gates", {"name": "blaabaer_gate"})
                 assert came.wait(10)
                 write_calls.delete(made.calls, "gates", "blaabaer_gate")

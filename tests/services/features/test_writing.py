@@ -124,9 +124,8 @@ def test_an_event_is_told_with_the_servers_secret(held: Standing, features: Feat
     before = int(str(held.control("counts")["events"]))
     write_calls.send_event(features, "sendt", {"userID": "u1"}, 1, {"kilde": "prøve"})
     assert held.control("counts")["events"] == before + 1
-    for service in connected(held, tmp_path, http_api_url=""):
-        with pytest.raises(ConfigFault):
-            write_calls.send_event(service, "sendt", {})
+    with connected(held, tmp_path, http_api_url="") as service, pytest.raises(ConfigFault):
+        write_calls.send_event(service, "sendt", {})
 
 
 def test_a_creation_whose_answer_was_lost_is_looked_for_and_not_sent_again(held: Standing, tmp_path: Path) -> None:
@@ -138,9 +137,8 @@ def test_a_creation_whose_answer_was_lost_is_looked_for_and_not_sent_again(held:
             return Told(None)
         return told({"data": there, "pagination": {"nextPage": None}})
 
-    with serving(answer) as service:
-        for found in scripted(held, tmp_path, service.url):
-            assert write_calls.create(found.calls, "gates", {"name": "ny"})["id"] == "ny"
+    with serving(answer) as service, scripted(held, tmp_path, service.url) as found:
+        assert write_calls.create(found.calls, "gates", {"name": "ny"})["id"] == "ny"
     assert sum(asked.method == "POST" for asked in service.asked) == 1
 
 
@@ -148,7 +146,5 @@ def test_a_creation_that_never_came_about_is_told(held: Standing, tmp_path: Path
     def answer(asked: Asked) -> Told:
         return Told(None) if asked.method == "POST" else told({"data": []})
 
-    with serving(answer) as service:
-        for found in scripted(held, tmp_path, service.url):
-            with pytest.raises(ServiceAway):
-                write_calls.create(found.calls, "gates", {"name": "ny"})
+    with serving(answer) as service, scripted(held, tmp_path, service.url) as found, pytest.raises(ServiceAway):
+        write_calls.create(found.calls, "gates", {"name": "ny"})

@@ -161,9 +161,8 @@ def test_export_jobs_are_polled_through_all_their_states(tmp_path: Path, ends: s
 def test_a_job_that_never_ends_is_given_up(tmp_path: Path) -> None:
     with standing("spend", tmp_path, StandinSpec(60, limits=FREE)) as there:
         there.control("job", number=0, status="pending")
-        for service in connected(open_service, there, tmp_path):
-            with pytest.raises(ServiceBusy):
-                wait_for(service.calls, 2, str(next(service.calls.jobs(2))["id"]))
+        with connected(open_service, there, tmp_path) as service, pytest.raises(ServiceBusy):
+            wait_for(service.calls, 2, str(next(service.calls.jobs(2))["id"]))
 
 
 def test_jobs_and_their_items_are_shown_in_words(held: Standing) -> None:
@@ -179,7 +178,7 @@ def test_each_export_version_does_what_is_said_of_it(held: Standing, tmp_path: P
     """0 warns of its retirement, 1 works, 2 is the default; from 2 on all is kept that an item tells."""
     heard: list[Event] = []
     more = {} if version == 2 else {"export_version": version}
-    for service in connected(open_service, held, tmp_path, **more):
+    with connected(open_service, held, tmp_path, **more) as service:
         assert service.settings.export_version == version
         made = _manifests(service, heard)
         assert len(made) >= 2

@@ -48,7 +48,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 
 def item(held: Standing, folder: Path, one: str) -> Item:
     """One entry as it is archived."""
-    for service in connected(open_service, held, folder):
+    with connected(open_service, held, folder) as service:
         return next(
             each for each in all_of(service, "entries") if isinstance(each, Item) and each.key.endswith(ODD[one])
         )
@@ -88,7 +88,7 @@ def test_8_an_entry_of_a_family_nobody_knows_is_archived_as_it_is(held: Standing
 
 
 def test_7_an_address_that_expired_is_asked_for_once_more_and_no_oftener(held: Standing, tmp_path: Path) -> None:
-    for service in connected(open_service, held, tmp_path):
+    with connected(open_service, held, tmp_path) as service:
         content = next(one.contents[0] for one in all_of(service, "entries") if isinstance(one, Item) and one.contents)
         before = held.control("counts")["troubles_met"]
         held.control("trouble", path="/files/", status=403, times=2)
@@ -101,22 +101,24 @@ def test_7_an_address_that_expired_is_asked_for_once_more_and_no_oftener(held: S
 
 @pytest.mark.parametrize("life", ["-1", "86400"])
 def test_7_signed_addresses_really_end(tmp_path: Path, life: str) -> None:
-    with standing("spend", tmp_path, StandinSpec(8, limits=FREE, options={"url-life": life})) as there:
-        for service in connected(open_service, there, tmp_path):
-            found = (one.contents[0] for one in all_of(service, "entries") if isinstance(one, Item) and one.contents)
-            content = next(found)
-            if life == "86400":
-                with service.open(content) as source:
-                    assert source.read()
-            else:
-                with pytest.raises(ServiceDenied), service.open(content) as source:
-                    source.read()
+    with (
+        standing("spend", tmp_path, StandinSpec(8, limits=FREE, options={"url-life": life})) as there,
+        connected(open_service, there, tmp_path) as service,
+    ):
+        found = (one.contents[0] for one in all_of(service, "entries") if isinstance(one, Item) and one.contents)
+        content = next(found)
+        if life == "86400":
+            with service.open(content) as source:
+                assert source.read()
+        else:
+            with pytest.raises(ServiceDenied), service.open(content) as source:
+                source.read()
 
 
 def test_2_a_cursor_that_comes_again_is_a_fault(held: Standing, tmp_path: Path) -> None:
     again = told({"data": [{"id": "1"}], "pagination": {"hasNextPage": True, "endCursor": "A"}})
     with serving(one_after_another(again)) as other:
-        for service in connected(open_service, held, tmp_path):
+        with connected(open_service, held, tmp_path) as service:
             service.calls.client.base = other.url
             with pytest.raises(ServiceStrange):
                 list(service.calls.register("vendors"))
@@ -124,9 +126,11 @@ def test_2_a_cursor_that_comes_again_is_a_fault(held: Standing, tmp_path: Path) 
 
 
 def test_1_a_refusal_is_told_by_its_type_and_message(held: Standing, tmp_path: Path) -> None:
-    with serving(one_after_another(told({"type": "VALIDATION_FAILED", "message": "nei"}, 400))) as other:
-        for service in connected(open_service, held, tmp_path):
-            service.calls.client.base = other.url
-            with pytest.raises(ServiceRefused) as caught:
-                service.calls.introspect()
-            assert caught.value.data["why"] == "VALIDATION_FAILED: nei"
+    with (
+        serving(one_after_another(told({"type": "VALIDATION_FAILED", "message": "nei"}, 400))) as other,
+        connected(open_service, held, tmp_path) as service,
+    ):
+        service.calls.client.base = other.url
+        with pytest.raises(ServiceRefused) as caught:
+            service.calls.introspect()
+        assert caught.value.data["why"] == "VALIDATION_FAILED: nei"

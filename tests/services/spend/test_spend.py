@@ -36,7 +36,8 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 @pytest.fixture
 def spend(held: Standing, tmp_path: Path) -> Iterator[Spend]:
     """A connection of its own, by a key that does not change."""
-    yield from connected(open_service, held, tmp_path)
+    with connected(open_service, held, tmp_path) as service:
+        yield service
 
 
 def test_entries_that_are_final_come_once_with_their_receipts(spend: Spend) -> None:
@@ -81,7 +82,7 @@ def test_codes_stand_with_their_names(spend: Spend) -> None:
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3])
 def test_export_jobs_are_read_in_every_version_and_never_started(held: Standing, tmp_path: Path, version: int) -> None:
-    for service in connected(open_service, held, tmp_path, export_version=version):
+    with connected(open_service, held, tmp_path, export_version=version) as service:
         items = [one for one in all_of(service, "jobs") if isinstance(one, Item)]
         assert {str(item.fields["status"]) for item in items} <= {"completed", "completed_with_errors", "failed"}
         assert bool(service.introduce().remarks) == (version == 0)
@@ -95,9 +96,11 @@ def test_items_tell_what_became_of_them_and_the_oldest_versions_keep_three_membe
     held: Standing, tmp_path: Path
 ) -> None:
     for version, kept in ((1, {"accountingEntryId", "status", "failureReason"}), (3, None)):
-        for service in connected(open_service, held, tmp_path / str(version), export_version=version):
+        with connected(open_service, held, tmp_path / str(version), export_version=version) as service:
             (*_, item) = (one for one in all_of(service, "jobs") if isinstance(one, Item))
-            for one in json.loads(item.generated[1].data)["items"]:
+            entries = json.loads(item.generated[1].data)["items"]
+            assert entries
+            for one in entries:
                 assert kept is None or set(one) == kept
                 assert one["accountingEntryId"]
 
@@ -111,7 +114,7 @@ def test_registers_are_snapshots_of_a_year_and_employees_are_codes_alone(spend: 
 
 
 def test_accounts_are_archived_and_tag_groups_take_their_three_members(held: Standing, tmp_path: Path) -> None:
-    for service in connected(open_service, held, tmp_path):
+    with connected(open_service, held, tmp_path) as service:
         account = write_calls.create(service.calls, "accounts", {"code": "9999", "name": "Prøve"})
         assert (account["archived"], account["externalId"]) == (False, "9999")
         assert write_calls.archive(service.calls, "accounts", str(account["id"]))["archived"] is True
@@ -138,7 +141,7 @@ def test_an_api_key_is_a_user_name_without_a_password(tmp_path: Path) -> None:
 
 
 def test_a_refresh_token_is_good_once_and_the_next_is_kept_first(held: Standing, tmp_path: Path) -> None:
-    for service in connected(open_service, held, tmp_path):
+    with connected(open_service, held, tmp_path) as service:
         service.introduce()
         for _ in range(3):
             held.control("expire")
@@ -151,7 +154,7 @@ def test_a_refresh_token_is_good_once_and_the_next_is_kept_first(held: Standing,
 
 
 def test_an_answer_lost_while_renewing_asks_for_consent_plainly(held: Standing, tmp_path: Path) -> None:
-    for service in connected(open_service, held, tmp_path):
+    with connected(open_service, held, tmp_path) as service:
         held.control("trouble", path="/oauth/token", status=599)
         with pytest.raises(Exception, match="F35"):
             service.introduce()
@@ -166,7 +169,7 @@ def test_what_was_granted_in_one_environment_never_reaches_another(held: Standin
         heard.append(asked)
         return told({"error": "invalid_grant"}, 400)
 
-    for service in connected(open_service, held, tmp_path):
+    with connected(open_service, held, tmp_path) as service:
         service.introduce()
         token = service.calls.client.credential.headers()["Authorization"]  # type: ignore[union-attr]  # it has one
         with serving(other) as production:
@@ -261,7 +264,7 @@ def taken(items: list[ServiceItem]) -> set[str]:
 def test_an_entry_settled_long_ago_is_taken_once_an_export_took_it(tmp_path: Path) -> None:
     with standing("spend", tmp_path, StandinSpec(5, limits=FREE)) as there:
         there.control("change", entries=[{"id": LATE, **LONG_AGO}, {"id": OTHER, **LONG_AGO}])
-        for service in connected(open_service, there, tmp_path):
+        with connected(open_service, there, tmp_path) as service:
             first = read(service, None)
             assert not {LATE, OTHER} & taken(first)
             shelf = service.again()["entries"]
@@ -280,7 +283,7 @@ def test_a_long_shelf_is_compared_with_what_is_not_exported_yet(tmp_path: Path) 
     ids = [f"00000000-0000-4000-9000-{number:012d}" for number in range(130)]
     with standing("spend", tmp_path, StandinSpec(5, limits=FREE)) as there:
         there.control("change", entries=[{"id": one, **LONG_AGO} for one in ids])
-        for service in connected(open_service, there, tmp_path):
+        with connected(open_service, there, tmp_path) as service:
             read(service, None)
             shelf = service.again()["entries"]
             there.control("change", entries=[{"id": ids[7], "exportStatus": "EXPORTED"}])
@@ -292,10 +295,12 @@ def test_a_long_shelf_is_compared_with_what_is_not_exported_yet(tmp_path: Path) 
 
 
 def test_an_entry_that_is_gone_leaves_the_shelf(tmp_path: Path) -> None:
-    with standing("spend", tmp_path, StandinSpec(5, limits=FREE)) as there:
-        for service in connected(open_service, there, tmp_path):
-            assert read(service, datetime.now(UTC), (LATE,)) == []
-            assert service.again()["entries"] == ()
+    with (
+        standing("spend", tmp_path, StandinSpec(5, limits=FREE)) as there,
+        connected(open_service, there, tmp_path) as service,
+    ):
+        assert read(service, datetime.now(UTC), (LATE,)) == []
+        assert service.again()["entries"] == ()
 
 
 def test_what_is_left_out_is_told_with_its_reason(spend: Spend) -> None:
@@ -306,15 +311,17 @@ def test_what_is_left_out_is_told_with_its_reason(spend: Spend) -> None:
 def test_a_register_that_we_are_not_let_into_is_set_aside_and_the_rest_is_read(tmp_path: Path) -> None:
     scopes = "accounting-entries:read companies:read users:read tax-codes:read tag-groups:read export-jobs:read"
     heard: list[Event] = []
-    with standing("spend", tmp_path, StandinSpec(12, limits=FREE, options={"scopes": scopes})) as there:
-        for service in connected(open_service, there, tmp_path):
-            assert service.introduce().account
-            found = all_of(service, "registers")
-            assert [one.key.split(":")[2] for one in found if isinstance(one, FetchFailure)] == ["vendors", "accounts"]
-            assert len([one for one in found if isinstance(one, Item)]) == 5
-            stream = next(one for one in service.streams() if one.name == "entries")
-            entries = list(service.items(stream, Window(None, LATER), heard.append))
-            assert len(taken(entries)) >= 12
+    with (
+        standing("spend", tmp_path, StandinSpec(12, limits=FREE, options={"scopes": scopes})) as there,
+        connected(open_service, there, tmp_path) as service,
+    ):
+        assert service.introduce().account
+        found = all_of(service, "registers")
+        assert [one.key.split(":")[2] for one in found if isinstance(one, FetchFailure)] == ["vendors", "accounts"]
+        assert len([one for one in found if isinstance(one, Item)]) == 5
+        stream = next(one for one in service.streams() if one.name == "entries")
+        entries = list(service.items(stream, Window(None, LATER), heard.append))
+        assert len(taken(entries)) >= 12
     assert {event.data["key"] for event in heard if event.name == "remark"} == {"vendors", "accounts"}
 
 

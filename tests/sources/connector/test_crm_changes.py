@@ -31,7 +31,7 @@ class Loaded:
         self.archive = f"embedded:{folder / 'archive'}"
         self.told: list[Event] = []
         self.load("first")
-        for crm in connected(open_service, held, folder / "other"):
+        with connected(open_service, held, folder / "other") as crm:
             deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
             self.deal = next(row for row in deals if not str(row["Stage"]).startswith("Closed"))
         self.held.control("change", module="Deals", put=[{"id": self.deal["id"], **CHANGED}])

@@ -86,12 +86,14 @@ def test_documents_have_a_type_and_records_a_date_of_their_own(extracted: Extrac
 
 
 def test_what_a_person_reads_stands_before_the_data(extracted: Extracted) -> None:
+    assert list(extracted.all("registrering"))
     for record in extracted.all("registrering"):
         formats = [str(one.text) for one in record.iterfind(".//n:dokumentobjekt/n:format", SPACE)]
         assert formats[0] != "json", record.findtext("n:tittel", namespaces=SPACE)
 
 
 def test_versions_of_a_definition_stand_oldest_first(extracted: Extracted) -> None:
+    assert list(extracted.all("mappe"))
     for folder in extracted.all("mappe"):
         titles = [str(one.text) for one in folder.iterfind("n:registrering/n:tittel", SPACE)]
         numbers = [int(found[1]) for title in titles if (found := re.search(r", versjon (\d+)$", title))]
@@ -99,6 +101,7 @@ def test_versions_of_a_definition_stand_oldest_first(extracted: Extracted) -> No
 
 
 def test_each_record_can_be_read_without_the_service(extracted: Extracted) -> None:
+    assert list(extracted.all("registrering"))
     for record in extracted.all("registrering"):
         formats = {str(one.text) for one in record.iterfind(".//n:dokumentobjekt/n:format", SPACE)}
         assert formats - {"json"}, record.findtext("n:tittel", namespaces=SPACE)

@@ -1,0 +1,70 @@
+"""The map of the house, noarkit/README.md and its picture, shows what is there: no room less, no path that is gone."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from lxml import etree
+
+from noarkit.manual.markdown import anchor
+from scripts.draw_map import PICTURE, README, ROOT, drawing, rooms
+from tests.test_layers import APART, HEIGHT, LAYERS
+
+PACKAGE = ROOT / "noarkit"
+TEXT = README.read_text("utf-8")
+
+
+def test_every_room_on_disk_is_on_the_map_and_no_other() -> None:
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    modules = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    assert len(folders) > 15
+    assert rooms().keys() == folders | modules | {"standin"}
+
+
+def test_the_tables_go_from_top_to_bottom_in_the_order_of_imports() -> None:
+    heights = [HEIGHT[name] for name in rooms() if name not in APART]
+    assert len(heights) == sum(map(len, LAYERS))
+    assert [pair for pair in pairwise(heights) if pair[0] < pair[1]] == []
+
+
+def test_every_path_on_the_map_is_there() -> None:
+    named = re.findall(r"`([\w./-]+(?:/|\.py|\.toml|\.md))`", TEXT) + re.findall(
+        r"`((?:scripts|tests)/[\w./-]+)`", TEXT
+    )
+    # files that a user has, folders that every form or service has, and what lies apart
+    paths = {path for path in named if path not in {"rules/", "source/", "rules.toml", "standin/"}}
+    assert len(paths) > 50
+    assert [path for path in sorted(paths) if not (PACKAGE / path).exists() and not (ROOT / path).exists()] == []
+
+
+def test_links_of_the_map_lead_to_files_and_headings() -> None:
+    links = re.findall(r"\]\(([^)#]+)#?([^)]*)\)", TEXT)
+    assert len(links) > 4
+    for target, place in links:
+        page = PACKAGE / target
+        assert page.is_file(), target
+        headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.M) if place else []
+        assert not place or place in map(anchor, headings)
+
+
+def test_names_in_the_life_of_a_chunk_are_those_of_the_journal() -> None:
+    journal = (PACKAGE / "loading" / "journal.py").read_text("utf-8")
+    (states,) = re.findall(r"^States of a chunk: (.+?)\. ", journal, re.M)
+    table = re.findall(
+        r"^\| ([a-z ]+?)(?:, with a time)? \| .* \| .* \|$", TEXT.split("## The life of a chunk")[1], re.M
+    )
+    told = set(re.findall(r"planned|intent|done|in_doubt|refused", states))
+    assert len(told) == 5
+    assert told <= {name.replace(" ", "_") for name in table}
+
+
+def test_the_picture_is_what_the_script_draws() -> None:
+    assert PICTURE.read_text("utf-8") == drawing(), "scripts/draw-map draws it again"
+
+
+def test_the_picture_shows_every_room_and_refers_to_nothing_outside() -> None:
+    root = etree.fromstring(PICTURE.read_bytes())
+    shown = {str(node.text) for node in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert rooms().keys() <= shown
+    assert not re.search(r"href|url\((?!#)|@import|<script|<image", PICTURE.read_text("utf-8"))
