@@ -93,7 +93,9 @@ before = state()
 told.append(journey("run-1", place="more"))
 noarkit.close("run-1")
 with noarkit.Archive("embedded:archive") as archive:
-    told.append(sum(1 for _ in archive.find("Basisregistrering")))
+    told.append(archive.count("Basisregistrering"))
+    json.dumps([noarkit.status("run-1").to_dict(), [str(path) for path in noarkit.report("run-1")]])
+noarkit.retry("run-1")
 noarkit.extract("extract", noarkit.ExtractOptions(), archive="embedded:archive")
 noarkit.convert("extract", "sip", form="eark-sip")
 told.append([noarkit.validate("extract").valid, noarkit.validate("sip").valid])
@@ -104,6 +106,7 @@ for call in (lambda: noarkit.plan("files", "run-1"), lambda: noarkit.scan("nowhe
         call()
     except noarkit.NoarkitError as fault:
         told.append(fault.code)
+        assert str(fault) and fault.code in str(fault)
 after = state()
 told.append({name: [before[name], after[name]] for name in before if before[name] != after[name]})
 print(json.dumps(told))

@@ -29,10 +29,15 @@ def validate(
 ) -> ValidateResult:
     """Validates the package in a folder or archive file by the rules of its form; returns the report.
 
-    `schemas` is a folder with the official schemas; without it our own are used. Dates after `today` are findings.
-    `form` is the form whose rules are applied, whatever else the package looks like.
+    Options:
+        schemas: a folder with the official schemas; without it our own are used.
+        today: the day after which dates are findings; without it the day of the call.
+        limits: the most bytes, members and nesting of an archive file.
+        form: the form whose rules are applied, whatever else the package looks like.
+        listener: is called with each event.
+
     Raises `SourceGone` where the path does not exist, `PackageFault` where there is no package of a known form, and
-    what `safe` refuses; `UsageFault` for a sealed bundle, which is verified when it is taken in.
+    `HostileInput` for what is refused as unsafe; `UsageFault` for a sealed bundle, which is verified by `receive`.
     """
     path = Path(package)
     require_existing(str(path))
