@@ -27,10 +27,10 @@ OF_THE_PACKAGE = {
     "model/formats.py",
     "model/metamodel.py",
     "server/code_lists.py",
-    "validate/eark/codes.py",
-    "validate/eark/media.py",
-    "validate/findings.py",
-    "validate/noark5/values.py",
+    "forms/eark/rules/codes.py",
+    "forms/eark/rules/media.py",
+    "forms/findings.py",
+    "forms/noark5/rules/values.py",
     "words/texts.py",
 }
 LONG = 200_000

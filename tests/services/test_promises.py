@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parent.parent
-CRM, SPEND, TOOLS, INBOX = "connectors/crm", "connectors/spend", "connectors/mcp", "connectors/inbox"
+CRM, SPEND, TOOLS, INBOX = "services/crm", "services/spend", "services/mcp", "services/inbox"
 
 # one line for each promise, however long
 # ruff: noqa: E501
 INTERFACE = {
     "CRM: OAuth 2.0, the token behind a prefix": f"{CRM}/test_crm.py::test_a_token_is_shown_with_the_prefix_of_the_service_and_lives_an_hour",
     "CRM: the prefix is configurable": f"{CRM}/test_interface.py::test_the_prefix_of_the_token_is_a_setting",
-    "CRM: tokens of 3600 s are refreshed": "connectors/test_access.py::test_a_token_is_renewed_before_it_ends_and_the_new_pair_is_on_disk_first",
+    "CRM: tokens of 3600 s are refreshed": "services/test_access.py::test_a_token_is_renewed_before_it_ends_and_the_new_pair_is_on_disk_first",
     "CRM: GET settings/modules": f"{CRM}/test_crm.py::test_modules_are_listed_and_those_that_hold_cases_are_read",
     "CRM: records of any standard, custom or inventory module": f"{CRM}/test_interface.py::test_records_of_any_standard_custom_and_inventory_module_are_read",
     "CRM: related inventory records": f"{CRM}/test_interface.py::test_related_inventory_records_hang_on_their_deal",
@@ -48,7 +48,7 @@ INTERFACE = {
     "spend: staging tokens never reach production": f"{SPEND}/test_spend.py::test_what_was_granted_in_one_environment_never_reaches_another",
 }
 RULES = {
-    "1 200 with an error on the token call": "connectors/test_access.py::test_success_is_a_token_not_a_status",
+    "1 200 with an error on the token call": "services/test_access.py::test_success_is_a_token_not_a_status",
     "1 204 on a list, 304": f"{CRM}/test_rules.py::test_1_204_on_a_list_is_an_empty_list_and_304_is_nothing_new",
     "1 204 on a download": f"{CRM}/test_crm.py::test_an_attachment_that_is_gone_is_no_empty_file",
     "1 207 mixed": f"{CRM}/test_crm.py::test_writes_go_by_the_hundred_and_each_record_has_its_result",
@@ -56,7 +56,7 @@ RULES = {
     "2 expired token": f"{CRM}/test_troubles.py::test_an_expired_page_token_begins_the_list_anew_and_no_record_comes_twice",
     "2 repeated token, more records without a token": f"{CRM}/test_rules.py::test_2_a_list_that_does_not_get_on_is_a_fault",
     "2 more records with empty data": f"{CRM}/test_rules.py::test_2_more_records_is_true_with_empty_or_known_data_and_a_new_token_each_time",
-    "3 429 with seconds, date, none, negative, huge": "connectors/test_client.py::test_busy_waits_as_it_is_told_and_sends_again_even_what_changes_things",
+    "3 429 with seconds, date, none, negative, huge": "services/test_client.py::test_busy_waits_as_it_is_told_and_sends_again_even_what_changes_things",
     "3 token throttle as 400": f"{CRM}/test_rules.py::test_3_a_token_service_that_is_throttled_with_400_is_waited_for",
     "4 concurrent 401s cause one refresh": f"{CRM}/test_crm.py::test_eight_threads_with_a_dead_token_renew_it_once",
     "4 rotating refresh, crash before the save": f"{SPEND}/test_spend.py::test_an_answer_lost_while_renewing_asks_for_consent_plainly",
@@ -71,7 +71,7 @@ RULES = {
     "6 webhook: missing token": f"{INBOX}/test_inbox.py::test_a_channel_is_known_by_its_token",
     "6 the vectors of signatures": f"{INBOX}/test_inbox.py::test_the_standard_vectors_are_proven",
     "7 signed address expired": f"{SPEND}/test_rules.py::test_7_an_address_that_expired_is_asked_for_once_more_and_no_oftener",
-    "7 redirect to another host without Authorization": "connectors/test_client.py::test_a_download_follows_but_carries_no_key_elsewhere",
+    "7 redirect to another host without Authorization": "services/test_client.py::test_a_download_follows_but_carries_no_key_elsewhere",
     "8 JPY, ISK, KWD, negative refund": f"{SPEND}/test_rules.py::test_8_amounts_have_the_exponent_of_their_currency_and_a_refund_is_negative",
     "8 null user": f"{SPEND}/test_rules.py::test_8_an_entry_without_a_user_or_supplier_is_archived",
     "8 unknown family": f"{SPEND}/test_rules.py::test_8_an_entry_of_a_family_nobody_knows_is_archived_as_it_is",
@@ -81,11 +81,11 @@ RULES = {
 }
 ENDURED = {
     "tokens expiring": f"{CRM}/test_troubles.py::test_tokens_that_end_in_the_middle_of_a_plan_are_renewed_once_each",
-    "refresh racing in 8 threads": "connectors/test_access.py::test_eight_threads_renew_once",
-    "refresh racing in processes": "connectors/test_access.py::test_processes_share_a_rotating_pair",
+    "refresh racing in 8 threads": "services/test_access.py::test_eight_threads_renew_once",
+    "refresh racing in processes": "services/test_access.py::test_processes_share_a_rotating_pair",
     "429 storms": f"{CRM}/test_troubles.py::test_a_storm_of_429_in_a_plan_costs_time_and_nothing_else",
     "floods of 10,000 hostile posts": f"{INBOX}/test_flood.py::test_a_flood_of_hostile_messages_gives_no_5xx_and_good_ones_among_them_are_kept_once",
-    "no secret in any output": "connectors/test_canary.py::test_no_secret_is_told_or_written_anywhere_but_in_its_keep",
+    "no secret in any output": "services/test_canary.py::test_no_secret_is_told_or_written_anywhere_but_in_its_keep",
     "samples/crm": "test_samples_crm.py::test_the_walk_ends_well_and_each_run_takes_what_it_should",
     "samples/spend": "test_samples_spend.py::test_the_walk_ends_well_and_each_run_takes_what_it_should",
     "noarkit mcp": "assistant/test_mcp.py::test_an_assistant_scans_validates_and_compares_below_a_root_and_is_shown_nothing_else",
