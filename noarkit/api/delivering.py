@@ -265,7 +265,8 @@ def _form_named(kind: str | None) -> Form | None:
     """The form that the kind of a source names."""
     if kind is None:
         return None
-    match = next((form for form in FORMS_OF_PLACES if form == ("plain" if kind == "files" else kind)), None)
+    is_plain = kind in ("files", "addml")  # a delivery of flat files is files to whoever packs it
+    match = next((form for form in FORMS_OF_PLACES if form == ("plain" if is_plain else kind)), None)
     if match is None:
         raise UsageFault(what="bad-value", where=kind)
     return match

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from noarkit.errors import PackageFault, SourceGone, TooLarge, UsageFault
 from noarkit.events import Listener, ignore_event
+from noarkit.forms.addml import KIND as ADDML
+from noarkit.forms.addml import find_addml, reopen_addml
 from noarkit.forms.bagit.source import KIND as BAG
 from noarkit.forms.bagit.source import BagSource
 from noarkit.forms.bagit.spec import PAYLOAD
@@ -126,6 +128,8 @@ def reopen(identity: SourceIdentity) -> Source:
         return reopen_database(identity)
     if identity.kind == SIARD:
         return reopen_siard(identity)
+    if identity.kind == ADDML:
+        return reopen_addml(identity)
     if identity.kind == EARK:
         return reopen_eark(identity)
     if identity.kind == BAG:
@@ -167,6 +171,8 @@ def find_package(
         return None  # one file that is packed, like any other
     if detection.form == "bagit":
         return _in_bag(detection.root, depth, emit, limits)
+    if depth == 0 and detection.form in ("plain", "noark5") and (addml := find_addml(str(detection.root))) is not None:
+        return addml
     if detection.form == "siard":
         return find_siard(where)
     if detection.form == "dias":
@@ -249,5 +255,6 @@ PLACES: Mapping[str, Callable[[str, UnpackLimits], Source | None]] = {
     "dias": find_dias,
     "bagit": lambda where, limits: _in_bag(Path(where), 0, limits=limits),
     "siard": lambda where, _: find_siard(where),
+    "addml": lambda where, _: find_addml(where),
 }
 """What a path can be said to be, whatever it looks like, and what reads it then."""

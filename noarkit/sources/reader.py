@@ -38,7 +38,7 @@ from noarkit.records import ContentStream, Source, SourceIdentity, SourceItem, S
 from noarkit.safe.digest import Readable
 
 GROUP = "noarkit.sources"
-OUR_NAMES = frozenset({*SERVICES, "bag", "database", "dias", "eark", "embedded", "files", "noark5", "siard"})
+OUR_NAMES = frozenset({*SERVICES, "addml", "bag", "database", "dias", "eark", "embedded", "files", "noark5", "siard"})
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,39}")
 _TELL_EVERY = 10_000
