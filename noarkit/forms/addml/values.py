@@ -45,7 +45,8 @@ def declared_type(field_type: FieldType) -> str:
 
 
 def reader_of(field_type: FieldType, *, fixed: bool) -> Convert:
-    """What makes a value of a field's text. In files of `fixed` positions what fills a field up is taken off first.
+    """What makes a value of a field's text. In files of `fixed` positions what fills a field up is taken off first, and
+    a blank field has no value.
 
     Raises `UnfitValue` where the text is none and our database could take it for another.
     """
@@ -60,7 +61,7 @@ def reader_of(field_type: FieldType, *, fixed: bool) -> Convert:
         if plain in nulls:
             return None
         if textual:
-            return plain
+            return plain if plain or not fixed else None
         plain = plain.strip()
         if not plain or plain in nulls:
             return None
