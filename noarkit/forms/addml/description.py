@@ -5,6 +5,7 @@ Elements are taken by their local names, so that documents of 8.2 and 8.3 read a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -22,8 +23,9 @@ from noarkit.forms.addml.model import (
     Layout,
     RecordType,
 )
-from noarkit.forms.form_markers import head_of, root_of
+from noarkit.forms.form_markers import HEAD_BYTES, root_of
 from noarkit.safe import xml
+from noarkit.safe.paths import open_inside, open_without_trace
 
 _STRUCTURE = "arkivstruktur.xml"
 _MOST_DOCUMENTS = 50
@@ -36,7 +38,7 @@ def find_description(folder: Path) -> Path | None:
     try:
         found = _description_in(folder)
         if found is None:
-            entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+            entries = [entry for entry in entries_of(folder) if not entry.name.startswith(".")]
             if len(entries) == 1 and entries[0].is_dir() and not entries[0].is_symlink():
                 found = _description_in(entries[0])
     except OSError:
@@ -44,9 +46,22 @@ def find_description(folder: Path) -> Path | None:
     return found
 
 
+def entries_of(folder: Path) -> list[Path]:
+    """What a folder holds, by name; it is not touched by being looked at."""
+    try:
+        descriptor = open_without_trace(folder.resolve())
+    except PermissionError:
+        return sorted(folder.iterdir())  # a system that opens no folders, or the fault that this one tells
+    try:
+        return [folder / name for name in sorted(os.listdir(descriptor))]  # noqa: PTH208  # by its descriptor
+    finally:
+        os.close(descriptor)
+
+
 def read_description(path: Path) -> Description:
     """What the document says of flat files. Raises `PackageFault` and `UnsafeXml` for one that cannot be read."""
-    root = xml.parse(path)
+    with open_inside(path.parent, path.name) as file:
+        root = xml.parse(file)
     files: list[FlatFile] = []
     definitions: dict[str, FileDefinition] = {}
     for flat_files in (part for data_set in _children(root, "dataset") for part in _children(data_set, "flatFiles")):
@@ -67,7 +82,7 @@ def read_description(path: Path) -> Description:
 def _description_in(folder: Path) -> Path | None:
     if (folder / _STRUCTURE).exists():
         return None
-    documents = sorted(entry for entry in folder.iterdir() if entry.suffix.lower() == ".xml" and entry.is_file())
+    documents = [entry for entry in entries_of(folder) if entry.suffix.lower() == ".xml" and entry.is_file()]
     found = [path for path in documents[:_MOST_DOCUMENTS] if _describes_files(path)]
     usual = [path for path in found if path.name.lower() == spec.USUAL_NAME]
     return usual[0] if usual else found[0] if len(found) == 1 else None
@@ -75,15 +90,14 @@ def _description_in(folder: Path) -> Path | None:
 
 def _describes_files(path: Path) -> bool:
     """True for ADDML that has flat files."""
-    if root_of(head_of(path)) != spec.ROOT:
-        return False
     try:
-        for _, element in xml.stream(path, ("start",), limits=xml.SMALL):
-            if _local(element) == "flatFiles":
-                return True
-    except (PackageFault, HostileInput):
+        with open_inside(path.parent, path.name) as file:
+            if root_of(file.read(HEAD_BYTES)) != spec.ROOT:
+                return False
+            file.seek(0)
+            return any(_local(element) == "flatFiles" for _, element in xml.stream(file, ("start",), limits=xml.SMALL))
+    except (PackageFault, HostileInput, OSError):
         return False  # the file stays a file
-    return False
 
 
 def _definition(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Mapping
 
 NAMESPACE = "http://www.arkivverket.no/standarder/addml"
@@ -30,6 +31,8 @@ _ESCAPES = (("\\r", "\r"), ("\\n", "\n"), ("\\t", "\t"))
 # ISO 646-NO, the 7-bit set of older systems
 _NORWEGIAN_ASCII = {ord(written): meant for written, meant in zip("[\\]{|}", "ÆØÅæøå", strict=True)}
 _NORWEGIAN_NAMES = frozenset({"iso646no", "iso646no1", "ns45511", "norsk7bit"})
+# Python knows more codecs than there are character sets: compression, escapes, names of hosts
+_PLAIN_CODECS = re.compile(r"ascii|cp\d+|iso8859-\d+|utf-(?:8|16|32)(?:-[bl]e)?|mac-\w+|koi8-\w|latin.*|hp-roman8")
 _CHARSETS: Mapping[str, str] = {
     "ansi": "cp1252",
     "windows1252": "cp1252",
@@ -67,6 +70,7 @@ def charset_of(name: str) -> tuple[str, Mapping[int, str]] | None:
     if plain in _CHARSETS:
         return _CHARSETS[plain], {}
     try:
-        return codecs.lookup(name.partition(":")[0].strip()).name, {}
+        codec = codecs.lookup(name.partition(":")[0].strip()).name
     except (LookupError, ValueError):
         return None
+    return (codec, {}) if _PLAIN_CODECS.fullmatch(codec) else None

@@ -15,6 +15,7 @@ from pathlib import Path
 from noarkit.errors import ItemMalformed, ItemVanished, NoarkitError, PackageFault
 from noarkit.events import Event, Listener
 from noarkit.forms.addml import spec
+from noarkit.forms.addml.description import entries_of
 from noarkit.forms.addml.losses import Loss, LossWriter, losses_of
 from noarkit.forms.addml.model import Description, FileDefinition, FlatFile, RecordType
 from noarkit.forms.addml.read import BrokenRecord, FlatRecord, HeaderRecord, read_records, why_unreadable
@@ -48,10 +49,12 @@ class Place:
             parts = checked_parts(path)
         except NoarkitError:
             return None
-        folders = [base, *sorted(entry for entry in base.iterdir() if entry.is_dir() and not entry.is_symlink())]
-        matches = [match for folder in folders if (match := _entry_below(folder, parts)) is not None]
-        at_its_place = matches[:1] if matches and _entry_below(base, parts) is not None else matches
-        return at_its_place[0].relative_to(self.root).as_posix() if len(at_its_place) == 1 else None
+        match = _entry_below(base, parts)
+        if match is None:
+            folders = [entry for entry in entries_of(base) if entry.is_dir() and not entry.is_symlink()]
+            matches = [entry for folder in folders if (entry := _entry_below(folder, parts)) is not None]
+            match = matches[0] if len(matches) == 1 else None
+        return None if match is None else match.relative_to(self.root).as_posix()
 
     def key_of(self, name: str) -> str:
         """The key of a file in the tree."""
@@ -310,7 +313,7 @@ def _entry_below(folder: Path, parts: Sequence[str]) -> Path | None:
     for part in parts:
         if not at.is_dir():
             return None
-        matches = [entry for entry in at.iterdir() if entry.name.lower() == part.lower()]
+        matches = [entry for entry in entries_of(at) if entry.name.lower() == part.lower()]
         if len(matches) != 1:
             return None
         at = matches[0]

@@ -147,7 +147,8 @@ def test_character_sets_by_the_names_they_are_given(name: str, data: bytes, text
 
 
 def test_unknown_sets_and_separators() -> None:
-    assert spec.charset_of("EBCDIC-norsk") is None
+    assert [spec.charset_of(name) for name in ("EBCDIC-norsk", "hex", "zlib", "idna", "punycode", "")] == [None] * 6
+    assert spec.charset_of("ISO_8859-15") == ("iso8859-15", {})
     assert [spec.separator_of(name) for name in ("CRLF", "lf", "TAB", "\\t", "\t", " ; ", "|")] == [
         *("\r\n", "\n", "\t", "\t", "\t", ";", "|")
     ]

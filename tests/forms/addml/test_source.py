@@ -182,6 +182,41 @@ def test_it_is_found_under_another_name_and_in_the_one_folder_there_is(tmp_path:
     assert "indre/DATA/sak.dat" in skipped(source)
 
 
+def test_it_is_found_behind_a_link_and_beside_documents_that_nobody_can_read(tmp_path: Path) -> None:
+    place = delivery(tmp_path / "d")
+    (place / "a.xml").symlink_to("/etc/hostname")
+    (place / "b.xml").write_text("<addml><dataset><flat")
+    (place / "c.xml").write_text('<!DOCTYPE addml [<!ENTITY e "e">]><addml><dataset><flatFiles/></dataset></addml>')
+    (tmp_path / "lenke").symlink_to("d")
+    assert "SAK:S1" in records(open_source(str(tmp_path / "lenke")))
+
+
+def test_two_descriptions_are_no_delivery_but_the_usual_name_counts(tmp_path: Path) -> None:
+    place = delivery(tmp_path / "d")
+    (place / "annen.xml").write_bytes((place / "addml.xml").read_bytes())
+    assert find_addml(str(place)) is not None
+    (place / "addml.xml").rename(place / "enda en.xml")
+    assert find_addml(str(place)) is None
+
+
+def test_names_of_tables_that_mean_something_else_here_are_changed(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    names = ("file", "FILE", "sqlite_x")
+    columns = (Column("a"), Column("A"), Column("row_number"))
+    text = description(
+        [flat_file(name, f"{at}.csv", name) for at, name in enumerate(names)],
+        [definition(name, record("r", columns)) for name in names],
+        [layout(DELIMITED, "UTF-8")],
+    )
+    (tmp_path / "d/addml.xml").write_bytes(text)
+    for at in range(len(names)):
+        (tmp_path / f"d/{at}.csv").write_text("1;2;3\r\n", newline="")
+    source = open_source(str(tmp_path / "d"))
+    found = {key: item for key, item in records(source).items() if item.kind != "file"}
+    assert set(found) == {"file_:1", "FILE__:1", "_sqlite_x:1"}
+    assert dict(found["file_:1"].fields) == {"row_number_": 1, "a": "1", "A_": "2", "row_number": "3"}
+
+
 def test_a_delivery_that_was_replaced_is_not_what_was_planned(tmp_path: Path) -> None:
     place = delivery(tmp_path / "d")
     source = open_source(str(place))
