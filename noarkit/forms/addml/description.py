@@ -27,7 +27,7 @@ from noarkit.forms.form_markers import HEAD_BYTES, root_of
 from noarkit.safe import xml
 from noarkit.safe.paths import open_inside, open_without_trace
 
-_STRUCTURE = "arkivstruktur.xml"
+_STRUCTURES = ("arkivstruktur.xml", "content/arkivstruktur.xml")
 _MOST_DOCUMENTS = 50
 """So many XML documents of a folder are looked at; a description stands among few."""
 
@@ -80,7 +80,7 @@ def read_description(path: Path) -> Description:
 
 
 def _description_in(folder: Path) -> Path | None:
-    if (folder / _STRUCTURE).exists():
+    if any((folder / name).exists() for name in _STRUCTURES):
         return None
     documents = [entry for entry in entries_of(folder) if entry.suffix.lower() == ".xml" and entry.is_file()]
     found = [path for path in documents[:_MOST_DOCUMENTS] if _describes_files(path)]

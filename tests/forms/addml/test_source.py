@@ -165,8 +165,18 @@ def test_a_definition_that_is_not_understood_leaves_its_file_as_it_lies(tmp_path
 
 def test_what_is_no_such_delivery_stays_what_it_was(tmp_path: Path) -> None:
     place = delivery(tmp_path / "d")
-    (place / "arkivstruktur.xml").write_text("<arkiv/>")
+    (place / "content").mkdir()
+    for name in ("content/arkivstruktur.xml", "arkivstruktur.xml"):
+        (place / name).write_text("<arkiv/>")
+        assert find_addml(str(place)) is None
+        (place / name).unlink()
+    (place / "arkivuttrekk.xml").write_text('<addml xmlns="http://www.arkivverket.no/standarder/addml"/>')
+    assert open_source(str(place)).identity.kind == "addml"
+    (place / "addml.xml").unlink()
     assert find_addml(str(place)) is None
+    (place / "arkivuttrekk.xml").unlink()
+    delivery(tmp_path / "again")
+    (tmp_path / "again/addml.xml").rename(place / "addml.xml")
     (tmp_path / "other").mkdir()
     assert find_addml(str(tmp_path / "other")) is None
     (tmp_path / "other/addml.xml").write_text("<addml><dataset/></addml>")
@@ -277,6 +287,37 @@ def test_a_delivery_is_planned_ingested_and_verified(
     assert set(rows.values()) <= {"mapped", "skipped"} and rows["BREV:1"] == "mapped"
     assert types["Saksmappe"] == 3 and types["Dokumentversjon"] == 4  # two letters, the paper, the description
     assert states["DATA/brev.dat"] == states["DATA/brev/1.txt"] == "skipped"
+
+
+def test_a_recipe_of_the_database_plans_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    delivery(tmp_path / "d")
+    text = open_source("d").default_recipe().replace('kind = "addml"', 'kind = "database"')
+    Path("r.toml").write_text(text)
+    assert main(["plan", "d", "--recipe", "r.toml", "-o", "plan"], {}) == 0
+    without = text[: text.index("# What lies beside the tables")]
+    Path("r.toml").write_text(without)
+    assert main(["plan", "d", "--recipe", "r.toml", "-o", "rows"], {}) == 3
+    assert "les meg.txt" in Path("rows/set-aside.csv").read_text("utf-8-sig")  # it has no rule, which is told
+
+
+def test_damage_is_refused_on_the_command_line_and_taken_by_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    delivery(tmp_path / "d", wrong=True)
+    assert main(["plan", "d", "-o", "plan"], {}) == 4
+    assert main(["plan", "d", "-o", "taken", "--despite-damage"], {}) == 0
+    assert "checksum" in Path("taken/skipped.csv").read_text("utf-8-sig")
+    assert main(["ingest", "taken", "--archive", "embedded:arkiv"], {}) == 0
+
+
+def test_in_a_bag_and_as_plain_files_it_stays_the_files_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    delivery(tmp_path / "d")
+    assert main(["convert", "d", "--as", "bagit", "-o", "bag"], {}) == 0
+    assert open_source("bag").identity.kind == "bag"
+    assert "DATA/sak.dat" in records(open_source("d", "files"))
 
 
 def test_a_broken_line_makes_a_plan_end_with_three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
