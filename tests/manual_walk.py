@@ -10,6 +10,7 @@ import sqlite3
 from pathlib import Path
 
 from noarkit.cli.main import main
+from tests.forms.addml.deliveries import delivery
 
 MAIL = """From: Kari <kari@example.org>
 To: Arkivet <post@fjord.kommune.no>
@@ -23,7 +24,8 @@ Når blir den brøytet?
 
 
 def lay_out(place: Path) -> None:
-    """The folder `case-files` and the database `cases.db`."""
+    """The folder `case-files`, the database `cases.db`, and `flat-files` with their description."""
+    delivery(place / "flat-files")
     for case, letter in (("2019-0001 Vei", "a letter"), ("2019-0002 Skole", "another letter")):
         (place / "case-files" / case).mkdir(parents=True)
         (place / "case-files" / case / f"{letter}.txt").write_text(f"{letter} of {case}", "utf-8")

@@ -13,7 +13,7 @@ from noarkit.extraction.databases import convert_database
 from noarkit.extraction.facts import own_facts
 from noarkit.forms.package_form import PLAIN, FormName
 from noarkit.forms.recognition import detect_form
-from noarkit.forms.registry import FILES, known_forms
+from noarkit.forms.registry import FILES, FLAT_FILES, known_forms
 from noarkit.forms.validation import validate
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.paths import require_existing
@@ -79,7 +79,7 @@ def _form_named(kind: str | None) -> FormName | None:
         return None
     if kind not in known_forms().source_kinds:
         raise UsageFault(what="bad-value", where=kind)
-    return PLAIN if kind == FILES else kind
+    return PLAIN if kind in (FILES, FLAT_FILES) else kind
 
 
 def _refuse_damaged(source: Path, options: ConvertOptions, emit: Listener) -> str:

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from noarkit.errors import PackageFault, SourceGone, TooLarge, UsageFault
 from noarkit.events import Listener, ignore_event
+from noarkit.forms.addml import find_addml, reopen_addml
 from noarkit.forms.noark5.source import find_extract
-from noarkit.forms.package_form import SourcePlace
+from noarkit.forms.package_form import PLAIN, SourcePlace
 from noarkit.forms.recognition import detect_form
-from noarkit.forms.registry import FILES, known_forms
+from noarkit.forms.registry import FILES, FLAT_FILES, known_forms
 from noarkit.forms.sealed.read import refuse_sealed
 from noarkit.records import OpenSource, Source, SourceIdentity
 from noarkit.safe.paths import missing_path_fault
@@ -34,6 +35,8 @@ Finder = Callable[[str], Source | None]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _DEFAULT_POLICY = FilePolicy()
+# ADDML describes the documents of an extract too: only its flat files make a place a delivery of tables
+_AROUND_FLAT_FILES = (PLAIN, "noark5")
 
 
 def opener(finders: Iterable[Finder]) -> OpenSource:
@@ -105,6 +108,8 @@ def _find_kind(kind: str, where: str, limits: UnpackLimits = LIMITS) -> Source |
     form = known_forms().find(kind)
     if kind == FILES:
         source = file_finder()(where)
+    elif kind == FLAT_FILES:
+        source = find_addml(where)
     else:
         source = form.find_source(SourcePlace(where, limits=limits)) if form is not None else None
     if source is None:
@@ -116,6 +121,8 @@ def reopen(identity: SourceIdentity) -> Source:
     """The source that a plan was made from, with the same policies. Raises `SourceGone`, `UsageFault`."""
     if identity.kind == DATABASE:
         return reopen_database(identity)
+    if identity.kind == FLAT_FILES:
+        return reopen_addml(identity)
     if identity.kind != FILES:
         form = known_forms().form_of_source(identity.kind)
         return reopen_reader(identity) if form is None else form.reopen(identity)
@@ -148,6 +155,8 @@ def find_package(
         if _holds_files(path):
             raise  # it would be one file, and nobody would be told of those it holds
         return None  # one file that is packed, like any other
+    if depth == 0 and detection.form in _AROUND_FLAT_FILES and (flat := find_addml(str(detection.root))) is not None:
+        return flat
     form = known_forms().find(detection.form)
     return None if form is None else form.find_source(SourcePlace(where, detection, limits, emit, depth))
 

@@ -20,6 +20,8 @@ from noarkit.words.texts import LANGUAGES, add_words, texts
 
 GROUP = "noarkit.forms"
 FILES = "files"
+FLAT_FILES = "addml"
+"""What `--source-kind` calls flat files that ADDML describes: read as tables, packed as files."""
 """What `--source-kind` calls what has no form."""
 
 # in the order in which people are told of them
@@ -32,7 +34,7 @@ OUR_FORMS = (
 )
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,39}")
-_NOT_FORMS = frozenset({PLAIN, FILES, "database", "embedded", "sqlite"})
+_NOT_FORMS = frozenset({PLAIN, FILES, "database", "embedded", "sqlite", FLAT_FILES})
 _KIND_ORDER: tuple[ProductKind, ...] = ("package", "extract", "database")
 
 
@@ -51,7 +53,7 @@ class FormRegistry:
         self.loss_rules = frozenset(code for form in self.forms for code in form.loss_rules)
         self.rule_ids = tuple(form.rule_ids for form in self.forms if form.rule_ids is not None)
         self.false_alarms = frozenset(code for form in self.forms for code in form.false_alarms)
-        self.source_kinds = (FILES, *self._by_name)
+        self.source_kinds = (FILES, *self._by_name, FLAT_FILES)
 
     def find(self, name: FormName) -> PackageForm | None:
         """The form of that name; None for `plain`, and for what is none."""

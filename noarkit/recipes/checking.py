@@ -18,8 +18,8 @@ from noarkit.recipes.mapper import MISFIT, Mapper
 from noarkit.records import SourceRecord
 
 CodeLists = Mapping[str, Collection[str]]
-_SAME_RECORDS = {"siard": "database"}
-"""An archived database is planned by the recipe of the live one."""
+_SAME_RECORDS = {"siard": "database", "addml": "database"}
+"""A database that was archived, or delivered as files, is planned by the recipe of the live one."""
 
 
 def check(

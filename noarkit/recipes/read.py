@@ -164,7 +164,10 @@ def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) ->
     top.check_keys("source", "target", "personal_data", "skip", "codes", "formats", "defaults", "map")
     source = top.table("source")
     kinds = source.texts("kind")
-    shaped = (*(_OF_DATABASES if "database" in kinds else ()), *(_OF_FILES if "files" in kinds else ()))
+    shaped = (
+        *(_OF_DATABASES if {"database", "addml"}.intersection(kinds) else ()),
+        *(_OF_FILES if "files" in kinds else ()),
+    )
     shaped += (*_OF_DATABASES, _OF_PACKAGES) if "eark" in kinds else ()
     source.check_keys("kind", *shaped)
     target = _target(top.table("target"))

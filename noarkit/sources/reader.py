@@ -38,7 +38,7 @@ from noarkit.safe.digest import Readable
 from noarkit.services.registry import BUILT_IN
 
 GROUP = "noarkit.sources"
-OUR_NAMES = frozenset({*BUILT_IN, "bag", "database", "dias", "eark", "embedded", "files", "noark5", "siard"})
+OUR_NAMES = frozenset({*BUILT_IN, "addml", "bag", "database", "dias", "eark", "embedded", "files", "noark5", "siard"})
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,39}")
 _TELL_EVERY = 10_000

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
+from tests.forms.addml.deliveries import delivery
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +87,17 @@ def test_every_file_of_an_eark_package_is_carried_or_skipped_by_name(tail: str) 
     found = planned(f"pakke{tail}")
     assert set(found) == set(names)
     assert {key for key, state in found.items() if state == "skipped"} == {one for one in names if ".xsd" in one}
+
+
+def test_every_file_of_a_delivery_of_flat_files_is_carried_or_skipped_by_name() -> None:
+    delivery(Path("uttrekk"))
+    found = planned("uttrekk")
+    rows = {key for key in found if ":" in key}
+    assert rows == {f"SAK:S{number}" for number in (1, 2, 3)} | {f"BREV:{number}" for number in (1, 2, 3)}
+    assert set(found) - rows - {"SAK#DATO"} == set(below(Path("uttrekk")))
+    files = {key: state for key, state in found.items() if key not in rows}
+    assert {key for key, state in files.items() if state == "mapped"} == {"addml.xml", "les meg.txt"}
+    assert set(files.values()) == {"mapped", "skipped"}
 
 
 def test_a_packed_bag_with_a_folder_beside_it_is_refused_and_never_becomes_an_empty_package(

@@ -15,6 +15,7 @@ import pytest
 
 from noarkit.errors import ItemChanged, ItemVanished, SourceGone
 from noarkit.events import ignore_event
+from noarkit.forms.addml.source import AddmlSource
 from noarkit.forms.dias.source import DiasSource
 from noarkit.forms.eark.source import EarkSource
 from noarkit.forms.eark.write.package import EarkFile, EarkOrder, Representation, make_eark
@@ -22,6 +23,7 @@ from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.records import Groundwork, Source, SourceRecord
 from noarkit.sources.files import FilePolicy, FileTree
 from samples.packages.dias import good_dias
+from tests.forms.addml.deliveries import CASE_LINES, delivery
 
 MAIL = (
     b"From: Kari <kari@example.no>\r\nTo: Ola <ola@example.no>\r\nSubject: Hei\r\nMessage-ID: <%d@example.no>\r\n"
@@ -107,6 +109,16 @@ def _eark(place: Path) -> dict[str, bytes]:
     return {**own, "::documentation/les.txt": b"les", **_descriptions(place / "root", own)}
 
 
+def _flat_files(place: Path) -> dict[str, bytes]:
+    delivery(place / "root", cases=(*CASE_LINES, "S4;kort"))
+    names = ("addml.xml", "les meg.txt", "DATA/brev/1.txt", "DATA/brev/2.txt")
+    return {f"file:{name}": (place / "root" / name).read_bytes() for name in names}
+
+
+def _below_root(place: Path, content: Content) -> Path:
+    return place / "root" / content.locator.removeprefix("file:")
+
+
 def _dias(place: Path) -> dict[str, bytes]:
     held = {"a.txt": b"en", "sak/b.bin": os.urandom(300_000), "tom": b""}
     draft = good_dias("SIP", held)
@@ -134,6 +146,7 @@ CASES = (
     Case("mailbox", _mailbox, _files(FilePolicy(mail="parts")), _behind),
     Case("E-ARK package", _eark, lambda place: EarkSource(place / "root"), _in_package),
     Case("DIAS package", _dias, lambda place: DiasSource(place / "root"), _in_package),
+    Case("flat files", _flat_files, lambda place: AddmlSource(place / "root"), _below_root),
     Case("leading register", _register, _files(FilePolicy(lead="liste.csv")), _behind),
 )
 

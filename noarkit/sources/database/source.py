@@ -123,14 +123,15 @@ class DatabaseSource:
         """The proposal: tables differ too much for one recipe to fit them all."""
         return self.proposal(ignore_event)
 
-    def proposal(self, emit: Listener) -> str:
-        """A recipe fitted to tables, keys, and what their columns hold."""
+    def proposal(self, emit: Listener, *, here: Path | None = None) -> str:
+        """A recipe fitted to tables, keys, and what their columns hold. Files that columns name are looked for from
+        `here`, too."""
         from noarkit.sources.database.profile import profile
         from noarkit.sources.database.proposal import propose
 
         with closing(self._pool.new_session()) as session:
             schema = self._schema(session)
-            return propose(self.address, schema, profile(session, schema, emit))
+            return propose(self.address, schema, profile(session, schema, emit), here)
 
     def profile(self, emit: Listener) -> Mapping[str, object]:
         """What a scan tells of tables, keys, relations and columns, as plain JSON values."""
