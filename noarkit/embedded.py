@@ -123,9 +123,9 @@ def keep_services() -> Iterator[None]:
 
 def starter_codes() -> dict[str, frozenset[str]]:
     """The codes of each code list in an archive that is yet to be made."""
-    from noarkit.server import code_lists
+    from noarkit.server import starter_codes as lists
 
-    return code_lists.starter_codes()
+    return lists.starter_codes()
 
 
 def open_embedded(
@@ -166,7 +166,7 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def _join(data_dir: Path, client_id: str) -> EmbeddedArchive | None:
-    from noarkit.server.run import SERVING_FILE
+    from noarkit.server import SERVING_FILE
 
     try:
         serving = json.loads((data_dir / SERVING_FILE).read_text("utf-8"))

@@ -15,3 +15,6 @@ The client is tested against it, so it must be able to disagree: it shares only 
     areas       uploads downloads code_lists business_metadata access fulltext logs bulk
     fault_script  the test-only script of faults
 """
+
+SERVING_FILE = "serving.json"
+"""The file of the data folder that says, while the service runs, where and by whom it is served."""

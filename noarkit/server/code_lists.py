@@ -6,14 +6,13 @@ A list has the name of the fields that use it; the metamodel decides which lists
 from __future__ import annotations
 
 import sqlite3
-import tomllib
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 
 from noarkit.model import CodeList, metamodel
 from noarkit.server.calling import Call, Route
 from noarkit.server.rights import LIST_REGISTER, value_node
 from noarkit.server.schema import table_name
+from noarkit.server.starter_codes import own_codes
 from noarkit.server.wire import Answer, Refusal
 
 EDIT_PERMISSION = "Edit list values"
@@ -30,17 +29,9 @@ def statements() -> Iterator[str]:
     for name, code_list in metamodel().code_lists.items():
         for code in code_list.codes:
             yield _insert(name, code.code, code.name)
-    for name, codes in _starter_codes().items():
+    for name, codes in own_codes().items():
         for code_name in codes:
             yield _insert(name, *code_name)
-
-
-def starter_codes() -> dict[str, frozenset[str]]:
-    """The codes of each list in a new archive, by the name of the list; a list without any is there too."""
-    codes = {name: {code.code for code in code_list.codes} for name, code_list in metamodel().code_lists.items()}
-    for name, rows in _starter_codes().items():
-        codes[name] |= {row[0] for row in rows}
-    return {name: frozenset(values) for name, values in codes.items()}
 
 
 def routes() -> list[Route]:
@@ -168,10 +159,6 @@ def _is_used(db: sqlite3.Connection, type_name: str, field_name: str, code: str)
 def _value_payload(code: str, name: str, description: str | None, authority: str | None) -> Value:
     optional = {"description": description, "authority": authority}
     return {"code": code, "name": name} | {key: text for key, text in optional.items() if text is not None}
-
-
-def _starter_codes() -> dict[str, list[list[str]]]:
-    return tomllib.loads(files("noarkit.server").joinpath("starter-codes.toml").read_text("utf-8"))
 
 
 def _insert(list_name: str, code: str, name: str, authority: str | None = None) -> str:

@@ -23,6 +23,7 @@ from noarkit.errors import ConfigFault
 from noarkit.safe import atomic, tls
 from noarkit.safe.connections import LOOP
 from noarkit.safe.locks import claimed
+from noarkit.server import SERVING_FILE
 from noarkit.server.areas import all_routes, open_service
 from noarkit.server.asgi import ArchiveApp, Streaming
 from noarkit.server.connection import ArchiveConnection
@@ -33,7 +34,6 @@ from noarkit.server.service import Service
 from noarkit.server.uploads import UploadCall
 
 LOGGER = logging.getLogger("noarkit.server")
-SERVING_FILE = "serving.json"
 LOG_FILE = "server.log"
 CLIENTS_FILE = "clients.toml"
 

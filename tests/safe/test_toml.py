@@ -26,7 +26,7 @@ DOOR = "safe/toml.py"
 OF_THE_PACKAGE = {
     "model/formats.py",
     "model/metamodel.py",
-    "server/code_lists.py",
+    "server/starter_codes.py",
     "forms/eark/rules/codes.py",
     "forms/eark/rules/media.py",
     "forms/findings.py",
