@@ -128,6 +128,9 @@ class _Filler:
                 self._aside(file.name, ItemMalformed.code, "addml-undefined")
         for name in self._tables:
             self._fill_definition(self._description.definitions[name])
+        for file in self._description.files:
+            if file.definition not in self._tables:
+                self._check_file(file)
 
     def _define(self, definition: FileDefinition, names: set[str]) -> None:
         why = why_unreadable(definition)
@@ -189,6 +192,19 @@ class _Filler:
         if file.record_count is not None and file.record_count != count:
             data = {"planned": file.record_count, "found": count}
             self._aside(f"{key}#records", ItemMalformed.code, "addml-record-count", data)
+
+    def _check_file(self, file: FlatFile) -> None:
+        """Holds a file that is no table to its checksum."""
+        name, algorithm = self._place.name_of(file.path), spec.HASHES.get(file.algorithm, "")
+        if name is None:
+            self._aside(file.path, ItemVanished.code, "addml-not-there")
+        elif file.checksum and algorithm:
+            with open_inside(self._place.root, name) as source:
+                reader = HashingReader(source, algorithm)
+                for _ in reader:
+                    pass
+            if reader.hexdigest() != file.checksum:
+                self._losses.write(Loss("damage", self._place.key_of(name)))
 
     def _read_file(self, definition: FileDefinition, tables: list[Table], source: Readable, key: str) -> int:
         """The records of one file; how many there were, broken ones too."""
