@@ -36,11 +36,12 @@ def find_description(folder: Path) -> Path | None:
     """The description of a delivery in a folder, or in the one folder that it holds; None where there is none, or where
     nobody can say which of several it is."""
     try:
-        found = _description_in(folder)
+        entries = entries_of(folder)
+        found = _description_in(folder, entries)
         if found is None:
-            entries = [entry for entry in entries_of(folder) if not entry.name.startswith(".")]
-            if len(entries) == 1 and entries[0].is_dir() and not entries[0].is_symlink():
-                found = _description_in(entries[0])
+            inner = [entry for entry in entries if not entry.name.startswith(".")]
+            if len(inner) == 1 and inner[0].is_dir() and not inner[0].is_symlink():
+                found = _description_in(inner[0], entries_of(inner[0]))
     except OSError:
         return None  # it is told by who reads it
     return found
@@ -79,10 +80,10 @@ def read_description(path: Path) -> Description:
     return Description(tuple(files), definitions)
 
 
-def _description_in(folder: Path) -> Path | None:
+def _description_in(folder: Path, entries: list[Path]) -> Path | None:
     if any((folder / name).exists() for name in _STRUCTURES):
         return None
-    documents = [entry for entry in entries_of(folder) if entry.suffix.lower() == ".xml" and entry.is_file()]
+    documents = [entry for entry in entries if entry.suffix.lower() == ".xml" and entry.is_file()]
     found = [path for path in documents[:_MOST_DOCUMENTS] if _describes_files(path)]
     usual = [path for path in found if path.name.lower() == spec.USUAL_NAME]
     return usual[0] if usual else found[0] if len(found) == 1 else None

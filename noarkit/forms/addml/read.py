@@ -73,9 +73,7 @@ def why_unreadable(definition: FileDefinition) -> str:
             return "addml-repeating" if record_type.repeats else "addml-incomplete"
         if any(field.type.packing for field in record_type.fields):
             return "addml-packed"
-        if not layout.delimiter and any(field.start is None or field.length is None for field in record_type.fields):
-            return "addml-undefined"
-        if not layout.delimiter and record_length(record_type) <= 0:
+        if not layout.delimiter and not _has_places(record_type):
             return "addml-undefined"
     places = [_identifier_index(record, definition.identifier) for record in definition.record_types]
     return "addml-undefined" if len(places) > 1 and None in places else ""
@@ -100,14 +98,17 @@ def _parted(lines: _Lines, definition: FileDefinition) -> Iterator[RecordItem]:
     """Records with a separator between them."""
     layout = definition.layout
     headers = max(record_type.header_lines for record_type in definition.record_types)
-    split = _Delimited(lines, layout).split if layout is not None and layout.delimiter else None
+    delimited = _Delimited(lines, layout) if layout is not None and layout.delimiter else None
     chooser = _TypeChooser(definition)
     for text in lines:
         line = lines.number
         if line <= headers:
             yield HeaderRecord(line)
-        elif split is not None:
-            yield chooser.of_values(split(text), line)
+        elif delimited is not None:
+            item = chooser.of_values(delimited.split(text), line)
+            if isinstance(item, BrokenRecord):
+                delimited.give_back()  # each of the lines is judged by itself
+            yield item
         else:
             yield chooser.of_positions(text, line)
 
@@ -116,6 +117,15 @@ def record_length(record_type: RecordType) -> int:
     """How many characters a record of fixed positions has."""
     ends = [(field.start or 0) + (field.length or 0) for field in record_type.fields]
     return record_type.length if record_type.length is not None else max(ends)
+
+
+def _has_places(record_type: RecordType) -> bool:
+    """True where every field has a place that a record can have."""
+    known = all(
+        field.start is not None and field.start >= 0 and field.length is not None and field.length > 0
+        for field in record_type.fields
+    )
+    return known and 0 < record_length(record_type) <= MOST_CHARACTERS
 
 
 class _TooLong(Exception):
@@ -196,11 +206,10 @@ class _Delimited:
         self._text = ""
 
     def split(self, text: str) -> list[str] | None:
-        """The fields of a record that begins with this line; None where a quote is not closed as it should be, and the
-        next lines are judged by themselves."""
+        """The fields of a record that begins with this line; None where a quote is not closed as it should be."""
+        self._text, self._consumed = text, []
         if not self._quote or self._quote not in text:
             return text.split(self._delimiter)
-        self._text, self._consumed = text, []
         values: list[str] = []
         at = 0
         while True:
@@ -211,13 +220,17 @@ class _Delimited:
                 value, end = self._quoted(at + len(self._quote))
                 is_delimited = value is not None and self._text.startswith(self._delimiter, end)
                 if value is None or (not is_delimited and end < len(self._text)):
-                    self._lines.put_back(self._consumed)
                     return None
                 values.append(value)
                 end = end if is_delimited else -1
             if end < 0:
                 return values
             at = end + len(self._delimiter)
+
+    def give_back(self) -> None:
+        """Has the lines come again that the last record took besides its first."""
+        self._lines.put_back(self._consumed)
+        self._consumed = []
 
     def _quoted(self, at: int) -> tuple[str | None, int]:
         """The value behind an opening quote, and where it ends; None where it does not."""

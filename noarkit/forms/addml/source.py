@@ -38,6 +38,7 @@ _LOCATOR = f"{FILE_KIND}:"
 _COPY = "addml-"
 _OF_TABLE = "a file of a table: its records are rows"
 _OF_TABLE_DAMAGED = "a file of a table, taken although its checksum is another"
+_DAMAGED = "a file taken although its checksum is another"
 _OF_ROW = "a document of a row"
 _FILE_RULE = """
 # What lies beside the tables: the description itself, papers of the delivery.
@@ -145,18 +146,8 @@ class AddmlSource:
         """
         database = self._read(emit)
         copy = Path(database.address.file)
-        of_tables: dict[str, str] = {}
-        for loss in read_losses(copy):
-            if loss.outcome == "aside":
-                yield SetAside(loss.key, loss.code, loss.data)
-            elif loss.outcome == "skip":
-                yield Skipped(loss.key, loss.code)
-            elif loss.outcome == "file":
-                of_tables.setdefault(loss.key, _OF_TABLE)
-            elif self._despite:
-                of_tables[loss.key] = _OF_TABLE_DAMAGED
-            else:
-                raise PackageFault(where=f"{self.path}/{loss.key}", why="damaged-source", detail="ADDML checksum")
+        of_tables = self._files_of_tables(copy)
+        yield from _left_out(copy, of_tables)
         with closing(SeenInDatabase()) as documents:
             for item in database.records(emit):
                 if isinstance(item, SourceRecord) and item.contents:
@@ -164,6 +155,18 @@ class AddmlSource:
                 yield item
             for item in self._tree.records(emit):
                 yield self._file_item(item, of_tables, documents)
+
+    def _files_of_tables(self, copy: Path) -> dict[str, str]:
+        """Why each file of a table is no record, by its key. Raises `PackageFault` for another checksum."""
+        reasons: dict[str, str] = {}
+        for loss in read_losses(copy):
+            if loss.outcome == "damage" and not self._despite:
+                raise PackageFault(where=f"{self.path}/{loss.key}", why="damaged-source", detail="ADDML checksum")
+            if loss.outcome == "file":
+                reasons.setdefault(loss.key, _OF_TABLE)
+            elif loss.outcome == "damage" and loss.key in reasons:
+                reasons[loss.key] = _OF_TABLE_DAMAGED
+        return reasons
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """Opens a document by its locator. Raises `ItemVanished`, `ItemChanged`, `SourceGone`."""
@@ -249,6 +252,24 @@ class AddmlSource:
             folder = self._home / f"{_COPY}{key.hexdigest()}"
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder / f"{self.path.name or KIND}.db"  # what a proposal calls the system is what the folder is called
+
+
+def _left_out(copy: Path, of_tables: Mapping[str, str]) -> Iterator[SetAside | Skipped]:
+    """What could not be read, each under a key of its own."""
+    with closing(SeenInDatabase()) as seen:
+        for loss in read_losses(copy):
+            key = loss.key if loss.outcome != "damage" else f"{loss.key}#checksum"
+            if loss.outcome == "file" or (loss.outcome == "damage" and loss.key in of_tables):
+                continue
+            number = 1
+            unique = key
+            while not seen.first(unique):  # a file that the description names twice
+                number += 1
+                unique = f"{key}-{number}"
+            if loss.outcome == "aside":
+                yield SetAside(unique, loss.code, {**loss.data, "key": unique})
+            else:
+                yield Skipped(unique, loss.code or _DAMAGED)
 
 
 class _Temporary:

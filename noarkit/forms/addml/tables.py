@@ -5,10 +5,11 @@ A table whose primary key is missing, empty somewhere or held twice has the numb
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -128,6 +129,9 @@ class _Filler:
                 self._aside(file.name, ItemMalformed.code, "addml-undefined")
         for name in self._tables:
             self._fill_definition(self._description.definitions[name])
+        for file in self._description.files:
+            if file.definition not in self._tables:
+                self._check_file(file)
 
     def _define(self, definition: FileDefinition, names: set[str]) -> None:
         why = why_unreadable(definition)
@@ -175,20 +179,41 @@ class _Filler:
         algorithm = spec.HASHES.get(file.algorithm, "") if file.checksum else ""
         if file.checksum and not algorithm:
             self._aside(f"{key}#checksum", ItemMalformed.code, "addml-unknown-checksum")
-        try:
-            with open_inside(self._place.root, name) as source:
-                reader = HashingReader(source, algorithm or "sha256")
-                count = self._read_file(definition, tables, reader, key)
-                for _ in reader:
-                    pass  # the checksum is of the whole file
-        except OSError as error:
-            raise PackageFault(where=str(self._place.root / name), why="unreadable", detail=str(error)) from error
+        with self._opened(name) as source:
+            reader = HashingReader(source, algorithm or "sha256")
+            count = self._read_file(definition, tables, reader, key)
+            for _ in reader:
+                pass  # the checksum is of the whole file
         self._losses.write(Loss("file", key))
         if algorithm and reader.hexdigest() != file.checksum:
             self._losses.write(Loss("damage", key))
         if file.record_count is not None and file.record_count != count:
             data = {"planned": file.record_count, "found": count}
             self._aside(f"{key}#records", ItemMalformed.code, "addml-record-count", data)
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[Readable]:
+        """A file of the delivery. Raises `PackageFault` where it cannot be read."""
+        try:
+            with open_inside(self._place.root, name) as source:
+                yield source
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise  # it is the disk of the copy that is full
+            raise PackageFault(where=str(self._place.root / name), why="unreadable", detail=str(error)) from error
+
+    def _check_file(self, file: FlatFile) -> None:
+        """Holds a file that is no table to its checksum."""
+        name, algorithm = self._place.name_of(file.path), spec.HASHES.get(file.algorithm, "")
+        if name is None:
+            self._aside(file.path, ItemVanished.code, "addml-not-there")
+        elif file.checksum and algorithm:
+            with self._opened(name) as source:
+                reader = HashingReader(source, algorithm)
+                for _ in reader:
+                    pass
+            if reader.hexdigest() != file.checksum:
+                self._losses.write(Loss("damage", self._place.key_of(name)))
 
     def _read_file(self, definition: FileDefinition, tables: list[Table], source: Readable, key: str) -> int:
         """The records of one file; how many there were, broken ones too."""
@@ -199,7 +224,7 @@ class _Filler:
                 continue
             count += 1
             if isinstance(item, BrokenRecord):
-                self._aside(f"{key}#{item.line}", ItemMalformed.code, item.why, {"line": item.line})
+                self._aside(f"{key}#{item.line}", ItemMalformed.code, item.why)
                 continue
             table = tables[item.type_index]
             table.count += 1
@@ -214,17 +239,19 @@ class _Filler:
     def _row(self, table: Table, record: FlatRecord, key: str) -> tuple[object, ...] | None:
         values: list[object] = [] if table.is_keyed else [table.count]
         fields = table.record_type.fields
+        kept: list[str] = []
         for column, described, read, text in zip(table.columns, fields, table.readers, record.values, strict=True):
             try:
                 value = read(text)
             except UnfitValue:
-                data = {"line": record.line, "field": described.name}
+                data = {"field": described.name}
                 self._aside(f"{key}#{record.line}", ItemMalformed.code, "addml-unfit", data)
                 return None
             if isinstance(value, KeptText):
-                table.kept.add(column)
+                kept.append(column)
                 value = str(value)
             values.append(value)
+        table.kept.update(kept)
         return tuple(values)
 
     def _insert(self, table: Table) -> None:

@@ -97,6 +97,16 @@ def test_a_quote_that_is_never_closed_costs_one_line() -> None:
     assert [type(item) for item in found] == [FlatRecord, BrokenRecord, FlatRecord]
 
 
+def test_lines_that_a_broken_record_would_swallow_are_read_by_themselves() -> None:
+    found = items(b'"open;c\r\nd;e\r\nf";g;h\r\ni;j\r\n', delimited(2))
+    assert [(item.line, getattr(item, "why", "")) for item in found] == [
+        (1, "addml-field-count"),
+        (2, ""),
+        (3, "addml-field-count"),
+        (4, ""),
+    ]
+
+
 def test_bytes_of_no_character_break_their_record_alone() -> None:
     found = items(b"a;b\r\n\xe5;c\r\nd;e\r\n", delimited(2))
     assert [getattr(item, "why", "") for item in found] == ["", "addml-charset", ""]
@@ -238,6 +248,8 @@ def test_definitions_that_cannot_be_read_say_why() -> None:
         why_unreadable(FileDefinition("d", layout, (record_type, record_type), identifier="nei")),
         why_unreadable(FileDefinition("d", Layout("x", "", "\n", ";"), (record_type,))),
         why_unreadable(FileDefinition("d", Layout("x", "ascii", "\n"), (without,))),
+        why_unreadable(positions(5, -3)),
+        why_unreadable(positions(900_000_000, separator="")),
     ]
     assert reasons == [
         "addml-undefined",
@@ -246,5 +258,7 @@ def test_definitions_that_cannot_be_read_say_why() -> None:
         "addml-packed",
         "addml-undefined",
         "addml-unknown-charset",
+        "addml-undefined",
+        "addml-undefined",
         "addml-undefined",
     ]

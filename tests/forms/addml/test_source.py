@@ -163,6 +163,31 @@ def test_a_definition_that_is_not_understood_leaves_its_file_as_it_lies(tmp_path
     assert records(source)["DATA/sak.dat"].kind == "file" and "BREV:1" in records(source)
 
 
+def test_a_file_that_is_no_table_is_held_to_its_checksum_too(tmp_path: Path) -> None:
+    place = delivery(tmp_path / "d", wrong=True)
+    text = (place / "addml.xml").read_text()
+    (place / "addml.xml").write_text(text.replace("ISO-8859-1", "EBCDIC-norsk"))
+    with pytest.raises(PackageFault):
+        list(open_source(str(place)).records(ignore_event))
+    source = accept_damage(open_source(str(place)), despite_damage=True)
+    assert "DATA/sak.dat#checksum" in skipped(source) and records(source)["DATA/sak.dat"].kind == "file"
+
+
+def test_a_file_that_is_named_twice_has_its_broken_lines_told_twice(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    columns = (Column("a"), Column("b"))
+    text = description(
+        [flat_file("en", "a.csv", "EN"), flat_file("to", "a.csv", "TO")],
+        [definition(name, record("r", columns)) for name in ("EN", "TO")],
+        [layout(DELIMITED, "UTF-8")],
+    )
+    (tmp_path / "d/addml.xml").write_bytes(text)
+    (tmp_path / "d/a.csv").write_bytes(b"1;2\r\nkort\r\n")
+    source = open_source(str(tmp_path / "d"))
+    assert set(aside(source)) == {"a.csv#2", "a.csv#2-2"}
+    assert {"EN:1", "TO:1"} <= records(source).keys()
+
+
 def test_what_is_no_such_delivery_stays_what_it_was(tmp_path: Path) -> None:
     place = delivery(tmp_path / "d")
     (place / "content").mkdir()
@@ -324,4 +349,5 @@ def test_a_broken_line_makes_a_plan_end_with_three(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     delivery(tmp_path / "d", cases=(*CASE_LINES, "S4;kort"))
     assert main(["plan", "d", "-o", "plan"], {}) == 3
-    assert "DATA/sak.dat#5" in Path("plan/set-aside.csv").read_text("utf-8-sig")
+    told = Path("plan/set-aside.csv").read_text("utf-8-sig")
+    assert '"DATA/sak.dat#5"' in told and "as many fields as the ADDML description says" in told
