@@ -6,13 +6,15 @@ again here but one thing: a call that asks, or uploads, and is refused for its t
 
 from __future__ import annotations
 
+import base64
 import re
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus, urlencode
 
 import httpx
 
@@ -27,7 +29,6 @@ from noarkit.archive.answers import (
     strange_answer,
 )
 from noarkit.archive.connection import Reply
-from noarkit.archive.echoes import EchoScrubber
 from noarkit.archive.settings import ArchiveSettings, Proxy, addresses_of, route_of
 from noarkit.archive.stream import BrokenExchange
 from noarkit.archive.token import Grant, Tokens, grant_of, request_form
@@ -304,3 +305,36 @@ def _token_fault(fault: ArchiveFault) -> ArchiveFault:
         reason = "busy" if isinstance(fault, ArchiveBusy) else "no-token"
         return ArchiveAway(call="token", why=reason, **kept_data)
     return fault
+
+
+HIDDEN = b"***"
+_SHORTEST = 6
+
+
+class EchoScrubber:
+    """Hides secrets in answers, in every form in which they were sent. Safe for threads."""
+
+    def __init__(self) -> None:
+        self._known: tuple[bytes, ...] = ()
+        self._lock = threading.Lock()
+
+    def learn(self, secret: str, account: str = "") -> None:
+        """A secret or token from now on, and the two together as an authorization. One too short to be told from a
+        common word is not taken."""
+        if len(secret) < _SHORTEST:
+            return
+        with self._lock:
+            self._known = tuple(sorted({*self._known, *_forms(secret, account)}, key=len, reverse=True))
+
+    def hide(self, answer: bytes) -> bytes:
+        """The answer without any of them."""
+        for secret in self._known:
+            answer = answer.replace(secret, HIDDEN)
+        return answer
+
+
+def _forms(secret: str, account: str) -> Iterator[bytes]:
+    for form in (secret, quote(secret, safe=""), quote_plus(secret), secret.replace("/", "\\/")):
+        yield form.encode()
+        pair = base64.b64encode(f"{account}:{form}".encode())
+        yield from (pair, quote(pair, safe="").encode())

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 from noarkit.api import origins
 from noarkit.cli.options import Session
 from noarkit.cli.progress import Progress, choose_progress
-from noarkit.cli.signals import draining
-from noarkit.errors import NoarkitError, UsageFault, gravest
+from noarkit.errors import NoarkitError, Paused, UsageFault, gravest
 from noarkit.events import Event, Listener, combine_listeners
 from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.folder import RunFolder
@@ -188,3 +189,37 @@ _LISTS = {
 
 def _row(name: str, line: str) -> str:
     return f"{name:<18} {line}"
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def draining(
+    stop_request: StopRequest, on_first: Callable[[], None] | None, on_status: Callable[[], None]
+) -> Iterator[None]:
+    """While the block lasts signals go to `stop_request`; `on_first` is called at the first one, `on_status` at each
+    USR1.
+
+    Without `on_first` nothing is to be finished, and the first signal raises `Paused`.
+    """
+
+    def stop(number: int, _: FrameType | None) -> None:
+        if stop_request.reason.startswith("SIG"):
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
+        name = signal.Signals(number).name
+        stop_request.ask(name)
+        if on_first is None:
+            raise Paused(signal=name)
+        on_first()
+
+    before = {number: signal.signal(number, stop) for number in _SIGNALS}
+    if hasattr(signal, "SIGUSR1"):
+        before[signal.SIGUSR1] = signal.signal(signal.SIGUSR1, lambda *_: on_status())
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -5,21 +5,27 @@ What is written is the same either way. Few records are not worth the children.
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import orjson
+
 from noarkit.extraction.bundles import Bundles
-from noarkit.extraction.carried_fields import CarriedFields
 from noarkit.extraction.journal_files import JournalPeriod, WrittenJournals, write_journals
-from noarkit.extraction.lost_table import write_table
 from noarkit.extraction.partition import Folders, Outlet, Records
 from noarkit.extraction.structure import Placement, StructureWalk
 from noarkit.extraction.workers import PoolSize, Worker, WorkFactory
 from noarkit.forms.noark5.moments import Moments
-from noarkit.forms.noark5.write.content import Codes
+from noarkit.forms.noark5.read.original import GROUP
+from noarkit.forms.noark5.write import unmapped, vsm
+from noarkit.forms.noark5.write.content import Codes, Content, EntityData
 from noarkit.forms.noark5.write.structure import Tally, Writer
+from noarkit.forms.noark5.write.unmapped import repeats_system_id
+from noarkit.model.mapping import BUSINESS_METADATA, mapping
+from noarkit.safe.csv_files import write_csv
 
 _SIDE_WORKERS = 2
 
@@ -212,3 +218,106 @@ def _no_pause() -> None:
 
 def _discard(_: object) -> None:
     """Nothing is told before the first order."""
+
+
+_OWNER = """CASE WHEN t.type <> 'EksternId' THEN ''
+  WHEN t.family = 'D' THEN (SELECT uuid FROM document WHERE id = t.parent)
+  WHEN t.family = 'V' THEN (SELECT uuid FROM version WHERE id = t.parent)
+  ELSE (SELECT uuid FROM unit WHERE id = t.parent) END"""
+
+
+def write_table(db: sqlite3.Connection, path: Path) -> dict[str, int]:
+    """Every field of every object that has one and that the form cannot tell; counts by type and field."""
+    counts: Counter[str] = Counter()
+
+    def rows() -> Iterator[tuple[str, str, str, str]]:
+        for entity, uuid, owner in _entities(db):
+            if repeats_system_id(entity["t"], entity["f"], owner):
+                continue
+            for name, value in lost_fields(entity):
+                counts[f"{entity['t']}.{name.partition('/')[0]}"] += 1
+                yield entity["t"], uuid, name, value
+
+    write_csv(path, ("type", "uuid", "field", "value"), rows(), mode=0o644, sync=False)
+    return dict(counts)
+
+
+def _entities(db: sqlite3.Connection) -> Iterator[tuple[EntityData, str, str]]:
+    """Every thing with its uuid; of a key also the uuid of what it is the key of."""
+    for table in ("unit", "document", "version", "part"):
+        order = "uuid" if table in ("document", "version") else "type, uuid"
+        owner = _OWNER if table == "part" else "''"
+        # sorted by row number alone: the sorter would carry all data along
+        sql = (
+            f"SELECT t.data, t.uuid, {owner} FROM (SELECT rowid r FROM {table} ORDER BY {order}) s"  # noqa: S608  # our own names
+            f" JOIN {table} t ON t.rowid = r"
+        )
+        for data, uuid, above in db.execute(sql):
+            yield orjson.loads(data), uuid, above or ""
+
+
+def lost_fields(entity: EntityData) -> list[tuple[str, str]]:
+    """Every value of a thing that tells of the record and has no element, by its field; texts as they are."""
+    kind, fields = entity["t"], entity["f"]
+    return [*unmapped.lost_fields(kind, fields), *unmapped.lost_metadata(kind, fields)]
+
+
+class CarriedFields:
+    """Writes values without an element of the form, of units and of their parts, as business-specific metadata."""
+
+    def __init__(self, codes: Codes) -> None:
+        self._codes = codes
+
+    def of(self, content: Content) -> tuple[str, int]:
+        """All of a unit that has business-specific metadata in the form, ready to stand in it, and how many values
+        that are; nothing of another."""
+        entity = content["o"]
+        if not mapping().may_carry(entity["t"]):
+            return "", 0
+        texts = list(self._objects(content))
+        return unmapped.root_xml(text for text, _ in texts), sum(count for _, count in texts)
+
+    def _objects(self, content: Content) -> Iterator[tuple[str, int]]:
+        yield from self._object(content["o"])
+        part_texts = list(self._parts(content, ()))
+        for document in content.get("d", ()):
+            concerns = _concerns(document["o"])
+            part_texts += self._object(document["o"], concerns)
+            part_texts += self._parts(document, concerns)
+            for version in document.get("v", ()):
+                part_texts += self._object(version["o"], _concerns(version["o"]))
+        yield from sorted(part_texts)
+
+    def _parts(self, content: Content, concerns: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, int]]:
+        owner = content["o"]["f"].get("uuid")
+        for part in content.get("p", ()):
+            kind, fields = part["t"], part["f"]
+            if mapping().may_carry(kind) or unmapped.repeats_system_id(kind, fields, owner):
+                continue  # the one tells it itself, the other is told already
+            yield from self._object(part, self._role_and_name(part) if kind in unmapped.NAMED else concerns)
+
+    def _object(self, entity: EntityData, concerns: tuple[tuple[str, str], ...] = ()) -> Iterator[tuple[str, int]]:
+        kind, fields = entity["t"], entity["f"]
+        values = [(name, self._text(name, value)) for name, value in unmapped.lost_fields(kind, fields)]
+        count = len(values)
+        metadata = sum(1 for _ in unmapped.lost_metadata(kind, fields)) if BUSINESS_METADATA in fields else 0
+        if metadata:
+            values.append((BUSINESS_METADATA, "\n" + vsm.groups_xml(fields[BUSINESS_METADATA], left_out=GROUP)))
+            values.sort()
+        if values:
+            yield unmapped.object_xml(kind, (*concerns, *values)), count + metadata
+
+    def _role_and_name(self, entity: EntityData) -> tuple[tuple[str, str], ...]:
+        name, role = unmapped.NAMED[entity["t"]]
+        fields = entity["f"]
+        return (
+            (unmapped.CONCERNS, str(fields.get(name, ""))),
+            (unmapped.ROLE, self._text(role, str(fields.get(role, "")))),
+        )
+
+    def _text(self, name: str, value: str) -> str:
+        return self._codes.names_of(name).get(value, value)
+
+
+def _concerns(entity: EntityData) -> tuple[tuple[str, str], ...]:
+    return ((unmapped.CONCERNS, str(entity["f"].get("uuid", ""))),)

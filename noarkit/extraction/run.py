@@ -17,12 +17,12 @@ from pathlib import Path
 
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
+from noarkit.archive.registers import ListedCodes
 from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction import account, not_in_form
 from noarkit.extraction.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble
 from noarkit.extraction.changes import CHANGED_MEANWHILE, NO_FLAWS, ChangeLog, fetch_changes, merge_kept
-from noarkit.extraction.codes import read_codes
 from noarkit.extraction.documents import fetch_documents
 from noarkit.extraction.facts import SYSTEM_NAME, PackageFacts
 from noarkit.extraction.fetch import fetch
@@ -32,7 +32,10 @@ from noarkit.extraction.selection import Selection, resolve
 from noarkit.extraction.store import FILE_NAME, ExtractStore
 from noarkit.extraction.workers import PoolSize, WorkerPool
 from noarkit.forms.noark5.schemas import VsmField, VsmGroup
+from noarkit.forms.noark5.write.content import Codes, xml_text
 from noarkit.forms.noark5.write.packing import is_packed, pack
+from noarkit.model import metamodel
+from noarkit.model.mapping import mapping
 from noarkit.results import Result
 from noarkit.safe.atomic import sweep, sync_folder, write_text
 from noarkit.safe.locks import claimed
@@ -305,3 +308,30 @@ def _locked(work: Path) -> Iterator[None]:
     """Holds the work folder for this process; the lock dies with it."""
     with claimed(work / "extract.lock", str(work)):
         yield
+
+
+def read_codes(administration: Administration) -> Codes:
+    """Asks the archive for its lists; a list it does not tell is as the model knows it."""
+    return codes_of(administration.code_lists())
+
+
+def codes_of(lists: tuple[ListedCodes, ...]) -> Codes:
+    """The names of codes by field. Where the archive's name differs from the catalogue's word, that word is written."""
+    names: dict[str, dict[str, str]] = {}
+    authorities: dict[str, str] = {}
+    for code_list in metamodel().code_lists.values():
+        for _, field_name in code_list.used_by:
+            names.setdefault(field_name, {}).update(
+                {xml_text(code.code): xml_text(code.name) for code in code_list.codes}
+            )
+    for listed_codes in lists:
+        names_by_code = names.setdefault(listed_codes.field, {})
+        for value in listed_codes.values:
+            names_by_code[xml_text(value.code)] = xml_text(value.name)
+            if listed_codes.field == "skjerming" and value.authority:
+                authorities[xml_text(value.code)] = xml_text(value.authority)
+    for synonym in mapping().words.synonyms:
+        names_by_code = names.get(synonym.code_list, {})
+        if names_by_code.get(synonym.code) == synonym.name:
+            names_by_code[synonym.code] = xml_text(synonym.text)
+    return Codes(names, authorities)

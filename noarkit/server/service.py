@@ -5,17 +5,99 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from noarkit.safe.children import child_environment
+from noarkit.server import document_text
 from noarkit.server.database import Database
+from noarkit.server.document_text import Unreadable
 from noarkit.server.files import Files
 from noarkit.server.identity import Identity
 from noarkit.server.read_log import ReadLog
 from noarkit.server.settings import Settings
-from noarkit.server.text_reader import TextReader
-from noarkit.server.workers import Worker
+
+_TIME_LIMIT_S = 20.0
+# A process that has read so many documents gives back what its libraries have kept.
+_MOST_DOCUMENTS = 200
+
+
+class TextReader:
+    """Reads documents one after the other; for one thread. close() ends the process."""
+
+    def __init__(self, time_limit_s: float = _TIME_LIMIT_S) -> None:
+        self._time_limit_s = time_limit_s
+        self._child: subprocess.Popen[bytes] | None = None
+        self._documents_read = 0
+        self._stopped = False
+
+    def read(self, path: Path, name: str, media_type: str) -> str:
+        """The words of a document. Raises `Unreadable`, FileNotFoundError."""
+        if document_text.is_plain(name, media_type):  # to decode it is safe in any process
+            return document_text.text_of(path, name, media_type)
+        answer = self._ask({"path": str(path), "name": name, "media_type": media_type})
+        if "text" not in answer:
+            raise Unreadable(answer.get("why", ""))
+        return answer["text"]
+
+    def stop(self) -> None:
+        """Ends what is being read, from another thread; nothing is read any more."""
+        self._stopped = True
+        child = self._child
+        if child is not None:
+            child.kill()
+
+    def close(self) -> None:
+        """Ends the process."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+            child.communicate()
+
+    def _ask(self, question: dict[str, str]) -> dict[str, str]:
+        if self._stopped:
+            raise Unreadable("stopped")
+        child = self._ensure_child()
+        if child.stdin is None or child.stdout is None:
+            raise Unreadable("no-process")
+        timer = threading.Timer(self._time_limit_s, child.kill)
+        timer.start()
+        try:
+            child.stdin.write(json.dumps(question).encode() + b"\n")
+            child.stdin.flush()
+            line = child.stdout.readline()
+        except BrokenPipeError:
+            line = b""
+        finally:
+            timer.cancel()
+        self._documents_read += 1
+        if not line.endswith(b"\n") or self._documents_read >= _MOST_DOCUMENTS:
+            self.close()
+        if not line.endswith(b"\n"):
+            raise Unreadable("ended")
+        answer: dict[str, str] = json.loads(line)
+        return answer
+
+    def _ensure_child(self) -> subprocess.Popen[bytes]:
+        if self._child is None or self._child.poll() is not None:
+            self.close()
+            self._documents_read = 0
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "noarkit.server.document_text"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                env=child_environment(),
+            )
+        return self._child
+
 
 _SWEEP_EVERY_S = 60.0
 _CHECKPOINT_EVERY_S = 5.0
@@ -91,3 +173,53 @@ class Service:
         self.read_log.close()
         self.files.close()
         self.db.close()
+
+
+LOGGER = logging.getLogger("noarkit.server")
+
+
+class Worker:
+    """Runs `step` again and again until stop(); wake() makes it run at once. A failing step is logged."""
+
+    def __init__(self, name: str, step: Callable[[], None], every_s: float) -> None:
+        self._step = step
+        self._every_s = every_s
+        self._woken = threading.Event()
+        self._is_stopping = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    @property
+    def is_stopping(self) -> bool:
+        """True once stop() was called; a long step should look at it and end early."""
+        return self._is_stopping
+
+    def start(self) -> None:
+        """Begins; the first step runs at once."""
+        self._woken.set()
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Lets the next step run at once."""
+        self._woken.set()
+
+    def request_stop(self) -> None:
+        """Lets the thread end after the step at work, without waiting for it."""
+        self._is_stopping = True
+        self._woken.set()
+
+    def stop(self) -> None:
+        """Ends after the step at work, and waits for it."""
+        self.request_stop()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._is_stopping:
+            self._woken.wait(self._every_s)
+            self._woken.clear()
+            if self._is_stopping:
+                return
+            try:
+                self._step()
+            except Exception as fault:  # noqa: BLE001  # a background thread must outlive whatever one step met
+                LOGGER.error("%s: %s", self._thread.name, type(fault).__name__)

@@ -15,11 +15,10 @@ from noarkit.archive.administration import Administration
 from noarkit.archive.values import Action, Link, Save, bytes_to_upload
 from noarkit.events import Event
 from noarkit.extraction.bundles import Bundles
-from noarkit.extraction.codes import read_codes
 from noarkit.extraction.file_writers import WriterSettings, write_structure
 from noarkit.extraction.output import hashed
 from noarkit.extraction.partition import Outlet
-from noarkit.extraction.run import ExtractSettings, extract, work_folder
+from noarkit.extraction.run import ExtractSettings, extract, read_codes, work_folder
 from noarkit.extraction.workers import PoolSize, WorkerPool
 from noarkit.forms.noark5.write.content import Content, parse
 from scripts.benchmarks.archive import Bench, opened

@@ -10,7 +10,7 @@ import pytest
 
 from noarkit.errors import ItemUnreadable
 from noarkit.graph.entity import Content
-from noarkit.sources.copies import HEAD_BYTES, Copied, Copies
+from noarkit.sources.scan import HEAD_BYTES, Copied, Copies
 
 
 class _Stream(io.BytesIO):

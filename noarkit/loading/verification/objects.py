@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from noarkit.archive.paging import objects
@@ -11,13 +11,52 @@ from noarkit.archive.values import Query, SavedObject
 from noarkit.graph.store import PlannedEntity
 from noarkit.loading.lookup import objects_of_ids
 from noarkit.loading.verification.changes import Change, ChangeLog
-from noarkit.loading.verification.defaults import Defaults
 from noarkit.loading.verification.expectation import ACCEPTED, Expectation, Problem
 from noarkit.loading.verification.ledger import AMISS, AS_PLANNED, CHANGED, UNASKED, ArchivedEntity, Ledger
 from noarkit.loading.verification.order import NUMBERS, keep_number
 from noarkit.loading.verification.outcome import FIELDS, LINKS, VerifyResult
 from noarkit.loading.verification.screening import Screening
-from noarkit.model import metamodel
+from noarkit.model import Field, metamodel
+
+_MOST_KEPT = 1000
+
+
+@dataclass(slots=True)
+class _FieldValues:
+    filled_count: int = 0
+    empty: int = 0
+    empty_places: list[tuple[int, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Defaults:
+    """What was seen of each field that has a value of its own in the model."""
+
+    _fields: dict[str, _FieldValues] = field(default_factory=dict)
+
+    def keep_default(self, field: Field, n: int, detail: str, *, is_empty: bool) -> None:
+        """One object that the run made, where the plan says nothing of the field."""
+        is_code = field.code_list is not None and field.default not in (None, "?")
+        if is_code or str(field.default).startswith("<"):
+            self.keep(field.name, n, detail, is_empty=is_empty)
+
+    def keep(self, name: str, n: int, detail: str, *, is_empty: bool) -> None:
+        """One object, with a field that archives fill in by themselves, or not at all."""
+        values = self._fields.setdefault(name, _FieldValues())
+        if not is_empty:
+            values.filled_count += 1
+            return
+        values.empty += 1
+        if len(values.empty_places) < _MOST_KEPT:
+            values.empty_places.append((n, detail))
+
+    def judge(self, differs: Callable[[int, str], None]) -> None:
+        """Calls with each that is empty although others are filled: its number in the plan, and which field."""
+        for values in self._fields.values():
+            if values.filled_count:
+                for n, detail in values.empty_places:
+                    differs(n, detail)
+
 
 _SHA256_DIGITS = 64
 # how long a checksum is, by algorithm

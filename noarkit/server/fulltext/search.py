@@ -10,6 +10,8 @@ from every word. With public use, the closed fields of screened objects do not c
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,7 +28,6 @@ from noarkit.server.fulltext.presentation import (
     render_facets,
     render_results,
 )
-from noarkit.server.fulltext.words import expressions
 from noarkit.server.query.guard import watch_rights
 from noarkit.server.query.paths import MAY_READ
 from noarkit.server.query.request import boolean_member, number_member, object_member, text_member, whole_text
@@ -204,3 +205,39 @@ def _apply_filter(context: SearchContext, value: Value, values: tuple[str, ...])
             condition += f" AND {not_closed_sql(value.family, query)}"
         subqueries.append((_finds_sql(context, query.tables, condition), values))
     _keep_finds(context, subqueries, first=False)
+
+
+_MAX_WORDS = 64
+_MAX_LENGTH = 4_000
+_ITEM = re.compile(r'"([^"]*)"(\*?)|([^\s"]+)')
+
+
+def expressions(text: str) -> list[str] | None:
+    """One FTS5 expression for each thing that must be found; None where everything is asked for."""
+    if len(text) > _MAX_LENGTH:
+        raise Refusal(400, f"query is longer than {_MAX_LENGTH} characters.")
+    if text.strip() in ("", "*"):
+        return None
+    groups: list[list[str]] = []
+    is_alternative = False
+    for match in _ITEM.finditer(unicodedata.normalize("NFC", text)):
+        if match[3] == "OR" and groups:
+            is_alternative = True
+            continue
+        term = _term(match)
+        if term and is_alternative:
+            groups[-1].append(term)
+        elif term:
+            groups.append([term])
+        is_alternative = False
+    if sum(map(len, groups)) > _MAX_WORDS:
+        raise Refusal(400, f"query has more than {_MAX_WORDS} words.")
+    return [" OR ".join(alternatives) for alternatives in groups]
+
+
+def _term(match: re.Match[str]) -> str:
+    words, star = (match[1], match[2]) if match[3] is None else (match[3].rstrip("*"), match[3][-1:])
+    words = words.replace("\x00", " ")
+    if not any(character.isalnum() for character in words):
+        return ""
+    return f'"{words}"*' if star == "*" else f'"{words}"'

@@ -10,16 +10,17 @@ Mappe, `tittel %= @t && refArkivdel.tittel = @s` with @t "Road%" and @s "Series"
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from noarkit.server import values
 from noarkit.server.query.language import Between, Compare, Group, Node, Path, parse
-from noarkit.server.query.operands import Operand, operand, pattern, prefix
 from noarkit.server.query.paths import MAY_READ, LinkedObject, Paths, Target, joins_sql, require_tables
-from noarkit.server.query.patterns import ANY, MATCHES
+from noarkit.server.query.patterns import ANY, MATCHES, MAX_LENGTH
 from noarkit.server.query.request import QueryRequest, Scalar, Sort
 from noarkit.server.schema import schema
 from noarkit.server.settings import Settings
+from noarkit.server.values import BadValue
 from noarkit.server.wire import Refusal
 
 # SQLite joins at most 64 tables; its expressions may be 1,000 deep, and a row of ANDs is as deep as it is long.
@@ -186,3 +187,45 @@ class _Conditions:
         if name not in self.parameters:
             raise Refusal(400, f"Parameter {name} is not among the parameters.")
         return self.parameters[name]
+
+
+Operand = int | float | str
+
+
+def operand(kind: str, value: Scalar, name: str, path: Path) -> Operand:
+    """The stored form of a parameter that is compared with a field of that kind; the Refusal names both."""
+    try:
+        return _CONVERT[kind](value)
+    except BadValue as fault:
+        raise Refusal(400, f"parameter {name} of {path} {fault}.") from None
+
+
+def pattern(value: Scalar, name: str, path: Path) -> str:
+    """A `%=` parameter, no longer than a pattern may be."""
+    if isinstance(value, bool) or value is None:
+        raise Refusal(400, f"parameter {name} of {path} takes a string.")
+    text = str(operand("string", value, name, path))
+    if len(text) > MAX_LENGTH:
+        raise Refusal(400, f"parameter {name} of {path} is longer than the {MAX_LENGTH} characters of a pattern.")
+    return text
+
+
+def prefix(text: str) -> str:
+    """What every text that fits a pattern begins with, as a pattern of SQLite's GLOB, which an index can serve."""
+    return "".join(_GLOB.get(character, character) for character in text.partition(ANY)[0]) + "*"
+
+
+def _text(value: Scalar) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return values.text(value)
+
+
+_GLOB = {"*": "[*]", "?": "[?]", "[": "[[]"}
+_CONVERT: Mapping[str, Callable[[Scalar], Operand]] = {
+    "string": _text,
+    "number": values.whole_number,
+    "boolean": values.truth,
+    "date": values.day,
+    "timestamp": values.timestamp,
+}

@@ -10,24 +10,25 @@ Files are made durable last, just before the commit: a row must never refer to b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sqlite3
+from collections.abc import Callable, Collection, Mapping
+from typing import Protocol, TypeVar
 
 import orjson
 
 from noarkit.server.rendering import render_values
 from noarkit.server.transaction import log
 from noarkit.server.transaction.checks import check_all
-from noarkit.server.transaction.files import FactsT, FileClaims, claim_files, replaced_files
 from noarkit.server.transaction.final_checks import check_known_parents, check_moved_below, delete_all
-from noarkit.server.transaction.finalise import finalise
 from noarkit.server.transaction.generate import generate
 from noarkit.server.transaction.link import link, unlink
 from noarkit.server.transaction.permit import check_permissions
+from noarkit.server.transaction.plan import CLOSED_BY, CLOSED_BY_ID, CLOSED_DATE, CLOSING, FILE, FILE_NAME
 from noarkit.server.transaction.request import Action
 from noarkit.server.transaction.save import check_version, save
-from noarkit.server.transaction.screening import inherit_screening
 from noarkit.server.transaction.stage import Stage, StagedEntity
 from noarkit.server.transaction.write import bump, write_stage
+from noarkit.server.values import Stored
 from noarkit.server.wire import Refusal
 
 
@@ -95,3 +96,182 @@ _PERFORM: Mapping[str, Callable[[Stage, Action], None]] = {
     "unlink": unlink,
     "delete": _delete,
 }
+
+
+def finalise(stage: Stage) -> None:
+    """Completes every object that was finalised or opened here. Raises Refusal (400) for a date without its status."""
+    for entity in stage.saved_entities.values():
+        if entity.plan.closes:
+            _complete(stage, entity)
+
+
+def _complete(stage: Stage, entity: StagedEntity) -> None:
+    now_final = entity.plan.is_final(entity.values)
+    was_final = entity.old is not None and entity.plan.is_final(entity.old)
+    if entity.plan.name == "Saksmappe" and not now_final:
+        _refuse_early_date(entity)
+    if now_final and not was_final:
+        close(stage.caller.name, stage.caller.account, stage.now_ms, entity)
+    elif was_final and not now_final:
+        for name in CLOSING:
+            entity.set_value(name, None)
+
+
+def close(name: str, account: str, now_ms: int, entity: StagedEntity) -> None:
+    """Says when and by whom, where it is not said already."""
+    for column, value in ((CLOSED_DATE, now_ms), (CLOSED_BY, name), (CLOSED_BY_ID, account)):
+        if entity.values.get(column) is None:
+            entity.set_value(column, value)
+
+
+def _refuse_early_date(entity: StagedEntity) -> None:
+    date = entity.values.get(CLOSED_DATE)
+    if date is not None and date != (entity.old or {}).get(CLOSED_DATE):
+        raise Refusal(400, f"{entity.location}: field {CLOSED_DATE} cannot be set while saksstatus is not A.")
+
+
+_CODE = "skjerming"
+
+
+def inherit_screening(stage: Stage) -> None:
+    """Settles the screening of every new object that can inherit it; parents before their children."""
+    settled_ids: set[int] = set()
+    for entity in stage.new:
+        if entity.plan.inherits_screening and entity.id not in settled_ids:
+            for member in _from_the_top(stage, entity, settled_ids):
+                _settle(stage, member)
+
+
+def _from_the_top(stage: Stage, entity: StagedEntity, settled_ids: set[int]) -> list[StagedEntity]:
+    """The thing and those new ones above it that are not settled yet, topmost first."""
+    chain: list[StagedEntity] = []
+    member: StagedEntity | None = entity
+    while member is not None and member.old is None and member.id not in settled_ids:
+        settled_ids.add(member.id)
+        chain.append(member)
+        member = stage.parent_of(member)
+    chain.reverse()
+    return [member for member in chain if member.plan.inherits_screening]
+
+
+def _settle(stage: Stage, entity: StagedEntity) -> None:
+    if _CODE in entity.values or (entity.nulled_columns and _CODE in entity.nulled_columns):
+        return
+    code = _inherited(stage, entity)
+    if code:
+        entity.values[_CODE] = code
+
+
+def _inherited(stage: Stage, entity: StagedEntity) -> Stored:
+    above = stage.parent_of(entity)
+    code = above.values.get(_CODE) if above is not None else None
+    if code:
+        return code
+    primary = entity.values.get("refPrimaerKlasse")
+    if primary is not None:
+        code = _code_of_class(stage, int(primary))
+        if code:
+            return code
+    class_codes = [
+        code for code in (_code_of_class(stage, member) for member in entity.secondary_class_ids or ()) if code
+    ]
+    return class_codes[0] if len(class_codes) == 1 else stage.settings.default_screening
+
+
+def _code_of_class(stage: Stage, class_id: int) -> Stored:
+    class_entity = stage.look_up("Klasse", class_id)
+    return class_entity.values.get(_CODE) if class_entity is not None else None
+
+
+class Facts(Protocol):
+    """What is known of an uploaded file."""
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of its bytes, in hexadecimal."""
+        ...
+
+    @property
+    def size_bytes(self) -> int:
+        """Its length."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The file name it was uploaded under."""
+        ...
+
+    @property
+    def media_type(self) -> str:
+        """Its media type."""
+        ...
+
+
+_NAMELESS = "file"
+_OCTETS = "application/octet-stream"
+FactsT = TypeVar("FactsT", bound=Facts)
+
+
+class FileClaims(Protocol[FactsT]):
+    """Where uploaded files wait for a version to refer to them."""
+
+    def claim(self, db: sqlite3.Connection, file_id: str, account: str) -> FactsT:
+        """Makes an upload part of the archive, inside `db`. Refuses with 400 what is unknown or another's."""
+        ...
+
+    def make_durable(self, claims: Collection[FactsT]) -> None:
+        """Returns once the claimed bytes would survive a loss of power."""
+        ...
+
+    def release(self, db: sqlite3.Connection, file_ids: Collection[str]) -> None:
+        """Lets go of files that no version refers to any more."""
+        ...
+
+
+def claim_files(stage: Stage, files: FileClaims[FactsT]) -> list[FactsT]:
+    """Claims the file of every version made or changed here, and fills in its facts."""
+    claims_by_id: dict[Stored, FactsT] = {}
+    for entity in stage.saved_entities.values():
+        if entity.plan.name == "Dokumentversjon" and _has_new_file(entity):
+            file_id = entity.values[FILE]
+            if file_id not in claims_by_id:
+                claims_by_id[file_id] = _claim(stage, files, entity, str(file_id))
+            _fill_in(entity, claims_by_id[file_id])
+            if stage.settings.file_names_settable and entity.claimed_values and entity.claimed_values.get(FILE_NAME):
+                entity.set_value(FILE_NAME, entity.claimed_values[FILE_NAME])
+    return list(claims_by_id.values())
+
+
+def replaced_files(stage: Stage) -> list[str]:
+    """The files that versions changed here no longer refer to."""
+    return [
+        str(entity.old[FILE])
+        for entity in stage.saved_entities.values()
+        if entity.old is not None and entity.plan.name == "Dokumentversjon" and FILE in entity.changed_columns()
+    ]
+
+
+def _has_new_file(entity: StagedEntity) -> bool:
+    file_id = entity.values.get(FILE)
+    return bool(file_id) and (entity.old is None or entity.old.get(FILE) != file_id)
+
+
+def _claim(stage: Stage, files: FileClaims[FactsT], entity: StagedEntity, file_id: str) -> FactsT:
+    if "Store documents" not in stage.caller.rights.service:
+        raise Refusal(403, f'{entity.location}: field {FILE}: the service permission "Store documents" is missing.')
+    try:
+        return files.claim(stage.db, file_id, stage.caller.account)
+    except Refusal as refusal:
+        raise Refusal(refusal.status, f"{entity.location}: {refusal.description}") from None
+
+
+def _fill_in(entity: StagedEntity, facts: Facts) -> None:
+    columns: dict[str, Stored] = {
+        "sjekksum": facts.sha256,
+        "sjekksumAlgoritme": "SHA-256",
+        "filstoerrelse": facts.size_bytes,
+        FILE_NAME: facts.name or _NAMELESS,
+        "innholdstype": facts.media_type or _OCTETS,
+    }
+    for column, value in columns.items():
+        entity.set_value(column, value)

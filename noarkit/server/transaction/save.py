@@ -6,14 +6,17 @@ rights and everything that depends on links wait for the end of the transaction.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
+
+import orjson
+
+from noarkit.model.identity_numbers import find_identity_numbers
 from noarkit.server.rendering import find_screened
-from noarkit.server.transaction.codes import check_code
-from noarkit.server.transaction.identity import check_identity_numbers
-from noarkit.server.transaction.metadata import metadata_to_stored
 from noarkit.server.transaction.plan import FILE_NAME, METADATA, FieldPlan
 from noarkit.server.transaction.request import Action
 from noarkit.server.transaction.stage import Stage, StagedEntity
-from noarkit.server.values import BadValue, Stored, shorten
+from noarkit.server.values import BadValue, Stored, format_timestamp, shorten, text, timestamp, truth, whole_number
 from noarkit.server.wire import Refusal
 
 
@@ -147,3 +150,97 @@ def _convert(stage: Stage, action: Action, plan: FieldPlan, value: object) -> St
 
 def _bad(action: Action, name: str, fault: BadValue) -> Refusal:
     return Refusal(400, f"{action.location}: field {name} {fault}.")
+
+
+def check_code(stage: Stage, plan: FieldPlan, code: Stored, location: str) -> None:
+    """Raises Refusal (400) for a code that is not in the field's list."""
+    key = (plan.code_list, str(code))
+    is_known = stage.codes.get(key)
+    if is_known is None:
+        row = stage.db.execute("SELECT 1 FROM code_value WHERE list = ? AND code = ?", key).fetchone()
+        is_known = stage.codes[key] = row is not None
+    if not is_known:
+        raise Refusal(400, f"{location}: field {plan.name}: {code!r:.80} is no code of the list {plan.code_list}.")
+
+
+def check_identity_numbers(stage: Stage, name: str, value: object, location: str) -> None:
+    """Looks at one open text that a caller wrote. Raises Refusal (400) where the settings refuse such numbers."""
+    if not isinstance(value, str) or next(find_identity_numbers(value), None) is None:
+        return
+    sentence = f"{location}: field {name} holds a national identity number."
+    if stage.settings.identity_numbers == "refuse":
+        raise Refusal(400, sentence)
+    stage.warnings.append(sentence)
+
+
+def metadata_to_stored(stage: Stage, value: object, location: str) -> str | None:
+    """The stored form of a request's business-specific metadata. Raises Refusal (400) for what the registry lacks."""
+    location = f"{location}: field virksomhetsspesifikkeMetadata"
+    groups = {}
+    for group, fields in _members(value, location).items():
+        entries = {
+            name: entry for name, member in _members(fields, location).items() if (entry := _entry(member, location))
+        }
+        converted = {name: _field(stage, group, name, entry, location) for name, entry in entries.items()}
+        if converted:
+            groups[group] = converted
+    return orjson.dumps(groups, option=orjson.OPT_SORT_KEYS).decode() if groups else None
+
+
+def _members(value: object, location: str) -> Mapping[str, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Refusal(400, f"{location} takes an object of groups of fields.")
+    return value
+
+
+def _entry(member: object, location: str) -> list[object]:
+    """The values of a field, empty where it is to be removed."""
+    values = _members(member, location).get("values")
+    if values is None:
+        return []
+    if not isinstance(values, list):
+        raise Refusal(400, f"{location}: values is a list.")
+    return values
+
+
+def _field(stage: Stage, group: str, name: str, values: list[object], location: str) -> Mapping[str, object]:
+    location = f"{location}, {shorten(group)}.{shorten(name)}"
+    try:
+        row = stage.db.execute(
+            "SELECT kind, fixed_values FROM bsm_field WHERE group_id = ? AND field_id = ?", (text(group), text(name))
+        ).fetchone()
+        if row is None:
+            raise BadValue("is not in the registry")
+        kind, fixed_json = row
+        converted = [_KINDS[kind](value) for value in values]
+        choices = None if fixed_json is None else {_KINDS[kind](value) for value in orjson.loads(fixed_json)}
+    except BadValue as fault:
+        raise Refusal(400, f"{location} {fault}.") from None
+    if choices is not None and not choices.issuperset(converted):
+        raise Refusal(400, f"{location} takes only the values of its fixed set.")
+    return {"type": kind, "values": converted}
+
+
+def _double(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise BadValue("takes a number")
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        raise BadValue("takes a number") from None
+    if not math.isfinite(number):
+        raise BadValue("takes a number")
+    return number
+
+
+_KINDS: Mapping[str, Callable[[object], object]] = {
+    "string": text,
+    "encrypted": text,
+    "uri": text,
+    "long": whole_number,
+    "double": _double,
+    "timestamp": lambda value: format_timestamp(timestamp(value)),
+    "boolean": lambda value: bool(truth(value)),
+}

@@ -14,9 +14,8 @@ from noarkit.errors import ItemVanished, RunLocked, UnsafeMember, UnsafePath, Us
 from noarkit.events import Event
 from noarkit.forms.container.building import File
 from noarkit.forms.dias.rules.run import validate_dias
-from noarkit.forms.dias.write.build_state import BuildState
 from noarkit.forms.dias.write.order import DiasOrder
-from noarkit.forms.dias.write.package import make_dias
+from noarkit.forms.dias.write.package import BuildState, make_dias
 from tests.forms.dias.trees import content_of, laid
 
 FILES = 1_100

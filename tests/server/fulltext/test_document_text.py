@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.server.document_text import MOST_CHARACTERS, Unreadable
-from noarkit.server.text_reader import TextReader
+from noarkit.server.service import TextReader
 from noarkit.services.standins.papers import pdf
 from tests.server.conftest import Archive, serving
 from tests.server.wire import Wire, came, save, small_archive

@@ -11,7 +11,7 @@ import pytest
 from noarkit.events import ignore_event
 from noarkit.records import SourceRecord
 from noarkit.sources.files import FileTree
-from noarkit.sources.files.zipped import office_type
+from noarkit.sources.files.inspector import office_type
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 TEXT = "application/vnd.oasis.opendocument.text"

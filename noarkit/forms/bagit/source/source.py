@@ -9,29 +9,37 @@ from __future__ import annotations
 import hashlib
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain, islice
 from pathlib import Path
+from typing import BinaryIO
 
 from noarkit.errors import (
+    HostileInput,
+    ItemChanged,
     ItemMalformed,
+    ItemUnreadable,
     ItemVanished,
     PackageFault,
     SourceGone,
 )
 from noarkit.events import Event, Listener
 from noarkit.forms.bagit.read import Bag, BagEntry, bag_info, contradicted_files, open_bag
-from noarkit.forms.bagit.source.description import archive_description, descriptions
-from noarkit.forms.bagit.source.streams import FileBytes
-from noarkit.forms.bagit.spec import hash_name
+from noarkit.forms.bagit.spec import DECLARATION, hash_name, manifest_of
 from noarkit.forms.container.digests import stamp_of
 from noarkit.forms.container.locators import MemberReader, MemberStream
 from noarkit.forms.container.plain_files import PlainFile, PlainRecords, open_below
+from noarkit.forms.container.statements import Statement, read_statements
 from noarkit.forms.container.storage import ArchiveStorage, open_storage
-from noarkit.forms.metadata.descriptions import with_descriptions
+from noarkit.forms.metadata.descriptions import (
+    ArchiveDescription,
+    DocumentSummary,
+    summarise_document,
+    with_descriptions,
+)
 from noarkit.forms.recognition import detect_form
-from noarkit.graph.entity import Content, SetAside
+from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.recipes.proposal import observe, propose
 from noarkit.records import (
     DESPITE_DAMAGE,
@@ -184,3 +192,90 @@ def _proof(entry: BagEntry) -> tuple[str | None, str]:
         return digests["sha256"], ":"
     name = max(digests, key=lambda one: len(digests[one]), default="")
     return None, f"{name}:{digests[name]}" if name else ":"
+
+
+class FileBytes:
+    """A file of a bag that is a folder. Raises `ItemChanged` where it is not as it was planned."""
+
+    def __init__(self, file: BinaryIO, content: Content) -> None:
+        self._file = file
+        self._content = content
+        if not self.still_the_same():
+            raise ItemChanged(key=content.locator, why="time")
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to `size` bytes."""
+        try:
+            return self._file.read(size)
+        except OSError as error:
+            raise ItemUnreadable(key=self._content.locator, why=str(error.strerror)) from error
+
+    def still_the_same(self) -> bool:
+        """True where size and time are as planned."""
+        status = os.fstat(self._file.fileno())
+        content = self._content
+        return content.size_bytes in (None, status.st_size) and content.modified_ns in (None, status.st_mtime_ns)
+
+
+DESCRIPTION = "description"
+SKIPPED_LIST = "a list of checksums, or the declaration, of the bag"
+_IDENTIFIERS = ("external-identifier", "internal-sender-identifier", "bag-group-identifier")
+_ROLES = {"source-organization": "Source-Organization", "contact-name": "Contact-Name"}
+
+
+def descriptions(bag: Bag, place: Path) -> Iterator[SourceItem]:
+    """Every tag file once."""
+    records = PlainRecords(place, place.name, bag.open_tag, {"package": {"agents": agents_of(bag)}})
+    for tag_file in bag.tag_files():
+        key = f"/{key_of(tag_file.name.encode('utf-8', 'surrogateescape'))}"
+        if tag_file.name == DECLARATION or ("/" not in tag_file.name and manifest_of(tag_file.name)):
+            yield Skipped(key, SKIPPED_LIST)
+            continue
+        member = bag.tag_member(tag_file.name)
+        item = records.item(
+            PlainFile(tag_file.name, tag_file.name, tag_file.size_bytes, tag_file.name, member, None, ":")
+        )
+        yield _describe_item(bag, item, tag_file.name, key)
+
+
+def archive_description(info: Sequence[tuple[str, str]]) -> ArchiveDescription:
+    """What bag-info.txt says of the archive; the first of each label."""
+    value_by_label = {label.casefold(): value for label, value in reversed(info)}
+    return ArchiveDescription(
+        creator=value_by_label.get("source-organization", ""),
+        description=value_by_label.get("external-description", ""),
+    )
+
+
+def agents_of(bag: Bag) -> list[dict[str, str]]:
+    """Those whom bag-info.txt names."""
+    agents = ((_ROLES.get(label.casefold()), value) for label, value in bag.info)
+    return [{"role": role, "type": "", "name": value, "id": ""} for role, value in agents if role and value]
+
+
+def _describe_item(bag: Bag, item: SourceItem, name: str, key: str) -> SourceItem:
+    if isinstance(item, SetAside):
+        return SetAside(key, item.code, item.data)
+    if not isinstance(item, SourceRecord):
+        return item
+    summary = _summary_of(bag, name)
+    fields = {**item.fields, **summary.fields()}
+    if name == bag.declaration.info_name:
+        fields["identifiers"] = [
+            {"system": label, "id": value} for label, value in bag.info if label.casefold() in _IDENTIFIERS
+        ]
+    return SourceRecord(DESCRIPTION, key, fields, item.contents, (*item.notes, *summary.notes(key)))
+
+
+def _summary_of(bag: Bag, name: str) -> DocumentSummary:
+    if name == bag.declaration.info_name:
+        summary = summarise_document(Statement((label,), value) for label, value in bag.info)
+        summary.form = "BagIt"
+        return summary
+    if not name.lower().endswith(".xml"):
+        return DocumentSummary()
+    try:
+        with bag.open_tag(name) as source:
+            return summarise_document(read_statements(source, f"{bag.where}: {name}"))
+    except (PackageFault, HostileInput):
+        return DocumentSummary()

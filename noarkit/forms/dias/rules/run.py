@@ -10,30 +10,32 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from unicodedata import normalize
 
-from noarkit.errors import PackageFault
+from noarkit.errors import HostileInput, PackageFault, UnsafeXml
 from noarkit.events import Event
 from noarkit.forms.container.hash_pool import HashPool, Task
 from noarkit.forms.container.storage import Storage, SubfolderStorage
 from noarkit.forms.dias import spec
+from noarkit.forms.dias.read.collection import AicContents, aic_id_of, read_aic
 from noarkit.forms.dias.read.inventory import Entry, Inventory
 from noarkit.forms.dias.read.located import LocatedPackage, is_aic, locate
-from noarkit.forms.dias.read.mets import MetsHeader
+from noarkit.forms.dias.read.mets import MetsFile, MetsHeader
+from noarkit.forms.dias.read.package import open_dias
 from noarkit.forms.dias.read.tar_storage import open_tar_storage
-from noarkit.forms.dias.rules.collection import validate_aic
-from noarkit.forms.dias.rules.documents import CopiedDocument, DocumentValidator, hash_of_bytes
+from noarkit.forms.dias.rules.documents import CopiedDocument, DocumentValidator, hash_of_bytes, line_of, reason_data
 from noarkit.forms.dias.rules.metadata import judge_description, judge_premis, judge_strength, read_mets
 from noarkit.forms.dias.rules.seal import Seal
 from noarkit.forms.dias.rules.structure import judge_names, judge_places, judge_type
-from noarkit.forms.findings import Outcome, Tally, ValidateResult, rules_of
+from noarkit.forms.findings import Hit, Outcome, Rule, Tally, ValidateResult, place_data, rules_of
 from noarkit.forms.noark5.read.nested_extract import find_extract_root
 from noarkit.forms.noark5.rules.packed import validate_packed
 from noarkit.forms.noark5.rules.run import Noark5ValidateOptions, validate_extract
+from noarkit.safe.digest import hash_of
 from noarkit.safe.unpack import LIMITS, UnpackLimits, members
 from noarkit.safe.workplace import temporary_folder
 
@@ -248,3 +250,57 @@ def _summary(header: MetsHeader | None) -> dict[str, tuple[str, ...]]:
     period = tuple(day for kind in ("STARTDATE", "ENDDATE") if (day := header.value(kind)))
     system = tuple(agent.name for agent in header.agents if (agent.role, agent.other_type) == ("ARCHIVIST", "SOFTWARE"))
     return {"creators": creators, "period": period, "system": system}
+
+
+def validate_aic(
+    path: Path,
+    options: Noark5ValidateOptions,
+    limits: UnpackLimits,
+    rules: Mapping[str, Rule],
+    now_s: Callable[[], float] = time.perf_counter,
+) -> ValidateResult:
+    """All that can be said of the AIC at `path`; its AIPs are packages of their own, validated by themselves."""
+    began = now_s()
+    tally = Tally(rules)
+    collection: AicContents | None = None
+    with temporary_folder("validate") as folder:
+        try:
+            collection = read_aic(path)
+            DocumentValidator(folder, options.schemas).judge(
+                path, collection.header.namespace, ("D801", path.name), tally
+            )
+        except (PackageFault, UnsafeXml) as fault:
+            tally.add_hit(Hit("D801", path.name, line=line_of(fault), data=reason_data(fault)))
+    for entry, place in collection.tars if collection is not None else ():
+        if place is None:
+            tally.add_hit(Hit("D802", path.name, line=entry.line, data=place_data({"name": entry.href})))
+        else:
+            options.listener(Event("validating", {"file": place.name, "bytes": 0}))
+            _judge_aip(
+                path, entry, place, spec.uuid_in(collection.header.object_id) if collection else "", (limits, tally)
+            )
+    size = (
+        sum(place.stat().st_size for _, place in collection.tars if place is not None) if collection is not None else 0
+    )
+    summary = {"files": (str(len(collection.tars) if collection is not None else 0),), "bytes": (str(size),)}
+    seconds = round(now_s() - began, 3)
+    return ValidateResult(str(path), "dias", "AIC", summary, tuple(rules.values()), tally.outcomes({}), (), seconds)
+
+
+def _judge_aip(document: Path, entry: MetsFile, place: Path, uuid: str, context: tuple[UnpackLimits, Tally]) -> None:
+    limits, tally = context
+    algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
+    pairs = [(str(place.stat().st_size), "" if entry.size_bytes is None else str(entry.size_bytes))]
+    pairs.append((hash_of(place, algorithm) if algorithm else "-", entry.checksum))
+    for actual, expected in pairs:
+        if actual != expected:
+            data = place_data({"name": place.name, "found": actual, "expected": expected or "-"})
+            tally.add_hit(Hit("D803", document.name, line=entry.line, data=data))
+    try:
+        with open_dias(place, limits=limits, complete=False) as package:
+            included_uuid = aic_id_of(package)
+    except (PackageFault, HostileInput) as fault:
+        included_uuid = str(fault.data.get("why", ""))
+    if included_uuid != uuid:
+        data = place_data({"name": place.name, "found": included_uuid or "-", "expected": uuid})
+        tally.add_hit(Hit("D804", document.name, line=entry.line, data=data))

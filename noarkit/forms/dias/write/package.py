@@ -9,29 +9,34 @@ same call after a kill goes on where the last stopped, with the uuid and the tim
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 from uuid import uuid4
+from zoneinfo import ZoneInfo
 
-from noarkit.errors import UnsafePath, UsageFault
+from noarkit.errors import PackageFault, RunLocked, UnsafePath, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.container.building import File, OnUnreadable
 from noarkit.forms.container.packager import Build, MadePackage, Order, make_package
 from noarkit.forms.container.progress import PackagedFile, Progress
 from noarkit.forms.dias import spec
 from noarkit.forms.dias.schemas import EAC_SCHEMA, EAD_SCHEMA, METS_SCHEMA, PREMIS_SCHEMA, XLINK_SCHEMA, schemas
-from noarkit.forms.dias.write.build_state import BuildState
-from noarkit.forms.dias.write.ead_eac import descriptions
+from noarkit.forms.dias.spec import EAC, EAC_NAMESPACE, EAD, EAD_NAMESPACE
+from noarkit.forms.dias.write.markup import HEAD, attributes, element
 from noarkit.forms.dias.write.mets import Facts, SealedFile, dias_mets, submission_description
-from noarkit.forms.dias.write.order import DiasOrder
+from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder, Party
 from noarkit.forms.dias.write.premis import dias_premis, log
 from noarkit.forms.metadata.model import FileFacts
-from noarkit.safe.atomic import no_room, write_bytes
+from noarkit.safe.atomic import is_temporary, no_room, sync_folder, write_bytes, write_text
 from noarkit.safe.digest import sha256_of
+from noarkit.safe.locks import try_lock
 from noarkit.safe.paths import checked_parts
 from noarkit.version import __version__
 
@@ -222,3 +227,141 @@ def _schema(folder: Path | None, schema: str) -> bytes:
         if folder is not None and (folder / name).is_file():
             return (folder / name).read_bytes()
     return schemas()[schema].replace(f'"{XLINK_SCHEMA}"'.encode(), _FAR_XLINK)  # which no package brings along
+
+
+def descriptions(order: DiasOrder, facts: Facts) -> Iterator[tuple[str, bytes]]:
+    """ead.xml, and an eac-cpf.xml for each creator: the second is called eac-cpf-2.xml."""
+    yield EAD, _ead(order, facts)
+    for number, party in enumerate(order.archive_creators, start=1):
+        yield EAC if number == 1 else EAC.replace(".xml", f"-{number}.xml"), _eac(order, facts, party)
+
+
+def _ead(order: DiasOrder, facts: Facts) -> bytes:
+    period = "/".join(day.isoformat() if day else "" for day in (order.start, order.end))
+    origins = "".join(
+        f"<origination><corpname>{element('part', party.name)}</corpname></origination>\n"
+        for party in order.archive_creators
+    )
+    document = (
+        f"{HEAD}<ead{attributes({'xmlns': EAD_NAMESPACE})}>\n<control>\n"
+        + element("recordid", facts.uuid)
+        + f"<filedesc><titlestmt>{element('titleproper', order.label)}</titlestmt></filedesc>\n"
+        + '<maintenancestatus value="new"/>\n'
+        + f"<maintenanceagency>{element('agencyname', _keeper(order))}</maintenanceagency>\n"
+        + '<maintenancehistory><maintenanceevent>\n<eventtype value="created"/>\n'
+        + element("eventdatetime", _moment(order, facts))
+        + f'<agenttype value="machine"/>\n{element("agent", SOFTWARE)}'
+        + "</maintenanceevent></maintenancehistory>\n</control>\n"
+        + f'<archdesc level="collection">\n<did>\n{element("unittitle", order.description or order.label)}'
+        + (element("unitdate", period) if period != "/" else "")
+        + f"{origins}</did>\n</archdesc>\n</ead>\n"
+    )
+    return document.encode()
+
+
+def _eac(order: DiasOrder, facts: Facts, party: Party) -> bytes:
+    document = (
+        f"{HEAD}<eac-cpf{attributes({'xmlns': EAC_NAMESPACE})}>\n<control>\n"
+        + element("recordId", facts.uuid)
+        + element("maintenanceStatus", "new")
+        + f"<maintenanceAgency>{element('agencyName', _keeper(order))}</maintenanceAgency>\n"
+        + f"<maintenanceHistory><maintenanceEvent>\n{element('eventType', 'created')}"
+        + element("eventDateTime", _moment(order, facts))
+        + element("agentType", "machine")
+        + element("agent", SOFTWARE)
+        + "</maintenanceEvent></maintenanceHistory>\n</control>\n<cpfDescription>\n<identity>\n"
+        + (element("entityId", party.identification) if party.identification else "")
+        + element("entityType", "corporateBody")
+        + f"<nameEntry>{element('part', party.name)}</nameEntry>\n</identity>\n</cpfDescription>\n</eac-cpf>\n"
+    )
+    return document.encode()
+
+
+def _keeper(order: DiasOrder) -> str:
+    return order.recipient.name if order.recipient else NOT_STATED
+
+
+def _moment(order: DiasOrder, facts: Facts) -> str:
+    return facts.moment.astimezone(ZoneInfo(order.zone)).isoformat(timespec="seconds")
+
+
+class BuildState:
+    """The work on one target. Close it."""
+
+    def __init__(self, target: Path, job: str, first: Callable[[], Mapping[str, str]]) -> None:
+        self._target = target
+        key = hashlib.blake2b(b"dias " + os.fsencode(target.name), digest_size=8).hexdigest()
+        self._home = target.parent / f".noarkit-{key}.part"
+        self._begin()
+        self._facts = self._read()
+        if self._facts.get("job") != job:
+            # what lies here is of another order: it cannot be gone on with
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self._facts = {}
+            self.save(job=job, **first())
+        self.folder.mkdir(exist_ok=True)
+
+    def _begin(self) -> None:
+        self._home.mkdir(exist_ok=True)
+        self._lock = os.open(self._home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            if not try_lock(self._lock) or os.fstat(self._lock).st_ino != (self._home / "lock").stat().st_ino:
+                raise BlockingIOError  # another cleared up between our two steps
+        except (BlockingIOError, FileNotFoundError) as error:
+            os.close(self._lock)
+            raise RunLocked(where=str(self._home)) from error
+
+    @property
+    def folder(self) -> Path:
+        """Where both files grow."""
+        return self._home / "pair"
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What is known of the build since its first start."""
+        return MappingProxyType(self._facts)
+
+    def save(self, **facts: str) -> None:
+        """Keeps facts, durably."""
+        self._facts |= facts
+        write_text(self._home / "start.json", json.dumps(self._facts))
+
+    def has_file(self, name: str) -> bool:
+        """True where a file stands in the pair; what was left of its making is taken away."""
+        if not (self.folder / name).is_file():
+            return False
+        for entry in self.folder.iterdir():
+            if is_temporary(entry.name):
+                shutil.rmtree(entry, ignore_errors=True)
+        return True
+
+    def is_placed(self) -> bool:
+        """True where a build before this gave the pair its folder, and was killed before it could clear up."""
+        return self._facts.get("phase") == "whole" and os.path.lexists(self._target) and not any(self.folder.iterdir())
+
+    def place(self) -> None:
+        """The last step: until here nothing bears the target's name. Both files are on disk already."""
+        sync_folder(self.folder)
+        self.save(phase="whole")
+        if os.path.lexists(self._target):
+            raise UsageFault(what="exists", where=str(self._target))
+        try:
+            self.folder.rename(self._target)
+        except OSError as error:
+            raise PackageFault(where=str(self._target), why="not-placed", detail=error.strerror) from error
+        sync_folder(self._target.parent)
+
+    def clear(self) -> None:
+        """Nothing of this is needed any more. What is known goes last: until then the build can be gone on with."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def close(self) -> None:
+        """Lets another process go on."""
+        os.close(self._lock)
+
+    def _read(self) -> dict[str, str]:
+        try:
+            return dict(json.loads((self._home / "start.json").read_text("utf-8")))
+        except FileNotFoundError:
+            return {}

@@ -28,14 +28,14 @@ from noarkit.forms.noark5.read.values import Codes
 from noarkit.forms.noark5.source.around import skip_surrounding
 from noarkit.forms.noark5.source.files import DocumentFiles, SeenInDatabase
 from noarkit.forms.noark5.source.packed import PackedFiles
-from noarkit.forms.noark5.source.place import extract_root
 from noarkit.forms.noark5.spec import CHANGE_LOG, DESCRIPTION, STRUCTURE
 from noarkit.forms.noark5.write import unmapped, vsm
 from noarkit.forms.package_form import DetectedForm
-from noarkit.forms.recognition import detect_form
+from noarkit.forms.recognition import detect_form, is_extract
 from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped
 from noarkit.records import ContentStream, Groundwork, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
+from noarkit.safe.paths import has_file
 
 KIND = "noark5"
 EXTERNAL_SYSTEM = unmapped.OWN_SYSTEM
@@ -279,3 +279,23 @@ def _groundwork(entities: list[Entity] | tuple[Entity, ...], notes: UnitNotes) -
         yield Groundwork(tuple(entities[start : start + _ROOM]))
     if note_tuple := notes.notes():
         yield Groundwork((), note_tuple)
+
+
+_STRUCTURE_FILE = f"{STRUCTURE}.xml"
+
+
+def extract_root(folder: Path) -> Path | None:
+    """The folder that holds arkivstruktur.xml; None where there is none, or where several would do."""
+    for place in (folder, folder / "content"):
+        if _is_extract(place):
+            return place
+    try:
+        below = [entry for entry in folder.iterdir() if entry.is_dir()]
+    except OSError:
+        return None
+    roots = [place for subfolder in below for place in (subfolder, subfolder / "content") if _is_extract(place)]
+    return roots[0] if len(roots) == 1 else None
+
+
+def _is_extract(place: Path) -> bool:
+    return has_file(place, _STRUCTURE_FILE) and is_extract(place)

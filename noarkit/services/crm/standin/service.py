@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -17,7 +19,6 @@ from starlette.routing import Route
 from noarkit.services.crm.standin.bulk import Bulk
 from noarkit.services.crm.standin.channels import NotificationChannels
 from noarkit.services.crm.standin.data import Store, user
-from noarkit.services.crm.standin.layouts import Layouts
 from noarkit.services.crm.standin.papers import Papers
 from noarkit.services.crm.standin.records import Records
 from noarkit.services.crm.standin.refusal import Refusal
@@ -251,3 +252,36 @@ def _cost(call: Call) -> int:
             return 1
         return max(1, -(-len(data) // 10)) if isinstance(data, list) else 1
     return 1
+
+
+Json = dict[str, Any]  # Any: what JSON holds
+
+
+@dataclass(slots=True)
+class Layouts:
+    """Layouts, fields and rules that the REST stand-in does not have."""
+
+    store: Store
+    objects: dict[str, dict[str, Json]] = field(default_factory=dict)
+
+    def answer(self, call: Call) -> Response:
+        """Answers a call. Raises `Refusal`."""
+        _, _, kind, *remaining = call.path.split("/")
+        objects = self.objects.setdefault(kind, {})
+        if call.method == "GET":
+            return JSONResponse({kind: list(objects.values())})
+        if call.method == "POST":
+            object_id = self.store.new_id()
+            objects[object_id] = {**_object(call), "id": object_id}
+            return JSONResponse({kind: [objects[object_id]]}, 201)
+        if not remaining or remaining[0] not in objects:
+            raise Refusal("INVALID_DATA", 400, "the id given seems to be invalid")
+        if call.method == "DELETE":
+            return JSONResponse({kind: [objects.pop(remaining[0])]})
+        objects[remaining[0]] |= {name: value for name, value in _object(call).items() if name != "id"}
+        return JSONResponse({kind: [objects[remaining[0]]]})
+
+
+def _object(call: Call) -> Json:
+    value = json.loads(call.body)
+    return value if isinstance(value, dict) else {}
