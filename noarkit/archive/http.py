@@ -1,7 +1,8 @@
-"""An archive on the wire: one session of one account, on connections that are kept and shared by threads.
+"""HTTP client of the archive: one session of one account, on connections that are kept and shared by threads.
 
-The hot calls ask the transport directly; all others take httpx's whole road over the same transport. Nothing is tried
-again here but one thing: a call that asks, or uploads, and is refused for its token is made once more with a new one.
+The hot calls (transaction, query, upload, download) use the transport directly; all others go through httpx over the
+same transport. Only one thing is retried here: a read or an upload whose token was refused is repeated once with a new
+one. All other retries are in `retry`.
 """
 
 from __future__ import annotations
@@ -257,7 +258,7 @@ class HttpArchive:
         raise refused_answer(answer.status_code, self._echoes.hide(answer.content), retry_after, context, self._now())
 
     def _fetch_token(self) -> Grant:
-        """A new token. Whatever passes by itself is `ArchiveAway`: of the call that wanted it, nothing was sent."""
+        """Fetches a new token. A fault that may pass becomes `ArchiveAway`: of the call itself nothing was sent."""
         context = CallContext("token", host=self._token_url.host)
         try:
             answer = self._ask_for_token(self._token_url, context)

@@ -93,7 +93,7 @@ class ChunkLoader:
         self._landed_keys: set[str] = set()
 
     def settle_all(self, tasks: Iterable[ChunkTask]) -> Iterator[Outcome]:
-        """One wait for everything in doubt: after the deadline of the latest, asks which chunks are there, twice."""
+        """Settles all chunks in doubt with one wait: after the latest deadline, asks twice which of them are there."""
         doubtful = {task.key: task.sent_at for task in tasks if task.sent_at is not None}
         if doubtful:
             names = [*doubtful, *map(remainder_key, doubtful)]
@@ -228,8 +228,10 @@ class ChunkLoader:
         ]
 
     def _landed_earlier(self, key: str, owner_ids: Mapping[int, str]) -> bool:
-        """Whether what stands of a chunk that is taken up again landed with an earlier try that was told as refused:
-        with one that was split since, or with its own, where the anchor of that hangs on it."""
+        """True where existing objects of a reopened chunk were made by an earlier try that was reported as refused.
+
+        That try may have been split since, or have had this chunk's own key; then its anchor hangs on the objects.
+        """
         # For a split try its anchor is enough. For the same chunk the anchor may hang on bundles that landed while this
         # one was refused, so it must hang on the very object that was found.
         tries = earlier_keys(key)
@@ -250,8 +252,8 @@ class ChunkLoader:
     # contents
 
     def _upload_contents(self, task: ChunkTask, chunk_state: _ChunkState) -> Generator[Outcome, None, bool]:
-        """Uploads what is to be linked. False where it took so long that the first are too old again: then less at a
-        time may do."""
+        """Uploads the files of a chunk. False where it took so long that the first uploads are too old again: the chunk
+        should then be split."""
         open_ones = {entity.n: entity for entity in chunk_state.entities if entity.type == "Dokumentversjon"}
         contents = self._graph.contents_between(task.first, task.last) if open_ones else {}
         open_contents = {n: content for n, content in contents.items() if n in open_ones}
@@ -335,7 +337,7 @@ class ChunkLoader:
             return
 
     def _has_landed(self, key: str, fault: ArchiveFault, sent_at: float) -> bool:
-        """Whether what was sent stands after all. No answer but a good one is believed to say that it does not."""
+        """True where a transaction landed although its answer was a fault. The archive is asked, whatever the fault."""
         # A plain refusal ends the transaction at once, so it needs no wait; only a lost answer can still be followed by
         # a commit.
         if fault.fate_unknown:
@@ -389,7 +391,7 @@ class ChunkLoader:
         yield self._chunk_done(task, chunk_state, {})
 
     def _split(self, task: ChunkTask, chunk_state: _ChunkState) -> Iterator[Outcome]:
-        """Two chunks in place of this one; what of it is known already is told first."""
+        """Replaces the chunk by its two halves, after an outcome for what of it is known already."""
         if chunk_state.created_ids or chunk_state.existing_ids:
             files = {n: file for n, file in chunk_state.landed_files.items() if n in chunk_state.created_ids}
             yield from chunk_state.damaged.values()

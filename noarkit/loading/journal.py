@@ -141,13 +141,15 @@ class Journal:
         return int(row[0])
 
     def release(self, shard: int, *, is_done: bool) -> None:
-        """The lease has ended. A shard is done only where every chunk is."""
+        """Ends a lease. A shard is done only where every chunk is."""
         with change_tables(self._db, self.path) as db:
             db.execute("UPDATE shard SET state = ? WHERE n = ?", ("done" if is_done else "open", shard))
 
     def keep_time(self, clocks: Clocks) -> None:
-        """Carries the times of sending over to this boot's steady clock, by the archive's clock where it is known from
-        both; what nobody can date was sent now at the latest."""
+        """Converts the times of sending to this boot's steady clock, by way of the archive's clock.
+
+        Where the archive's clock is not known for both boots, a chunk counts as sent now, the latest it can be.
+        """
         # Times of sending are kept by a steady clock, which starts anew with the machine. Example: sent at 5000 of the
         # last boot, when the archive's clock was 200 ahead; now it is 5100 ahead: 5000 + 200 - 5100 = 100 by this
         # boot's clock. Where that cannot be told, «now» is the safe guess: it waits too long rather than too short.
@@ -166,13 +168,19 @@ class Journal:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
     def mark_all_in_doubt(self, at: float) -> int:
-        """After a crash: what was leased and has no outcome may have been sent until `at`. Returns how many chunks."""
+        """Marks the open chunks of all leased shards as in doubt, after a crash: they may have been sent until `at`.
+
+        Returns how many chunks.
+        """
         # A shard that is leased while nobody holds the run's lock was held by a process that is gone.
         leased = [row[0] for row in self._rows("SELECT n FROM shard WHERE state = 'leased'", ())]
         return sum(self.mark_in_doubt(shard, at) for shard in leased)
 
     def mark_in_doubt(self, shard: int, at: float) -> int:
-        """A worker was lost: the open chunks of its shard may have been sent until `at`. Returns how many."""
+        """Marks the open chunks of a lost worker's shard as in doubt: they may have been sent until `at`.
+
+        Returns how many.
+        """
         with change_tables(self._db, self.path) as db:
             cursor = db.execute(
                 # The code stays where a send is on record; F431 marks chunks of which nobody knows whether they were

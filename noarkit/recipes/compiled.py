@@ -1,4 +1,4 @@
-"""A recipe in the form it runs in: constants already in wire form, expressions compiled, links looked up.
+"""The compiled form of a recipe: constants already in wire form, expressions compiled, links looked up.
 
 Running is in `mapper`; what cannot be run is raised as a `RecipeMismatch`, which names the recipe line. Everything that
 does not depend on a record is done once, when the recipe is compiled, for a run repeats the rest for millions of them.

@@ -64,7 +64,7 @@ class TooDeep(Exception):
 
 
 class Reader(Protocol[Place]):
-    """Who reads a growing tree: `Place` is what it has to know of an open element."""
+    """A reader of a growing tree, called by `follow`. `Place` is what it remembers of an open element."""
 
     def enter(self, above: Place, element: Element, /) -> Place:
         """An element begins that has children already, and may get more."""
@@ -82,7 +82,7 @@ class Reader(Protocol[Place]):
 def follow(
     file: BinaryIO, where: str, reader: Reader[Place], outside: Place, *, limits: XmlLimits = LIMITS
 ) -> Iterator[int]:
-    """Tells a reader every element of a document once, in its order; yields after each block how much was read.
+    """Passes every element of a document to a reader, once and in order; yields the bytes read after each block.
 
     `outside` is the place of the document itself, whose only child is the root. Names are `{namespace}local`.
     """

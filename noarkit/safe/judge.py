@@ -37,7 +37,7 @@ class SchemaError:
 
 
 def judge(source: Path, schema: etree.XMLSchema, *, most: int = 10_000, located: int = 100) -> Iterator[SchemaError]:
-    """What a schema has against a document, in its order; only the first `located` errors have a line, others 0.
+    """The errors of a document by a schema, in their order; only the first `located` ones have a line, others 0.
 
     Stops after about `most` errors. The document is read once more where there are any, for the parser tells no lines.
     """

@@ -178,7 +178,7 @@ def _folder(task: Task) -> str:
 
 
 class _ChildProcess:
-    """A process of ours that ends when we do: its input is closed then."""
+    """A hashing process, which ends when we do: its input is closed then."""
 
     def __init__(self, lock_fds: tuple[int, ...]) -> None:
         home = str(Path(str(files("noarkit"))).parent)

@@ -101,7 +101,7 @@ class Progress:
         self.resumed, self.same_boot = False, True
 
     def _start_over(self) -> None:
-        """What lies here is of another order: it cannot be gone on with."""
+        """Deletes an earlier build that was made with other settings: it cannot be resumed."""
         self.close()
         shutil.rmtree(self.folder)
         self._db, self.lock_fd = self._open()
@@ -237,7 +237,7 @@ def _wait_for_lock(lock_fd: int, where: str) -> None:
 
 
 def _boot() -> str:
-    """What is another after the machine started anew; always another where the system does not tell."""
+    """An id of this boot of the machine; a random one where the system has none, so that it never matches."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:  # pragma: no cover  # other systems do not tell

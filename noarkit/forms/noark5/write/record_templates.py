@@ -38,7 +38,7 @@ _FEW_KINDS = 100
 
 @dataclass(slots=True)
 class _EntityNode:
-    """One thing of a kind of record: its number among them, its type, which fields are set, and what stands within
+    """An object within a kind of record: its number, its type, which fields are set, and which objects stand within it
     (in the words of `ComputedPart.needs`)."""
 
     number: int
@@ -83,7 +83,7 @@ class RecordTemplates:
         return self._field_counts
 
     def render(self, content: Content) -> str | None:
-        """A record; None where it is not plain."""
+        """Renders a record by its template; None where it is not plain."""
         shape = _key_and_fields(content)
         if shape is None:
             return None
@@ -198,7 +198,7 @@ def _tree(key: tuple[str, ...]) -> _EntityNode:
 
 
 class _TemplateBuilder:
-    """Lays a kind of record out: text, and places for values."""
+    """Builds the template of a kind of record: its text, and the places for values."""
 
     def __init__(self, plan: Callable[[str], CompiledOps]) -> None:
         self._plan = plan

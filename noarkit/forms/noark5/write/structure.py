@@ -361,7 +361,7 @@ class Writer:
         return self.render({"o": entity, "k": links} if links else {"o": entity})
 
     def _missing(self, plan: Plan, nested: Nested) -> str:
-        """A part that must be there and is not: written with what is known, which is nothing."""
+        """Renders a mandatory part that the archive does not have, from an object without fields."""
         self.tally.defaults[plan.type, nested.element, "unknown"] += 1
         return self.render({"o": {"t": nested.types[0], "f": {}}})
 
