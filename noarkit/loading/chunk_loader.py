@@ -274,7 +274,7 @@ class ChunkLoader:
         self, chunk_state: _ChunkState, blamed: PlannedEntity, state: str, code: str, data: Mapping[str, object]
     ) -> BundleLeftOut:
         """Leaves out the bundle of the entity that is to blame."""
-        # A bundle is left out whole: a record without one of its documents would be a silent loss (invariant 12).
+        # A bundle is left out whole, with its fault: a record without one of its documents would be a silent loss.
         self._excluded.add(blamed.bundle)
         chunk_state.entities = [entity for entity in chunk_state.entities if entity.bundle != blamed.bundle]
         fault_data = {**data, "type": blamed.type, "key": blamed.key, "line": blamed.line}
@@ -380,7 +380,7 @@ class ChunkLoader:
     def _handle_refusal(
         self, task: ChunkTask, chunk_state: _ChunkState, fault: ArchiveFault, actions: Sequence[Action]
     ) -> Iterator[Outcome]:
-        # Halving finds the refused bundle in log2(n) sends, and everything beside it is loaded. With one bundle left,
+        # Halving finds the refused bundle in some log2(n) steps, and everything beside it is loaded. With one bundle left,
         # the blame is certain.
         if len({entity.bundle for entity in chunk_state.entities}) > 1:
             yield from self._split(task, chunk_state)

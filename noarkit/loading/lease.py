@@ -39,7 +39,7 @@ class RunFacts:
 
     def anchor(self, chunk_key: str) -> str:
         """The name a chunk goes by in the archive; the same in every attempt."""
-        # Nothing of an attempt is in the name: a resumed run must find what the one before it sent (invariant 2).
+        # The same however often the run is resumed: it must find what it sent before it was stopped (invariant 2).
         return f"{self.plan}.{self.mark}/{chunk_key}" if self.mark else f"{self.plan}/{chunk_key}"
 
 

@@ -81,7 +81,7 @@ def _run_lease(lease: Lease, context: WorkerContext, control: WorkerControl) -> 
         # doubt.
         yield from loader.settle_all(lease.tasks)
     for task in lease.tasks:
-        # Between chunks, never within one: a chunk that was sent has its outcome before the worker ends.
+        # Between chunks. Within one, only a wait can be broken off (`Paused`), and what was sent is on record by then.
         if control.should_stop():
             return True
         yield from loader.load(task)
