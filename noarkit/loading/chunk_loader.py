@@ -380,7 +380,7 @@ class ChunkLoader:
     def _handle_refusal(
         self, task: ChunkTask, chunk_state: _ChunkState, fault: ArchiveFault, actions: Sequence[Action]
     ) -> Iterator[Outcome]:
-        # Halving finds the refused bundle in some log2(n) steps, and everything beside it is loaded. With one bundle left,
+        # Halving finds the refused bundle in some log2(n) steps, and all beside it is loaded. With one bundle left,
         # the blame is certain.
         if len({entity.bundle for entity in chunk_state.entities}) > 1:
             yield from self._split(task, chunk_state)

@@ -150,8 +150,8 @@ class Coordinator:
 
     def _start(self, shard: int, kind: str) -> None:
         journal, graph = self._journal, self._deps.graph
-        # Kept before the lease starts, for each chunk that is done moves on the version in this row. Links are no objects
-        # and can be made twice without harm, so they need no guard.
+        # Kept before the lease starts, for each chunk that is done moves on the version in this row. Links are no
+        # objects and can be made twice without harm, so they need no guard.
         guard = journal.guard(shard)
         if guard is None and kind != "links":
             guard = self._deps.guard_for(shard)

@@ -79,9 +79,9 @@ class DoubtSettler:
     def landed_chunks(self, keys: Collection[str]) -> set[str]:
         """Which of these chunks are in the archive now. Asked of a guard last, so that what lands later than this
         cannot stand beside what is sent with the guard's version."""
-        # Anchors first, guard last. A commit between the two questions is seen in the guard's text, which names the chunk
-        # that landed last; one that comes later raises the version, so that what is sent with the version read here is
-        # refused (invariant 3). With the text unread, the new version would let a resend land beside the first.
+        # Anchors first, guard last. A commit between the two questions is seen in the guard's text, which names the
+        # chunk that landed last; one that comes later raises the version, so that what is sent with the version read
+        # here is refused (invariant 3). With the text unread, that version would let a resend land beside the first.
         if not keys:
             return set()
         landed_keys = self._anchored_keys(keys)

@@ -1,8 +1,8 @@
 """Runs an iterator in a forked child process, so that what makes its values and what uses them run side by side.
 
 The values are plain (numbers, texts, lists, dicts, tuples); they come in their order, and a fault comes where it arose.
-The child ends with the iterator, and never outlives this process. By fork, since `make` is a closure,
-which could not be pickled; and by marshal, since pickle is slower for plain values.
+The child ends with the iterator, and never outlives this process. By fork, since `make` is a closure, which could
+not be pickled; and by marshal, since pickle is slower for plain values.
 """
 
 from __future__ import annotations
