@@ -1,7 +1,8 @@
-"""An archive on the wire: one session of one account, on connections that are kept and shared by threads.
+"""HTTP client of the archive: one session of one account, on connections that are kept and shared by threads.
 
-The hot calls ask the transport directly; all others take httpx's whole road over the same transport. Nothing is tried
-again here but one thing: a call that asks, or uploads, and is refused for its token is made once more with a new one.
+The hot calls (transaction, query, upload, download) use the transport directly; all others go through httpx over the
+same transport. Only one thing is retried here: a read or an upload whose token was refused is repeated once with a new
+one. All other retries are in `retry`.
 """
 
 from __future__ import annotations
@@ -67,6 +68,8 @@ class HttpArchive:
         heard_date: Callable[[float], None] | None = None,
     ) -> None:
         addresses = addresses_of(settings)
+        # Identity: a compressed download could not be held against its length while it streams, and a small answer
+        # could unpack to gigabytes.
         headers = {"Accept-Encoding": "identity", "User-Agent": "noarkit", settings.error_header: "application/json"}
         self._settings = settings
         self._now = now
@@ -75,6 +78,7 @@ class HttpArchive:
         # httpx's own time-outs would be for httpx's own transport; ours watches over progress itself
         self._client = httpx.Client(transport=self._transport, headers=headers, trust_env=False)
         self._tokens = Tokens(self._fetch_token, clock)
+        # An archive or proxy may repeat what it was sent in an error text, and error texts end in logs and on screens.
         self._echoes = EchoScrubber()
         self._echoes.learn(settings.credentials.secret.reveal(), settings.credentials.client_id)
         if isinstance(settings.proxy, Proxy) and settings.proxy.secret is not None:
@@ -82,6 +86,8 @@ class HttpArchive:
         self._service = addresses.service
         self._token_url, self._other_token_url = addresses.token, addresses.other_token
         self._origin = origin_of(addresses.service)
+        # The headers of the hot calls are the same for the whole session: built once, as bytes, since a load makes
+        # millions of calls.
         lines = {"Host": addresses.service.netloc.decode("ascii"), **headers}
         self._headers = _header_lines(lines)
         self._json_headers = _header_lines({**lines, "Content-Type": _JSON})
@@ -107,6 +113,8 @@ class HttpArchive:
 
         def attempt(token: bytes) -> Uploaded:
             nonlocal was_opened
+            # The token ended after the bytes were read, and they cannot be read again. Nothing was stored, hence
+            # «away».
             if was_opened and not content.reopenable:
                 raise ArchiveAway(call=context.call, why="token-ended")
             was_opened = True
@@ -172,6 +180,8 @@ class HttpArchive:
             )
             return self._exchange(request, self._read_all, context)
 
+        # A 401 to a transaction may come from a proxy that has passed it on. So no second send here; whoever sent it
+        # settles first (invariant 5).
         answer = self._with_token_once(attempt) if context.changes else self._with_token(attempt)
         return require_object(parse_json(answer, context), context)
 
@@ -186,6 +196,8 @@ class HttpArchive:
             )
             answer = self._exchange(request, self._read_all, context)
         file_id = wire.file_id_of(require_object(parse_json(answer, context), context), context)
+        # An answer before the last byte: the archive stored something else than what was read, so its checksum is of no
+        # use.
         if not body.whole:
             raise strange_answer(context, "answered-before-the-end")
         return Uploaded(file_id, body.sha256, body.size_bytes)
@@ -217,6 +229,7 @@ class HttpArchive:
             if fault.data.get("status") != 401:
                 raise
             renewed = False
+            # The new token is for the next call. If none is to be had, this call's own fault still tells more.
             with suppress(ArchiveFault):
                 self._tokens.after_refusal(token)
                 renewed = True
@@ -245,11 +258,13 @@ class HttpArchive:
         raise refused_answer(answer.status_code, self._echoes.hide(answer.content), retry_after, context, self._now())
 
     def _fetch_token(self) -> Grant:
-        """A new token. Whatever passes by itself is `ArchiveAway`: of the call that wanted it, nothing was sent."""
+        """Fetches a new token. A fault that may pass becomes `ArchiveAway`: of the call itself nothing was sent."""
         context = CallContext("token", host=self._token_url.host)
         try:
             answer = self._ask_for_token(self._token_url, context)
         except ArchiveFault as fault:
+            # Tried once a session, and only where nothing is at the first path: any other refusal is about us, and
+            # sending the secret to a second address would not help.
             other_url, self._other_token_url = self._other_token_url, None
             if other_url is None or fault.data.get("status") not in (404, 405):
                 raise _token_fault(fault) from fault
@@ -303,6 +318,7 @@ def _token_fault(fault: ArchiveFault) -> ArchiveFault:
     if fault.transient and not isinstance(fault, ArchiveAway):
         kept_data = {name: fault.data[name] for name in ("retry_after_s", "status") if name in fault.data}
         reason = "busy" if isinstance(fault, ArchiveBusy) else "no-token"
+        # The call itself never left, so even a transaction may be repeated: «away» says so, «busy» would not.
         return ArchiveAway(call="token", why=reason, **kept_data)
     return fault
 
@@ -321,9 +337,12 @@ class EchoScrubber:
     def learn(self, secret: str, account: str = "") -> None:
         """A secret or token from now on, and the two together as an authorization. One too short to be told from a
         common word is not taken."""
+        # Hiding a secret like «test» would tear holes into every honest message.
         if len(secret) < _SHORTEST:
             return
         with self._lock:
+            # Longest first: a short secret inside a longer form would otherwise leave the rest of it readable. A new
+            # tuple, so that `hide` reads without the lock.
             self._known = tuple(sorted({*self._known, *_forms(secret, account)}, key=len, reverse=True))
 
     def hide(self, answer: bytes) -> bytes:
@@ -334,6 +353,8 @@ class EchoScrubber:
 
 
 def _forms(secret: str, account: str) -> Iterator[bytes]:
+    # As it stands, as in a query, as in a form, as in JSON that escapes slashes; and each as the user:password of an
+    # Authorization header.
     for form in (secret, quote(secret, safe=""), quote_plus(secret), secret.replace("/", "\\/")):
         yield form.encode()
         pair = base64.b64encode(f"{account}:{form}".encode())

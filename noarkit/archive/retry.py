@@ -84,6 +84,8 @@ class RetryingArchive:
     def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
         """See `Archive.transaction`. Actions that carry versions are not sent again after a conflict: the same versions
         would meet it again."""
+        # A repeat with the same versions either meets the same conflict or, after a lost commit, its own work: the
+        # guard of a shard must be read anew before anything is sent again (invariant 3).
         versioned = any(isinstance(action, Save | Delete) and action.version is not None for action in actions)
         effect: Effect = "versioned-change" if versioned else "change"
         return self._with_retries("transaction", effect, lambda: self._archive.transaction(actions))
@@ -94,6 +96,7 @@ class RetryingArchive:
 
     def upload(self, content: Upload) -> Uploaded:
         """See `Archive.upload`. Bytes that cannot be read twice are sent once."""
+        # A pipe, say: its bytes are gone after the first attempt, and a second one would upload an empty file.
         if not content.reopenable:
             return self._archive.upload(content)
         return self._with_retries("upload", "orphan", lambda: self._archive.upload(content))
@@ -127,12 +130,14 @@ class RetryingArchive:
     def _with_retries(self, name: str, effect: Effect, once: Callable[[], T]) -> T:
         waited_s, attempt, faults = 0.0, 0, Counter[str]()
         while True:
+            # Asked anew before each attempt: another thread may have been told to come back later meanwhile.
             waited_s += self._wait_for_all(self._policy.patience_s - waited_s)
             try:
                 return once()
             except ArchiveFault as fault:
                 faults[fault.code] += 1
                 wait_s = self._wait_s(fault, attempt)
+                # Also where this call gives up: the others should still not knock.
                 self._pause_all_threads(fault, wait_s)
                 if (
                     not self._may_repeat(fault, effect, faults[fault.code])
@@ -146,13 +151,20 @@ class RetryingArchive:
 
     def _may_repeat(self, fault: ArchiveFault, effect: Effect, times: int) -> bool:
         policy = self._policy
+        # From here on the order of the questions decides: first what must never be repeated, then what the caller
+        # settles by itself, then how often.
         if effect == "versioned-change" and isinstance(fault, ArchiveConflict):
             return False
+        # ArchiveAway means that not a byte was sent, so a repeat is safe even for those who settle doubts themselves
+        # (invariant 5).
         if effect not in ("none", "orphan") and not isinstance(fault, ArchiveAway) and not policy.resends:
             return False
         if isinstance(fault, NotLetIn):
+            # One repeat with a new token; a second refusal is about the account, and no token will help.
             return bool(fault.data.get("renewed")) and times == 1
         most = {ArchiveConflict.code: policy.conflicts, ArchiveStrange.code: policy.strange}.get(fault.code, times)
+        # A read or an orphaned upload (swept by the archive after an hour) may be repeated whatever became of it; a
+        # change only if it is known to have had no effect.
         return fault.transient and times <= most and (effect in ("none", "orphan") or not fault.fate_unknown)
 
     def _wait_s(self, fault: ArchiveFault, attempt: int) -> float:
@@ -160,12 +172,14 @@ class RetryingArchive:
         retry_after_s = fault.data.get("retry_after_s")
         full_s = min(self._policy.most_s, self._policy.first_s * 2.0 ** min(attempt, 32))
         if isinstance(retry_after_s, int | float):
+            # Never earlier than asked for; the bit of chance keeps many workers from coming back in the same second.
             return float(retry_after_s) + self._outside.chance() * min(full_s, 1.0)
         return full_s * (0.5 + self._outside.chance() / 2)
 
     def _pause_all_threads(self, fault: ArchiveFault, wait_s: float) -> None:
         if isinstance(fault, ArchiveBusy) and "retry_after_s" in fault.data:
             with self._lock:
+                # Only ever later: a thread that was told «2 s» must not shorten another's «30 s».
                 self._not_before_s = max(self._not_before_s, self._outside.clock() + wait_s)
 
     def _wait_for_all(self, patience_s: float) -> float:

@@ -1,6 +1,8 @@
 """A socket with timeouts for lack of progress in either direction; a transfer that moves may take any time.
 
-What breaks is told as `BrokenExchange`, with what is known about its fate; `answers` makes faults of that.
+An ordinary socket timeout is for one call: it breaks off an upload of hours over a slow line, or lets one hang that
+trickles. Here only the time without any progress counts. What breaks is raised as `BrokenExchange`, which says whether
+a byte may have reached the archive; `answers` makes faults of that.
 """
 
 from __future__ import annotations
@@ -101,16 +103,23 @@ class Stream:
         remaining = memoryview(block)
         try:
             while remaining:
+                # OpenSSL wants the same buffer again after a timeout; a slice of one record at most keeps what would be
+                # repeated small.
                 piece = remaining[:_TLS_SLICE_BYTES] if self.is_tls else remaining
                 remaining = remaining[self._with_timeout(self._socket.send, piece, self._leaving) :]
+                # From here on the fate is unknown: bytes the system took may arrive even if the next call fails.
                 self._sent = True
         except OSError as error:
+            # Once bytes went out, a broken pipe may mean that the archive answered early (too large, not allowed) and
+            # closed; its answer may still wait to be read.
             if not self._sent or isinstance(error, ssl.SSLError):
                 raise self._fault_of_error(error) from error
             raise SendingStopped from error
 
     def receive(self, max_bytes: int) -> bytes:
         """What came, empty at the end. An end before any byte of the answer is `BrokenExchange`."""
+        # Before its first byte the archive may be working: much patience, and then «lost». After it, silence is a
+        # stall.
         limit = self._coming if self._answered else self._thinking
         try:
             received = self._with_timeout(self._socket.recv, max_bytes, limit)
@@ -153,10 +162,12 @@ class Stream:
             try:
                 return move(argument)
             except TimeoutError as error:
+                # Python's own timeout has no errno; ETIMEDOUT is the system's, after which the connection is gone.
                 if error.errno is not None:
                     raise  # the system gave the connection up
             now_s, before, unsent = self._clock(), unsent, _unsent_bytes(self._socket)
             if quiet_since_s is None:
+                # The first timeout comes a tick after the last progress.
                 quiet_since_s = now_s - self._tick_s
             elif unsent != before:
                 quiet_since_s = now_s
@@ -173,6 +184,7 @@ class Stream:
         return self._fault_of("lost", "reset")
 
     def _fault_of(self, reason: Reason, detail: str) -> BrokenExchange:
+        # Nothing was sent: «away», which may be repeated, instead of «lost», which must be settled first.
         if not self._sent and reason == "lost":
             return BrokenExchange("away", detail, was_sent=False)
         return BrokenExchange(reason, detail, was_sent=self._sent)
@@ -186,6 +198,8 @@ def open_stream(host: str, port: int, patience: Patience, clock: Callable[[], fl
         raise BrokenExchange("away", "no-such-host", was_sent=False) from error  # no name that could be looked up
     except OSError as error:
         raise BrokenExchange("away", connection_failure(error), was_sent=False) from error
+    # NODELAY: small requests must not wait for an acknowledgement. KEEPALIVE: a peer that vanished while the archive
+    # thinks is noticed by the system.
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     return Stream(plain, patience, clock)

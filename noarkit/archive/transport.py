@@ -1,6 +1,7 @@
-"""The shortest way from a request to the socket: connections that are kept, through a proxy or not, shared by threads.
+"""A pool of kept HTTP connections to one archive, through a proxy or not, shared by threads.
 
-It is a transport of httpx, for calls that may take httpx's whole road, and can be asked directly by those in a hurry.
+It is a transport of httpx, for calls that may go through all of httpx, and is asked directly by the hot calls, which
+save httpx's share of the time.
 """
 
 from __future__ import annotations
@@ -84,8 +85,11 @@ class Transport(httpx.BaseTransport):
 
         Raises `BrokenExchange`. Faults that the request's body raises while it is read pass through.
         """
+        # After a fork parent and child would share sockets and TLS state; answers would reach the wrong one of them.
         if os.getpid() != self._pid:
             raise RuntimeError("an archive session cannot be used in a process that did not open it")
+        # Waits for one of `max_connections` before it connects, so that a flood of threads queues here and not at the
+        # archive.
         with self._places:
             connection = self._connection(request.origin)
             try:
@@ -113,6 +117,8 @@ class Transport(httpx.BaseTransport):
         target, more = request.target, b""
         proxy = self._proxy(request.origin)
         if proxy is not None and not request.origin.is_tls:
+            # Without TLS a proxy is asked for the whole address; with TLS it only opens a tunnel, and sees neither path
+            # nor token.
             target = b"http://%b%b" % (_authority(request.origin), target)
             more = _proxy_header(proxy)
         return b"%b %b HTTP/1.1\r\n%b%b\r\n" % (request.method, target, request.headers, more)
@@ -120,15 +126,20 @@ class Transport(httpx.BaseTransport):
     def _connection(self, origin: Origin) -> Connection:
         while True:
             with self._lock:
+                # The newest first: it is the least likely to have been dropped by the other side. Stale ones come up
+                # when the newest are in use.
                 connections = self._idle.get(origin)
                 connection = connections.pop() if connections else None
             if connection is None:
                 return self._open_connection(origin)
+            # Checked before anything is sent: on a connection the server has closed, a request would be lost with its
+            # fate unknown, and a transaction would have to be settled for nothing.
             if connection.is_fresh(self._clock(), self._route.keepalive_s):
                 return connection
             connection.close()
 
     def _give_back(self, connection: Connection, origin: Origin) -> None:
+        # After a fault, or an answer that was not read to its end, the next request would read the remains of this one.
         if not connection.reusable:
             connection.close()
             return

@@ -83,6 +83,8 @@ class ChunkLoader:
         self._graph = graph
         self._contents = contents
         self._clock = clock
+        # Copies that grow while the lease runs: later chunks refer to what earlier ones made, without asking the
+        # coordinator.
         self._known_ids = dict(lease.known_ids)
         self._excluded = set(lease.excluded)
         self._settler = DoubtSettler(archive, lease.facts, clock, lease.guard)
@@ -91,7 +93,7 @@ class ChunkLoader:
         self._landed_keys: set[str] = set()
 
     def settle_all(self, tasks: Iterable[ChunkTask]) -> Iterator[Outcome]:
-        """One wait for everything in doubt: after the deadline of the latest, asks which chunks are there, twice."""
+        """Settles all chunks in doubt with one wait: after the latest deadline, asks twice which of them are there."""
         doubtful = {task.key: task.sent_at for task in tasks if task.sent_at is not None}
         if doubtful:
             names = [*doubtful, *map(remainder_key, doubtful)]
@@ -111,6 +113,8 @@ class ChunkLoader:
         chunk_state = _ChunkState(self._open_entities(task))
         if self._landed_keys & {task.key, remainder_key(task.key)}:
             self._take_over_landed(chunk_state, all_sent=False)
+        # Invariant 6: source keys are looked up before the first send. In an archive that held nothing of this system
+        # when the run began, there is nothing to find, and the queries are saved.
         if not self._facts.fresh:
             yield from self._split_off_existing(task, chunk_state)
         if (yield from self._upload_contents(task, chunk_state)):
@@ -119,6 +123,7 @@ class ChunkLoader:
             yield from self._split(task, chunk_state)
 
     def _open_entities(self, task: ChunkTask) -> list[PlannedEntity]:
+        # What has an id already is not sent again: after a crash the remainder of a chunk is an ordinary chunk.
         rows = self._graph.between(task.first, task.last)
         found_before = self._lease.already_there
         return [
@@ -140,6 +145,8 @@ class ChunkLoader:
         versions_by_id = {
             version.id: version for version in lookup.objects_of_ids(self._archive, "Dokumentversjon", versions)
         }
+        # Without the versions' own answer neither the file id nor the checksum is known; guessing either would hide
+        # damage.
         if versions_by_id.keys() != versions.keys():
             raise ArchiveStrange(call="query", why="parts-missing")
         for archive_id, entity in versions.items():
@@ -156,6 +163,7 @@ class ChunkLoader:
             return content.sha256 if content else None
         try:
             return self._contents.sha256(content)
+        # A source that is gone as a whole stops the run; only one file that cannot be read is verify's business.
         except PLACE_FAULTS:
             raise
         except SourceFault:
@@ -165,6 +173,8 @@ class ChunkLoader:
         self, chunk_state: _ChunkState, entity: PlannedEntity, version: SavedObject, expected_sha256: str | None
     ) -> None:
         """Records the archived file of a version, and as damage a checksum that is not the expected one."""
+        # Invariant 8: the checksum that the archive returns must equal ours. It is kept as damage here, not raised: the
+        # objects are in the archive, so their ids must reach the journal first.
         archive_sha256 = str(version.fields.get("sjekksum") or "").lower() or None
         file, size = version.fields.get("referanseDokumentfil"), version.fields.get("filstoerrelse")
         if entity.n in chunk_state.files:
@@ -183,6 +193,8 @@ class ChunkLoader:
     # what is there already
 
     def _split_off_existing(self, task: ChunkTask, chunk_state: _ChunkState) -> Iterator[Outcome]:
+        # Who owns the source keys that are found? Either this run, in a send whose answer was lost or wrong, or another
+        # run. Only the second is «already there»; the anchor tells them apart.
         owner_ids = self._owners(chunk_state)
         if owner_ids and (
             self._settler.landed_chunks(related_keys(task.key)) or self._landed_earlier(task.key, owner_ids)
@@ -196,6 +208,8 @@ class ChunkLoader:
         if not owner_ids:
             return
         self._already_there.update(owner_ids)
+        # What another run loaded is not touched, but a record's source may have new versions since; those alone are
+        # added.
         records = {n: owner_id for n, owner_id in owner_ids.items() if self._graph.entity(n).type in _RECORDS}
         revisit = [entity for entity in chunk_state.entities if entity.bundle in owner_ids]
         revisited, faults = changed_versions(self._archive, self._contents, self._graph, revisit, records)
@@ -214,8 +228,12 @@ class ChunkLoader:
         ]
 
     def _landed_earlier(self, key: str, owner_ids: Mapping[int, str]) -> bool:
-        """Whether what stands of a chunk that is taken up again landed with an earlier try that was told as refused:
-        with one that was split since, or with its own, where the anchor of that hangs on it."""
+        """True where existing objects of a reopened chunk were made by an earlier try that was reported as refused.
+
+        That try may have been split since, or have had this chunk's own key; then its anchor hangs on the objects.
+        """
+        # For a split try its anchor is enough. For the same chunk the anchor may hang on bundles that landed while this
+        # one was refused, so it must hang on the very object that was found.
         tries = earlier_keys(key)
         same_chunk = {
             earlier_key for earlier_key in tries if earlier_key.replace("~", "").rstrip("+") == key.replace("~", "")
@@ -234,12 +252,14 @@ class ChunkLoader:
     # contents
 
     def _upload_contents(self, task: ChunkTask, chunk_state: _ChunkState) -> Generator[Outcome, None, bool]:
-        """Uploads what is to be linked. False where it took so long that the first are too old again: then less at a
-        time may do."""
+        """Uploads the files of a chunk. False where it took so long that the first uploads are too old again: the chunk
+        should then be split."""
         open_ones = {entity.n: entity for entity in chunk_state.entities if entity.type == "Dokumentversjon"}
         contents = self._graph.contents_between(task.first, task.last) if open_ones else {}
         open_contents = {n: content for n, content in contents.items() if n in open_ones}
         one_bundle = len({entity.bundle for entity in chunk_state.entities}) == 1
+        # Invariant 9: uploads older than 50 minutes may be swept. A chunk of many bundles is then halved; a single
+        # bundle cannot be, so it gets one more round and is sent with what it has.
         for _ in range(2 if one_bundle else 1):
             chunk_state.files, faults = self._contents.upload_all(open_contents)
             for n, fault in faults.items():
@@ -254,6 +274,7 @@ class ChunkLoader:
         self, chunk_state: _ChunkState, blamed: PlannedEntity, state: str, code: str, data: Mapping[str, object]
     ) -> BundleLeftOut:
         """Leaves out the bundle of the entity that is to blame."""
+        # A bundle is left out whole, with its fault: a record without one of its documents would be a silent loss.
         self._excluded.add(blamed.bundle)
         chunk_state.entities = [entity for entity in chunk_state.entities if entity.bundle != blamed.bundle]
         fault_data = {**data, "type": blamed.type, "key": blamed.key, "line": blamed.line}
@@ -262,6 +283,7 @@ class ChunkLoader:
     # sending
 
     def _send(self, task: ChunkTask, chunk_state: _ChunkState) -> Iterator[Outcome]:
+        """Sends the transaction of a chunk until it is known to stand, is refused, or must be split."""
         tries = _SendAttempts()
         while True:
             composed, left_out = self._compose(task, chunk_state)
@@ -275,23 +297,32 @@ class ChunkLoader:
             if chunk_state.existing_ids:  # known as another run's before anything of ours may stand beside it
                 yield ChunkDone(remainder_key(task.key), {}, dict(chunk_state.existing_ids))
                 chunk_state.existing_ids.clear()
+            # What was taken over landed under the chunk's own anchor; the rest needs another, or that anchor would
+            # vouch for it.
             key = remainder_key(task.key) if chunk_state.created_ids else task.key
             sent_at = self._clock.now_s()
+            # Before the request, so that a worker lost during it leaves the time of sending behind. The intent itself
+            # has been durable since the lease was given (invariant 1).
             yield ChunkSent(task.key, sent_at)
             actions = add_guard(composed, self._settler.guard, self._facts, key)
             try:
                 saved_objects = send(self._archive, actions)
             except ArchiveFault as fault:
+                # Every fault counts as doubt, refusals too: a proxy may answer for an archive that has committed. Hence
+                # «settle, never resend first» (invariant 5), whatever the fault says.
                 yield ChunkInDoubt(task.key, fault.code, sent_at)
                 if fault.fate_unknown:
                     yield from self._settler.announce_wait(sent_at)
                 if self._has_landed(key, fault, sent_at):
+                    # Round again with what is left, usually nothing: then `_compose` is empty and the chunk is done.
                     self._take_over_landed(chunk_state, all_sent=True)
                     continue
                 if isinstance(fault, ArchiveRefused | ArchiveNotFound):
                     yield from self._handle_refusal(task, chunk_state, fault, actions)
                     return
                 self._wait_to_send_again(fault, tries)
+                # An upload of unknown fate might be linked already by a commit to come; a second link to it must not
+                # exist.
                 self._contents.forget(list(chunk_state.files) if fault.fate_unknown else [])
                 if not (yield from self._upload_contents(task, chunk_state)):
                     yield from self._split(task, chunk_state)
@@ -301,11 +332,14 @@ class ChunkLoader:
             yield from chunk_state.damaged.values()
             yield outcome
             _raise_damage(chunk_state)
+            # After the outcome, so that what is in the archive is in the journal even if this raises.
             self._prove_lookup(key, actions)
             return
 
     def _has_landed(self, key: str, fault: ArchiveFault, sent_at: float) -> bool:
-        """Whether what was sent stands after all. No answer but a good one is believed to say that it does not."""
+        """True where a transaction landed although its answer was a fault. The archive is asked, whatever the fault."""
+        # A plain refusal ends the transaction at once, so it needs no wait; only a lost answer can still be followed by
+        # a commit.
         if fault.fate_unknown:
             return bool(self._settler.landed_after_deadline((key,), sent_at))
         return bool(self._settler.landed_chunks((key,)))
@@ -314,6 +348,8 @@ class ChunkLoader:
         """Waits before a chunk is sent once more; raises the fault where that cannot help, or was tried enough."""
         busy = isinstance(fault, ArchiveBusy) and not fault.fate_unknown
         again = fault.fate_unknown or busy or isinstance(fault, ArchiveConflict) or bool(fault.data.get("renewed"))
+        # A busy archive is given time, not attempts: it took nothing, so asking often does no harm. Conflicts and lost
+        # answers are counted, for each of them may mean that something is wrong.
         patient = tries.waited_s < _BUSY_PATIENCE_S if busy else tries.count + 1 < self._facts.attempts
         if not again or not patient:
             raise fault
@@ -332,6 +368,7 @@ class ChunkLoader:
         links = self._graph.links_between(task.first, task.last)
         while True:
             files = {n: upload.id for n, upload in chunk_state.files.items()}
+            # Leaving out one bundle may orphan what refers to it, so it is composed again until nothing dangles.
             again = frozenset(chunk_state.new_versions)
             composed = compose(chunk_state.entities, links, self._known_ids, files, self._facts, again=again)
             if not composed.orphans:
@@ -343,6 +380,8 @@ class ChunkLoader:
     def _handle_refusal(
         self, task: ChunkTask, chunk_state: _ChunkState, fault: ArchiveFault, actions: Sequence[Action]
     ) -> Iterator[Outcome]:
+        # Halving finds the refused bundle in some log2(n) steps, and all beside it is loaded. With one bundle left,
+        # the blame is certain.
         if len({entity.bundle for entity in chunk_state.entities}) > 1:
             yield from self._split(task, chunk_state)
             return
@@ -352,7 +391,7 @@ class ChunkLoader:
         yield self._chunk_done(task, chunk_state, {})
 
     def _split(self, task: ChunkTask, chunk_state: _ChunkState) -> Iterator[Outcome]:
-        """Two chunks in place of this one; what of it is known already is told first."""
+        """Replaces the chunk by its two halves, after an outcome for what of it is known already."""
         if chunk_state.created_ids or chunk_state.existing_ids:
             files = {n: file for n, file in chunk_state.landed_files.items() if n in chunk_state.created_ids}
             yield from chunk_state.damaged.values()
@@ -379,6 +418,7 @@ class ChunkLoader:
                     chunk_state, entity, saved_objects[temporary_id(entity.n)], chunk_state.files[entity.n].sha256
                 )
         self._contents.forget(list(chunk_state.files))
+        # The next chunk must carry the version that this one made, else the archive would refuse it as a late resend.
         guard = self._settler.guard
         if guard is not None and guard.id in saved_objects:
             guard = self._settler.guard = Guard(guard.id, saved_objects[guard.id].version)
@@ -419,6 +459,8 @@ def _find_refused_entity(
 
 def _split_task(task: ChunkTask, entities: Iterable[PlannedEntity]) -> tuple[ChunkTask, ...]:
     """Cuts a task into two between bundles; the place of the cut decides the keys of the halves."""
+    # Keys follow from the parent's ("3/7" -> "3/7.0", "3/7.1"), so a resumed run finds the same anchors (invariant 2).
+    # A bundle is never cut: it must land whole.
     rows = list(entities)
     bundles = sorted({(row.unit, row.bundle) for row in rows})
     middle = bundles[len(bundles) // 2]

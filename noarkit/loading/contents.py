@@ -56,6 +56,8 @@ class ContentUploader:
         what it is. Other archive faults are raised."""
         missing = {n: content for n, content in contents.items() if not self._is_fresh(n)}
         faults: dict[int, UploadFault] = {}
+        # Hashing and sending large files releases the interpreter's lock, so two threads keep the wire busy. Small
+        # files would only wait for each other; for those the processes do the work.
         large = [n for n, content in missing.items() if (content.size_bytes or 0) > _LARGE_BYTES]
         if len(large) > 1:
             with ThreadPoolExecutor(2) as pool:
@@ -93,6 +95,8 @@ class ContentUploader:
     def _try_upload(self, content: Content) -> UploadedFile | UploadFault:
         try:
             return self._upload(content)
+        # Faults of the whole place (a share that is gone) stop the run; taken item by item they would set everything
+        # aside.
         except PLACE_FAULTS:
             raise
         except (SourceFault, ArchiveRefused) as fault:
@@ -100,10 +104,13 @@ class ContentUploader:
 
     def _upload(self, content: Content) -> UploadedFile:
         self._gate(content, self._open)
+        # Age counts from before the upload: the archive's hour may begin with its first byte.
         began = self._now_s()
         still: list[bool] = []
 
         @contextmanager
+        # The archive's client opens the content, perhaps more than once when it retries; each opening is checked, and
+        # the last one counts, for its bytes are those that arrived.
         def open_checked() -> Iterator[Readable]:
             with self._open(content) as stream:
                 yield stream
@@ -113,6 +120,8 @@ class ContentUploader:
         uploaded = self._archive.upload(Upload(content.name, open_checked, content.size_bytes, media_type=media_type))
         if not still or not still[-1]:
             raise ItemChanged(key=content.locator, why="while-reading")
+        # Invariant 8: the sum is of the bytes as they were sent, so a file swapped since the plan is never linked. The
+        # upload that nothing refers to is swept by the archive.
         if content.sha256 is not None and content.sha256 != uploaded.sha256:
             raise ItemChanged(key=content.locator, why="other-content")
         return UploadedFile(uploaded.id, uploaded.sha256, uploaded.size_bytes, began)

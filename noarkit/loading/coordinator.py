@@ -119,6 +119,8 @@ class Coordinator:
 
     def run(self) -> int:
         """Loads every open shard; returns the gravest exit code met (0 where nothing stopped it)."""
+        # Units hang on the spine, and a link needs both its ends: each kind begins only when the one before is
+        # complete.
         for kind in ("spine", "unit", "links"):
             shards = [n for n, shard_kind in self._journal.open_shards() if shard_kind == kind]
             self._run_all(shards, kind)
@@ -131,11 +133,14 @@ class Coordinator:
         waiting = list(reversed(list(shards)))
         state = self._state
         while waiting or state.running:
+            # One shard to one worker (invariant 7). After a stop or a fault no new lease begins, but those that run are
+            # listened to until their end: their outcomes would otherwise be doubts.
             while waiting and self._workers.free and not self._stop_request and not state.failed:
                 self._start(waiting.pop(), kind)
             if not state.running:
                 return
             for shard, outcomes in _by_shard(self._workers.outcomes()):
+                # Written before anything acts on it: whatever is announced or released below is durable by then.
                 self._journal.record(shard, outcomes)
                 for outcome in outcomes:
                     self._handle_outcome(shard, outcome)
@@ -145,6 +150,8 @@ class Coordinator:
 
     def _start(self, shard: int, kind: str) -> None:
         journal, graph = self._journal, self._deps.graph
+        # Kept before the lease starts, for each chunk that is done moves on the version in this row. Links are no
+        # objects and can be made twice without harm, so they need no guard.
         guard = journal.guard(shard)
         if guard is None and kind != "links":
             guard = self._deps.guard_for(shard)
@@ -152,6 +159,7 @@ class Coordinator:
                 journal.keep_guard(shard, guard)
         attempt = journal.lease(shard)
         late = tuple(journal.late_links()) if kind == "links" else ()
+        # Only the ids that this shard can refer to: the whole table of a run of millions would not fit through a pipe.
         numbers = {n for link in late for n in (link[0], link[2])} if late else set(graph.needed_ids(shard))
         lease = Lease(
             shard=shard,
@@ -197,12 +205,15 @@ class Coordinator:
 
     def _shard_stopped(self, shard: int, outcome: ShardStopped) -> None:
         self._state.running.discard(shard)
+        # A lost worker cannot say what it sent last. All its open chunks may have been sent until now, and «now» starts
+        # the wait for the deadline (invariant 5).
         if outcome.code == "F431":
             self._journal.mark_in_doubt(shard, self._deps.steady_s())
         self._journal.release(shard, is_done=False)
         if outcome.data.get("why") == GUARD_MISSING:
             # whoever gets the shard next finds it or makes another; what was sent with this one can no longer land
             self._journal.forget_guard(shard)
+        # No code: the worker was asked to stop. That is no failure; the shard is simply open.
         if outcome.code is not None:
             self._state.failed.add(shard)
             self._state.exit_code = gravest(self._state.exit_code, outcome.exit_code)

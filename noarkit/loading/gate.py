@@ -43,9 +43,13 @@ class CommandGate:
                 stderr=subprocess.DEVNULL,
                 env=child_environment(),
             ) as running,
+            # A scanner that hangs is killed, which ends the wait below with a negative code: refused, never let
+            # through.
             _time_limit(self.patience_s, running),
         ):
             _feed(stream, running.stdin)
+            # The exit code alone decides: a scanner that stops reading early may have found its virus in the first
+            # block.
             code = running.wait()
         if code != 0:
             raise ItemRefused(key=content.locator, why="check-command", exit=code)
@@ -64,6 +68,7 @@ def command_gate(line: str) -> CommandGate:
 
 @contextmanager
 def _time_limit(seconds: float, running: subprocess.Popen[bytes]) -> Iterator[None]:
+    # A timer, for both writing to the pipe and waiting for the end may block; killing the command ends either.
     timer = threading.Timer(seconds, running.kill)
     timer.start()
     try:

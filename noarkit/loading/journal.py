@@ -78,6 +78,8 @@ class Journal:
         with translated(self.path):
             if not path.exists():
                 path.touch(mode=0o600)
+            # isolation_level=None: transactions are ours to begin and end (`change_tables`); Python's own would begin
+            # late.
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
         try:
             self._prepare()
@@ -88,8 +90,11 @@ class Journal:
     def _prepare(self) -> None:
         with translated(self.path):
             self._db.execute("PRAGMA journal_mode = WAL")
+            # Invariant 1: an intent that the disk has not kept would let a chunk be sent twice after a power cut.
+            # NORMAL, usual with WAL, may lose the last transactions.
             self._db.execute("PRAGMA synchronous = FULL")
             if self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                # All tables in one transaction: a crash in between leaves an empty file, which the next start fills.
                 make_tables(self._db, _TABLES, JOURNAL_VERSION)
         version = self.meta("version")
         if version is None or int(version) > JOURNAL_VERSION:
@@ -118,6 +123,8 @@ class Journal:
             db.executemany(
                 "INSERT OR IGNORE INTO shard VALUES (?, ?, 'planned', 0)", [shard[:2] for shard in graph.shards()]
             )
+            # Not INSERT OR IGNORE as for shards: chunks that were split are gone from the table, and must not come back
+            # whole.
             if db.execute("SELECT count(*) FROM chunk").fetchone()[0] == 0:
                 db.executemany(_CHUNK_ROW, (_chunk_row(chunk) for chunk in graph.chunks()))
             late = ((link.entity, link.name, link.target) for link in graph.late_links())
@@ -126,6 +133,7 @@ class Journal:
     def lease(self, shard: int) -> int:
         """Makes the intents of all open chunks of a shard durable; returns the number of this attempt."""
         with change_tables(self._db, self.path) as db:
+            # Invariant 1: one durable write for the whole lease, instead of one before each send.
             db.execute("UPDATE chunk SET state = 'intent' WHERE shard = ? AND state = 'planned'", (shard,))
             row = db.execute(
                 "UPDATE shard SET state = 'leased', attempt = attempt + 1 WHERE n = ? RETURNING attempt", (shard,)
@@ -133,13 +141,18 @@ class Journal:
         return int(row[0])
 
     def release(self, shard: int, *, is_done: bool) -> None:
-        """The lease has ended. A shard is done only where every chunk is."""
+        """Ends a lease. A shard is done only where every chunk is."""
         with change_tables(self._db, self.path) as db:
             db.execute("UPDATE shard SET state = ? WHERE n = ?", ("done" if is_done else "open", shard))
 
     def keep_time(self, clocks: Clocks) -> None:
-        """Carries the times of sending over to this boot's steady clock, by the archive's clock where it is known from
-        both; what nobody can date was sent now at the latest."""
+        """Converts the times of sending to this boot's steady clock, by way of the archive's clock.
+
+        Where the archive's clock is not known for both boots, a chunk counts as sent now, the latest it can be.
+        """
+        # Times of sending are kept by a steady clock, which starts anew with the machine. Example: sent at 5000 of the
+        # last boot, when the archive's clock was 200 ahead; now it is 5100 ahead: 5000 + 200 - 5100 = 100 by this
+        # boot's clock. Where that cannot be told, «now» is the safe guess: it waits too long rather than too short.
         now, archive_now = clocks.steady_s(), clocks.archive_s()
         clock_offset_s = None if archive_now is None else archive_now - now
         was = self.meta("archive_ahead_s")
@@ -149,19 +162,29 @@ class Journal:
                 db.execute(
                     "UPDATE chunk SET sent_at = coalesce(sent_at + ?, ?) WHERE sent_at IS NOT NULL", (shift, now)
                 )
+            # A time in the future would make every later settling wait for it.
             db.execute("UPDATE chunk SET sent_at = min(sent_at, ?) WHERE sent_at IS NOT NULL", (now,))
             facts = {"boot": clocks.boot, "archive_ahead_s": "" if clock_offset_s is None else str(clock_offset_s)}
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
     def mark_all_in_doubt(self, at: float) -> int:
-        """After a crash: what was leased and has no outcome may have been sent until `at`. Returns how many chunks."""
+        """Marks the open chunks of all leased shards as in doubt, after a crash: they may have been sent until `at`.
+
+        Returns how many chunks.
+        """
+        # A shard that is leased while nobody holds the run's lock was held by a process that is gone.
         leased = [row[0] for row in self._rows("SELECT n FROM shard WHERE state = 'leased'", ())]
         return sum(self.mark_in_doubt(shard, at) for shard in leased)
 
     def mark_in_doubt(self, shard: int, at: float) -> int:
-        """A worker was lost: the open chunks of its shard may have been sent until `at`. Returns how many."""
+        """Marks the open chunks of a lost worker's shard as in doubt: they may have been sent until `at`.
+
+        Returns how many.
+        """
         with change_tables(self._db, self.path) as db:
             cursor = db.execute(
+                # The code stays where a send is on record; F431 marks chunks of which nobody knows whether they were
+                # ever sent.
                 "UPDATE chunk SET state = 'in_doubt', sent_at = ?, code = iif(sent_at IS NULL, ?, code)"
                 " WHERE shard = ? AND state IN ('intent', 'in_doubt')",
                 (at, _PERHAPS_SENT, shard),
@@ -188,6 +211,8 @@ class Journal:
 
     def ids(self, numbers: Iterable[int]) -> dict[int, str]:
         """The archive's ids of entities, where they are known."""
+        # One JSON parameter in place of thousands of `?`, of which SQLite allows only so many. CROSS JOIN keeps the
+        # order of the tables: few numbers, each found in `entity` by its key.
         numbers_json = orjson.dumps(list(numbers)).decode()
         rows = self._rows(
             "SELECT n, entity.id FROM json_each(?) j CROSS JOIN entity ON entity.n = j.value WHERE entity.id != ''",
@@ -227,6 +252,8 @@ class Journal:
     def record(self, shard: int, outcomes: Iterable[Outcome]) -> None:
         """Commits what a worker said, in one transaction."""
         with change_tables(self._db, self.path) as db:
+            # One fsync for all that came together; a crash loses all of it or nothing, and what is lost is settled
+            # again.
             for outcome in outcomes:
                 self._record_one(db, shard, outcome)
 
@@ -321,11 +348,14 @@ class Journal:
                 (n, "done", id_, *outcome.files.get(n, (None, None, None))) for n, id_ in outcome.created_ids.items()
             ]
             rows += [(n, "already_there", id_, None, None, None) for n, id_ in outcome.existing_ids.items()]
+            # Ids and state in the same transaction: a chunk is done only when all its ids are known (invariant 4).
+            # REPLACE, for a settled chunk may be told once more.
             db.executemany("INSERT OR REPLACE INTO entity VALUES (?, ?, ?, ?, ?, ?)", rows)
             db.execute("UPDATE chunk SET state = 'done', code = NULL WHERE key = ?", (outcome.chunk,))
             if outcome.guard_version is not None:
                 db.execute("UPDATE guard SET version = ? WHERE shard = ?", (outcome.guard_version, shard))
         elif isinstance(outcome, ChunkSent):
+            # The state stays «intent»: if no outcome follows, `mark_in_doubt` finds it.
             db.execute("UPDATE chunk SET sent_at = ?, code = NULL WHERE key = ?", (outcome.at, outcome.chunk))
         elif isinstance(outcome, ChunkInDoubt):
             db.execute(
@@ -333,6 +363,8 @@ class Journal:
                 (outcome.at, outcome.code, outcome.chunk),
             )
         elif isinstance(outcome, ChunkSplit):
+            # The halves replace the chunk in one transaction, so that its bundles are never in two chunks, nor in none.
+            # They inherit the intent: the worker goes on with them at once.
             db.execute("DELETE FROM chunk WHERE key = ?", (outcome.chunk,))
             db.executemany(
                 _CHUNK_ROW,
@@ -354,6 +386,8 @@ class Journal:
     def _change_form(self, version: int) -> None:
         """Makes a journal of an older version one of the next, or leaves it as it is."""
         with change_tables(self._db, self.path) as db:
+            # Asked again inside the transaction: another process may have changed the tables since the version was
+            # read.
             if db.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()[0] == str(version):
                 for statement in _CHANGES[version]:
                     db.execute(statement)

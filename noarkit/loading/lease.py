@@ -39,12 +39,16 @@ class RunFacts:
 
     def anchor(self, chunk_key: str) -> str:
         """The name a chunk goes by in the archive; the same in every attempt."""
+        # The same however often the run is resumed: it must find what it sent before it was stopped (invariant 2).
         return f"{self.plan}.{self.mark}/{chunk_key}" if self.mark else f"{self.plan}/{chunk_key}"
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """The object whose version every chunk of a shard must carry, so that of two sends only one can land."""
+    """The object whose version every chunk of a shard must carry, so that of two sends only one can land.
+
+    Both sends of a chunk say «version 4»; whichever lands first makes it 5, and the archive answers the other with 409.
+    """
 
     id: str
     version: str
@@ -60,6 +64,7 @@ class ChunkTask:
     key: str
     first: Position
     last: Position
+    # None means that the journal has no send on record, and the coordinator was there to record it: no wait is needed.
     sent_at: float | None = None
     surely_sent: bool = True
 
@@ -78,6 +83,8 @@ class Lease:
     attempt: int
     facts: RunFacts
     tasks: tuple[ChunkTask, ...]
+    # Everything a worker needs is in the lease: it never reads the journal, so that only one process has it open to
+    # write.
     known_ids: Mapping[int, str]
     guard: Guard | None
     excluded: frozenset[int] = frozenset()
@@ -101,6 +108,7 @@ class ChunkDone:
     created_ids: Mapping[int, str]
     existing_ids: Mapping[int, str] = field(default_factory=dict)
     files: Mapping[int, tuple[str, str, int]] = field(default_factory=dict)
+    # Beside the ids, so that one transaction of the journal commits both.
     guard_version: str | None = None
     was_settled: bool = False
 

@@ -54,6 +54,7 @@ def uuid_of_new_version(facts: RunFacts, key: str) -> str:
 
 def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[str, Owner]:
     """The objects that bear these external ids, by key; a key that several bear is answered with the oldest."""
+    # Ordered by id, so that of two bearers of one key the older answers, in every run the same.
     owners: dict[str, Owner] = {}
     keys = dict.fromkeys(keys)
     for batch in _batches(list(keys)):
@@ -62,6 +63,7 @@ def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[s
         query = Query("EksternId", condition, {"@s": system, **parameters}, order=(("id", "asc"),))
         for external in objects(archive, query):
             key = str(external.fields.get("eksternID"))
+            # An archive may compare without case or trailing spaces; a key that is not exactly ours is somebody else's.
             if external.type != "EksternId" or key not in keys:
                 continue
             owner = next((Owner(link, external.links[link]) for link in _OWNERS if link in external.links), None)
@@ -95,6 +97,8 @@ def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[PlannedEnt
     for kind, members in by_type.items():
         for batch in _batches(members):
             names = {uuid_for(facts, entity): entity.n for entity in batch}
+            # A version may stand under either uuid: the key's own, or the one of a plan that added it to a record found
+            # there.
             again = {uuid_of_new_version(facts, entity.key): entity.n for entity in batch if kind == "Dokumentversjon"}
             parameters = {f"@u{i}": name for i, name in enumerate((*names, *again))}
             condition = " || ".join(f"uuid = {name}" for name in parameters)
@@ -111,6 +115,8 @@ def ids_by_natural_key(
 ) -> dict[int, str]:
     """The ids of those entities that can be found by external id, or under a parent known or found on the way."""
     numbers_by_key = {entity.key: entity.n for entity in entities if entity.type not in ("EksternId",)}
+    # Bearers of a source key first. The others have no name of their own and are found under a parent, so the loop
+    # below walks from parents to children: entities come in the order of the plan, where a parent precedes them.
     owners = owners_of_keys(archive, facts.external_system, numbers_by_key)
     ids_by_number = {numbers_by_key[key]: owner.id for key, owner in owners.items()}
     taken_ids: set[str] = set(ids_by_number.values())
@@ -136,6 +142,9 @@ def ids_by_natural_key(
 
 def _match_children(members: Sequence[PlannedEntity], children: Sequence[SavedObject]) -> dict[int, str]:
     """Pairs each planned object with the first similar one; the others by position, if as many remain."""
+    # Example: planned merknader A, A, B; the archive has A, B', A. Both A are paired with an A; B and B' alone remain,
+    # as many on both sides, so they are the same (the archive normalised a text). With another count nothing is
+    # guessed.
     free = list(children)
     pairs: dict[int, str] = {}
     for entity in members:
@@ -151,6 +160,7 @@ def _match_children(members: Sequence[PlannedEntity], children: Sequence[SavedOb
 
 def _last_similar(members: Sequence[PlannedEntity], children: Sequence[SavedObject]) -> list[SavedObject]:
     alike = [child for child in children if any(_is_similar(entity, child) for entity in members)]
+    # A parent that stood before may have had like children of others. Ours came last, and ids grow.
     return alike[-len(members) :]
 
 
@@ -162,6 +172,8 @@ def _children(archive: Archive, kind: str, link: str, parent: str) -> Iterator[S
 def _is_similar(entity: PlannedEntity, saved_object: SavedObject) -> bool:
     fields = metamodel().types[entity.type].fields
     for name, value in entity.fields.items():
+        # Only what the archive stores as sent can be compared; fields it fills in or converts would make every object a
+        # stranger.
         if name in _NOT_NATURAL or value is None or (name in fields and fields[name].save != "x"):
             continue
         if fields[name].kind in ("string", "number", "boolean") and saved_object.fields.get(name) != value:

@@ -44,6 +44,8 @@ def prove_abilities(archive: Archive, external_system: str, probe: str) -> Archi
     if marker is None:
         return ArchiveAbilities(None, None, False, False, False, lookup.system_is_known(archive, external_system))
     guard = _retry_once(lambda: _make_probe(archive, marker.id, probe))
+    # What the account may not read looks absent. An account that cannot find what it writes could settle nothing, and
+    # every resume would make doubles; so it is proven once, before anything is loaded.
     probe_again = _find_guard(archive, marker.id, probe)
     return ArchiveAbilities(
         identity=str(marker.fields.get("uuid")),
@@ -71,6 +73,8 @@ def _retry_once(step: Callable[[], T]) -> T:
 def _make_probe(archive: Archive, marker: str, name: str) -> SavedObject:
     """A class with a uuid of its own, where the account may write one. A refusal is heard twice before it is believed,
     and looked behind: what was refused may stand all the same."""
+    # Where `uuid` may be written, everything can be found by a uuid5 of its key; else by natural keys. A passing
+    # refusal must not choose the weaker way for the whole run.
     for _ in range(2):
         try:
             return _make_guard(archive, marker, name, {"uuid": lookup_uuid(name)})
@@ -111,6 +115,8 @@ def _find_or_make_guard(archive: Archive, marker: str, name: str) -> SavedObject
     if guard is None:
         try:
             guard = _make_guard(archive, marker, name, {})
+        # The class name is unique below the marker: if another made it first, or our own answer was lost, it is found
+        # now.
         except ArchiveFault:
             guard = _find_guard(archive, marker, name)
             if guard is None:
@@ -127,6 +133,7 @@ def _find_or_make_marker(archive: Archive) -> SavedObject | None:
     except NotAllowed:
         return None
     # two runs may both have made one: both then take the oldest
+    # Nothing forbids two markers, but the query takes the oldest, so all runs agree from here on.
     marker = _find_marker(archive)
     if marker is None:
         raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
@@ -164,6 +171,8 @@ def _honours_versions(archive: Archive, guard: SavedObject) -> bool:
     """True where a save with a version that is no longer right is refused."""
     # a text of this version: said a second time, it is another, and so a change
     text = f"probe of version {guard.version}"
+    # A save that changes a text must give a new version; if not, versions mean nothing here and guards protect from
+    # nothing.
     if _save_guard(archive, guard, text).version == guard.version:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Runs a load from start to end: lock, frozen plan, preflight, doubts of the last attempt, shards, numbers.
+"""Runs or resumes a load from start to end: lock, frozen plan, preflight, doubts of the last attempt, shards, numbers.
 
 The same call again goes on where the last one stopped; there is no other way to resume.
 """
@@ -61,6 +61,8 @@ def load(
     now_s: Callable[[], float],
 ) -> LoadResult:
     """Loads what is not loaded yet. Raises RunLocked, PlanChanged, OtherArchive and archive faults."""
+    # The lock comes first and is held to the end: one coordinator alone writes the journal. It dies with its process,
+    # so a killed run needs no cleaning up.
     with folder.locked():
         graph = folder.open_graph()
         journal = folder.open_journal()
@@ -69,6 +71,8 @@ def load(
             facts, abilities = _prepare(folder, journal, graph, archive, settings, now_s)
             emit(Event("preflight", _preflight_payload(abilities, facts)))
             clocks = settings.clocks
+            # In this order: times of sending must be in this boot's clock before anything is compared with them, and
+            # doubts must be marked before the first lease, which would take a leased shard for a new one.
             journal.keep_time(clocks)
             doubtful = journal.mark_all_in_doubt(clocks.steady_s())
             if doubtful:
@@ -76,11 +80,13 @@ def load(
             deps = CoordinatorDeps(
                 journal, graph, facts, _guards(archive, abilities, facts), emit, clocks.steady_s, settings.limits
             )
+            # Made after the preflight, so that an archive that cannot be used starts no processes.
             workers = make_workers()
             try:
                 exit_code = Coordinator(deps, workers, stop_request).run()
             finally:
                 workers.close()
+            # Only what is complete, or complete but for what was left out, has a history to keep.
             if exit_code in (0, 3) and not settings.rehearsal:
                 keep_history(folder, graph, journal, archive, emit)
                 follow(folder, archive, facts, emit)
@@ -105,10 +111,13 @@ def _prepare(
         abilities = preflight.read_abilities(archive, system)
     else:
         abilities = preflight.prove_abilities(archive, system, f"probe {uuid.uuid4()}")
+    # Invariant 11, checked by identity and not by URL: a test archive restored under the same name is another archive.
     _check_same_archive(folder, journal, abilities.identity or settings.archive_name)
     if not abilities.finds_what_it_writes and abilities.marker is not None:
         raise NotAllowed(call="query", description=preflight.NOT_FOUND_AGAIN)
     first = journal.meta("started") is None
+    # A mark of this run's own: a second run of an equal plan must not take the first one's anchors for its own. Written
+    # before any anchor can be.
     if first:
         journal.remember(mark=uuid.uuid4().hex[:8])
     facts = RunFacts(
@@ -126,6 +135,7 @@ def _prepare(
         mark=journal.meta("mark") or "",
     )
     if first:
+        # Last: a preflight that failed leaves the run unstarted, and the next call may still find the archive «fresh».
         journal.remember(started=str(now_s()), plan=plan)
     journal.remember(
         where=settings.archive_name,

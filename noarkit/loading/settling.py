@@ -1,7 +1,12 @@
-"""Settles doubt: asks the archive what became of chunks whose transaction got no good answer. Reads only.
+"""Finds out whether chunks whose transaction got no good answer are in the archive. Reads only.
 
-The anchor tells, and so does the guard: it names the chunk that landed last, and its version lets nothing land that was
-sent before it was read. Where there is no guard, one answer that says «not there» is not believed: it is asked twice.
+Two marks show that a chunk has landed: its anchor (an EksternId of its own), and the shard's guard, whose text names
+the chunk that landed last. Reading the guard also fixes its version: what was sent with an older version can no longer
+land. Where there is no guard, a single answer that says «not there» is not believed; the question is asked twice.
+
+    sent, no answer  ->  wait for the deadline  ->  look for the anchors, then read the guard
+        found        ->  take over the ids; never send again
+        not found    ->  pause, ask once more; only then send again, with the version just read
 """
 
 from __future__ import annotations
@@ -31,12 +36,15 @@ class Clock:
 
 def remainder_key(chunk_key: str) -> str:
     """The key of the remainder of a chunk that landed in part: it has an anchor of its own."""
+    # Examples: "3/7+" is what was still missing of chunk 7 of shard 3, "3/7.0" and "3/7.1" are its halves, "3/7~" is
+    # the chunk taken up again by `retry`. They must differ: an anchor says «all that was sent under this key is there».
     return f"{chunk_key}+"
 
 
 def earlier_keys(chunk_key: str) -> list[str]:
     """The keys of a chunk in earlier attempts, before what was left out of it was reopened."""
     keys: dict[str, None] = {}
+    # Each `~` was added by one `reopen`; taking away the last first goes back one attempt at a time.
     while "~" in chunk_key:
         chunk_key = "".join(chunk_key.rsplit("~", 1))
         keys |= dict.fromkeys(related_keys(chunk_key))
@@ -46,6 +54,8 @@ def earlier_keys(chunk_key: str) -> list[str]:
 def related_keys(chunk_key: str) -> list[str]:
     """All keys under which a chunk may have landed: its own, its remainder's, those it is a half of."""
     keys = [chunk_key]
+    # A half may be asked about although the whole landed: the archive can refuse a chunk to us and commit it all the
+    # same.
     while keys[-1].endswith((".0", ".1")):
         keys.append(keys[-1][:-2])
     return [*keys, *map(remainder_key, keys)]
@@ -69,9 +79,13 @@ class DoubtSettler:
     def landed_chunks(self, keys: Collection[str]) -> set[str]:
         """Which of these chunks are in the archive now. Asked of a guard last, so that what lands later than this
         cannot stand beside what is sent with the guard's version."""
+        # Anchors first, guard last. A commit between the two questions is seen in the guard's text, which names the
+        # chunk that landed last; one that comes later raises the version, so that what is sent with the version read
+        # here is refused (invariant 3). With the text unread, that version would let a resend land beside the first.
         if not keys:
             return set()
         landed_keys = self._anchored_keys(keys)
+        # Without a guard nothing stops a late commit, so at least a lagging index is given a second chance.
         if self.guard is None and len(landed_keys) < len(keys):
             landed_keys |= self._anchored_keys(keys)
         return landed_keys | self._last_landed_key(keys)
@@ -83,6 +97,8 @@ class DoubtSettler:
 
     def landed_after_deadline(self, keys: Collection[str], sent_at: float) -> set[str]:
         """As `landed_chunks`, asked after the archive's deadline for what was sent, and once more after a pause."""
+        # Invariant 5: until the deadline the archive may still commit what it did not answer, so an earlier «not there»
+        # would prove nothing. The second question is for an archive whose search lags behind.
         self._clock.wait_until(sent_at + self._facts.deadline_s)
         landed_keys = self.landed_chunks(keys)
         if len(landed_keys) < len(keys):
@@ -103,8 +119,12 @@ class DoubtSettler:
         if len(ids) < len(entities):
             self._pause()
             ids |= self._ids(entities, known_ids)
+        # The chunk is known to be there, so an account that sees nothing of it lacks a right. Sending again would make
+        # doubles.
         if entities and not ids:
             raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
+        # A whole bundle may be missing: it was left out before the chunk was sent. Half a bundle cannot be, for a
+        # transaction lands whole or not at all.
         missing = {entity.bundle for entity in entities if entity.n not in ids}
         if missing and (all_sent or missing & {entity.bundle for entity in entities if entity.n in ids}):
             raise ArchiveStrange(call="query", why="parts-missing")
@@ -123,6 +143,7 @@ class DoubtSettler:
         """Reads the guard; the key of the chunk that it says landed last, where it is one of these."""
         if self.guard is None:
             return set()
+        # Read twice, since a wrong «no guard» gives up the shard and has another guard made.
         guard_state = self._read_guard() or self._read_guard()
         if guard_state is None:
             raise ArchiveStrange(call="query", why=GUARD_MISSING)
@@ -133,6 +154,7 @@ class DoubtSettler:
     def _read_guard(self) -> tuple[Guard, str] | None:
         assert self.guard is not None  # noqa: S101  # asked by the caller
         query = Query(lookup.GUARD_TYPE, "id = @id", {"@id": self.guard.id}, limit=1)
+        # The type and id are checked although they were asked for: a proxy or cache may answer another question.
         for guard in self._archive.query(query).objects:
             if (guard.type, guard.id) == (lookup.GUARD_TYPE, self.guard.id):
                 return Guard(guard.id, guard.version), str(guard.fields.get("beskrivelse"))

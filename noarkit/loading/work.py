@@ -54,6 +54,8 @@ def run_lease(lease: Lease, context: WorkerContext, control: WorkerControl) -> I
     """Carries out a lease. Its last outcome is ShardDone, or ShardStopped where it had to stop."""
     try:
         has_stopped = yield from _run_lease(lease, context, control)
+    # A worker never dies of a fault of the domain: it ends its lease with a reason. Anything else is a defect, and is
+    # left to end the process, which the coordinator notices as a lost worker.
     except Paused:
         yield ShardStopped(lease.shard, None, 0)
         return
@@ -75,8 +77,11 @@ def _run_lease(lease: Lease, context: WorkerContext, control: WorkerControl) -> 
         contents = ContentUploader(context.archive, context.open_content, control.now_s, context.gate)
         loader = ChunkLoader(lease, context.archive, context.graph, contents, clock)
     if isinstance(loader, ChunkLoader):
+        # Doubts of the whole shard in one wait, before anything new is sent: a later chunk may refer to what is in
+        # doubt.
         yield from loader.settle_all(lease.tasks)
     for task in lease.tasks:
+        # Between chunks. Within one, only a wait can be broken off (`Paused`), and what was sent is on record by then.
         if control.should_stop():
             return True
         yield from loader.load(task)
@@ -109,6 +114,8 @@ class LinkLoader:
     def _make_batch(self, links: Sequence[LateLink]) -> Iterator[Outcome]:
         types = {n: self._graph.entity(n).type for n, _, _ in links}
         for attempt in range(self._lease.facts.attempts):
+            # A link is its own proof: before each attempt the archive is asked which stand, so no journal row or anchor
+            # is needed, and links of a lost answer are not made twice.
             open_links = [link for link in links if not self._exists(link, types)]
             if not open_links:
                 break
@@ -123,6 +130,7 @@ class LinkLoader:
             except ArchiveFault as fault:
                 if not fault.transient or attempt + 1 == self._lease.facts.attempts:
                     raise
+                # As for chunks: what was not answered may still be carried out until the deadline.
                 if fault.fate_unknown:
                     self._clock.wait_until(sent_at + self._lease.facts.deadline_s)
         yield LinksMade(tuple(links))
@@ -133,6 +141,7 @@ class LinkLoader:
         if len(links) == 1:
             bundle = self._graph.entity(links[0][0]).bundle
             yield BundleLeftOut(bundle, "refused", fault.code, {**fault.data, "link": links[0][1]})
+            # Also told as made: it has its outcome, refused, and must not be tried again by every resume.
             yield LinksMade(tuple(links))
             return
         for link in links:

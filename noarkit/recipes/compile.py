@@ -1,4 +1,11 @@
-"""A Recipe to the Plan that runs: expressions compiled, constants converted, types, fields and links held to the model.
+"""Compiles a Recipe to the Plan that runs: expressions, constants, and types, fields and links checked by the model.
+
+    [[map]]                             MapPlan(kinds={"mail"},
+    for = "mail"                            entity=EntityPlan("Journalpost",
+    type = "Journalpost"            ->          fields=FieldPlan(constants={"journalposttype": "I"},
+    [map.fields]                                                 slots=(FieldSlot("tittel", <compiled>, …),), …),
+    tittel = "= record.subject"                 …), …)
+    journalposttype = "I"
 
 Every fault is kept with its line, so that `check` can tell them all and a plan is refused before it reads a record.
 """
@@ -81,6 +88,7 @@ class Compiler:
             self.problem(recipe.target.line, "missing-key", name="external_system")
         for name in recipe.defaults:
             self.type_of(name, min((value.line for value in recipe.defaults[name].values()), default=1))
+        # Before the maps: their rules refer to series and classifications by name.
         self.targets = target_entities(self)
         return Plan(
             targets=self.targets.entities,
@@ -110,6 +118,7 @@ class Compiler:
         source = value.expression
         if source is None:
             raw = value.raw
+            # «record.subject» without «= » would become the title of every record. It may be meant, so it only warns.
             if isinstance(raw, str) and _FORGOTTEN.match(raw):
                 data = {"expression": raw[:80]}
                 self.problems.append(RecipeProblem(value.line, "looks-like-expression", data, warning=True))
@@ -118,6 +127,8 @@ class Compiler:
             return Slot(value.line, self.sandbox.compile_value(source, NAMES if inside else _OUTSIDE))
         except ExpressionRefused as fault:
             self.problem(value.line, fault.why, name=fault.what, near=fault.near, expression=source)
+            # A stand-in that gives nothing: compiling goes on, so that `check` tells all problems at once. A plan with
+            # problems never runs.
             return Slot(value.line, lambda scene: None, True)
 
     def condition(self, value: Value | None, *, inside: bool = False) -> Slot | None:
@@ -138,6 +149,7 @@ class Compiler:
         type_defaults = {name: Value(raw, line) for name, raw in default_fields(kind.name).items()}
         constants: dict[str, FieldValue] = {}
         slots: list[FieldSlot] = []
+        # Later ones win: what the type has by itself, then [defaults] of the recipe, then the rule's own fields.
         for name, value in {**type_defaults, **self.recipe.defaults.get(kind.name, {}), **rule_fields}.items():
             field = self._field(kind, name, value.line)
             if field is None:
@@ -158,6 +170,8 @@ class Compiler:
         for name in required:
             if name not in sure:
                 self.problem(line, "mandatory-without-value", type=kind.name, field=name)
+        # A mandatory field from an expression is sure to be there only when a record has given it a value;
+        # `FieldPlan.check` looks then.
         late = tuple(name for name in required if name not in constants)
         one_of = tuple(rule.names for rule in kind.rules if set(rule.names) <= set(kind.fields))
         return FieldPlan(kind.name, line, constants, tuple(slots), late, one_of)
@@ -192,6 +206,7 @@ class Compiler:
         known_codes = list(field.values)
         if field.code_list and not known_codes:
             known_codes = [entry.code for entry in self.model.code_lists[field.code_list].codes]
+        # Values that the model closes are an error; a code list may be longer in this archive than in the model.
         if isinstance(code, str) and code not in known_codes and (known_codes or field.code_list):
             data = {"field": field.name, "code": code, "list": field.code_list or "", "known": ", ".join(known_codes)}
             self.problems.append(RecipeProblem(line, "unknown-code", data, warning=not field.values))
@@ -245,6 +260,8 @@ class Compiler:
             if isinstance(type_name, str)
             else sorted({map_rule.type or "" for map_rule in self.recipe.maps})
         )
+        # Without a named type the parent may be anything that the recipe makes; that is fine as long as all of them are
+        # reached by the same link.
         link_names = {links.link_to_parent(kind, self.model.types[name]) for name in types if name in self.model.types}
         link_names.discard(None)
         if len(link_names) != 1:
@@ -275,6 +292,8 @@ class Compiler:
 
     def _document(self, rule: DocumentRule) -> DocumentPlan:
         each_value = rule.each or Value("= contents", rule.line)
+        # Defaults are written as recipe values and go the same way as a user's: what a recipe can override has no
+        # second meaning in code.
         title = Value("= item.title | default(item.name) | default(record.title) | default(key)", rule.line)
         role = Value("= 'H' if index == 0 else 'V'", rule.line)
         fields = {"tittel": title, "tilknyttetRegistreringSom": role, **rule.fields}
@@ -391,6 +410,8 @@ class Compiler:
         if system is None:
             return None
         kind = self.model.types["Klasse"]
+        # Ident and title come from slots of their own when the class is met; the dashes only satisfy the check for
+        # mandatory fields.
         fields = {**rule.fields, "klasseIdent": Value("-", rule.line), "tittel": Value("-", rule.line)}
         return ClassPlan(
             line=rule.line,

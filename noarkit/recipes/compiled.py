@@ -1,6 +1,10 @@
-"""A recipe in the form it runs in: constants already in wire form, expressions compiled, links looked up.
+"""The compiled form of a recipe: constants already in wire form, expressions compiled, links looked up.
 
-Running is in `mapper`; what cannot be run is told as an Unfit, which names the recipe line.
+Running is in `mapper`; what cannot be run is raised as a `RecipeMismatch`, which names the recipe line. Everything that
+does not depend on a record is done once, when the recipe is compiled, for a run repeats the rest for millions of them.
+
+    fields = { tittel = "= record.subject", journalposttype = "I" }
+        -> FieldPlan(constants={"journalposttype": "I"}, slots=(FieldSlot("tittel", <compiled>, …),), …)
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ class Slot:
     constant: bool = False
 
     def get(self, scene: Scene) -> object:
-        """The value. Raises Unfit where the record lacks what the expression asks for."""
+        """The value. Raises RecipeMismatch where the record lacks what the expression asks for."""
         try:
             return self.run(scene)
         except ExpressionRefused as fault:
@@ -83,7 +87,7 @@ class FieldPlan:
     business: tuple[tuple[str, str, tuple[Slot, ...]], ...] = ()
 
     def check(self, fields: Mapping[str, FieldValue]) -> None:
-        """Raises Unfit where a field that must have a value has none."""
+        """Raises RecipeMismatch where a field that must have a value has none."""
         for name in self.required:
             if name not in fields:
                 raise RecipeMismatch(self.line, "mandatory-without-value", f"{self.type}.{name}")
@@ -121,10 +125,13 @@ class Guard:
         items = self.each.items(scene)
         outer = scene.current()
         for index, item in enumerate(items):
+            # The number is part of the key of what is made, so it counts what `when` leaves out too: otherwise an item
+            # that is left out today and not tomorrow would shift the keys of all that follow (invariant 2).
             number = numbers.next_number()
             scene.enter(item, index, items)
             if self.when is None or self.when.get(scene):
                 yield number
+        # An `each` within an `each` hides the outer item only for as long as it runs.
         scene.restore(outer)
 
 
@@ -262,7 +269,7 @@ class Plan:
 
 
 def convert_value(convert: Convert, value: object, formats: Formats, line: int, name: str) -> FieldValue:
-    """`value` in wire form. Raises Unfit where it has not that kind."""
+    """`value` in wire form. Raises RecipeMismatch where it has not that kind."""
     try:
         return convert(value, formats)
     except ValueRefused as fault:

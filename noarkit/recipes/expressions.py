@@ -1,4 +1,10 @@
-"""The sandbox of "= …" values: jinja2 expressions that see data and nothing else, and that end.
+"""Compiles and runs the "= …" values of recipes in a sandbox: jinja2 expressions that see only data, and that end.
+
+Recipes are shared between people who do not read code, so an expression must not be able to do more than look at the
+record. What it can cost is bounded too: in length, in the size of numbers and results, in patterns (`patterns`).
+
+    compile_value("record.subject | upper")(scene)        -> "MEETING ON TUESDAY"
+    compile_value("record.__class__")                     -> "missing-name" when run: no attribute of Python is reached
 
 No attribute of any Python object can be reached, nothing can be called or raised to a power, and there are no loops;
 filters and tests are those of `filters.py` alone. Unknown names, filters and tests are refused when an expression is
@@ -27,6 +33,7 @@ LONGEST_RESULT = 1_000_000
 _HIGHEST = 10**30
 _RESULT = "_made_"
 NAMES = ("record", "key", "kind", "contents", "item", "index", "items")
+# A list of what is allowed, not of what is forbidden: a node type of a later jinja2 is refused until it is looked at.
 _ALLOWED = (
     nodes.Name,
     nodes.Const,
@@ -101,12 +108,15 @@ class Expression:
     def __call__(self, scene: Scene) -> object:
         """The value, none included. Raises ExpressionRefused where the record does not fit."""
         try:
+            # The compiled template only assigns to `_made_` and yields nothing; the value is read from the context's
+            # variables. So it keeps its type, where rendering would make text of it.
             for _ in self._run(scene.context):
                 pass
             value = scene.context.vars[_RESULT]
             if isinstance(value, str):
                 if len(value) > LONGEST_RESULT:
                     raise ExpressionRefused("result-too-long")
+                # A plain str: jinja2's Markup would else wander into fields.
                 return str(value)
         except UndefinedError as fault:
             raise ExpressionRefused("missing-name", fault.message or "") from fault
@@ -120,6 +130,7 @@ class Expression:
             if isinstance(fault, ExpressionRefused):
                 raise
             raise ExpressionRefused("does-not-fit", type(fault).__name__) from fault
+        # StrictUndefined raises when a missing name is used, but one that merely stands in a list is not used yet.
         missing = _first_missing(value) if self._literal else value
         if isinstance(missing, Undefined):
             raise ExpressionRefused("missing-name", missing._undefined_hint or missing._undefined_name or "")
@@ -152,7 +163,7 @@ class Scene:
         self.names["items"] = items
 
     def current(self) -> tuple[object, object, object] | None:
-        """The item that is shown now, for `back`."""
+        """The item that is shown now, for `restore`."""
         names = self.names
         return (names["item"], names["index"], names["items"]) if "item" in names else None
 
@@ -180,6 +191,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def getattr(self, obj: object, attribute: str) -> object:
         """`obj.attribute`: a field of data, never an attribute of a Python object."""
+        # Never Python's getattr, except for the three names of `_OF_RECORD`: sandboxes fall by way of `__class__`,
+        # `__globals__` and their like.
         if isinstance(obj, Mapping):
             return obj[attribute] if attribute in obj else self._missing(attribute)
         if isinstance(obj, RecordView):
@@ -207,6 +220,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Context, operator: str, left: object, right: object) -> object:
         """Numbers are reckoned with inside bounds; texts and lists can be added, but not multiplied or formatted."""
+        # «'a' * 10**9», «'%999999999d' % 1» and ever larger numbers are how a short expression eats all memory or time.
         if operator == "+" and isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
             return _concatenate(left, right)
         for operand in (left, right):
@@ -225,6 +239,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
             tree = parser.parse_expression()
             if not parser.stream.eos:
                 raise ExpressionRefused("expression-syntax", "chunk after the expression")
+            # `a + b` is compiled as the template `{% set _made_ = a + b %}`. Its tree is built here and not from text,
+            # so that no expression can end the statement and begin another.
             tree.set_environment(self)
             literal = self._check_tree(tree, names)
             body = nodes.Assign(nodes.Name(_RESULT, "store"), tree, lineno=1)
@@ -257,6 +273,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             elif isinstance(node, nodes.Test):
                 _require_known(node.name, tuple(self.tests), "unknown-test")
                 self._check_filter(node)
+            # jinja2 would give an Undefined, and with it a fault for every record where the condition is false.
             elif isinstance(node, nodes.CondExpr) and node.expr2 is None:
                 node.expr2 = nodes.Const(None, lineno=node.lineno, environment=self)
             literal = literal or isinstance(node, nodes.List | nodes.Tuple | nodes.Dict)
@@ -272,6 +289,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 raise ExpressionRefused("code-table-unnamed")
             _require_known(constant, tuple(self._codes), "unknown-code-table")
         elif node.name in ("match", "matching"):
+            # A pattern from data could not be judged beforehand, and data may come from an enemy.
             if not isinstance(constant, str):
                 raise ExpressionRefused("pattern-not-constant")
             _try_pattern(constant)

@@ -1,8 +1,14 @@
-"""Regular expressions whose work has a bound known before they run.
+"""Guards against catastrophic backtracking (ReDoS): regular expressions whose work has a bound known before they run.
 
-Python's engine can be made to hang by a short pattern and a hostile text. Here a pattern is read first: look-arounds,
-back references and repeats of anything that itself varies are refused, and what remains has a cost that says how long
-a text it may be tried on. A repeat that ends at a sign it cannot itself match (`[0-9]+-`) costs nothing extra.
+Python's engine can be made to hang by a short pattern and a hostile text: `(a+)+b` tries every way to cut a row of n
+letters «a» into pieces, 2 to the power of n of them, before it gives up. So a pattern is read first. Look-arounds, back
+references and repeats of anything that itself varies are refused. What remains costs at most
+`ways` times (length of the text) to the power of `degree`, and that says how long a text it may be tried on.
+
+    [0-9]+-[0-9]+     degree 1: «-» is no digit, so the first repeat has one place to stop
+    .*foo.*           degree 2: tried on texts of at most 7,071 characters
+    (a|b)?c           degree 0, four ways: any text up to the longest allowed
+    (a+)+b            refused: «pattern-repeats-what-varies»
 """
 
 from __future__ import annotations
@@ -10,6 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+# The work allowed for one text, in steps of the engine; a text that could take more is not tried.
 _STEPS = 50_000_000
 _LONGEST = 100_000
 _SHORTEST = 200
@@ -50,7 +57,10 @@ def read_pattern(text: str) -> Pattern:
     if reader.at < len(body):
         raise PatternRefused("pattern-syntax")
     cost = _cost_of_branches(branches)
+    # Solved for the length: ways * length ** degree <= steps.
     longest = int((_STEPS / cost.ways) ** (1 / max(cost.degree, 1)))
+    # A pattern that could only be tried on texts shorter than a line is of no use, so it is refused when the recipe is
+    # read.
     if longest < _SHORTEST:
         raise PatternRefused("pattern-too-costly")
     try:
@@ -103,9 +113,12 @@ class _Reader:
         least, most = self._repeat()
         if inner is None:
             return [_Item(source, True, least, most, _Cost())]
+        # «(ab)c» is judged as «abc», so that a group made for its value only costs nothing.
         if len(inner) == 1 and (least, most) == (1, 1):
             return inner[0]
         cost = _cost_of_branches(inner)
+        # A repeat of what has one way only, such as `(ab)+`, is harmless. If the inside can match in several ways, the
+        # ways multiply with each round: 2, 4, 8 … This is the exponential case.
         if most > 1 and cost != _Cost():
             raise PatternRefused("pattern-repeats-what-varies")
         return [_Item(source, False, least, most, cost)]
@@ -175,13 +188,17 @@ def _cost_of_branches(branches: list[list[_Item]]) -> _Cost:
 def _cost_of_sequence(items: list[_Item]) -> _Cost:
     ways, degree = 1, 0
     after: _Item | None = None
+    # From behind, since whether a repeat has one place to stop depends on what follows it.
     for item in reversed(items):
         ways *= item.cost.ways
         degree += item.cost.degree
         if item.most == _FAR:
             sure = after is not None and _ends_surely(item, after)
+            # An open repeat can stop at any of n places, which is one more power of n. If what follows cannot be part
+            # of it, there is one place only, and it just costs its own length.
             degree = max(degree, 1) if sure else degree + 1
         elif item.most > item.least:
+            # x{2,5} can stop in four places, whatever the text.
             ways *= item.most - item.least + 1
         ways = min(ways, _STEPS)
         after = item
@@ -196,4 +213,5 @@ def _ends_surely(item: _Item, after: _Item) -> bool:
         mine, its = re.compile(item.source, re.IGNORECASE), re.compile(after.source, re.IGNORECASE)
     except re.error as fault:
         raise PatternRefused("pattern-syntax") from fault
+    # Tried on a sample of characters instead of reasoned about: classes, escapes and case folding are the engine's own.
     return not any(mine.fullmatch(sign) and its.fullmatch(sign) for sign in _SAMPLE)

@@ -32,12 +32,16 @@ def open_atomic(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bo
     With `sync=False` the bytes are not forced to disk: for files of a folder that is synced as a whole. With
     `replace=False` an existing file is kept and `UsageFault` raised. No room raises `DiskFull`.
     """
+    # In the same folder, for a rename is atomic only within one file system.
     part = path.parent / temporary_name()
     with no_room(path):
         try:
+            # O_EXCL: never a file, or a link, that somebody has laid under this name.
             with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | _binary(), mode), "w+b") as file:
                 yield file
                 file.flush()
+                # Before the rename: else a power cut may leave the new name with an empty file. After it the folder is
+                # synced too, for the name itself is an entry of the folder.
                 if sync:
                     os.fsync(file.fileno())
             if replace:
@@ -91,6 +95,7 @@ def sweep(folder: Path) -> int:
 
     Only for a folder that this process alone writes to: another's unfinished file looks the same.
     """
+    # Names alone decide, so that nothing of the user's can be taken: nobody else writes this prefix with this ending.
     leftovers = [entry for entry in folder.iterdir() if is_temporary(entry.name)]
     for entry in leftovers:
         if entry.is_dir() and not entry.is_symlink():
@@ -124,6 +129,8 @@ def place_new(part: Path, path: Path, link: Callable[[Path, Path], None] = os.li
     except FileExistsError as error:
         raise UsageFault(what="exists", where=str(path)) from error
     except OSError as error:
+        # Some file systems (FAT, some network shares) have no hard links. Then the check and the rename are two steps,
+        # which is the best there is.
         if error.errno not in _NO_LINKS:
             raise
         _refuse_existing(path)

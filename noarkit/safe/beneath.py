@@ -1,7 +1,8 @@
-"""Opens and makes many files below one folder, by name, without ever following a link on the way.
+"""Opens and makes files below one folder, by name, without ever following a symbolic link on the way.
 
-Each step down is taken from the folder before it, so that nothing laid meanwhile leads elsewhere. The last folder is
-kept open: names in the order of their folders cost one step each.
+Checking a path first and opening it afterwards leaves a gap in which somebody can lay a link (a time-of-check race).
+So each folder is opened from the descriptor of the one before it, with O_NOFOLLOW: «a/b/c» is openat(root, a),
+openat(a, b), openat(b, c). The last folder is kept open, so names in the order of their folders cost one step each.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from noarkit.safe.paths import checked_parts, open_inside, open_without_trace, r
 _STEPS = os.open in os.supports_dir_fd and os.mkdir in os.supports_dir_fd
 _CLOSED = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+# O_NONBLOCK: opening a FIFO that somebody put there must not wait for a writer for ever.
 _READ = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | _CLOSED
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW | _CLOSED
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOSED
@@ -32,6 +34,7 @@ class ConfinedFolder:
         self._file_mode, self._folder_mode = (0o600, 0o700) if private else (0o644, 0o777)
         self._parts: tuple[str, ...] = ()
         if _STEPS:
+            # The root itself may be a link: its name is ours or the user's own.
             self._root = self._folder = os.open(root, _FOLDER & ~_NOFOLLOW)
 
     def __enter__(self) -> Self:
@@ -66,6 +69,7 @@ class ConfinedFolder:
         self._enter(parts[:-1], make=False)
         descriptor = open_without_trace(parts[-1], self._folder)
         try:
+            # Asked of the descriptor and not of the name, which may stand for something else by now.
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise UnsafePath(where=name, why="not-a-file")
             return os.fdopen(descriptor, "rb")
@@ -86,6 +90,7 @@ class ConfinedFolder:
     def _enter(self, parts: tuple[str, ...], *, make: bool) -> None:
         if parts == self._parts:
             return
+        # Left first: if a step down fails, the kept folder must not be taken for the one of `_parts`.
         self._leave()
         folder = self._root
         try:
@@ -94,6 +99,7 @@ class ConfinedFolder:
                 if folder != self._root:
                     os.close(folder)
                 folder = deeper
+        # O_DIRECTORY with O_NOFOLLOW gives this for a link, even one to a folder.
         except NotADirectoryError as error:
             if folder != self._root:
                 os.close(folder)
@@ -113,6 +119,7 @@ class ConfinedFolder:
 def _descend(folder: int, part: str, mode: int | None) -> int:
     """Goes one folder down; with a `mode` it is made where it is not there."""
     if mode is not None:
+        # Whatever exists there is opened next without following it; if it is a link, that fails.
         with contextlib.suppress(FileExistsError):
             os.mkdir(part, mode, dir_fd=folder)
     return os.open(part, _FOLDER, dir_fd=folder)

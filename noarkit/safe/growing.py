@@ -1,8 +1,12 @@
-"""The door for XML that is read as a tree which grows: after each block of bytes whoever reads takes what is whole.
+"""Reads large XML as a tree that is built and emptied block by block, safely and in little memory.
 
-It is for whoever must see every element of a document of any size, and quickly: the tree is built without a call into
-Python. `read_prologue` first, which refuses a document type; what is too deep or never ends is refused on the way. No
-place is told: an element is known by its number (1 for the root, in the order of the tags), and `lines_of` finds lines.
+For readers that must see every element of a document of any size, and quickly: the tree is built in C, without a call
+into Python for each tag. After each block of bytes `follow` hands over the elements that are complete and deletes them:
+
+    <a><b>1</b><b>2</b><b>3 …        after this block: b 1 and b 2 are told and deleted; b 3 may still grow
+
+Call `read_prologue` first: it refuses a document type. What is too deep or never ends is refused on the way. Elements
+have no line here, only a number (1 for the root, in the order of the tags); `lines_of` finds the lines of numbers.
 """
 
 from __future__ import annotations
@@ -60,7 +64,7 @@ class TooDeep(Exception):
 
 
 class Reader(Protocol[Place]):
-    """Who reads a growing tree: `Place` is what it has to know of an open element."""
+    """A reader of a growing tree, called by `follow`. `Place` is what it remembers of an open element."""
 
     def enter(self, above: Place, element: Element, /) -> Place:
         """An element begins that has children already, and may get more."""
@@ -78,7 +82,7 @@ class Reader(Protocol[Place]):
 def follow(
     file: BinaryIO, where: str, reader: Reader[Place], outside: Place, *, limits: XmlLimits = LIMITS
 ) -> Iterator[int]:
-    """Tells a reader every element of a document once, in its order; yields after each block how much was read.
+    """Passes every element of a document to a reader, once and in order; yields the bytes read after each block.
 
     `outside` is the place of the document itself, whose only child is the root. Names are `{namespace}local`.
     """
@@ -126,14 +130,18 @@ class _Path(Generic[Place]):
 
     def follow(self, top: Element) -> None:
         """Tells all that became whole; the last child of the last open element may still grow, and is kept."""
+        # Only the last child of the last open element can still change: the parser appends at the end alone. Everything
+        # before it is complete.
         if not self._open:
             self._open.append((top, self._outside))
         self._close_from(self._first_closed())
         while True:
             element, place = self._open[-1]
+            # Deleting is what keeps memory flat; what is told is never asked for again.
             if len(element) > 1:
                 self._reader.fill(place, element[:-1], len(self._open))
                 del element[:-1]
+            # An element without children is not entered: it may still be a leaf, told whole by `fill` later.
             if not len(element) or not len(element[0]):
                 return
             self._open.append((element[0], self._reader.enter(place, element[0])))
@@ -148,6 +156,7 @@ class _Path(Generic[Place]):
         """How many of the open elements are still the last of their parent."""
         places = self._open
         for number in range(1, len(places)):
+            # A younger brother has come after it, so the element has ended, and all that is open below it.
             if places[number - 1][0][-1] is not places[number][0]:
                 return number
         return len(places)
@@ -173,6 +182,8 @@ def _parse_growing(file: BinaryIO, where: str, limits: XmlLimits) -> Iterator[tu
             raise UnsafeXml(where=where, why="size")
         _feed_block(parser, block, where)
         end = _last_begun(top, limits.max_depth)
+        # Megabytes in which no element begins are one endless text, tag or comment, which the parser would hoard in
+        # memory.
         still = still + len(block) if end is newest else 0
         newest = end
         if still > MAX_TOKEN_BYTES:
@@ -210,6 +221,8 @@ def _last_begun(top: Element, deepest: int) -> Element:
     while len(top):
         top = top[-1]
         depth += 1
+        # Walked after each block and not with each tag: a block can nest only as deep as its bytes allow, which is
+        # harmless.
         if depth > deepest:
             raise TooDeep
     return top
@@ -223,6 +236,7 @@ def _feed_block(parser: XMLParser, block: bytes | None, where: str) -> None:
             parser.feed(block)
     except ParseError as error:
         detail, line = expat.ErrorString(error.code), error.position[0]
+        # Without a document type no entity can be declared; what is left are the parser's own limits.
         if "entity" in detail:
             raise UnsafeXml(where=where, why="limits", line=line) from error
         raise PackageFault(where=where, why="malformed-xml", line=line, detail=detail) from error

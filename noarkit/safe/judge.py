@@ -1,4 +1,4 @@
-"""Holds XML of any size against a schema, as a stream: no tree is built, and each error knows its line.
+"""Validates XML of any size against a schema, as a stream: no tree is built, and each error knows its line.
 
 The schema is ours or one whose bytes are known, never the document's own idea of one. A document type is refused.
 """
@@ -37,7 +37,7 @@ class SchemaError:
 
 
 def judge(source: Path, schema: etree.XMLSchema, *, most: int = 10_000, located: int = 100) -> Iterator[SchemaError]:
-    """What a schema has against a document, in its order; only the first `located` errors have a line, others 0.
+    """The errors of a document by a schema, in their order; only the first `located` ones have a line, others 0.
 
     Stops after about `most` errors. The document is read once more where there are any, for the parser tells no lines.
     """
@@ -52,7 +52,9 @@ def judge_stream(
     most: int = 10_000,
     located: int = 100,
 ) -> Iterator[SchemaError]:
-    """The same for a document that lies in an archive file: `opened` opens it, each time from its beginning."""
+    """The same for a document that lies in an archive file: `open_file` opens it, each time from its beginning."""
+    # Up to three passes: the prologue for a document type, which must never reach libxml2; the schema over all of it;
+    # and, only where there are errors, once more for their lines. A valid document of gigabytes is validated once.
     with open_file() as file:
         _refuse_doctype(file, where)
     with open_file() as file:
@@ -81,6 +83,7 @@ def _refuse_doctype(file: Readable, where: str) -> None:
     parser = event_parser(where)
     parser.StartElementHandler = begin
     try:
+        # Bytes behind the root's tag are not parsed here: a document type can only stand before it.
         size = _PIECE_BYTES  # most prologues are no longer
         while not has_begun and (block := file.read(size)):
             parser.Parse(block)
@@ -98,6 +101,8 @@ def _suspects(file: Readable, where: str, schema: etree.XMLSchema, most: int) ->
     try:
         for number, block in enumerate(iter(lambda: file.read(BLOCK_BYTES), b"")):
             parser.feed(block)
+            # libxml2 reports errors of a pushed document without a usable line. Which block each came up in is kept, so
+            # that the second pass feeds only those blocks in small pieces.
             new_count = len(parser.feed_error_log)
             if new_count > error_count:
                 suspects.add(number)
@@ -117,6 +122,8 @@ def _lines(file: Readable, schema: etree.XMLSchema, suspects: set[int], most: in
     reported_count, line = 0, 1
     # what came up once comes up again, so the end of the document is never met
     for number, block in enumerate(iter(lambda: file.read(BLOCK_BYTES), b"")):  # pragma: no branch
+        # Example: an error in block 7. Blocks 0 to 6 are fed whole, only to bring the parser to the same state; 7 and 8
+        # are fed in small pieces, and where the count of errors grows after a piece, its line is the error's.
         near = number in suspects or number - 1 in suspects  # what a block began may come up in the next
         for piece in _pieces(block) if near else (block,):
             parser.feed(piece)
@@ -130,6 +137,7 @@ def _lines(file: Readable, schema: etree.XMLSchema, suspects: set[int], most: in
 
 def _fault_of(error: etree.XMLSyntaxError, where: str) -> PackageFault | UnsafeXml:
     message = error.msg or ""
+    # libxml2's own limits against entity bombs and deep nesting; with `huge_tree=False` they are on.
     if "XML_PARSE_HUGE" in message or "Excessive depth" in message or "entity" in message.lower():
         return UnsafeXml(where=where, why="limits", line=error.lineno)
     return PackageFault(where=where, why="malformed-xml", line=error.lineno, detail=message)
@@ -159,6 +167,7 @@ def _pieces(block: bytes) -> Iterator[bytes]:
         if len(line) <= _PIECE_BYTES:
             yield line
             continue
+        # Documents without line ends (one line of gigabytes) would else be one piece.
         *parts, tail = line.split(b">")
         yield from (part + b">" for part in parts)
         yield tail
@@ -203,5 +212,7 @@ class _FixedResolver(etree.Resolver):
     def resolve(self, system_url: str, public_id: str, context: object) -> object:  # type: ignore[override]  # the stubs lack context
         """The file's bytes under the address asked for, so that what it imports comes here too."""
         path = self._files.get(system_url.rpartition("/")[2])
+        # Never the network, never a path the schema names: an import we do not have becomes an invalid schema, and so a
+        # fault.
         text = path.read_bytes() if path is not None else b"<nothing/>"
         return self.resolve_string(text, context, base_url=system_url)

@@ -29,6 +29,7 @@ def try_lock(descriptor: int, *, shared: bool = False) -> bool:
         import msvcrt
 
         try:
+            # Windows locks ranges of bytes: the first one stands for the file.
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
             return False
@@ -36,6 +37,8 @@ def try_lock(descriptor: int, *, shared: bool = False) -> bool:
     import fcntl
 
     try:
+        # flock and not lockf: POSIX record locks are lost as soon as the process closes any descriptor of the file,
+        # even one that a library opened.
         fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError:
         return False
@@ -71,11 +74,15 @@ def claimed(path: Path, where: str) -> Iterator[None]:
     descriptor = os.open(path, _FLAGS, PRIVATE_MODE)
     try:
         if not try_lock(descriptor):
+            # Read without the lock: the owner may be writing just now, and a torn name in a message does no harm.
             owner = os.pread(descriptor, _OWNER_BYTES, 0).decode("utf-8", "replace").strip()
             raise RunLocked(where=where, owner=owner)
         with atomic.no_room(path):
+            # Only for people: whether the lock is held is asked of the system, never of this text, which outlives its
+            # process.
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
         yield
     finally:
+        # Closing lets go. The file stays: deleting it would let two processes lock two files of one name.
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""The one door for zip and tar files: members are streamed, one by one, and only plain files come through.
+"""Reads and unpacks zip and tar files safely: members are streamed one by one, and only plain files come through.
 
 Links, devices, duplicates, twins and names that lead out are refused, and so is an archive file that grows beyond
 measure. Nothing is written by the archive library itself; `unpack_to` writes with the checks of this module.
@@ -105,6 +105,7 @@ class Content:
 
     def read(self, size: int = -1, /) -> bytes:
         """At most `size` bytes; none at the end. Never more than the archive file said there would be."""
+        # Never more than announced, whatever the compressed bytes would still give: this ends a bomb whose header lies.
         count = self._left if size < 0 else min(size, self._left)
         with _translating(self._member.name):
             block = self._source.read(count) if count else b""
@@ -128,6 +129,7 @@ class _Meter:
         self.encoding = limits.encoding
         self._members = 0
         self._bytes = 0
+        # Counted over the whole file and not by member: a bomb of a million small members is one, too.
         by_ratio = packed_bytes * limits.ratio + limits.free_bytes
         self._most = min(limits.total_bytes, by_ratio)
         self._why = "ratio" if by_ratio < limits.total_bytes else "total-bytes"
@@ -137,6 +139,7 @@ class _Meter:
         self._members += 1
         if self._members > self._limits.members:
             self.refuse_count()
+        # By what members announce, before any byte of them is unpacked; `Content` holds them to it.
         self._bytes += size_bytes
         if self._bytes > self._most:
             raise TooLarge(where=self._where, why=self._why, limit=self._most)
@@ -170,6 +173,9 @@ def members(
     `PackageFault` for a file that is no archive file, is encrypted or cut short. A zip is judged whole before anything
     of it is yielded.
     """
+    # A zip's directory can name a file twice, or let entries share bytes, and the last entry may be the one that shows
+    # it. So one pass over the directory alone comes before the first byte is handed out. A tar has no directory: its
+    # members are judged as they come.
     if form_of(path) == "zip":
         deque(stream_members(path, limits=limits, depth=depth, twins=twins), maxlen=0)
     yield from stream_members(path, limits=limits, depth=depth, twins=twins)
@@ -230,11 +236,14 @@ def unpack_to(path: Path, folder: Path, *, limits: UnpackLimits = LIMITS, depth:
     """Writes every plain file of `path` under `folder`, which must be empty and ours alone; says how many."""
     count = 0
     for member, content in members(path, limits=limits, depth=depth):
+        # Asked for each member: others write to the same disk.
         if member.size_bytes > (room := room_in(folder)):
             raise TooLarge(where=str(path), why="no-room", limit=room)
         target = folder.joinpath(*member.parts)
         with no_room(target):
             target.parent.mkdir(parents=True, exist_ok=True)
+            # x: an archive file must not overwrite even what it wrote itself; names that only some systems tell apart
+            # were refused before.
             with target.open("xb") as file:
                 for block in content:
                     file.write(block)
@@ -261,6 +270,7 @@ def expand_to(path: Path, target: Path, *, limits: UnpackLimits = LIMITS) -> Non
 
 
 def _zip_members(path: Path, meter: _Meter, twins: bool, emit: Listener) -> Iterator[tuple[Member, Content]]:
+    # Two handles: reading a member must not move the place in the directory.
     with path.open("rb") as file, path.open("rb") as contents, NameKeys(twins=twins) as names:
         count = zipped.count_of(file)
         meter.expect(count)
@@ -344,6 +354,8 @@ def _tar_members(
                 names.add(parts, "folder" if folder else "file")
             if folder:
                 continue
+            # Sparse files are refused with links and devices: their size says nothing of their bytes, so a few bytes
+            # could hold terabytes of zeros.
             source = archive.extractfile(info) if info.isreg() and not info.issparse() else None
             if source is None:
                 raise UnsafeMember(where=info.name, why="link" if info.issym() or info.islnk() else "device")
@@ -366,6 +378,7 @@ class _StrictReader:
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
+        # tarfile reads a pax or long-name header whole, as large as it says it is.
         if size < 0 or size > _MAX_HEADER_BYTES:
             raise TooLarge(where="", why="header", limit=_MAX_HEADER_BYTES)
         return self._source.read(size)

@@ -1,4 +1,6 @@
-"""Reads a zip without holding its directory: entries come one by one, however many millions there are.
+"""Reads zip files without holding their directory in memory: entries come one by one, however many millions.
+
+Python's `zipfile` keeps an object for each entry, some gigabytes for a few million, and trusts the directory alone.
 
 What the directory says of a file is held against what stands before the file itself. Only `unpack` uses this.
 """
@@ -67,11 +69,14 @@ def entries(file: BinaryIO) -> Iterator[Entry]:
     directory = _Window(file, begin, size)
     buffer, at, unread = b"", 0, size
     for _ in range(count):
+        # The buffer always holds one whole entry of the largest kind (a header and three fields of 64 KiB), so `_entry`
+        # never meets one that is cut.
         if unread and len(buffer) - at < _MOST_ENTRY:
             buffer, at = buffer[at:] + directory.read(BLOCK_BYTES), 0
             unread = max(unread - BLOCK_BYTES, 0)
         entry, at = _entry(buffer, at)
         yield entry
+    # Bytes behind the last entry could hold others, which a reader that goes by size instead of count would unpack.
     if at < len(buffer) or unread:
         raise zipfile.BadZipFile("the directory goes on beyond its last entry")
 
@@ -84,6 +89,7 @@ def refuse_overlaps(file: BinaryIO) -> None:
     """
     db = scratch()
     try:
+        # Sorted by SQLite on disk: millions of places need not fit into memory.
         db.execute("CREATE TABLE place (begin INTEGER, end INTEGER, name BLOB)")
         rows = ((entry.packing.header_at, end_of(entry), os.fsencode(entry.name)) for entry in entries(file))
         db.execute("BEGIN")
@@ -108,6 +114,8 @@ def open_entry(file: BinaryIO, name: str, packing: Packing, size_bytes: int) -> 
     file.seek(packing.header_at)
     header = _LOCAL.unpack(_exactly(file, _LOCAL.size))
     signature, flags, method, length, extra = header[0], header[2], header[3], header[9], header[10]
+    # A file has two headers, the directory's and its own. Readers differ in which they believe, so one zip could show a
+    # scanner one file and a user another: both must say the same.
     if signature != b"PK\x03\x04" or method != packing.method:
         raise zipfile.BadZipFile(f"the header of {name!r} is not what the directory says")
     if _text(_exactly(file, length), flags) != name:
@@ -127,6 +135,8 @@ def _directory(file: BinaryIO) -> tuple[int, int, int]:
     tail = min(file_size, _END.size + _MOST_COMMENT)
     file.seek(file_size - tail)
     content = _exactly(file, tail)
+    # The end of a zip carries a comment of unknown length, so it is searched from behind; the length it states must
+    # then fit exactly, lest a second, hidden directory stands in the comment.
     at = content.rfind(b"PK\x05\x06", 0, len(content) - _END.size + 4)
     if at < 0 or at + _END.size > len(content):
         raise zipfile.BadZipFile("there is no end of a directory")
@@ -137,8 +147,10 @@ def _directory(file: BinaryIO) -> tuple[int, int, int]:
     large = _end_64(file, end)  # some writers always write the large end, others where they must
     if large is not None:
         end, begin, size, count = large
+    # No room between directory and end: programs put in front of zips, and hidden entries, move it.
     if begin + size != end:
         raise zipfile.BadZipFile("the directory is not where it should be")
+    # Refused before a loop over what may be claimed to be billions of entries.
     if count * _CENTRAL.size > size:
         raise zipfile.BadZipFile("the directory is too short for its entries")
     return begin, size, count
@@ -174,6 +186,7 @@ def _entry(buffer: bytes, at: int) -> tuple[Entry, int]:
     name = _text(buffer[begin:name_end], flags)
     if _U32 in (size, packed, place):
         size, packed, place = _large(buffer[name_end : name_end + extra], size, packed, place)
+        # 64-bit numbers beyond this would overflow seeks, with faults nobody expects.
         if max(size, packed, place) > _MOST_BYTES:
             raise zipfile.BadZipFile(f"{name!r} says that it is larger than anything can be")
     return Entry(
@@ -265,6 +278,7 @@ class _Unpacked:
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
         count = BLOCK_BYTES if size < 0 else size
+        # `max_length` bounds each step: without it a few kilobytes could become gigabytes in one call.
         while count and not self._unpacker.eof:
             block = self._unpacker.decompress(b"", count) if self._ended else b""
             if not self._ended:
@@ -294,6 +308,7 @@ class _ChecksummedReader:
         block = self._source.read(count)
         self._crc = zlib.crc32(block, self._crc)
         self._left -= len(block)
+        # At the last byte, not at a read after it: callers stop when they have what was announced.
         if self._left == 0 and block and self._crc != self._expected:
             raise zipfile.BadZipFile(f"{self._name!r} is not what its checksum says")
         return block

@@ -100,16 +100,22 @@ class Client:
             try:
                 answer = self._send_once(request, credential_headers.headers)
             except ServiceAway as away:
+                # A request that changes something and may have arrived is never sent again: the service has no
+                # idempotency key.
                 if away.data.get("sent") and not request.is_repeatable:
                     raise
                 retries.wait_before_retry(away)
                 continue
             if answer.status < 300 or answer.status == _NOT_MODIFIED or answer.status in request.accepts:
                 return answer
+            # Not counted as an attempt: nothing was done, and `renew` gives new headers once at most, so this cannot go
+            # round.
             if self.dialect.denies(answer) and credential_headers.renew():
                 continue
             fault = self.fault(request, answer)
             if isinstance(fault, ServiceBusy):
+                # Before this request waits: the other threads and processes of the credential must stop too, or the
+                # service punishes them all.
                 self.pace.hold_back(retries.busy_s(fault))
             elif not fault.transient or not request.is_repeatable:
                 raise fault
@@ -139,6 +145,7 @@ class Client:
                 if reply.status_code in (200, 204, 206):
                     break
                 answer = self._read_answer(request, reply)
+                # The connection goes back before the wait, or retries of many threads would hold all of them.
                 stack.close()
                 if self.dialect.denies(answer) and credential_headers.renew():
                     continue
@@ -149,6 +156,7 @@ class Client:
             yield reply
 
     def _open_stream(self, stack: ExitStack, request: Request, with_credential: bool) -> httpx.Response:
+        # A signed address is another host's: it gets neither our token, nor a place in the service's windows.
         if not with_credential:
             return stack.enter_context(self.wire.stream(request))
         self.allowance.spend(self.wire.settings.label, request.cost)
@@ -212,6 +220,7 @@ class _CurrentHeaders:
             return False
         key, refused_headers = self._key, self.headers
         new_headers = self._effort.retry_while_busy(lambda: key.after_refusal(refused_headers))
+        # Also where the new headers are the last: a service that refuses every token would be asked for ever.
         self._key = None
         if new_headers is not None:
             self.headers = new_headers
@@ -234,6 +243,7 @@ class _RetryState:
         wait_s = self.busy_s(fault) if isinstance(fault, ServiceBusy) else self._wait_s()
         self._busy += isinstance(fault, ServiceBusy)
         self._attempt += 1
+        # Judged before the wait, so that nobody sleeps through minutes only to be told that it is too late.
         late = self._clock.now_s() - self._started_s + wait_s > self._persistence.total_s
         if self._attempt >= self._persistence.attempts or late:
             raise fault

@@ -96,6 +96,8 @@ class Pace:
     @contextmanager
     def call(self, location: str) -> Iterator[None]:
         """Waits until a call may be sent; the block sends it. Raises `ServiceBusy` for too long a wait."""
+        # A call holds its place from before it is sent until its answer; only then is the time written that windows
+        # count by. The service counted somewhere in between, so both ends are safe.
         ticket = self._wait(location)
         try:
             yield
@@ -140,10 +142,12 @@ class MemoryLog:
     def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
         """Takes a place in every window, or returns the wait for it."""
         with self._lock:
+            # One lock around question and booking: between two steps another thread could take the last place.
             if self._hold_until_s > now_s:
                 return Turn(self._hold_until_s - now_s)
             if not rates:
                 return Turn(0.0)
+            # Now and then, not on every call: cutting the front of a list costs its whole length.
             if len(self._answered_at) >= _A_SWEEP and self._next % _A_SWEEP == 0:
                 span_s = max(rate.seconds for rate in rates)
                 del self._answered_at[: bisect_right(self._answered_at, now_s - span_s)]
@@ -157,8 +161,11 @@ class MemoryLog:
     def finish(self, ticket: int, now_s: float) -> None:
         """Moves a call from those in flight to those counted."""
         with self._lock:
+            # Ticket 0 is a call without rates, which is not counted.
             if ticket in self._in_flight:
                 self._in_flight.discard(ticket)
+                # Times never fall, even when the clock is put back: the list stays sorted, which `_newest` and `bisect`
+                # rely on.
                 self._answered_at.append(max(now_s, self._answered_at[-1]) if self._answered_at else now_s)
 
     def hold(self, until_s: float) -> None:
@@ -187,6 +194,7 @@ class SharedLog:
     def take(self, rates: Sequence[Rate], now_s: float) -> Turn:
         """Takes a place in every window, or returns the wait for it, in one transaction."""
         with self._transaction() as db:
+            # BEGIN IMMEDIATE takes SQLite's write lock first, so question and booking are one step for all processes.
             hold_until_s = float(db.execute("SELECT coalesce(max(until), 0) FROM held").fetchone()[0])
             if hold_until_s > now_s:
                 return Turn(hold_until_s - now_s)
@@ -244,6 +252,8 @@ class SharedLog:
     def _current_db(self) -> sqlite3.Connection:
         """Returns the database, opened by this process, and reopened if the file was replaced."""
         with suppress(FileNotFoundError):
+            # A SQLite connection must not cross a fork, and a deleted file would go on being written unseen: both show
+            # in (process, inode).
             if self._db is not None and self._db_identity == (os.getpid(), self._path.stat().st_ino):
                 return self._db
         self._db, self._db_identity = _open_log(self._path), (os.getpid(), self._path.stat().st_ino)
@@ -263,6 +273,7 @@ class Allowance:
 
     def spend(self, location: str, cost: int) -> None:
         """Counts the cost of a call. Raises `AllowanceSpent` if it is more than is left for us."""
+        # Compared and booked in one step, before the call: other threads are about to spend the same credits.
         with self._lock:
             if self._most is not None and self.spent + cost > self._most:
                 raise AllowanceSpent(where=location, why="our-limit", spent=self.spent)
@@ -281,6 +292,8 @@ def _wait_s(newest: Callable[[int], float | None], in_flight: int, rates: Sequen
     `newest(2)` of the one before it; calls in flight count as sent now."""
     wait_s = 0.0
     for rate in rates:
+        # Example: 100 calls in 10 s, 3 in flight. One more fits if the 97th newest answer is older than 10 s; else it
+        # waits until that one has left the window.
         room = rate.calls - in_flight
         # the call that must leave the window first
         at = now_s if room <= 0 else newest(room)
@@ -294,8 +307,12 @@ def _open_log(path: Path) -> sqlite3.Connection:
     """Opens the file under a lock: only one process may switch to WAL and create the tables."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:
+        # Switching a new file to WAL fails if another process does so just then; the folder serves as the lock, for it
+        # exists.
         wait_for_lock(folder)
         db = sqlite3.connect(path, isolation_level=None, timeout=30.0, check_same_thread=False)
+        # synchronous=OFF: a power cut may lose the counts of some seconds, by when the windows have moved on; in return
+        # a call costs no fsync.
         for word in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=OFF", *_TABLES):
             db.execute(word)
         return db

@@ -1,4 +1,9 @@
-"""The two ways a package grows: a folder, by many hands at once, or an archive file, by one file after the other."""
+"""Builds a package as a folder, with many workers at once, or as an archive file, one member after the other.
+
+Both can be killed at any moment and go on from the last commit. A folder commits rows after their files, and compares
+sizes and times when it resumes. An archive file can only grow at its end, so it commits marks: everything up to byte n
+is on disk, and whatever lies behind the last mark is cut off.
+"""
 
 from __future__ import annotations
 
@@ -79,6 +84,8 @@ class FolderBuild:
         self._progress.drop_tags()
         self._progress.forget_seen()
         if self._progress.resumed and not self._progress.same_boot:
+            # A killed process loses nothing that it wrote; a machine that went down may have lost files whose rows it
+            # kept (rows are synced now and then, files only at the end). So all are hashed again.
             self._drop_damaged()
         if first is not None:
             self.tag(first[0], [first[1]])
@@ -103,6 +110,7 @@ class FolderBuild:
                     self._record(task, hashed)
                     if len(self._rows) >= _COMMIT_FILES:
                         self._commit(emit)
+            # Even where a file stops the build: what was copied before it stands, and the next build skips it.
             finally:
                 self._commit(emit)
         for name in self._progress.stale():
@@ -138,7 +146,9 @@ class FolderBuild:
         file, already_met = match
         if already_met:
             raise UnsafeMember(where=name, why="duplicate")
+        # Size and time unchanged since it was copied. A source that cannot say is copied again.
         if file.stamp and file.stamp == _source_stamp(source, stamp):
+            # What is never marked is gone from the source, and taken out of the package at the end.
             self._progress.mark_seen(name)
             return True
         self._progress.drop(name)
@@ -199,6 +209,8 @@ class ArchiveBuild:
 
     def begin(self, first: tuple[str, bytes] | None = None) -> None:
         """The first file, so that a reader knows a package by its beginning; then the folders."""
+        # A build that was killed while it wrote its tags begins them anew: they come after the payload, and cannot be
+        # replaced in the middle of an archive file.
         end = self._progress.get("payload_end")
         if end is not None:
             self._cut(int(end))
@@ -225,6 +237,8 @@ class ArchiveBuild:
         source = iter(files)
         batch: list[File] = []
         base = -1
+        # The members of an archive file stand in the order of the source, so rows and source are walked side by side.
+        # At the first difference everything from the mark before it is cut off and taken again.
         rows = self._progress.rows("payload")
         for row in rows:
             if row.base != base:
@@ -269,6 +283,7 @@ class ArchiveBuild:
         with file:
             before = os.fstat(file.fileno())
             self._add(name, "payload", file, before.st_size, stamp_of(before) + stamp)
+            # The bytes are in the archive file already, but behind the last mark: the next build cuts them off.
             if stamp_of(os.fstat(file.fileno())) != stamp_of(before):
                 raise ItemChanged(key=name, why="content")
 
@@ -295,6 +310,7 @@ class ArchiveBuild:
             yield spool, size
 
     def _checkpoint(self) -> None:
+        # In this order: bytes, fsync, row. A row must never promise bytes that a power cut can take.
         length = self._sink.checkpoint()
         _sync(self.path)
         self._progress.add(self._rows, length)

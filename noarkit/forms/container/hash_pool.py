@@ -52,7 +52,8 @@ def default_width() -> int:
 class HashPool:
     """Works on files below one root. `width` is how many at once.
 
-    With `copies` files are copied there, and `hands` is a descriptor that stays open as long as a child may write.
+    With `copies` files are copied there, and `lock_fd` is a descriptor that children inherit: its lock is held as long
+    as any of them may still write.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class HashPool:
         self._threads = ThreadPoolExecutor(self._width, thread_name_prefix="noarkit-package")
         self._idle: queue.SimpleQueue[_ChildProcess | None] = queue.SimpleQueue()
         for _ in range(self._width):
+            # None stands for a child that is not started yet: whoever takes it starts one, so few files start nothing.
             self._idle.put(None)
         self._children: list[_ChildProcess] = []
         self._batches = 0
@@ -82,6 +84,7 @@ class HashPool:
     def __exit__(self, *exc: object) -> None:
         self._threads.shutdown(cancel_futures=True)
         for child in self._children:
+            # All inputs first, then the waits: the children end side by side.
             child.close_input()
         for child in self._children:
             child.close()
@@ -104,6 +107,8 @@ class HashPool:
         waiting: deque[tuple[Batch, Future[list[Hashed]]]] = deque()
         for batch in batches(tasks):
             waiting.append((batch, self._submit(batch)))
+            # A little more than can be worked on, so that nobody idles while the oldest answer is being used; and never
+            # more, or millions of names would queue up in memory.
             while len(waiting) > self._width + 2:
                 yield from self._next_results(waiting)
         while waiting:
@@ -114,6 +119,7 @@ class HashPool:
         yield from zip(batch, future.result(), strict=True)
 
     def _submit(self, batch: Batch) -> Future[list[Hashed]]:
+        # The first batches go to threads: starting an interpreter costs more than hashing a few hundred files.
         self._batches += len(batch) > 1
         if len(batch) == 1 or self._batches <= _FEW_BATCHES or self._width == 1:
             return self._threads.submit(self._in_thread, batch)
@@ -172,10 +178,13 @@ def _folder(task: Task) -> str:
 
 
 class _ChildProcess:
-    """A process of ours that ends when we do: its input is closed then."""
+    """A hashing process, which ends when we do: its input is closed then."""
 
     def __init__(self, lock_fds: tuple[int, ...]) -> None:
         home = str(Path(str(files("noarkit"))).parent)
+        # A new interpreter and not a fork: there are threads here, and a fork beside threads can inherit a lock that
+        # nobody will ever release. In a session of its own, so that Ctrl-C reaches us alone; and without our secrets in
+        # its environment.
         self._process = subprocess.Popen(  # noqa: S603  # our own interpreter, our own module, nothing from outside
             [sys.executable, "-c", _START, home],
             stdin=subprocess.PIPE,
@@ -198,6 +207,7 @@ class _ChildProcess:
         answer = orjson.loads(line)
         if isinstance(answer, dict):
             number = int(answer["errno"] or 0)
+            # Raised here as if the write had failed here, so that a full disk is handled in one place.
             raise OSError(number, os.strerror(number), str(answer["where"]))
         return [Hashed(str(why), int(size), tuple(digests), str(stamp)) for why, size, digests, stamp in answer]
 

@@ -1,8 +1,8 @@
-"""What a build has done so far, kept beside the package until it is whole: a killed build goes on from here.
+"""Keeps the progress of building a package in a SQLite file beside it, so that a killed build can be resumed.
 
 The folder `.noarkit-….part` beside the target holds this database and the growing package. A row says that a file
 stands in the package; for an archive file it was on disk before the row was. The database is locked as long as a
-process holds it, and `hands` as long as any of its children may still write.
+process holds it, and the file `hands` as long as any of its children may still write.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ class Progress:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         db = sqlite3.connect(self.folder / "state.db", isolation_level=None, timeout=0.2)
         try:
+            # EXCLUSIVE is the lock of the build: a second one gets SQLITE_BUSY. NORMAL is enough here: a lost row only
+            # means that a file is copied again.
             for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=NORMAL", "cache_size=-16384"):
                 db.execute(f"PRAGMA {pragma}")
             db.execute("BEGIN EXCLUSIVE")
@@ -73,6 +75,8 @@ class Progress:
             if not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 raise
             raise RunLocked(where=str(self.folder)) from error
+        # The children of a build that was killed write on until they see that their input ended. They hold this lock by
+        # the descriptor they inherited, so the next build waits for the last of them.
         lock_fd = os.open(self.folder / "hands", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             _wait_for_lock(lock_fd, str(self.folder))
@@ -97,7 +101,7 @@ class Progress:
         self.resumed, self.same_boot = False, True
 
     def _start_over(self) -> None:
-        """What lies here is of another order: it cannot be gone on with."""
+        """Deletes an earlier build that was made with other settings: it cannot be resumed."""
         self.close()
         shutil.rmtree(self.folder)
         self._db, self.lock_fd = self._open()
@@ -125,6 +129,7 @@ class Progress:
         try:
             self._db.executemany(_INSERT, map(_row, rows))
             self.put_fact("length", str(length))
+        # The UNIQUE name is what finds a source that lists a file twice, over millions of names and across restarts.
         except sqlite3.IntegrityError as error:
             self._db.execute("ROLLBACK")
             raise UnsafeMember(where=self._repeated_name(rows), why="duplicate") from error
@@ -232,7 +237,7 @@ def _wait_for_lock(lock_fd: int, where: str) -> None:
 
 
 def _boot() -> str:
-    """What is another after the machine started anew; always another where the system does not tell."""
+    """An id of this boot of the machine; a random one where the system has none, so that it never matches."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:  # pragma: no cover  # other systems do not tell

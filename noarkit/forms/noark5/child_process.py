@@ -1,7 +1,8 @@
-"""An iterator at work in a process of its own, so that what makes its values and what uses them run side by side.
+"""Runs an iterator in a forked child process, so that what makes its values and what uses them run side by side.
 
 The values are plain (numbers, texts, lists, dicts, tuples); they come in their order, and a fault comes where it arose.
-The child ends with the iterator, and never outlives this process.
+The child ends with the iterator, and never outlives this process. By fork, since `make` is a closure, which could
+not be pickled; and by marshal, since pickle is slower for plain values.
 """
 
 from __future__ import annotations
@@ -42,11 +43,14 @@ def detach_child(parent: int, own: int, *, at_once: bool = True) -> None:
     """
     if at_once and sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # The parent may have died before prctl was called; then no signal will ever come.
     if os.getppid() != parent:
         os._exit(0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     gc.freeze()  # nothing of the parent is tidied up here: its descriptors may be others by then
+    # A copy of a run's lock that lives on in a child would keep the run locked after its owner is gone, so everything
+    # inherited is closed. /proc names what is open; closing all numbers up to the limit could take seconds.
     highest = max((int(name) for name in os.listdir("/proc/self/fd")), default=2)  # noqa: PTH208  # names alone
     os.closerange(3, own)
     os.closerange(max(3, own + 1), highest + 1)
@@ -56,7 +60,8 @@ def iterate_in_child(make: Callable[[], Iterator[tuple[object, ...]]], where: st
     """What `make()` yields, made in a child. Raises what it raises, `PackageFault` where the child is gone."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    # another thread may end while the values are wanted still
+    # the death signal fires when the forking thread ends, and another than the main one may end while the values are
+    # still wanted
     at_once = threading.current_thread() is threading.main_thread()
     with suppress(OSError):  # more than this user may have: the usual size will do
         fcntl.fcntl(sender.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)  # room for some portions, so that neither waits
@@ -67,6 +72,8 @@ def iterate_in_child(make: Callable[[], Iterator[tuple[object, ...]]], where: st
         while True:
             try:
                 message = receiver.recv_bytes()
+            # The end of the pipe without «e» or «f»: the child was killed. To take that for the end of the values would
+            # lose the rest silently.
             except EOFError as error:
                 raise PackageFault(where=where, why="lost-worker") from error
             kind, payload = message[:1], memoryview(message)[1:]
@@ -77,6 +84,7 @@ def iterate_in_child(make: Callable[[], Iterator[tuple[object, ...]]], where: st
             yield from marshal.loads(payload)  # noqa: S302  # our own child sent it
     finally:
         receiver.close()
+        # Killed, not asked: it only reads, so nothing is left half done.
         child.kill()
         child.join()
 

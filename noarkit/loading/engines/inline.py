@@ -1,4 +1,8 @@
-"""Runs leases in this process, one after another: for small runs, for tests, and where processes are not wanted."""
+"""Runs leases in this process, one after another: for small runs, for tests, and where processes are not wanted.
+
+The lease is a generator that advances one outcome at a time, so the coordinator journals each before the next step is
+taken. Nobody can be lost here without the coordinator: a crash is found by the next run, which marks the doubts.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +35,7 @@ class InlineWorkers:
         if self._current is None:
             return []
         shard, outcomes = self._current
+        # One at a time, not all there are: «about to send» is in the journal before the request leaves.
         outcome = next(outcomes, None)
         if outcome is None or isinstance(outcome, ShardDone | ShardStopped):
             self._current = None

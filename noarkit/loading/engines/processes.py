@@ -1,7 +1,13 @@
-"""Runs leases in child processes, one shard each: small requests want processes, not threads.
+"""Runs leases in a pool of child processes, one shard each.
 
-A child says what happened through a pipe, in order. A child that dies is told as a lost worker; its siblings go on. A
-child ends by itself when its pipe breaks, and Linux kills it with the coordinator, so that none goes on sending for it.
+Processes and not threads: composing and parsing many small requests is work for the interpreter, whose lock lets only
+one thread do it at a time. (Hashing large files releases the lock; for those there are threads inside a worker.)
+
+A child reports its outcomes through a pipe, in order. A child that dies is reported as a lost worker (F431); its
+siblings go on. What it leaves behind: objects of a transaction that may or may not have landed, and uploads that
+nothing refers to. The first is why its open chunks become doubts, which the next lease of the shard settles before it
+sends anything (invariant 5); the second the archive sweeps after an hour. A child ends by itself when its pipe breaks,
+and Linux kills it with the coordinator, so that none goes on sending after the run's lock is free.
 """
 
 from __future__ import annotations
@@ -58,6 +64,8 @@ class ProcessWorkers:
     def outcomes(self) -> list[tuple[int, Outcome]]:
         busy = {child.pipe: child for child in self._children if child.shard is not None}
         outcomes: list[tuple[int, Outcome]] = []
+        # Only busy children: an idle one has nothing to say. If it died, its next lease is sent in vain, and the end of
+        # its pipe is met here.
         for pipe in wait(list(busy), timeout=_PATIENCE_S):
             outcomes.extend(self._receive_outcomes(busy[pipe]))  # type: ignore[index]  # wait returns what it was given
         return outcomes
@@ -67,8 +75,11 @@ class ProcessWorkers:
 
     def close(self) -> None:
         for child in self._children:
+            # The end of its pipe is what tells a child to end; all are told first, so that they end side by side.
             child.pipe.close()
         for child in self._children:
+            # A child in the middle of a call is killed after a while: what it sent is settled by the next run, like all
+            # doubts.
             child.process.join(5)
             if child.process.is_alive():
                 child.process.kill()
@@ -76,10 +87,13 @@ class ProcessWorkers:
 
     def _spawn(self) -> _Child:
         parent_pipe, child_pipe = self._context.Pipe()
+        # A forked child has copies of its siblings' pipes too. It closes them first of all: while one copy is open, a
+        # sibling would never see its pipe end.
         inherited = [child.pipe for child in self._children] + [parent_pipe]
         life = (self._workshop, child_pipe, inherited, self._stop, os.getpid())
         process = self._context.Process(target=_run_child, args=life, daemon=True)
         process.start()
+        # Else the coordinator would hold the other end as well, and never see that the child is gone.
         child_pipe.close()
         child = _Child(process, parent_pipe)
         self._children.append(child)
@@ -91,12 +105,14 @@ class ProcessWorkers:
             return []
         outcomes: list[tuple[int, Outcome]] = []
         try:
+            # Everything that is there at once, for one journal transaction (one fsync) instead of one for each outcome.
             while child.shard is not None and child.pipe.poll():
                 outcome: Outcome = child.pipe.recv()
                 outcomes.append((shard, outcome))
                 if isinstance(outcome, ShardDone | ShardStopped):
                     child.shard = None
         except (EOFError, ConnectionError):
+            # What came before the end was received above and counts; only what is missing is in doubt.
             self._children.remove(child)
             child.process.join()
             outcomes.append((shard, ShardStopped(shard, LOST, 5, {"exit": child.process.exitcode})))
@@ -104,7 +120,13 @@ class ProcessWorkers:
 
 
 def _context() -> ForkContext | SpawnContext:
-    """Children by fork where the system has it: they start in milliseconds and need no pickled secrets."""
+    """The start method of children: fork on Linux, spawn elsewhere.
+
+    Forked children start in milliseconds, share the loaded model with us, and need no secrets pickled through a pipe.
+    No connection of the coordinator's is used in them: the worker factory opens archive session and graph anew, and a
+    session refuses to work in a process that did not open it. macOS has fork, but its system libraries do not
+    survive it; there and on Windows a child starts from nothing.
+    """
     if sys.platform.startswith("linux"):
         return multiprocessing.get_context("fork")
     return multiprocessing.get_context("spawn")
@@ -114,6 +136,7 @@ def _end_with_parent(parent: int) -> None:
     """An orphan in the middle of a call would hold the run's lock, and might send what its heir has settled."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # The parent may have died before prctl was called; then no signal will ever come.
     if os.getppid() != parent:
         os._exit(0)
 
@@ -123,6 +146,7 @@ def _run_child(
 ) -> None:
     """Runs in the child: takes leases and sends outcomes until the pipe ends."""
     _end_with_parent(parent)
+    # See `_spawn`: before anything that can fail or wait.
     for inherited_pipe in inherited:
         inherited_pipe.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides when to drain

@@ -1,12 +1,12 @@
 """Transactions: save, link, unlink and delete actions, done in order, all or nothing, with rules checked at the end.
 
-request    parses the body                   plan       rules of each type, computed once
-stage      the objects in memory             save link  apply the actions to them
-finalise screening files generate metadata   values that the archive adds
-checks permit aftermath                      rules and rights
-write log                                    the database and the change log
-trees      whole trees in bounded steps      expand     turns a folder or record into a richer type
-run        the order of all steps            flight     concurrent calls on one case file
+request      parses the body                     plan          rules of each type, computed once
+stage        the objects in memory               save, link    apply the actions to them
+generate     values that the archive adds        checks        rules, before anything is written
+permit       the caller's rights                 final_checks  rules that need the written database, and deletes
+write, log   the database and the change log     trees         whole trees in bounded steps
+expand       turns an object into a richer type  concurrency   concurrent calls on one case file
+run          the order of all steps
 """
 
 from __future__ import annotations
@@ -41,8 +41,11 @@ def routes() -> list[Route]:
 def _transaction(in_flight: CaseFileGuard) -> Handler:
     def transaction(call: Call) -> Answer:
         settings = call.service.settings
+        # Parsed before the writer's turn: there is one writer, and a malformed body must not hold it up.
         actions = read_actions(call.body, plans(leniency(settings)), settings.max_actions)
         busy = case_files_added_to(actions) if settings.concurrent_records_conflict else set()
+        # The case files first: held inside the transaction they could never be contested, since writers take turns. The
+        # hold spans the wait for the turn, so two calls at once do meet, as in a real archive.
         with in_flight.hold(busy), call.service.db.transaction() as db:
             stage = open_stage(db, settings, call.caller, call.service.now_ms())
             perform(stage, actions)

@@ -23,6 +23,7 @@ def check_all(stage: Stage) -> None:
             _check_claims(entity)
         if entity.plan.must_many:
             _check_many(entity)
+    # What was there before was valid; only what was touched can have become otherwise.
     for entity in stage.entities.values():
         if entity.old is not None and entity.touched_columns:
             _check_links(entity)

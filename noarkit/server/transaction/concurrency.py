@@ -24,6 +24,8 @@ class CaseFileGuard:
     def hold(self, case_files: set[int]) -> Iterator[None]:
         """Holds these case files for the block. Raises Refusal (409) where another call holds one of them."""
         with self._lock:
+            # All or none in one step, and never a wait: two calls that hold one case file each and want the other's
+            # would wait for ever.
             contested = self._busy & case_files
             if contested:
                 raise Refusal(409, f"Records are being added to case file {min(contested)} by another call; try again.")
@@ -41,6 +43,8 @@ def case_files_added_to(actions: Iterable[Action]) -> set[int]:
     for action in actions:
         if action.verb != "link" or action.link is None:
             continue
+        # The link can be made from either side. A case file made in this very call has no permanent id yet and cannot
+        # be contested.
         if action.plan.family == "AbstraktRegistrering" and action.link.name == "refMappe":
             folder_ids.update(key for key in action.other_keys if isinstance(key, int))
         elif action.plan.family == "AbstraktMappe" and action.link.name == "refRegistrering":

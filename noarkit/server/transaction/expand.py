@@ -75,12 +75,14 @@ def expand(stage: Stage, expansion: Expansion, body: object) -> None:
     action = Action(0, "save", stage.plans[expansion.before], key, str(key), None, fields, None, ())
     parties = _parties(stage, members, key) if expansion is TO_REGISTRY_ENTRY else []
     stage.admit([action, *parties])
+    # Found as its old type, so that one which is a case file already is answered as not found.
     entity = stage.subject(action)
     stage.saved_entities[action.requested_id] = entity
     _become(stage, entity, stage.plans[expansion.after])
     richer = action._replace(plan=entity.plan)
     for name, value in fields.items():
         change_field(stage, entity, richer, entity.plan.fields[name], value)
+    # The caller's values first, then defaults for what is missing, then the numbers that depend on both.
     fill_one(stage, entity)
     number(stage, [entity])
     for party in parties:

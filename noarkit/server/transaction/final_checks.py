@@ -53,6 +53,8 @@ def delete_all(stage: Stage, actor: log.Actor, files: Releases) -> None:
     """Carries out the deletes. Raises Refusal (400) where they would take what this transaction makes, or must stay."""
     for entity, action in stage.deleting:
         above = stage.old_parent_of(entity)
+        # Walked in the written state, so that what this transaction moved out of the tree is spared, and what it moved
+        # in is met and refused.
         nodes = dict.fromkeys(walk(in_transaction(stage.db), (entity.plan.family, entity.id), children_of))
         for family, object_id in nodes:
             _mark_deleted(stage, (family, object_id), action.location)
@@ -101,6 +103,7 @@ def _mark_deleted(stage: Stage, node: Node, location: str) -> None:
     entity = stage.entities.get(node[1])
     if entity is None:
         return
+    # A call that makes something below what it deletes contradicts itself; to guess which it means would lose data.
     if entity.old is None or any(column in entity.changed_columns() for column, _ in entity.plan.parents):
         raise Refusal(400, f"{location}: this would delete what {entity.location} makes or moves there.")
     entity.is_deleted = True

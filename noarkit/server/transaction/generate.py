@@ -22,6 +22,7 @@ _FOLDERS, _RECORDS = "folder", "record"
 def generate(stage: Stage) -> None:
     """Fills in every new object; call it once all links are made."""
     year = year_of(stage.now_ms)
+    # Defaults first: the year of a case file may be one, and decides the sequence its number comes from.
     _fill(stage, stage.new, year)
     number(stage, stage.new)
 
@@ -111,6 +112,7 @@ def _number_in_year(stage: Stage, entities: list[StagedEntity], kind: str, year:
             highest_by_year[entity_year] = max(highest_by_year.get(entity_year, 0), _to_int(chosen_number))
         elif columns is not None or values.get(ident) is None:
             unnumbered[entity_year].append(entity)
+    # Chosen numbers move the sequence on before new ones are drawn, or a new one could be the chosen one again.
     for entity_year, highest in highest_by_year.items():
         _advance_sequence(stage.db, f"{kind}:{entity_year}", highest)
     for entity_year, members in unnumbered.items():
@@ -190,6 +192,8 @@ def _advance_sequence(db: sqlite3.Connection, name: str, value: int) -> None:
 
 
 def _allocate_numbers(db: sqlite3.Connection, name: str, count: int) -> int:
+    # Drawn inside the transaction: one writer at a time, and a rollback gives the numbers back, so the sequence has no
+    # holes.
     row = db.execute(
         "INSERT INTO counter (name, value) VALUES (?, ?)"
         " ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value",

@@ -76,6 +76,7 @@ _ONE_TO_ONE = frozenset({"refArkivdelForloeper"})
 
 
 def _check_single(stage: Stage, action: Action, column: str, target: StagedEntity) -> None:
+    # In memory first, for this transaction may have moved it; then the rows of objects that it does not touch.
     is_taken = any(entity.values.get(column) == target.id for entity in stage.entities.values())
     if not is_taken and target.old is not None:
         sql = f'SELECT id FROM {table_name(target.plan.family)} WHERE "{column}" = ?'  # noqa: S608  # names of the metamodel
@@ -131,6 +132,7 @@ def _set_pair(
 
     Remembers which of the two objects the change belongs to, and the name of the reference from that side.
     """
+    # Linked and unlinked again, or the other way round: nothing remains to be written or logged.
     if key in stage.pairs:
         del stage.pairs[key], stage.pair_owners[key]
     else:

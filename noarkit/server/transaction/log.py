@@ -100,7 +100,7 @@ def write_entries(db: sqlite3.Connection, entries: Iterable[Entry]) -> None:
 
 
 def create_entry(actor: Actor, subject: Subject, object_json: str, parent_id: int | None) -> Entry:
-    """The row of a new object; `whole` is its JSON."""
+    """The row of a new object; `object_json` is its JSON."""
     return (
         subject.object_id,
         subject.system_id,

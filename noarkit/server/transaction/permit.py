@@ -50,10 +50,13 @@ def _check_new(stage: Stage) -> None:
     creates = rights.writes_everything("Create")
     manages = rights.writes_everything("UpdateSystemManaged")
     edits_final = EDIT_FINALIZED in rights.service
+    # An account that may do all of it everywhere, as most loads have, is not asked object by object.
     if creates and manages and edits_final:
         return
     answers: dict[tuple[str, Node], bool] = {}
     for entity in stage.new:
+        # Rights are granted on objects that exist; a whole new case file is judged by where its top hangs. The answers
+        # are remembered, since thousands of new objects hang below the same node.
         node = _anchor(stage, entity)
         if not creates:
             _ask_below(stage, entity, "Create", node, answers)
@@ -77,6 +80,7 @@ def _check_changed(stage: Stage, entity: StagedEntity) -> None:
     if moved_columns:
         _check_moved(stage, entity)
     check_final_edit(stage, entity, entity)
+    # Judged by what the entry was before: a call cannot take the status back and edit it under that cover.
     if _is_journaled(entity) and not _ONWARDS.issuperset(changed):
         _ask_journaled(stage, entity)
     if entity.system_columns and entity.system_columns.intersection(changed):

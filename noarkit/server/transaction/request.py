@@ -102,6 +102,8 @@ def read_key(value: object) -> Key | None:
     """A permanent id as an int, a temporary id as it stands, None for what is no id."""
     if type(value) is str:
         if value.isdigit() and value.isascii():
+            # An id of more digits would overflow SQLite's integers; it cannot exist, so it is answered like any unknown
+            # one.
             return int(value) if len(value) < 19 else _UNKNOWN_ID
         return value if value and (value.isascii() or _is_whole(value)) else None
     if type(value) is int and value >= 0:

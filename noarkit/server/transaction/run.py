@@ -41,6 +41,8 @@ def perform(stage: Stage, actions: list[Action]) -> None:
 
 def finish(stage: Stage, files: FileClaims[FactsT]) -> bytes:
     """Completes, checks and writes what was performed; returns the answer, ready for the commit."""
+    # Each step needs the ones before it: screening is inherited over the final links, the archive's own values see the
+    # files and links, rules see the object as it will be, and rights are judged by where each object ends up.
     finalise(stage)
     inherit_screening(stage)
     claims = claim_files(stage, files)
@@ -49,10 +51,13 @@ def finish(stage: Stage, files: FileClaims[FactsT]) -> bytes:
     check_permissions(stage)
     actor = log.Actor(stage.caller.name, stage.caller.account, stage.now_ms)
     for entity, _ in stage.deleting:
+        # Before anything is written: the parent's new version goes out with the other changes.
         above = stage.old_parent_of(entity)
         if above is not None:
             bump(above)
     json_by_id = write_stage(stage, actor)
+    # These two ask the database what children and links there are now, so they come after the writes. A refusal rolls
+    # everything back.
     check_known_parents(stage)
     check_moved_below(stage)
     replaced_ids = replaced_files(stage)
@@ -61,6 +66,8 @@ def finish(stage: Stage, files: FileClaims[FactsT]) -> bytes:
     if stage.deleting:
         delete_all(stage, actor, files)
     answer = _answer(stage, json_by_id)
+    # Last of all, since it waits for the disk; and before the commit, since a committed row must never name bytes that
+    # a power cut can take.
     if claims:
         files.make_durable(claims)
     return answer
@@ -147,6 +154,8 @@ def _from_the_top(stage: Stage, entity: StagedEntity, settled_ids: set[int]) -> 
     chain: list[StagedEntity] = []
     member: StagedEntity | None = entity
     while member is not None and member.old is None and member.id not in settled_ids:
+        # Each object is settled once, however many below it ask: parents first, so that a child inherits what its
+        # parent has just inherited.
         settled_ids.add(member.id)
         chain.append(member)
         member = stage.parent_of(member)
@@ -231,6 +240,7 @@ class FileClaims(Protocol[FactsT]):
 def claim_files(stage: Stage, files: FileClaims[FactsT]) -> list[FactsT]:
     """Claims the file of every version made or changed here, and fills in its facts."""
     claims_by_id: dict[Stored, FactsT] = {}
+    # One upload claimed by several versions of a transaction is claimed once.
     for entity in stage.saved_entities.values():
         if entity.plan.name == "Dokumentversjon" and _has_new_file(entity):
             file_id = entity.values[FILE]

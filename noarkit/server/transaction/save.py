@@ -23,6 +23,7 @@ from noarkit.server.wire import Refusal
 def save(stage: Stage, action: Action) -> None:
     """Makes or changes one object. Raises Refusal 400, 404 or 409."""
     key = action.key
+    # A temporary id saved twice is one object: the second save goes on with the first.
     if type(key) is int or key in stage.temporary:
         entity = stage.subject(action)
         entity.action = action.place
@@ -40,6 +41,8 @@ def check_version(stage: Stage, entity: StagedEntity, action: Action) -> None:
     """Raises Refusal (409) where the caller knows another version of an object than the archive holds."""
     if action.version is None or entity.old is None or not stage.settings.honours_versions:
         return
+    # Against the version before this transaction: two actions on one object in one call both name the one that the
+    # caller read. This is what the guards of a load rely on (invariant 3).
     if action.version != entity.old["version"]:
         raise Refusal(
             409,
@@ -104,6 +107,8 @@ def change_field(stage: Stage, entity: StagedEntity, action: Action, plan: Field
     """
     stored_value = _convert(stage, action, plan, value)
     column = plan.column
+    # Clients read an object and send all of it back; fields that they may not change pass as long as they are
+    # unchanged.
     if stored_value == entity.values.get(column):
         return
     old = entity.old or {}
@@ -155,6 +160,7 @@ def _bad(action: Action, name: str, fault: BadValue) -> Refusal:
 def check_code(stage: Stage, plan: FieldPlan, code: Stored, location: str) -> None:
     """Raises Refusal (400) for a code that is not in the field's list."""
     key = (plan.code_list, str(code))
+    # Remembered for the transaction: thousands of records bear the same few codes.
     is_known = stage.codes.get(key)
     if is_known is None:
         row = stage.db.execute("SELECT 1 FROM code_value WHERE list = ? AND code = ?", key).fetchone()

@@ -49,6 +49,8 @@ class StagedEntity:
         self.plan = plan
         self.action = action
         self.old = old
+        # The same dict as `old` until something is set: most objects of a transaction are only linked to, and copying
+        # them all would be wasted.
         self.values: dict[str, Stored] = {} if old is None else old
         # columns written to; of an existing object they may still hold what they held
         self.touched_columns: set[str] | None = None
@@ -128,6 +130,8 @@ class Stage:
                 for other_key in action.other_keys:
                     if type(other_key) is int:
                         ids_by_family.setdefault(action.link.other_family, {}).setdefault(other_key, action.place)
+        # All ids of the transaction in one statement. A rolled-back transaction rolls the counter back as well, for
+        # there is one writer.
         if new_keys:
             self.next_id = allocate(self.db, OBJECT_IDS, len(new_keys))
         for family, ids in ids_by_family.items():
@@ -229,6 +233,8 @@ class Stage:
             return
         for entity in list(self.entities.values()):
             if not rights.may_read(self.db, entity.plan.family, entity.id):
+                # What may not be read is as absent as what does not exist, with the same answer; rules may still look
+                # at it (`look_up`).
                 del self.entities[entity.id]
                 self.nearby[entity.id] = entity
 

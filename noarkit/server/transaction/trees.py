@@ -75,6 +75,7 @@ def delete_tree(
     Raises Refusal (400) where something outside the tree needs what is inside.
     """
     spared = _is_precedent(database) if keep_precedents else None
+    # The tree is read outside the writer's transaction and deleted in steps, so that other writers get their turn.
     nodes = walk(_reads(database), root, children_of, spared)
     while step := list(islice(nodes, batch)):
         with database.transaction() as db:
@@ -108,6 +109,7 @@ def walk(
         child = next(remaining, None)
         if child is None:
             path.pop()
+            # Something below is spared, so this node stays, and its parent too: the mark moves up with the path.
             if len(path) < kept_depth:
                 kept_depth = len(path)
             else:
@@ -166,6 +168,7 @@ def _below(fetch: Fetch, node: Node, children: Callable[[str], tuple[tuple[str, 
                 yield child_family, child_id
             if len(page) < _PAGE:
                 break
+            # By id and not by OFFSET: rows that the consumer deletes between two pages must not shift the next.
             last = page[-1][0]
 
 

@@ -21,6 +21,7 @@ from noarkit.server.wire import Refusal
 def write_stage(stage: Stage, actor: log.Actor) -> dict[int, bytes]:
     """Writes objects, pairs and the log; returns the JSON of each new object."""
     _refuse_taken_uuids(stage)
+    # Before `changed` is collected: a parent whose version is raised becomes a changed object.
     _bump_parents(stage)
     changed = [entity for entity in stage.entities.values() if entity.old is not None and entity.touched_columns]
     json_by_id = {entity.id: orjson.dumps(render_values(entity.plan.name, entity.values)) for entity in stage.new}
@@ -112,6 +113,7 @@ def _bump_parents(stage: Stage) -> None:
     last = None
     for entity in stage.new:
         above = stage.parent_of(entity)
+        # New children of one parent mostly stand together; the comparison saves asking for each.
         if above is not None and above is not last and above.old is not None:
             bump(above)
             last = above
@@ -127,6 +129,7 @@ def _bump_parents(stage: Stage) -> None:
                     bump(parent)
     for owner, _, _ in stage.pair_owners.values():
         bump(owner)
+    # A parent that was only looked up is written too, now that it has a new version.
     for entity in stage.nearby.values():
         if entity.is_version_bumped:
             stage.entities[entity.id] = entity

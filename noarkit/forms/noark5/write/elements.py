@@ -1,7 +1,15 @@
-"""How each type of the archive becomes elements, compiled once from the tables of the model.
+"""Compiles the tables of the model to a plan for each type: which XML elements it becomes, in which order.
 
 A plan is the elements of a type in the order of the form: values of fields, groups of such values, what is nested, what
 is referred to. Where units below it belong, the plan is cut in two. Nothing here knows an object.
+
+    plan_of("Merknad")  ->  Plan("Merknad", "<merknad>\\n", "</merknad>\\n", before=(
+                                Leaf("merknadstekst", field="tekst", rule="text", …, mandatory=True),
+                                Leaf("merknadstype", field="merknadstype", rule="code", …, mandatory=False),
+                                Leaf("merknadsdato", field="opprettetDato", rule="instant", …, mandatory=True),
+                                Leaf("merknadRegistrertAv", field="opprettetAv", rule="text", …)), after=(), …)
+
+`structure` turns a plan into operations, `shapes` and `record_templates` turn those into templates of text.
 """
 
 from __future__ import annotations
@@ -86,11 +94,15 @@ def plan_of(type_name: str) -> Plan:
         only = next(field for field in type_map.fields.values() if field.path == ".")
         leaf = Leaf("", only.name, only.rule or "text", None, True)
         return Plan(type_name, f"<{group}>", f"</{group}>\n", (leaf,), (), frozenset({only.name}))
+    # A Saksmappe is `<mappe xsi:type="saksmappe">`: the tag is the general one, the kind an attribute.
     tag = structure.groups[group].extends or group
     kind = f' xsi:type="{group}"' if tag != group else ""
     parts: list[list[Part]] = [[], []]
     for element in structure.groups[group].elements:
+        # The form wants the units below a unit in the middle of its elements. They may be millions, so they are never
+        # held as text: what stands before them is written, then they are, then what stands after them.
         if element.name in UNITS and element.kind == "group":
+            # The mark makes the second half count as begun even while it is empty; it is dropped below.
             parts[1] = parts[1] or [_CUT]
             continue
         parts[1 if parts[1] else 0].extend(_parts(type_map, element))

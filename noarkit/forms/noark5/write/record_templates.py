@@ -1,7 +1,15 @@
-"""Plain records in one go: one template for a record with its party, documents and versions, made once for each kind.
+"""Writes plain records by one template for the whole record, with its party, documents and versions.
+
+`shapes` has a template for each object; this goes one step further, since nearly all records of a source look alike.
+The kind of a record is the list of its objects and of the fields that are set in each. Its template is made once:
+
+    Journalpost(tittel) with Dokument(tittel) with Dokumentversjon(versjonsnummer)
+        kind       ("+Journalpost", "tittel", "+Dokument", "tittel", "+Dokumentversjon", "versjonsnummer")
+        template   "<registrering xsi:type=…>…<tittel>%s</tittel>…<dokumentbeskrivelse>…<tittel>%s</tittel>…"
+        values     of the objects 0, 1 and 2 one after the other, then put in the order of the places by `take`
 
 A record is plain where nothing in it must be sorted or linked: one part at most, few documents, no links. Others, and
-those of too many kinds, are left to whoever writes things one by one, to the same text.
+those of too many kinds, are left to `structure`, which writes them object by object, to the same text.
 """
 
 from __future__ import annotations
@@ -30,8 +38,8 @@ _FEW_KINDS = 100
 
 @dataclass(slots=True)
 class _EntityNode:
-    """One thing of a kind of record: its number among them, its type, which fields are set, and what stands within
-    (in the words of `Made.needs`)."""
+    """An object within a kind of record: its number, its type, which fields are set, and which objects stand within it
+    (in the words of `ComputedPart.needs`)."""
 
     number: int
     type: str
@@ -75,7 +83,7 @@ class RecordTemplates:
         return self._field_counts
 
     def render(self, content: Content) -> str | None:
-        """A record; None where it is not plain."""
+        """Renders a record by its template; None where it is not plain."""
         shape = _key_and_fields(content)
         if shape is None:
             return None
@@ -83,6 +91,8 @@ class RecordTemplates:
         template = self._templates[key] if key in self._templates else self._new(key)
         if template is None:
             return None
+        # The order matters for speed alone: values by C (`itemgetter`), then the few that are converted or computed,
+        # then one `%`.
         raw_values: tuple[object, ...] = ()
         for take, fields in zip(template.getters, field_sets, strict=True):
             raw_values += take(fields)
@@ -100,9 +110,12 @@ class RecordTemplates:
 
     def _new(self, key: tuple[str, ...]) -> _RecordTemplate | None:
         """A kind that is new; None where there are so many that none is worth its template."""
+        # A template pays after some ten uses. Where every record is of a new kind, building them would cost more than
+        # they save.
         if self._built_count > _FEW_KINDS and self._built_count * 10 > self._rendered_count:
             return None
         if len(self._templates) >= _MOST_KINDS:
+            # The counts of the templates are taken before these are thrown away.
             self.field_counts()
             self._templates.clear()
         self._built_count += 1
@@ -114,8 +127,12 @@ def _key_and_fields(content: Content) -> tuple[tuple[str, ...], list[Fields]] | 
     """The kind of a record, and the fields of the things in it, in the order of their numbers."""
     entity = content["o"]
     fields = entity["f"]
+    # Links are written sorted by what they lead to, and originals are put back by place: both depend on values, and a
+    # template knows only which fields are set.
     if content.get("k") or _has_originals(fields):
         return None
+    # The order of the fields is part of the key, unsorted: sorting would cost more than the few doubles, since a source
+    # gives them in one order.
     key = [_MARK + entity["t"], *fields]
     field_sets = [fields]
     parts = content.get("p")
@@ -181,7 +198,7 @@ def _tree(key: tuple[str, ...]) -> _EntityNode:
 
 
 class _TemplateBuilder:
-    """Lays a kind of record out: text, and places for values."""
+    """Builds the template of a kind of record: its text, and the places for values."""
 
     def __init__(self, plan: Callable[[str], CompiledOps]) -> None:
         self._plan = plan
@@ -195,6 +212,7 @@ class _TemplateBuilder:
     def build(self, root: _EntityNode) -> _RecordTemplate | None:
         """The template; None where there are too few values for one."""
         self._add_node(root)
+        # Places come in the order of the text, values in the order of the objects; `order` leads from one to the other.
         nodes = sorted(_walk_nodes(root), key=lambda one: one.number)
         numbers: dict[tuple[int, str], int] = {}
         names: list[tuple[str, ...]] = []
@@ -204,6 +222,7 @@ class _TemplateBuilder:
             names.append(field_names)
         if len(self._places) < 2 or not numbers:
             return None
+        # A computed place takes value 0, which is replaced; `itemgetter` wants one for every place.
         order = [numbers.get(place, 0) for place in self._places]
         return _RecordTemplate(
             "".join(self._text),
@@ -218,6 +237,7 @@ class _TemplateBuilder:
     def _add_node(self, node: _EntityNode) -> None:
         start_tag, before, after, end_tag = self._plan(node.type)
         self._kinds.append((node.type, node.names))
+        # Asked now, when the template is built, and never again for a record of this kind.
         there = frozenset((*node.names, *(mark for mark, _ in node.within)))
         self._text.append(start_tag.replace("%", "%%"))
         for op in (*before, *after):

@@ -1,6 +1,11 @@
-"""Puts elements of an original back into the text of a unit, each at its place in the sequence of the form.
+"""Puts elements of the original extract, kept as metadata, back into the text of a unit, each at its place.
 
-Nothing is put back that would make the text invalid, or that the archive contradicts by now; it is said instead.
+    "<mappe>\\n<tittel>A</tittel>\\n</mappe>\\n" with an original <dokumentmedium>Elektronisk</dokumentmedium>
+        ->  the same text with <dokumentmedium> where the sequence of the form has it
+
+Nothing is put back that would make the text invalid, or that the archive contradicts by now; it is counted as left out
+instead. The text is our own, well-formed and escaped, so tags are found by a regular expression: building a tree for
+each unit would cost more than writing it.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ CUT = "\0"
 
 _FROM_BOTH_ENDS = ("referanseForloeper", "referanseArvtaker")
 # the archive tells a chain of series from both its ends, an original each end by itself
+# No repeat contains another, and none can pass a «<» or «>»: a search backtracks within one tag at most.
 _TAG = re.compile(r"<(/?)([^\s<>/]+)[^<>]*?(/?)>|\0")
 
 
@@ -59,6 +65,8 @@ def restore_elements(text: str, entity: EntityData, originals: Sequence[Original
     unplaced: list[Original] = []
     current = []
     for original in originals:
+        # The state is a checksum of the fields that the original was read into. If they were changed in the archive,
+        # the archive is right and the original is history.
         if original.fields and original.state != state_of(original.fields, fields, escaped=True):
             unplaced.append(original)  # the archive says something else by now
         else:
@@ -91,6 +99,7 @@ def _merge_originals(text: str, group: Group, originals: Sequence[Original], rul
             rules.unplaced += same_name
             continue
         _put_elements(children, order[name], element, same_name, rules)
+    # A stable sort: children of one name keep the order they had.
     children.sort(key=lambda child: child.at)
     return start_tag + "".join(child.text for child in children) + end_tag
 
@@ -102,6 +111,7 @@ def _put_elements(
     there = [child for child in children if child.name == element.name]
     path = rules.path + element.name
     inner = xml_model(WRITTEN_VERSION).structure.groups.get(element.group or "")
+    # A group that is written already gets the missing elements inside it; the same rules apply one level down.
     if inner is not None and there and not element.many:
         for original in same_name:
             there[0].text = _merge_originals(
@@ -118,6 +128,8 @@ def _put_elements(
         rules.unplaced += valid[1:]
         valid = valid[:1]
     of_a_field = bool(rules.path) or any(original.fields for original in valid)
+    # What the writer made up by a rule gives way to the original; what is the archive's own data stays, unless the
+    # original was read into that very field.
     replaces = path in (*rules.fills, *_FROM_BOTH_ENDS) or (not element.many and inner is None and of_a_field)
     if valid and replaces:
         for child in there:
@@ -151,12 +163,14 @@ def _split_element(text: str, order: Mapping[str, int]) -> tuple[str, list[_Chil
     for match in _TAG.finditer(text, first.end()):
         if match[0] == CUT:
             if depth == 0:
+                # The mark is a child like others, with the place of the first unit, so that the sort puts it right.
                 at = min((order[unit] for unit in UNITS if unit in order), default=at)
                 children.append(_Child(CUT, CUT, at))
                 child_start = match.end()
             continue
         if match[1]:
             depth -= 1
+            # The closing tag of the unit itself: all children are found.
             if depth < 0:
                 end = child_start
                 break
@@ -209,6 +223,8 @@ def match_originals(
 
 
 def _place_of(original: Original, entities: Sequence[EntityData], used_places: Mapping[int, object]) -> int | None:
+    # By id where it was kept; else by equal state. Of several that are equal the first unused, so that two like parts
+    # get one original each.
     by_id = [
         at for at, entity in enumerate(entities) if original.system_id and entity["f"].get("uuid") == original.system_id
     ]

@@ -1,4 +1,14 @@
-"""What is left of a type's operations where just these fields are set: one template, and what goes into its places."""
+"""Compiles a type's operations, for objects with the same fields set, to one `%` template and what fills its places.
+
+Writing millions of objects by asking of every element «is it set?» costs most of the time. Objects of a source have
+few combinations of fields, so the questions are answered once for each combination (a shape), and then one `%` writes
+the whole object. Example: a Merknad with `tekst` alone, where `opprettetDato` is mandatory and has a fallback:
+
+    shape_of(ops, {"tekst"}, "<merknad>\\n", "</merknad>\\n")
+        template  "<merknad>\\n<merknadstekst>%s</merknadstekst>\\n<merknadsdato>%s</merknadsdato>\\n</merknad>\\n"
+        values    itemgetter("tekst", "tekst")      one value a place; the second is only there to be replaced
+        fills     ((1, fallback),)                  place 1 gets what the fallback makes of the object
+"""
 
 from __future__ import annotations
 
@@ -54,6 +64,8 @@ def shape_of(ops: tuple[Op, ...], names: frozenset[str], start_tag: str, end_tag
     field_names: list[str] = []
     converts: list[tuple[int, Convert]] = []
     fills: list[tuple[int, Fill]] = []
+    # A place that is filled otherwise still needs a value from `itemgetter`, which takes them all in one call of C: any
+    # field that is set will do. (Markers of what stands within begin with «+» or a capital.)
     any_name = next((name for name in sorted(names) if name[0].islower()), "")
     for op in ops:
         fill = None
@@ -65,6 +77,7 @@ def shape_of(ops: tuple[Op, ...], names: frozenset[str], start_tag: str, end_tag
         else:
             if op.name not in names and op.fallback is None:
                 continue
+            # Per cent signs of a tag are doubled for the `%` to come; the place itself is put back.
             parts.append(f"{op.start_tag}%s{op.end_tag}".replace("%", "%%").replace("%%s", "%s", 1))
             fill = None if op.name in names else op.fallback
             if fill is None and op.convert is not None:

@@ -1,6 +1,11 @@
 """Writes units of an archive as elements of arkivstruktur.xml.
 
-Plans are compiled to short lists of operations, one an element; a unit becomes one text, and no tree is ever built.
+Plans (`elements`) are compiled to short lists of operations, one for each element; these to templates (`shapes`,
+`record_templates`). A unit becomes one text, and no tree is ever built:
+
+    {"t": "Merknad", "f": {"tekst": "Seen", "opprettetDato": …, "opprettetAv": "Kari"}}
+        ->  <merknad><merknadstekst>Seen</merknadstekst><merknadsdato>…</merknadsdato>…</merknad>
+
 What the form wants and the archive does not hold is filled by the rule the table names, and counted.
 """
 
@@ -103,6 +108,7 @@ class Writer:
     def render(self, content: Content) -> str:
         """A thing with all that stands within it. No text in it may be empty (`content.parse` sees to that)."""
         if "d" in content:
+            # Only records have documents; the quick way gives the same text or declines.
             record_text = self._templates.render(content)
             if record_text is not None:
                 return record_text
@@ -116,6 +122,8 @@ class Writer:
         entity = content["o"]
         originals = [*originals_of(entity["f"]), *self._originals_for(entity)]
         if originals:
+            # Restored as one text with a mark where the units go, for an element to be put back may belong on either
+            # side of it.
             before, _, after = self._with_originals(f"{before}{CUT}{after}", entity, originals).partition(CUT)
         return before, after
 
@@ -146,6 +154,7 @@ class Writer:
         """A thing, or the first (0) or second (1) half of it."""
         entity = content["o"]
         fields = entity["f"]
+        # Everything that decides which elements are written; values never do.
         key = (entity["t"], half, tuple(fields), inside)
         shape = self._shapes.get(key) or self._new_shape(key)
         shape.count += 1
@@ -171,6 +180,7 @@ class Writer:
 
     def _count_shapes(self) -> None:
         for (type_name, half, names, _), shape in self._shapes.items():
+            # A unit that is written in two halves is counted once.
             if half != 1:
                 for name in names:
                     self._field_counts[type_name, name] += shape.count
@@ -217,6 +227,7 @@ class Writer:
         rule, defaults, key = self._rule(name), self.tally.defaults, (type_name, leaf.element, name)
 
         def fill_default(content: Content) -> str:
+            # Every default is counted: what the extract says and the archive does not must show in its report.
             defaults[key] += 1
             return rule(content)
 
@@ -336,6 +347,8 @@ class Writer:
             if not texts:
                 return self._missing(plan, nested) if nested.mandatory else ""
             units[nested.element] += len(texts)
+            # Sorted as text: the archive promises no order of parts, and two extracts of one archive must be the same,
+            # byte by byte.
             return texts[0] if len(texts) == 1 else "".join(sorted(texts))
 
         return parts
@@ -348,7 +361,7 @@ class Writer:
         return self.render({"o": entity, "k": links} if links else {"o": entity})
 
     def _missing(self, plan: Plan, nested: Nested) -> str:
-        """A part that must be there and is not: written with what is known, which is nothing."""
+        """Renders a mandatory part that the archive does not have, from an object without fields."""
         self.tally.defaults[plan.type, nested.element, "unknown"] += 1
         return self.render({"o": {"t": nested.types[0], "f": {}}})
 
@@ -368,7 +381,7 @@ _PLAIN = frozenset({"text", "number", "uuid", "code", "instant", "date", "day", 
 
 
 def _content_markers(content: Content) -> tuple[str, ...]:
-    """What stands within a content, in the words of `Made.needs`."""
+    """What stands within a content, in the words of `ComputedPart.needs`."""
     markers = []
     if content.get("d"):
         markers.append("+d")
@@ -417,6 +430,8 @@ def _repeated_element(name: str, between: str, start_tag: str, end_tag: str) -> 
         value = content["o"]["f"].get(name)
         if value is None or value == "":
             return ""
+        # Values are escaped by now, so «; » may be the end of an entity: `Per &amp; Kari` must not be cut behind
+        # `&amp;`.
         parts = separator.split(str(value))
         if "" in parts:
             parts = [str(value)]
