@@ -17,7 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.archive.http import HttpArchive, connect
+from noarkit.archive.settings import ArchiveSettings
+from noarkit.archive.token import Credentials
 from noarkit.archive.values import Action, Link, Query, Save
+from noarkit.embedded import open_embedded
 from noarkit.errors import DiskFull, RunFault
 from noarkit.extraction.run import ExtractSettings, extract, work_folder
 from noarkit.extraction.workers import PoolSize, WorkerPool, default_count
@@ -33,32 +37,38 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ch
 
 
 @pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """The rich archive, with folders in folders, large ones, and records in odd places."""
-    with world(tmp_path_factory.mktemp("hands") / "archive") as made:
-        fill(made.archive)
-        (series,) = [one.id for one in made.archive.query(_series()).objects]
-        made.archive.transaction(_folders(series))
-        yield made
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpArchive]:
+    """The rich archive, with folders in folders, large ones, and records in odd places.
+
+    It runs in a process of its own: workers are forked here, and a fork among threads of a service can wait forever for
+    a lock that one of them held.
+    """
+    with open_embedded(tmp_path_factory.mktemp("hands") / "archive", client_id="admin") as service:
+        credentials = Credentials(service.client_id, service.client_secret)
+        with connect(ArchiveSettings(service.url, credentials, service.token_url)) as archive:
+            fill(archive)
+            (series,) = [one.id for one in archive.query(_series()).objects]
+            archive.transaction(_folders(series))
+            yield archive
 
 
-def test_the_package_is_the_same_whoever_writes_it(live: World, tmp_path: Path) -> None:
-    alone = extract(live.archive, tmp_path / "alone", _terms(ALONE))
+def test_the_package_is_the_same_whoever_writes_it(live: HttpArchive, tmp_path: Path) -> None:
+    alone = extract(live, tmp_path / "alone", _terms(ALONE))
     for portion in (1, 2, 3, 50):
         team = PoolSize(5, portion, least_units=0)
-        together = extract(live.archive, tmp_path / f"by-{portion}", _terms(team))
+        together = extract(live, tmp_path / f"by-{portion}", _terms(team))
         assert contents(together.package) == contents(alone.package)
         assert _report(together.report) == _report(alone.report)
         assert together.units == alone.units
 
 
-def test_stopped_anywhere_it_ends_in_the_same_bytes_and_leaves_no_child(live: World, tmp_path: Path) -> None:
-    whole = contents(extract(live.archive, tmp_path / "whole", _terms(ALONE)).package)
+def test_stopped_anywhere_it_ends_in_the_same_bytes_and_leaves_no_child(live: HttpArchive, tmp_path: Path) -> None:
+    whole = contents(extract(live, tmp_path / "whole", _terms(ALONE)).package)
     target = tmp_path / "stopped"
     stops = 0
     for step in range(0, 400, 3):
         try:
-            extract(live.archive, target, _terms(TOGETHER, stopping_at(step)))
+            extract(live, target, _terms(TOGETHER, stopping_at(step)))
         except Stopped:
             stops += 1
             assert not target.exists()
