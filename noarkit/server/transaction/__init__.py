@@ -2,11 +2,11 @@
 
 request    parses the body                   plan       rules of each type, computed once
 stage      the objects in memory             save link  apply the actions to them
-finalise screening files generate metadata   values that the archive adds
-checks permit aftermath                      rules and rights
-write log                                    the database and the change log
-trees      whole trees in bounded steps      expand     turns a folder or record into a richer type
-run        the order of all steps            flight     concurrent calls on one case file
+generate   values that the archive adds      write log  the database and the change log
+checks     rules before anything is written  final_checks  rules that need the written database
+permit     the caller's permissions          expand     turns a folder or record into a richer type
+trees      whole trees in bounded steps      concurrency  concurrent calls on one case file
+run        the order of all steps
 """
 
 from __future__ import annotations

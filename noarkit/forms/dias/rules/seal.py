@@ -62,9 +62,10 @@ class Seal:
             return
         for entry in self._files:
             algorithm = spec.CHECKSUM_TYPES.get(entry.checksum_type.upper())
-            if algorithm is not None and is_tar_entry(entry, self._located.place.name):
-                place = self._located.place
-                self._sums.setdefault(algorithm, self._thread.submit(self._sum, place, algorithm))
+            if algorithm is None or algorithm in self._sums:
+                continue  # the tar is hashed once for each algorithm, however many entries name it
+            if is_tar_entry(entry, self._located.place.name):
+                self._sums[algorithm] = self._thread.submit(self._sum, self._located.place, algorithm)
 
     @property
     def _is_older(self) -> bool:

@@ -22,7 +22,7 @@ _REMEMBERED = 50_000
 
 @dataclass(frozen=True, slots=True)
 class CompiledPlan:
-    """How elements of one type are read; `absent` and `codes` as in `Reading`; of the elements in `single`
+    """How elements of one type are read; `absent` and `codes` as in `ReadPlan`; of the elements in `single`
     one alone is read."""
 
     readers: Mapping[str, tuple[str, Reader]]
