@@ -2,8 +2,8 @@
 
 The anchor tells, and so does the guard: it names the chunk that landed last, and its version lets nothing land that was
 sent before it was read. Where there is no guard, one answer that says «not there» is not believed: the query is made
-twice, at once. Where the fate of a chunk is unknown, all of this is done after the archive's deadline, and if the answer
-is «not there», done once more after a pause (`landed_after_deadline`), with a guard too.
+twice, at once. Where the fate of a chunk is unknown, all of this is done after the archive's deadline; if the answer is
+«not there», it is done once more after a pause (`landed_after_deadline`), with a guard too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Recipes: TOML that says what each source record becomes. Data, not code; the same language for every source.
 
     lines        which line of a TOML text every key stands on
-    format       the parsed recipe
+    recipe_model  the parsed recipe, as frozen data classes
     read         TOML text → the parsed recipe
     defaults     what the four archive models fill in where a recipe is silent
     expressions  the sandbox of "= …" values         filters   what they can do   patterns   that cannot hang
@@ -170,10 +170,10 @@ the record (its data say line, why and what) · F221 an identity number was foun
 """
 
 from noarkit.recipes.checking import check, fits
-from noarkit.recipes.format import Recipe, RecipeProblem
 from noarkit.recipes.mapper import Mapper, compile_recipe
 from noarkit.recipes.proposal import observe, propose
 from noarkit.recipes.read import read_recipe
+from noarkit.recipes.recipe_model import Recipe, RecipeProblem
 from noarkit.recipes.targets import NATURAL_KEYS
 from noarkit.recipes.toml_writer import render
 
