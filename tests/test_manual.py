@@ -23,7 +23,7 @@ from noarkit.manual.chapters import CHAPTERS, POINTERS, chapter_source, find_cha
 from noarkit.manual.markdown import Code, Heading, Listing, anchor, parse, plain_text
 from noarkit.recipes import check, read_recipe
 from noarkit.recipes.filters import filters_and_tests
-from noarkit.recipes.format import Recipe
+from noarkit.recipes.recipe_model import Recipe
 from noarkit.recipes.values import Formats
 from noarkit.services.registry import BUILT_IN, find_kind
 from noarkit.services.settings import LINE_KEYS

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from itertools import pairwise
+from pathlib import Path
 
+import pytest
 from lxml import etree
 
 from noarkit.manual.markdown import anchor
@@ -13,6 +16,58 @@ from tests.test_layers import APART, HEIGHT, LAYERS
 
 PACKAGE = ROOT / "noarkit"
 TEXT = README.read_text("utf-8")
+NO_TABLE = {"loading/verification"}  # its columns are depths and codes of findings
+OWN_PAGE = "The language\n===="  # what follows is no table of modules
+
+
+def modules_named_in(docstring: str) -> set[str]:
+    """The names in a docstring's tables: `name  what it does`, once or several times a line; a `name: …` within too."""
+    names: set[str] = set()
+    for line in docstring.partition(OWN_PAGE)[0].splitlines()[1:]:
+        cells = re.split(r"\s{2,}", line.strip())
+        if len(cells) > 1 and re.fullmatch(r"[a-z0-9_/ ·]+", cells[0]):
+            for cell in cells[::2]:
+                names.update(re.split(r"[ ·]+", cell))
+            names.update(re.findall(r"; ([a-z_]+):", line))
+    return {name.rstrip("/") for name in names if name}
+
+
+def contents_of(room: Path) -> set[str]:
+    """The modules and packages of a room."""
+    modules = {path.stem for path in room.glob("*.py")} - {"__init__"}
+    return modules | {path.parent.name for path in room.glob("*/__init__.py")}
+
+
+def docstring_of(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+
+
+def test_modules_that_docstrings_of_packages_name_are_there() -> None:
+    told = 0
+    for path in sorted(PACKAGE.rglob("__init__.py")):
+        room = path.parent
+        if room == PACKAGE or room.relative_to(PACKAGE).as_posix() in NO_TABLE:
+            continue
+        names = modules_named_in(docstring_of(path))
+        told += len(names)
+        assert names - contents_of(room) == set(), room
+    assert told > 300
+
+
+@pytest.mark.parametrize("room", sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py")))
+def test_the_docstring_of_a_room_names_all_its_modules(room: str) -> None:
+    path = PACKAGE / room
+    named = modules_named_in(docstring_of(path / "__init__.py"))
+    if room == "cli":  # one file a command, named as the command is
+        named |= {file.stem for file in path.glob("*.py") if docstring_of(file).startswith("`noarkit ")}
+    if room == "services":  # each service is a package beside the shared modules
+        named |= {file.parent.name for file in path.glob("*/kind.py")}
+    assert contents_of(path) - named == set()
+
+
+def test_a_stale_name_in_a_docstring_is_seen() -> None:
+    told = "What.\n\n    one     first; two: second\n    three four   both      five  last\n\nIn a line  of text."
+    assert modules_named_in(told) == {"one", "two", "three", "four", "five"}
 
 
 def test_every_room_on_disk_is_on_the_map_and_no_other() -> None:

@@ -8,12 +8,11 @@ administration  code lists, business metadata, logs, bulk, full text, access con
 registers       the values of those
 settings        how an archive is reached, checked before anything is sent
 http            the archive over HTTP: one session of one process
-wire            values of the port ↔ JSON (register_wire: those of the administrative calls)
+wire            values of the port ↔ JSON; register_wire: those of the administrative calls
 answers         answers and broken exchanges → faults
 token           client credentials
 transport       connections kept and shared; a transport of httpx
 connection      one HTTP/1.1 connection; stream: its socket, and the watch over bytes that stop moving
-trust           TLS: whom we trust, and why not
 transfer        bytes up and down, hashed while they pass
 retry · dryrun  wrappers of the port's shape
 """

@@ -1,4 +1,7 @@
-"""Retries calls of the archive: a wrapper of the port. Nothing is retried anywhere else.
+"""Retries calls of the archive: a wrapper of the port.
+
+Elsewhere, `http` makes a call again after a refused token, and `loading.chunk_loader` makes uploads and transactions
+again, once it has asked what became of them.
 
 Reads are repeated after any fault that may pass. A change is repeated only where it is known not to have taken effect;
 one whose fate is unknown is raised at once, for those who can ask the archive what became of it.
@@ -35,6 +38,8 @@ from noarkit.events import Event, Listener, ignore_event
 
 T = TypeVar("T")
 Effect = Literal["none", "orphan", "change", "versioned-change"]
+"""What a call may leave behind when no answer came. "orphan": a file that nothing refers to, which the archive sweeps,
+so the call may always be repeated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,14 @@
-"""The command line: the only place that prints or exits.
+"""The command line: the only place that prints or exits. One file a command, named as the command is; beside those:
 
-main      the group, faults → exit codes       options   global options, sessions, commands and their help
-show      results, faults, events, logs        one file a command beside them
+main            finds the command; faults → words and exit codes
+options         options that every command has, the session they make, help from `words/`
+console         results on stdout, lines for people on stderr, JSON on request
+exit_codes      the exit code of a command, from its result
+contract        what every line of --json can hold
+progress        how far a run is, on a terminal and elsewhere
+running         what every command on a run shares: listeners, signals, its end
+form_choices    the names of forms that options accept
+configuring     `connect SERVICE:NAME configure`
+connectivity    the line to an archive, for `doctor`
+unattended      what a night alone needs, for `doctor --run`
 """

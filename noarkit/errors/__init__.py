@@ -1,5 +1,10 @@
 """Every fault noarkit can raise, drawn before it is coded.
 
+    base     the root, and which exit code wins      usage    what a person asked for or set up
+    source   the source and its items                archive  the archive service
+    run      the run folder, journal, limits         service  services that connectors speak to
+    package  packages and hostile input
+
 NoarkitError                        F900  exit 1   unforeseen
 ├── UsageFault                      F101  exit 2   wrong option, argument or combination
 │   ├── SecretOnTheLine             F102  exit 2   a secret was given where others can read it

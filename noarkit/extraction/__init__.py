@@ -1,17 +1,33 @@
 """From an archive to a package: select what belongs to it, fetch it into a store of its own, assemble it from there.
 
-selection     which part of an archive is meant
-store         what was fetched: one SQLite file in the work folder beside the package
-fetch         pages of objects → store, several types at a time; links: what no object tells by itself
-documents     the files, checked on the way; changes: the change log
-facts         package.toml, the account, the code lists: what the description says
-assemble      store → the XML files, streamed; not_in_form: what the form cannot say
-writing       who writes them: this process alone, or hands (child processes) that take portions
-run           the whole way, resumable at any step
+    run           the whole way, resumable at any step
+    selection     which part of an archive is meant
+    account       what the account may see of it
+    store         what was fetched: one SQLite file in the work folder beside the package; rows: what a row of it holds
+    fetch         pages of objects → store, several types at a time; links: what no object tells by itself
+    documents     the files, checked on the way; changes: the change log
+    facts         package.toml: what no archive knows of a delivery
+
+    assemble      store → the files of the package
+    bundles       units out of the store, each with all that stands within it
+    structure     arkivstruktur.xml, streamed; partition: by several processes
+    journal_files  loependeJournal.xml and offentligJournal.xml
+    schema_files  the schemas that go along
+    output        files while they are written
+    file_writers  who writes the large files: this process alone, or workers
+    workers       child processes that take portions
+    not_in_form   what the form cannot say
+
+    delivery      an archive as a package of any form
 
 From one package to another, without an archive between:
 
-payload       the files that are carried over, whatever wraps them
-stated        what the source says of itself: metadata, documents, facts of its files
-packing       both, written into the places that the new form has for them; convert: the whole way
+    convert       the whole way
+    payload       the files that are carried over, whatever wraps them
+    statements    what the source says of itself: metadata, documents, facts of its files
+    packing       both, written into the places that the new form has for them
+    package_files  the files as another package takes them; naming: how they are called there
+    renamed       which file goes where, under which name
+    left_out      what is not carried over
+    databases     a live database as SIARD, and SIARD as a SQLite file
 """

@@ -3,5 +3,8 @@
 entity   what a plan says about one object, and the records it came from
 store    the tables, written in batches and read by cursors, never as a whole
 checks   what can be known to be wrong before anything is sent
-shards   cuts the graph into shards and chunks
+builder  fills a graph from mapped records
+cut      cuts the graph into shards and chunks
+freeze   one sha256 over the content of a plan
+losses   values of a source that the archive has no field for
 """

@@ -20,8 +20,8 @@ FOLLOWED: Mapping[str, tuple[str, ...]] = {
 FieldValue = str | int | float | bool | None | Mapping[str, object]
 
 
-class Target(StrEnum):
-    """How an entity comes to stand in the archive."""
+class CreationMode(StrEnum):
+    """Whether an entity is created in the archive, found there, or created where it is not found."""
 
     CREATE = "create"
     FIND = "find"
@@ -56,7 +56,7 @@ class Entity:
     parent_link: str | None = None
     links: tuple[tuple[str, str], ...] = ()
     content: Content | None = None
-    target: Target = Target.CREATE
+    target: CreationMode = CreationMode.CREATE
     recipe_line: int = 0
 
 

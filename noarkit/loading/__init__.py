@@ -1,14 +1,42 @@
 """Loads a frozen plan into an archive exactly once, through crashes.
 
-    lease       what a worker is given and what it answers: plain, picklable values
-    journal     run.db: what is known to have happened; written by the coordinator alone
-    preflight   proves what the archive and the account can do; the archive's identity, the guards
-    lookup      asks the archive what is there: anchors, source keys, ids
-    compose     a chunk's entities → the actions of one transaction
-    sending     one chunk: look up, upload, send, or settle and then send
-    work        one leased shard, chunk by chunk
-    coordinator hands out shards, commits outcomes, stops tidily
-    run         a run folder from first to last; close and verify stand beside it
+What comes before a load:
+
+    plan             reads the source, maps, checks, cuts and freezes
+    preflight        proves what the archive and the account can do; the archive's identity, the guards
+    registers        makes codes and business-specific fields that the plan needs
+    spine            fonds, series, creators, classification
+    renamed_content  content of a plan that an earlier run archived under other keys
+
+The load:
+
+    run              a run folder from first to last
+    folder           what lies in a run folder, and its lock
+    journal          run.db: what is known to have happened; written by the coordinator alone
+    coordinator      hands out shards, commits outcomes, stops tidily
+    engines/         what carries out leases: this process, or its children
+    lease            what a worker is given and what it answers: plain, picklable values
+    work             one leased shard, chunk by chunk
+    chunk_loader     one chunk: looks up, uploads, sends; or settles, and then sends
+    compose          a chunk's entities → the actions of one transaction
+    contents         the uploads of a chunk: read, hashed, and made again when they are too old
+    gate             the user's own check of each content, before its upload
+    settling         what became of a chunk without an answer
+    lookup           asks the archive what is there: anchors, source keys, ids
+    governor         limits of rate
+    clocks           steady clocks
+    tables           the SQLite files of a run
+
+What comes after:
+
+    close            finalises what was made
+    finality         the fields that finalise an object
+    history          the change log of an extract, loaded with it
+    follow           case files that an earlier run loaded, compared with what their source says now
+    revisit          the changed documents of such records
+    findings         what was found in the archive, open until repaired or accepted
+    numbers          what became of every record, from plan and journal together
+    verification/    proves a run from outside
 
 The order that makes it safe: intent durable → look up → upload → send → outcome durable. A chunk without an answer is
 in doubt; it is settled by asking after the archive's deadline, twice, and never sent again before that.

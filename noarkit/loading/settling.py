@@ -2,11 +2,11 @@
 
 Two marks show that a chunk has landed: its anchor (an EksternId of its own), and the shard's guard, whose text names
 the chunk that landed last. Reading the guard also fixes its version: what was sent with an older version can no longer
-land. Where there is no guard, a single answer that says «not there» is not believed; the question is asked twice.
+land. Where there is no guard, one answer that says «not there» is not believed: the query is made twice, at once.
 
     sent, no answer  ->  wait for the deadline  ->  look for the anchors, then read the guard
         found        ->  take over the ids; never send again
-        not found    ->  pause, ask once more; only then send again, with the version just read
+        not found    ->  pause, ask once more (`landed_after_deadline`), with a guard too; only then send again
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""Noark 5 as data: types, fields, references, code lists and rules, in tables a person can read."""
+"""Noark 5 as data: types, fields, references, code lists and rules, in tables a person can read.
+
+metamodel         types, fields, references, code lists and rules (noark5.txt, code-lists.toml)
+mapping           fields → elements of an extract (noark5-mapping.txt)
+xml_model         the documents of an extract: their elements, in order (noark5-xml.txt)
+formats           formats of files that archives accept (archive-formats.toml)
+identity_numbers  national identity numbers
+"""
 
 from noarkit.model.metamodel import Code, CodeList, Field, Metamodel, ObjectType, Reference, Rule, metamodel
 

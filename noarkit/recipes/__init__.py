@@ -1,17 +1,18 @@
 """Recipes: TOML that says what each source record becomes. Data, not code; the same language for every source.
 
     lines        which line of a TOML text every key stands on
-    format       the frozen shape of a recipe
-    read         TOML text to that shape
+    recipe_model  the parsed recipe, as frozen data classes
+    read         TOML text → the parsed recipe
     defaults     what the four archive models fill in where a recipe is silent
     expressions  the sandbox of "= …" values         filters   what they can do   patterns   that cannot hang
     values       dates, numbers and texts in wire form
-    compile      a recipe held to the metamodel, in the form it runs in (compiled, links)
+    compile      a recipe held to the metamodel; compiled: the form it runs in; links: which type hangs where
     targets      arkivskaper, arkiv, arkivdeler, classifications and classes as entities
     mapper       one source record to its entities   leaves    the rule of leaf classes
     personal     identity numbers in titles and open fields
     checking     every fault of a recipe, with its line
-    proposal     a recipe fitted to what a source holds       writing   data back to commented TOML
+    screening    what a recipe leaves open about who may see its records
+    proposal     a recipe fitted to what a source holds       toml_writer   data back to commented TOML
 
     recipe = read_recipe(text, "recipe.toml")
     problems = check(recipe, sample_records)
@@ -169,10 +170,10 @@ the record (its data say line, why and what) · F221 an identity number was foun
 """
 
 from noarkit.recipes.checking import check, fits
-from noarkit.recipes.format import Recipe, RecipeProblem
 from noarkit.recipes.mapper import Mapper, compile_recipe
 from noarkit.recipes.proposal import observe, propose
 from noarkit.recipes.read import read_recipe
+from noarkit.recipes.recipe_model import Recipe, RecipeProblem
 from noarkit.recipes.targets import NATURAL_KEYS
 from noarkit.recipes.toml_writer import render
 

@@ -13,8 +13,8 @@ from noarkit.graph.entity import Entity, MappedRecord, SetAside
 from noarkit.model import metamodel
 from noarkit.recipes.compile import compile_plan
 from noarkit.recipes.expressions import Sandbox, Scene
-from noarkit.recipes.format import MapRule, Recipe, RecipeProblem, Value
 from noarkit.recipes.mapper import MISFIT, Mapper
+from noarkit.recipes.recipe_model import MapRule, Recipe, RecipeProblem, Value
 from noarkit.records import SourceRecord
 
 CodeLists = Mapping[str, Collection[str]]

@@ -39,7 +39,8 @@ from noarkit.recipes.compiled import (
 )
 from noarkit.recipes.defaults import default_fields, fill_defaults
 from noarkit.recipes.expressions import NAMES, ExpressionRefused, Sandbox
-from noarkit.recipes.format import (
+from noarkit.recipes.personal import is_open_field
+from noarkit.recipes.recipe_model import (
     ClassRule,
     CrossReference,
     DocumentRule,
@@ -53,7 +54,6 @@ from noarkit.recipes.format import (
     Value,
     VersionRule,
 )
-from noarkit.recipes.personal import is_open_field
 from noarkit.recipes.targets import Targets, target_entities
 from noarkit.recipes.values import ValueRefused, clean_text, converter, is_blank
 

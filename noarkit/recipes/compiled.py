@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from noarkit.graph.entity import Entity, FieldValue, Target
+from noarkit.graph.entity import CreationMode, Entity, FieldValue
 from noarkit.recipes.expressions import ExpressionRefused, Scene
 from noarkit.recipes.values import Formats, ValueRefused, is_blank, to_text
 
@@ -145,7 +145,7 @@ class System:
     child_of_all: bool
     leaf_ident: str
     leaf_title: str
-    mode: Target
+    mode: CreationMode
     declared_classes: Mapping[str, Entity] = field(default_factory=dict)
     inner: frozenset[str] = frozenset()
     by_default: Mapping[str, Entity] = field(default_factory=dict)  # what the default class is called, once it is used

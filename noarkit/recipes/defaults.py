@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from noarkit.graph.entity import Target
+from noarkit.graph.entity import CreationMode
 from noarkit.model import metamodel
-from noarkit.recipes.format import (
+from noarkit.recipes.recipe_model import (
     Classification,
     DeclaredClass,
     Fields,
@@ -21,8 +21,8 @@ from noarkit.recipes.format import (
     MapRule,
     PartRule,
     Recipe,
-    TargetPlace,
     TargetRule,
+    TargetSection,
     Traits,
     Value,
 )
@@ -49,14 +49,14 @@ def title_of_records(line: int) -> Value:
     return Value(f"= {_TITLE}", line)
 
 
-def _target(target: TargetPlace) -> TargetPlace:
+def _target(target: TargetSection) -> TargetSection:
     name = target.external_system or "noarkit"
     line = target.line
     arkivdeler = target.arkivdeler or (TargetRule(line, "Arkivdel"),)
-    found_only = all(rule.mode is Target.FIND for rule in arkivdeler)
+    found_only = all(rule.mode is CreationMode.FIND for rule in arkivdeler)
     arkiv = target.arkiv or (None if found_only else TargetRule(line, "Arkiv"))
     arkivskaper = target.arkivskaper
-    if arkivskaper is None and arkiv is not None and arkiv.mode is not Target.FIND:
+    if arkivskaper is None and arkiv is not None and arkiv.mode is not CreationMode.FIND:
         arkivskaper = TargetRule(line, "Arkivskaper")
     return replace(
         target,
@@ -67,7 +67,7 @@ def _target(target: TargetPlace) -> TargetPlace:
     )
 
 
-def _classifications(target: TargetPlace, name: str) -> tuple[Classification, ...]:
+def _classifications(target: TargetSection, name: str) -> tuple[Classification, ...]:
     systems = tuple(system if system.name else replace(system, name=name) for system in target.classifications)
     if target.model == 3 and not any(system.primary for system in systems):
         default_system = Classification(target.line, name, fields={"tittel": Value(name, target.line)})
@@ -83,7 +83,7 @@ def _with_class(system: Classification, name: str) -> Classification:
 
 def _with_natural_key(rule: TargetRule, **names: str) -> TargetRule:
     """A target with its natural key, unless what it is found by is given already."""
-    if rule.fields and rule.mode is Target.FIND:
+    if rule.fields and rule.mode is CreationMode.FIND:
         return rule
     missing = {name: Value(text, rule.line) for name, text in names.items() if name not in rule.fields}
     return replace(rule, fields={**rule.fields, **missing})
@@ -94,7 +94,7 @@ def _with_name(rule: TargetRule) -> TargetRule:
     return rule if rule.name or title is None else replace(rule, name=str(title.raw))
 
 
-def _map(rule: MapRule, target: TargetPlace) -> MapRule:
+def _map(rule: MapRule, target: TargetSection) -> MapRule:
     kind = rule.type or RECORD_OF_MODEL[target.model]
     is_record = kind in metamodel().abstract["AbstraktRegistrering"]
     parents = rule.parents
@@ -110,12 +110,12 @@ def _map(rule: MapRule, target: TargetPlace) -> MapRule:
     )
 
 
-def _parents(rule: MapRule, target: TargetPlace) -> tuple[FolderRule, ...]:
+def _parents(rule: MapRule, target: TargetSection) -> tuple[FolderRule, ...]:
     key = _FOLDER_KEY.get(target.model)
     return () if key is None else (FolderRule(rule.line, Value(f"= {key}", rule.line)),)
 
 
-def _folder(rule: FolderRule, target: TargetPlace) -> FolderRule:
+def _folder(rule: FolderRule, target: TargetSection) -> FolderRule:
     kind = rule.type or FOLDER_OF_MODEL[target.model]
     fields = dict(rule.fields)
     if rule.key is not None:
@@ -132,7 +132,7 @@ def _with_title(kind: str, fields: Fields, line: int) -> Fields:
     return {**fields, "tittel": title_of_records(line)}
 
 
-def _with_sender(kind: str, traits: Traits, line: int, target: TargetPlace) -> Traits:
+def _with_sender(kind: str, traits: Traits, line: int, target: TargetSection) -> Traits:
     """A Journalpost without parties has the arkivskaper as its sender inside the house."""
     if kind != "Journalpost" or any(part.section == "parties" for part in traits.parts) or not target.arkivskaper:
         return traits

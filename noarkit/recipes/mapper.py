@@ -30,9 +30,9 @@ from noarkit.recipes.compiled import (
     convert_value,
 )
 from noarkit.recipes.expressions import ContentView, Sandbox, Scene, content_format
-from noarkit.recipes.format import Recipe
 from noarkit.recipes.leaves import Leaves
 from noarkit.recipes.personal import HOLDS_NUMBER, NUMBER_FOUND, holds_identity_number
+from noarkit.recipes.recipe_model import Recipe
 from noarkit.recipes.values import ValueRefused, clean_text, is_blank, key_text, to_number, to_text
 from noarkit.records import SourceRecord
 

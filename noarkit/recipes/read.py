@@ -13,9 +13,10 @@ from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from noarkit.errors import PlanFault
-from noarkit.graph.entity import FOLLOWED, Target
+from noarkit.graph.entity import FOLLOWED, CreationMode
 from noarkit.model import metamodel
-from noarkit.recipes.format import (
+from noarkit.recipes.lines import Path, lines_of, nearest_line
+from noarkit.recipes.recipe_model import (
     Classification,
     ClassRule,
     CrossReference,
@@ -23,19 +24,19 @@ from noarkit.recipes.format import (
     DocumentRule,
     Fields,
     FolderRule,
+    IdentityNumberPolicy,
     MapRule,
     PartRule,
     PersonalData,
     Recipe,
     RecipeProblem,
     SkipRule,
-    TargetPlace,
     TargetRule,
+    TargetSection,
     Traits,
     Value,
     VersionRule,
 )
-from noarkit.recipes.lines import Path, lines_of, nearest_line
 from noarkit.recipes.values import LOCALES, Formats, ValueRefused, make_formats, read_date_form
 from noarkit.safe.toml import BadToml, load_toml
 
@@ -51,6 +52,7 @@ _SHORT = ("screening", "disposal", "business_metadata", "fields")
 # what a wrong kind of value should have been, as TOML writes it
 _KINDS = {dict: "{ … }", list: "[ … ]", str: '"…"', bool: "true, false", int: "1, 2, …"}
 _T = TypeVar("_T")
+_Choice = TypeVar("_Choice", bound=str)
 
 
 def read_recipe(text: str, name: str = "recipe") -> Recipe:
@@ -107,10 +109,11 @@ class _Table:
     def text(self, name: str, default: str = "") -> str:
         return self.typed(name, str, default)
 
-    def choice(self, name: str, options: Sequence[str], default: str) -> str:
+    def choice(self, name: str, options: Sequence[_Choice], default: _Choice) -> _Choice:
         value = self.text(name, default)
-        if value in options:
-            return value
+        for option in options:
+            if option == value:
+                return option
         near = get_close_matches(value, options, 1)
         self.problem(
             "unknown-choice", name, name=name, value=value, near=near[0] if near else "", known=", ".join(options)
@@ -188,7 +191,7 @@ def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) ->
     )
 
 
-def _target(table: _Table) -> TargetPlace:
+def _target(table: _Table) -> TargetSection:
     table.check_keys(
         "external_system", "model", "zone", "close", "arkivskaper", "arkiv", "arkivdel", "classification", "follow"
     )
@@ -196,7 +199,7 @@ def _target(table: _Table) -> TargetPlace:
     if model not in (1, 2, 3, 4):
         table.problem("unknown-choice", "model", name="model", value=model, near="", known="1, 2, 3, 4")
         model = 1
-    return TargetPlace(
+    return TargetSection(
         external_system=table.text("external_system"),
         model=model,
         zone=_zone(table),
@@ -235,8 +238,8 @@ def _zone(table: _Table) -> str:
     return zone
 
 
-def _mode(table: _Table, name: str = "mode") -> Target:
-    return Target(table.choice(name, [mode.value for mode in Target], Target.FIND_OR_CREATE.value))
+def _mode(table: _Table, name: str = "mode") -> CreationMode:
+    return CreationMode(table.choice(name, [mode.value for mode in CreationMode], CreationMode.FIND_OR_CREATE.value))
 
 
 def _target_rule(table: _Table, kind: str) -> TargetRule:
@@ -281,7 +284,8 @@ def _declared_class(table: _Table) -> DeclaredClass:
 
 def _personal_data(table: _Table) -> PersonalData:
     table.check_keys("identity_numbers", "screening")
-    policy = table.choice("identity_numbers", ("report", "set-aside", "screen"), "report")
+    policies: tuple[IdentityNumberPolicy, ...] = ("report", "set-aside", "screen")
+    policy = table.choice("identity_numbers", policies, "report")
     screening = table.text("screening") or None
     if policy == "screen" and screening is None:
         table.problem("missing-key", "identity_numbers", name="screening")

@@ -5,7 +5,7 @@ A code answers it; so does taking the line out, for what is open to all.
 
 from __future__ import annotations
 
-from noarkit.recipes.format import Recipe
+from noarkit.recipes.recipe_model import Recipe
 
 _OPEN = "= none"
 

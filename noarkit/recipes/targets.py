@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from noarkit.graph.entity import Entity, FieldValue, Target
+from noarkit.graph.entity import CreationMode, Entity, FieldValue
 from noarkit.model import ObjectType, metamodel
 from noarkit.recipes.compiled import FieldPlan, System
-from noarkit.recipes.format import Classification, DeclaredClass, Fields, Recipe, TargetRule, Value
+from noarkit.recipes.recipe_model import Classification, DeclaredClass, Fields, Recipe, TargetRule, Value
 from noarkit.recipes.values import key_text
 
 NATURAL_KEYS: Mapping[str, str] = {
@@ -73,10 +73,10 @@ def _entity(
     arkiv: Entity | None = None,
     links: tuple[tuple[str, str], ...] = (),
 ) -> Entity:
-    fields = constant_fields(maker, rule.type, rule.fields, rule.line, found_only=rule.mode is Target.FIND)
-    if rule.mode is Target.FIND and not fields:
+    fields = constant_fields(maker, rule.type, rule.fields, rule.line, found_only=rule.mode is CreationMode.FIND)
+    if rule.mode is CreationMode.FIND and not fields:
         maker.problem(rule.line, "nothing-to-find-by", type=rule.type)
-    if arkiv is None and rule.type == "Arkivdel" and rule.mode is not Target.FIND:
+    if arkiv is None and rule.type == "Arkivdel" and rule.mode is not CreationMode.FIND:
         maker.problem(rule.line, "arkivdel-without-arkiv", name=rule.name)
     return Entity(
         key=f"{prefix}:{key_text(_natural_key(rule.type, fields))}",
@@ -147,7 +147,7 @@ def _systems(
 
 def _system(maker: FieldCompiler, rule: Classification) -> tuple[System, list[Entity]]:
     system_fields = rule.fields or {"tittel": Value(rule.name, rule.line)}
-    found_only = rule.mode is Target.FIND
+    found_only = rule.mode is CreationMode.FIND
     fields = constant_fields(maker, "Klassifikasjonssystem", system_fields, rule.line, found_only=found_only)
     title = _natural_key("Klassifikasjonssystem", fields)
     key = f"classification:{key_text(title)}"

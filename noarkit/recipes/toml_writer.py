@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 
-from noarkit.recipes.format import Recipe
 from noarkit.recipes.lines import Path
+from noarkit.recipes.recipe_model import Recipe
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _WIDE = 100

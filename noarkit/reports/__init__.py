@@ -1,7 +1,9 @@
 """Pages, JSON and lists about runs, for people and for the case file. Nothing here decides anything.
 
-planned · loaded · certificate   facts, counted        page   facts → HTML (templates/)
-charts                           rows → inline SVG     lists  the CSV behind each number
+plan_page        the facts of a plan           run_page         the facts of a run
+certificate      the facts of a verification   comparison_page  the facts of a comparison
+validation_page  the facts of a validation     page             facts → HTML (templates/)
+charts           rows → inline SVG             lists            the CSV behind each number
 """
 
 from __future__ import annotations

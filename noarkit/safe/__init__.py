@@ -1,1 +1,34 @@
-"""The only doors to hostile input and to disk: paths, unpack, xml, urls, atomic and digest."""
+"""The only doors to hostile input, to the disk and to other processes.
+
+What others give us:
+
+    paths          paths that a package, archive file or message names
+    urls           addresses that a service, message or config names
+    xml            XML as a tree; sax: as calls; growing: as a tree that is taken piece by piece
+    judge          XML of any size against a schema
+    toml           TOML, bounded, with the line of each key
+    unpack         zip and tar files; zipped: the entries of a zip, one by one
+    archive_names  names in them that are not UTF-8
+    tree           the files of a package, links never followed
+    beneath        files below one folder, opened and made by name
+    tls            whom a session trusts; certificates: when our own end
+    connections    HTTP connections of the services that we run
+
+What we write:
+
+    atomic         files and folders that appear whole or not at all
+    digest         hashes while bytes pass
+    signing        Ed25519 signatures
+    csv_files      CSV in which a spreadsheet computes nothing
+    xml_text       texts escaped for XML
+    portable       names that every system can bear
+    keys           the bytes of a path as text, and back
+
+The machine:
+
+    children       what child processes get from this one
+    locks          locks that die with their process
+    disk           a full disk told from other faults
+    scratch        tables on disk, gone with whoever holds them; workplace: folders of that kind
+    processors     how many processors we may use
+"""

@@ -1,7 +1,7 @@
-"""Sends one HTTP request: only to allowed hosts, through trusted TLS, with no blind redirects, and with bounded
-answers.
+"""Sends one HTTP request: only to allowed hosts, through trusted TLS, and with bounded answers.
 
-Network errors become faults of the service; messages of the service are scrubbed before they are shown.
+`send` follows no redirect; `stream` follows redirects only to allowed hosts. Network errors become faults of the
+service. Callers scrub messages of the service with `Wire.scrubber` before they show them.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from noarkit.services.scrub import Scrubber
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_MOST_REDIRECTS = 3
+_MAX_REDIRECTS = 3
 _HEADERS = {"User-Agent": "noarkit", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
-_PROXY_DENIES = 407
+_PROXY_AUTH_REQUIRED = 407
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request. `repeatable` says that sending it twice does no harm; `cost` is what it takes of an allowance.
+    """A request. `repeatable` says that sending it twice does no harm; `cost` is how many rate-limit credits it uses.
 
-    `accepts` are further statuses that the caller wants as answers.
+    `accepts` are the statuses besides success that are returned instead of raised.
     """
 
     method: Method
@@ -55,13 +55,13 @@ class Request:
 
     @property
     def label(self) -> str:
-        """How messages name it: method and URL without the query, which may be private."""
+        """Method and path for messages; the query may be private."""
         return f"{self.method} {urlsplit(self.url).path}"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole answer. Header names are in small letters."""
+    """A complete response. Header names are lower-case."""
 
     status: int
     headers: Mapping[str, str]
@@ -114,8 +114,8 @@ class WireSettings:
 
     def proxy_to(self, url: str) -> Proxy | None:
         """Returns the proxy that an address is reached through; None for a direct connection."""
-        through = self.proxy
-        return None if through is None or bypasses_proxy(urlsplit(url).hostname or "", through.no_proxy) else through
+        proxy = self.proxy
+        return None if proxy is None or bypasses_proxy(urlsplit(url).hostname or "", proxy.no_proxy) else proxy
 
     def check(self, url: str, policy: UrlPolicy | None = None) -> None:
         """Checks that an address is allowed; if a proxy looks up its name, it is not resolved here. Raises
@@ -126,17 +126,17 @@ class WireSettings:
 class Wire:
     """The HTTP connections to one service. Safe for threads; belongs to the process that made it."""
 
-    def __init__(self, line: WireSettings, scrubber: Scrubber) -> None:
-        self.settings = line
+    def __init__(self, settings: WireSettings, scrubber: Scrubber) -> None:
+        self.settings = settings
         self.scrubber = scrubber
-        self._transports = _Transports(line)
-        timeout = httpx.Timeout(line.answer_timeout_s, connect=line.connect_timeout_s)
+        self._transports = _Transports(settings)
+        timeout = httpx.Timeout(settings.answer_timeout_s, connect=settings.connect_timeout_s)
         self._extensions = {"timeout": timeout.as_dict()}
 
     def send(self, request: Request) -> Answer:
         """Sends a request once and reads the whole answer. Raises `ServiceAway`, `TrustFault`, `UnsafeUrl`,
         `TooLarge`."""
-        with self._answer(request) as answer:
+        with self._exchange(request) as answer:
             body = bytearray()
             for block in answer.iter_bytes():
                 body += block
@@ -146,10 +146,10 @@ class Wire:
 
     @contextmanager
     def stream(self, request: Request, own_host: str = "") -> Iterator[httpx.Response]:
-        """Streams an answer. Redirects are followed to allowed hosts; authentication headers go to `own_host` alone.
-        Raises `ServiceStrange` for too many of them."""
-        for _ in range(_MOST_REDIRECTS + 1):
-            with self._answer(request) as answer:
+        """Streams an answer. Redirects are followed to allowed hosts; unless they lead to `own_host`, all request
+        headers are dropped. The body is never sent again. Raises `ServiceStrange` for too many redirects."""
+        for _ in range(_MAX_REDIRECTS + 1):
+            with self._exchange(request) as answer:
                 if answer.status_code not in _REDIRECTS:
                     yield answer
                     return
@@ -163,8 +163,8 @@ class Wire:
         self._transports.close()
 
     @contextmanager
-    def _answer(self, request: Request) -> Iterator[httpx.Response]:
-        """Sends through the transport itself: what a client would add, cookies above all, is not wanted here."""
+    def _exchange(self, request: Request) -> Iterator[httpx.Response]:
+        """Uses the transport directly, because an httpx client would add cookies."""
         self.settings.check(request.url)
         headers = {**_HEADERS, **request.headers}
         if request.media_type:
@@ -208,30 +208,30 @@ class Wire:
 class _Transports(httpx.BaseTransport):
     """Routes requests directly to a host, or through its proxy."""
 
-    def __init__(self, line: WireSettings) -> None:
-        self._line = line
+    def __init__(self, settings: WireSettings) -> None:
+        self._settings = settings
         self._direct = self._transport(None)
-        self._through = None if line.proxy is None else self._transport(line.proxy)
+        self._proxied = None if settings.proxy is None else self._transport(settings.proxy)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        if self._through is None or self._line.proxy_to(str(request.url)) is None:
+        if self._proxied is None or self._settings.proxy_to(str(request.url)) is None:
             return self._direct.handle_request(request)
-        answer = self._through.handle_request(request)
-        if answer.status_code == _PROXY_DENIES:
+        answer = self._proxied.handle_request(request)
+        if answer.status_code == _PROXY_AUTH_REQUIRED:
             answer.close()
-            raise httpx.ProxyError(str(_PROXY_DENIES))
+            raise httpx.ProxyError(str(_PROXY_AUTH_REQUIRED))
         return answer
 
     def close(self) -> None:
         self._direct.close()
-        if self._through is not None:
-            self._through.close()
+        if self._proxied is not None:
+            self._proxied.close()
 
     def _transport(self, proxy: Proxy | None) -> httpx.HTTPTransport:
-        line = self._line
+        settings = self._settings
         return httpx.HTTPTransport(
-            verify=line.tls if line.tls is not None else True,
-            limits=httpx.Limits(max_connections=line.max_connections, keepalive_expiry=3.0),
+            verify=settings.tls if settings.tls is not None else True,
+            limits=httpx.Limits(max_connections=settings.max_connections, keepalive_expiry=3.0),
             proxy=None if proxy is None else httpx.Proxy(proxy.url, auth=proxy.credentials),
             trust_env=False,
         )
@@ -240,9 +240,9 @@ class _Transports(httpx.BaseTransport):
 def proxy_fault(location: str, message: str, *, has_user: bool) -> NoarkitError:
     """Maps the error of a proxy to a fault; `message` begins with its status."""
     status = message.partition(" ")[0]
-    if status == str(_PROXY_DENIES):
+    if status == str(_PROXY_AUTH_REQUIRED):
         return ProxyDenied(
-            where=location, status=_PROXY_DENIES, why="proxy-refuses-name" if has_user else "proxy-wants-name"
+            where=location, status=_PROXY_AUTH_REQUIRED, why="proxy-refuses-name" if has_user else "proxy-wants-name"
         )
     if status.startswith("4"):
         return ProxyDenied(where=location, status=int(status), why="proxy-forbids")
@@ -278,7 +278,7 @@ def retry_after_s(value: str, now_s: float) -> float | None:
 
 
 def header_map(answer: httpx.Response) -> dict[str, str]:
-    """Returns the headers of an answer, their names in small letters."""
+    """Returns the headers of an answer, their names lower-case."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in answer.headers.raw:
         name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)

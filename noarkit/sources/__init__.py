@@ -2,6 +2,7 @@
 
 files/       file trees, registers beside them, mail
 database/    PostgreSQL, MariaDB and SQLite
+verified_stream  bytes of a file, held to the checksum that its package tells
 reader       sources that others write
 scan         counts what a source holds
 

@@ -22,7 +22,7 @@ from noarkit.events import ignore_event
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks
 from noarkit.graph.cut import Limits, cut
-from noarkit.graph.entity import Content, Entity, MappedRecord, Target
+from noarkit.graph.entity import Content, CreationMode, Entity, MappedRecord
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
 from noarkit.loading.compose import compose
@@ -154,7 +154,7 @@ def synthetic(folder: RunFolder, records: int) -> int:
     folder.path.mkdir(parents=True)
     store = GraphStore.create(folder.graph)
     builder = GraphBuilder(store, "bench", EntityChecks())
-    either = Target.FIND_OR_CREATE
+    either = CreationMode.FIND_OR_CREATE
     builder.targets(
         (
             Entity("arkiv", "Arkiv", {"tittel": "fonds"}, target=either),

@@ -25,7 +25,7 @@ from noarkit.archive.token import Credentials
 from noarkit.errors import NoarkitError
 from noarkit.events import Event
 from noarkit.graph.cut import Limits
-from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped, Target
+from noarkit.graph.entity import Content, CreationMode, Entity, MappedRecord, SetAside, Skipped
 from noarkit.loading.coordinator import StopRequest, Workers
 from noarkit.loading.engines.inline import InlineWorkers
 from noarkit.loading.engines.processes import ProcessWorkers
@@ -67,7 +67,7 @@ class Mapper:
     """A file becomes a record with a document and a version; its top folder a Mappe."""
 
     def targets(self) -> tuple[Entity, ...]:
-        either = Target.FIND_OR_CREATE
+        either = CreationMode.FIND_OR_CREATE
         creator = {"arkivskaperIdent": "1", "arkivskaperNavn": "Creator"}
         return (
             Entity("arkiv", "Arkiv", {"tittel": "Fonds"}, target=either),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks
-from noarkit.graph.entity import AlreadyThere, Content, Entity, MappedRecord, SetAside, Skipped, Target
+from noarkit.graph.entity import AlreadyThere, Content, CreationMode, Entity, MappedRecord, SetAside, Skipped
 from noarkit.graph.store import GraphStore
 
 SYSTEM = "shelf"
@@ -16,7 +16,7 @@ Item = MappedRecord | SetAside | Skipped | AlreadyThere
 
 def spine() -> tuple[Entity, ...]:
     """A fonds with its creator, and a series."""
-    either = Target.FIND_OR_CREATE
+    either = CreationMode.FIND_OR_CREATE
     creator = {"arkivskaperIdent": "1", "arkivskaperNavn": "Creator"}
     return (
         Entity("arkiv", "Arkiv", {"tittel": "Fonds"}, target=either),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.graph.checks import EntityChecks, structure_faults
-from noarkit.graph.entity import Entity, FieldValue, MappedRecord, Target
+from noarkit.graph.entity import CreationMode, Entity, FieldValue, MappedRecord
 from tests.graph.growing import document, folder, grown, record, spine, version, whole
 
 CHECK = EntityChecks()
@@ -50,7 +50,7 @@ def test_each_fault_of_an_entity_has_its_code(entity: Entity, expected: tuple[st
 
 
 def test_a_target_that_is_only_to_be_found_needs_no_more_than_its_name() -> None:
-    assert wrong(Entity("x", "Arkivskaper", {"arkivskaperIdent": "1"}, target=Target.FIND)) is None
+    assert wrong(Entity("x", "Arkivskaper", {"arkivskaperIdent": "1"}, target=CreationMode.FIND)) is None
     assert wrong(Entity("x", "Arkivskaper", {"arkivskaperIdent": "1"})) == ("F224", "missing")
 
 

@@ -18,7 +18,7 @@ from noarkit.events import Event
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks
 from noarkit.graph.cut import Limits, cut
-from noarkit.graph.entity import Content, Entity, MappedRecord, Target
+from noarkit.graph.entity import Content, CreationMode, Entity, MappedRecord
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
 from noarkit.loading.clocks import Clocks
@@ -41,7 +41,7 @@ DEADLINE_S = 60.0
 
 def spine() -> tuple[Entity, ...]:
     """One fonds with its creator and a series, found or made."""
-    either = Target.FIND_OR_CREATE
+    either = CreationMode.FIND_OR_CREATE
     return (
         Entity("arkiv:a", "Arkiv", {"tittel": "Fonds"}, target=either),
         Entity(

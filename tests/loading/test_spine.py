@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from noarkit.archive.values import Page, Query, SavedObject
-from noarkit.graph.entity import Entity, Target
+from noarkit.graph.entity import CreationMode, Entity
 from tests.loading.conftest import Opened
 from tests.loading.direct import DirectArchive
 from tests.loading.journey import Journey, record, spine
 from tests.loading.trouble import Schedule
 
 
-def targets(target: Target) -> tuple[Entity, ...]:
+def targets(target: CreationMode) -> tuple[Entity, ...]:
     return tuple(replace(entity, target=target, recipe_line=5) for entity in spine())
 
 
@@ -28,7 +28,7 @@ RECORD = [record("a", "f", b"1")]
 
 def test_a_target_to_be_found_that_is_not_there_stops_the_run_and_names_its_line(root: Path, opened: Opened) -> None:
     journey = journey_of(root)
-    journey.plan(RECORD, targets(Target.FIND))
+    journey.plan(RECORD, targets(CreationMode.FIND))
     service = opened(journey)
     loaded = journey.once(service)
     assert (loaded.exit_code, loaded.numbers.open) == (4, 1)
@@ -37,10 +37,10 @@ def test_a_target_to_be_found_that_is_not_there_stops_the_run_and_names_its_line
     assert journey.count(service, "Arkiv") == 0
 
 
-@pytest.mark.parametrize("target", [Target.FIND, Target.FIND_OR_CREATE])
-def test_a_target_that_is_there_is_taken(target: Target, root: Path, opened: Opened) -> None:
+@pytest.mark.parametrize("target", [CreationMode.FIND, CreationMode.FIND_OR_CREATE])
+def test_a_target_that_is_there_is_taken(target: CreationMode, root: Path, opened: Opened) -> None:
     journey = journey_of(root)
-    journey.plan(RECORD, targets(Target.FIND_OR_CREATE))
+    journey.plan(RECORD, targets(CreationMode.FIND_OR_CREATE))
     service = opened(journey)
     journey.once(service)
     second = journey.another("second")
@@ -52,11 +52,11 @@ def test_a_target_that_is_there_is_taken(target: Target, root: Path, opened: Ope
 
 def test_a_target_to_be_created_is_created_beside_one_of_the_same_name(root: Path, opened: Opened) -> None:
     journey = journey_of(root, "plain")
-    journey.plan(RECORD, targets(Target.CREATE))
+    journey.plan(RECORD, targets(CreationMode.CREATE))
     service = opened(journey)
     journey.once(service)
     second = journey.another("second")
-    second.plan([record("b", "g", b"2")], targets(Target.CREATE))
+    second.plan([record("b", "g", b"2")], targets(CreationMode.CREATE))
     assert second.once(service).numbers.archived == 1
     assert journey.count(service, "Arkivdel") == 2
     assert len({one.links["refArkivdel"] for one in journey.all(service, "Mappe")}) == 2
@@ -87,7 +87,7 @@ def test_a_target_to_be_created_whose_answer_was_lost_is_created_once(
 ) -> None:
     for step in (5, 6):
         journey = journey_of(root, account).another(f"run{step}")
-        journey.plan([record(f"{step}", "f", b"1")], targets(Target.CREATE))
+        journey.plan([record(f"{step}", "f", b"1")], targets(CreationMode.CREATE))
         journey.contents[f"{step}"] = b"1"
         service = opened(journey)
         before = journey.count(service, "Arkivdel")
@@ -100,11 +100,11 @@ def test_a_target_that_an_earlier_plan_of_the_same_source_created_is_known_by_it
     root: Path, opened: Opened
 ) -> None:
     journey = journey_of(root)
-    journey.plan(RECORD, targets(Target.CREATE))
+    journey.plan(RECORD, targets(CreationMode.CREATE))
     service = opened(journey)
     journey.once(service)
     second = journey.another("second")
-    second.plan([record("b", "g", b"2")], targets(Target.CREATE))
+    second.plan([record("b", "g", b"2")], targets(CreationMode.CREATE))
     assert second.once(service).numbers.archived == 1
     assert journey.count(service, "Arkivdel") == 1
 

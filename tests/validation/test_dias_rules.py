@@ -16,7 +16,7 @@ from noarkit.forms.dias.read.located import locate
 from noarkit.forms.dias.read.tar_storage import open_tar_storage
 from noarkit.forms.dias.rules.documents import DocumentValidator
 from noarkit.forms.dias.rules.run import RULES, Check, looks_like_dias, validate_dias
-from noarkit.forms.dias.rules.seal import Seal
+from noarkit.forms.dias.rules.seal import SealCheck
 from noarkit.forms.findings import Tally, ValidateResult
 from noarkit.forms.noark5.rules.run import Noark5ValidateOptions
 from noarkit.forms.recognition import detect_form
@@ -244,6 +244,25 @@ def test_who_is_interrupted_does_not_wait_for_the_end_of_a_large_tar(tmp_path: P
         file.truncate(2**40)
     with (
         pytest.raises(KeyboardInterrupt),
-        Seal(locate(place), DocumentValidator(tmp_path / "own", None), Tally(RULES)),
+        SealCheck(locate(place), DocumentValidator(tmp_path / "own", None), Tally(RULES)),
     ):
         raise KeyboardInterrupt
+
+
+def test_a_tar_that_two_entries_name_is_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = good_dias().write(tmp_path / "p")
+    text = (place / f"{UUID}.xml").read_text("utf-8")
+    entry = next(part + "</file>" for part in text.split("</file>") if f"{UUID}.tar" in part)
+    entry = entry[entry.rindex("<file ") :]
+    (place / f"{UUID}.xml").write_text(text.replace(entry, entry + entry.replace(' ID="', ' ID="second-')), "utf-8")
+    hashed: list[str] = []
+    hash_tar = SealCheck._sum
+
+    def hash_and_count(seal: SealCheck, tar: Path, algorithm: str) -> str:
+        hashed.append(algorithm)
+        return hash_tar(seal, tar, algorithm)
+
+    monkeypatch.setattr(SealCheck, "_sum", hash_and_count)
+    report = validate_dias(place)
+    assert hashed == ["sha256"]
+    assert "D508" not in report.codes

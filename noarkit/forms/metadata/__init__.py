@@ -5,5 +5,7 @@ premis  events and agents of PREMIS 3, 2 and DIAS-PREMIS
 eark    METS of an E-ARK package
 dias    METS of a DIAS package
 bag     bag-info.txt
-table   which element each form has a place for
+descriptions  the documents that describe a package, as fields of recipes
+provenance    what a new package tells of its making
+records       alternative record identifiers of METS
 """

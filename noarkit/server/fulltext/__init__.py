@@ -1,7 +1,7 @@
 """The full-text area: searches objects by the words in their metadata and in the text of their documents.
 
-index keeps one entry per object and catches up with the change log before each search; words parses the query text;
-doctypes defines which linked objects belong to a find; search finds; presentation renders the answer. The text of a
+index keeps one entry per object and catches up with the change log before each search; doctypes defines which linked
+objects belong to a find; search parses the query text and finds; presentation renders the answer. The text of a
 document is the one that `set` gave, else the one that documents has read from its file in the background.
 """
 

@@ -1,12 +1,12 @@
 """Transactions: save, link, unlink and delete actions, done in order, all or nothing, with rules checked at the end.
 
-request      parses the body                     plan          rules of each type, computed once
-stage        the objects in memory               save, link    apply the actions to them
-generate     values that the archive adds        checks        rules, before anything is written
-permit       the caller's rights                 final_checks  rules that need the written database, and deletes
-write, log   the database and the change log     trees         whole trees in bounded steps
-expand       turns an object into a richer type  concurrency   concurrent calls on one case file
-run          the order of all steps
+request    parses the body                   plan       rules of each type, computed once
+stage      the objects in memory             save link  apply the actions to them
+generate   values that the archive adds      write log  the database and the change log
+checks     rules before anything is written  final_checks  rules that need the written database
+permit     the caller's permissions          expand     turns a folder or record into a richer type
+trees      whole trees in bounded steps      concurrency  concurrent calls on one case file
+run        the order of all steps
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """An application security service: projects, and each scan that ended with its findings, report and bill of materials.
 
 settings         the settings of a connection, and their defaults
-access           credentials: a key, a client, a person's consent; registration: a client that registers itself
+access           credentials: a key, a client, a person's consent, a client that registers itself
 calls            the REST calls, one method for each
 states           scan states, timestamps and keys
 findings         all findings of a scan, proven complete, however pages are counted

@@ -2,8 +2,10 @@
 
 settings     the settings of a connection, and their defaults
 calls        the REST calls, one method for each; refusals become faults
-listing      lists of records: by page and token, by keyset, in bulk where they are many
+listing      lists of records: by page and token, by keyset, in bulk where they are many; `calls` reads cursors,
+             `services.paging` has the loop over pages
 fields       the fields of a module that are read, and their types
+service      the CRM as a service: its organisation, its streams, the items of each
 streams      records, notes, emails and attachments as items
 letters      emails rebuilt as .eml from the fields of the service
 write_calls  inserts, updates, upserts and deletions in batches, with a result for each record

@@ -46,7 +46,7 @@ T = TypeVar("T")
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _MOST_PAGES = 100
 _BUSY = 429
-_PROXY_DENIES = 407
+_PROXY_AUTH_REQUIRED = 407
 _LOST_STATUS = 503  # the status given to the library if there is no answer; the fault itself is kept in the trace
 # these libraries log addresses at lower levels
 for _name in ("mcp", "httpx2", "httpcore2"):
@@ -233,8 +233,8 @@ class _PacedTransport(httpx2.AsyncBaseTransport):
             with ExitStack() as stack:
                 await anyio.to_thread.run_sync(stack.enter_context, self._context.pace.call(label))
                 answer = await self._inner.handle_async_request(request)
-            if answer.status_code == _PROXY_DENIES:
-                raise httpx2.ProxyError(str(_PROXY_DENIES))
+            if answer.status_code == _PROXY_AUTH_REQUIRED:
+                raise httpx2.ProxyError(str(_PROXY_AUTH_REQUIRED))
         except UnsafeUrl as unsafe:
             return self._lost_answer(request, UnsafeUrl(where=label, why=unsafe.data.get("why")))
         except NoarkitError as fault:

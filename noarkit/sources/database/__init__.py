@@ -3,11 +3,12 @@
 address    URLs without passwords, and where passwords lie      session   a read-only connection with its snapshot
 faults     what drivers say, in our words                       local     SQLite files that others write to
 schema     tables, keys and relations                           values    what columns hold, in plain form
-columns    their types, and how values come about               declared  what only a server's own catalogue says
+columns    their types, and how values come about               catalogue  what only a server's own catalogue says
 rows       tables row by row, and what foreign keys lead to     keys      how rows are told apart
 documents  which columns hold documents                         contents  what a plan keeps of them, and their slices
 streams    documents opened again                               profile   what a scan tells
 roles      what each table is to the others                     proposal  a recipe fitted to all this
+quiet      warnings of drivers that are nobody's business
 source     the database as a source of records                  sqlite_statement  what only `CREATE TABLE` says
 """
 

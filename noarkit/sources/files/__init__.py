@@ -2,12 +2,21 @@
 
 source    a tree or a single file as a source
 policy    what is taken, and the notes on what is taken
-walk      the tree, folder by folder            judge    whether a file is taken, without opening it
+walk      the tree, folder by folder            file_filter  whether a file is taken, without opening it
 folders   opening without following links       streams  the bytes of a content, watched for change
 names     bytes of names, keys, readable texts  records  what recipes see
-inside    looks into files: detect (media types), puids (PRONOM), mail, mailbox
+levels    at which level of folders case files lie
 default   the recipe of a source of plain files
-beside    registers in use: registers (rows by file), tables (CSV, JSON), sheets (xlsx); tally counts names
+
+inspector    looks into files, with the help of these:
+detect       media types                        puids    PRONOM identifiers
+conditions   passwords, ends that are missing   outlook  Outlook messages (.msg)
+mail         mails as fields and attachments    mime     the parts of a mail, by their bytes
+mailbox      the mails of an mbox               owners   whose mails they are
+
+register_lookup  registers in use; registers: their rows by file
+tables       CSV and JSON lines                 sheets   .xlsx
+tally        counts names
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from noarkit.cli.exit_codes import ingest_exit_code, verify_exit_code
 from noarkit.errors import NoarkitError
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.cut import Limits
-from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped, Target
+from noarkit.graph.entity import Content, CreationMode, Entity, MappedRecord, SetAside, Skipped
 from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.engines.assembly import ArchiveTarget, LoadOptions, ingest_run, reopen_items
 from noarkit.loading.engines.worker_factory import connect_archive
@@ -112,7 +112,7 @@ class _Mapper:
     fonds: str
 
     def targets(self) -> tuple[Entity, ...]:
-        either = Target.FIND_OR_CREATE
+        either = CreationMode.FIND_OR_CREATE
         creator = {"arkivskaperIdent": "1", "arkivskaperNavn": "Creator"}
         return (
             Entity("arkiv", "Arkiv", {"tittel": self.fonds}, target=either),

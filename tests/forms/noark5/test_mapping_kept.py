@@ -8,7 +8,7 @@ import pytest
 from lxml import etree
 
 from noarkit.forms.noark5.moments import Moments
-from noarkit.forms.noark5.read.fields import read_plan_of
+from noarkit.forms.noark5.read.fields import rows_of
 from noarkit.forms.noark5.spec import XSI_NAMESPACE
 from noarkit.forms.noark5.write.content import Codes, Content, EntityData
 from noarkit.forms.noark5.write.journals import JournalHead, Journals
@@ -128,7 +128,7 @@ def test_an_object_with_little_is_filled_by_the_rules_and_each_is_counted(name: 
 
 @pytest.mark.parametrize("name", TYPES)
 def test_every_element_that_is_written_from_a_field_is_read_into_it_again(name: str) -> None:
-    how = read_plan_of(name)
+    type_rows = rows_of(name)
     assert [one for one in TABLE.types[name].fields.values() if one.path]
     for one in TABLE.types[name].fields.values():
         field = MODEL.types[name].fields[one.name]
@@ -136,10 +136,10 @@ def test_every_element_that_is_written_from_a_field_is_read_into_it_again(name: 
             continue
         first, *rest = one.path.split("/")
         if field.save == "sm" or rest or one.rule in ("business", "file"):
-            assert first in how.structural, one
+            assert first in type_rows.structural, one
         else:
-            assert how.rows[first].field == one.name, one
-            assert (how.rows[first].code_list or None) == field.code_list, one
+            assert type_rows.rows[first].field == one.name, one
+            assert (type_rows.rows[first].code_list or None) == field.code_list, one
 
 
 @pytest.mark.parametrize("document", ["loependeJournal", "offentligJournal"])

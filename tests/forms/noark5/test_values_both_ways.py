@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from noarkit.forms.noark5.moments import Moments
 from noarkit.forms.noark5.read import values
+from noarkit.forms.noark5.read.readers import ReaderCompiler
 from noarkit.model.mapping import mapping
 
 ZONES = ("Europe/Oslo", "UTC", "America/St_Johns", "Asia/Kolkata")
@@ -54,3 +55,13 @@ def test_words_of_the_catalogue_are_read_as_the_code_they_stand_for(synonym: obj
     assert codes.code(told.code_list, told.text) == told.code
     assert codes.code(told.code_list, told.name) == told.code
     assert not codes.new
+
+
+def test_a_blank_element_never_has_the_value_of_another_that_began_blank() -> None:
+    readers = ReaderCompiler(ZoneInfo("Europe/Oslo"), values.Codes()).readers_for("Saksmappe").readers
+    field, read = readers["saksdato"]
+    assert field == "saksdato"
+    first = read([" ", "2020-01-02"])
+    assert first is not None
+    assert read([" "]) is None
+    assert read(["2020-01-02"]) == first == read(["2020-01-02"])

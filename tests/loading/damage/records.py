@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from noarkit.graph.entity import Content, Entity, FieldValue, MappedRecord, Target
+from noarkit.graph.entity import Content, CreationMode, Entity, FieldValue, MappedRecord
 
 SYSTEM = "library"
 SERIES, OTHER_SERIES = "arkivdel:a", "arkivdel:b"
@@ -30,7 +30,7 @@ def _link(key: str, kind: str, parent: str, link: str, **fields: FieldValue) -> 
 
 def targets() -> tuple[Entity, ...]:
     """A fonds with its creator, two series and a classification of two classes."""
-    either = Target.FIND_OR_CREATE
+    either = CreationMode.FIND_OR_CREATE
     system = ("refPrimaerKlassifikasjonssystem", "system:a")
     return (
         Entity("arkiv:a", "Arkiv", {"tittel": "Fonds", "beskrivelse": "All of it"}, target=either),

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from noarkit.errors import PlanFault
-from noarkit.graph.entity import MappedRecord, Note, Skipped, Target
+from noarkit.graph.entity import CreationMode, MappedRecord, Note, Skipped
 from noarkit.recipes import compile_recipe, read_recipe
 from tests.sources.recipe.recipes import HEAD, fields_of, holding, mapped, outcome, problems, record, set_aside
 
@@ -140,7 +140,7 @@ def test_targets_come_parents_first_and_are_found_by_their_natural_keys() -> Non
 def test_an_arkivdel_that_stands_in_the_archive_needs_no_arkiv() -> None:
     recipe = HEAD + '[target.arkivdel]\nmode = "find"\nfields = { uuid = "6f5c", tittel = "X" }\n'
     (only,) = compile_recipe(read_recipe(recipe, "r")).targets()
-    assert (only.key, only.parent, only.target) == ("arkivdel:X", None, Target.FIND)
+    assert (only.key, only.parent, only.target) == ("arkivdel:X", None, CreationMode.FIND)
     assert only.fields == {"uuid": "6f5c", "tittel": "X"}
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noarkit.errors import PlanFault
-from noarkit.graph.entity import Target
+from noarkit.graph.entity import CreationMode
 from noarkit.recipes import read_recipe, render
 from noarkit.recipes.lines import Path, lines_of, nearest_line
 
@@ -141,7 +141,7 @@ def test_a_recipe_is_read_into_its_shape() -> None:
     assert recipe.kinds == ("files", "crm")
     assert (recipe.target.model, recipe.target.zone, recipe.target.close) == (3, "UTC", False)
     assert recipe.target.arkiv is not None
-    assert recipe.target.arkiv.mode is Target.FIND
+    assert recipe.target.arkiv.mode is CreationMode.FIND
     assert (recipe.personal_data.identity_numbers, recipe.personal_data.screening) == ("screen", "UO")
     assert recipe.codes == {"t": {"a": "b"}}
     (rule,) = recipe.maps

@@ -1,1 +1,6 @@
-"""Validates bags: every rule of RFC 8493, its sections named, and nothing is ever changed."""
+"""Validates bags: every rule of RFC 8493, its sections named, and nothing is ever changed.
+
+run       structure, manifests, completeness, checksums
+metadata  bag-info.txt, and the addresses in fetch.txt
+second    a second opinion: bagit-python in a child process
+"""

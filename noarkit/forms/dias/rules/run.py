@@ -29,7 +29,7 @@ from noarkit.forms.dias.read.package import open_dias
 from noarkit.forms.dias.read.tar_storage import open_tar_storage
 from noarkit.forms.dias.rules.documents import CopiedDocument, DocumentValidator, hash_of_bytes, line_of, reason_data
 from noarkit.forms.dias.rules.metadata import judge_description, judge_premis, judge_strength, read_mets
-from noarkit.forms.dias.rules.seal import Seal
+from noarkit.forms.dias.rules.seal import SealCheck
 from noarkit.forms.dias.rules.structure import judge_names, judge_places, judge_type
 from noarkit.forms.findings import Hit, Outcome, Rule, Tally, ValidateResult, place_data, rules_of
 from noarkit.forms.noark5.read.nested_extract import find_extract_root
@@ -123,7 +123,7 @@ class Check:
 
     def run(self, options: Noark5ValidateOptions) -> MetsHeader | None:
         """Every rule but those for the content; the header of dias-mets.xml where it can be read."""
-        with Seal(self._located, self._validator, self._tally) as seal:
+        with SealCheck(self._located, self._validator, self._tally) as seal:
             self._inventory.add_present(self._storage.files())
             judge_places(self._located, self._storage, self._inventory, self._tally)
             mets = self._copy(spec.METS)
@@ -139,7 +139,7 @@ class Check:
                     self._tally.add("D303", name)
             self._documents(spec.uuid_in(header.object_id) if header else "", has_header=header is not None)
             self._fixity(options)
-            seal.judge(header, mets)
+            seal.compare(header, mets)
         return header
 
     def _copy(self, name: str) -> CopiedDocument | None:

@@ -17,7 +17,7 @@ from noarkit.forms.noark5.read.business import BusinessFields
 from noarkit.forms.noark5.read.carrying import Carrier
 from noarkit.forms.noark5.read.fields import Row, unknown_text
 from noarkit.forms.noark5.read.own_dates import fill_dates, fill_years
-from noarkit.forms.noark5.read.readers import CompiledPlan, Readers
+from noarkit.forms.noark5.read.readers import ReaderCompiler, TypeReaders
 from noarkit.forms.noark5.read.structure import Unit, unit_key
 from noarkit.forms.noark5.read.targets import Targets
 from noarkit.forms.noark5.read.unit_notes import UnitLocation, UnitNotes
@@ -85,7 +85,7 @@ class EntityBuilder:
     seen_ids: SeenIds
     codes: values.Codes
     business: BusinessFields
-    readers: Readers
+    readers: ReaderCompiler
     take_incomplete: bool = False
     carrier: Carrier | None = None
     targets: Targets | None = None
@@ -246,8 +246,8 @@ class EntityBuilder:
         return fields
 
     def _fields(self, kind: str, node: Node, where: UnitLocation, notes: UnitNotes) -> dict[str, FieldValue]:
-        plan = self.readers.plan_for(kind)
-        readers = plan.readers
+        type_readers = self.readers.readers_for(kind)
+        readers = type_readers.readers
         fields: dict[str, FieldValue] = {}
         name = ""
         try:
@@ -257,30 +257,30 @@ class EntityBuilder:
                     value = reader[1](raw_values)
                     if value is not None:
                         fields[reader[0]] = value
-                    if len(raw_values) > 1 and name in plan.single:
+                    if len(raw_values) > 1 and name in type_readers.single:
                         notes.lose(where, name, raw_values[1:])
-                    code_list = plan.codes.get(reader[0])
+                    code_list = type_readers.codes.get(reader[0])
                     if (
                         code_list is not None
                         and isinstance(value, str)
                         and not self.codes.matches_text(code_list, value, raw_values[0])
                     ):
                         notes.lose(where, name, raw_values[:1])
-                elif name not in plan.structural:
+                elif name not in type_readers.structural:
                     notes.lose(where, name, raw_values)
         except values.Unreadable as fault:
             raise Untakable("F206", why="unreadable-value", field=name, kind=str(fault)) from None
-        for name, filling in plan.absent.items():
+        for name, filling in type_readers.absent.items():
             if name not in fields:
-                fields[name] = self._filling(plan, name, filling)
+                fields[name] = self._filling(type_readers, name, filling)
                 if not name.endswith("BrukerIdent"):
                     notes.filled_fields.append(f"{kind}.{name}")
         return fields
 
-    def _filling(self, plan: CompiledPlan, name: str, filling: str) -> str:
+    def _filling(self, type_readers: TypeReaders, name: str, filling: str) -> str:
         if filling.startswith("="):
             return filling[1:]
-        return self.codes.code(plan.codes[name], filling) if name in plan.codes else filling
+        return self.codes.code(type_readers.codes[name], filling) if name in type_readers.codes else filling
 
     def _children(self, kind: str, name: str, unit: Unit, where: str, notes: UnitNotes) -> list[Entity]:
         """Things that hang on a unit, by the name of their element; `where` is the sign of their keys and the link

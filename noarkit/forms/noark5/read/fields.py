@@ -32,16 +32,16 @@ _OTHER_SPELLINGS: Mapping[str, str] = {"presedensStatus": "presedensstatus"}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One element and its field. `empty` is the text that means nothing, where the writer had to say something."""
+    """One element and its field. `placeholder` is a text without meaning, for elements that must be there."""
 
     field: str
     kind: str
     code_list: str = ""
-    empty: str = ""
+    placeholder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPlan:
+class TypeRows:
     """How elements of one type are read; `absent` are values for what the archive must have and an extract may lack."""
 
     rows: Mapping[str, Row]
@@ -57,7 +57,7 @@ def unknown_text() -> str:
 
 
 @cache
-def read_plan_of(type_name: str) -> ReadPlan:
+def rows_of(type_name: str) -> TypeRows:
     """How a type is read, made once from the mapping."""
     type_map, fields = mapping().types[type_name], metamodel().types[type_name].fields
     rows: dict[str, Row] = {}
@@ -73,7 +73,7 @@ def read_plan_of(type_name: str) -> ReadPlan:
         rows.update({name: row for name in (first, field_map.older, _OTHER_SPELLINGS.get(first)) if name})
     structural.update(fill.path.split("/")[0] for fill in type_map.fills)
     lists = {name: field.code_list for name, field in fields.items() if field.code_list}
-    return ReadPlan(
+    return TypeRows(
         MappingProxyType(rows),
         frozenset(structural),
         MappingProxyType(_absent_texts(type_map, fields)),
@@ -82,10 +82,10 @@ def read_plan_of(type_name: str) -> ReadPlan:
 
 
 def _row(field_map: FieldMap, field: Field) -> Row:
-    empty = ""
+    placeholder = ""
     if field.need == "may" and not field.has_default:
-        empty = unknown_text() if field_map.fallback == "unknown" else ""
-    return Row(field_map.name, _READ_KINDS[field_map.rule or "text"], field.code_list or "", empty)
+        placeholder = unknown_text() if field_map.fallback == "unknown" else ""
+    return Row(field_map.name, _READ_KINDS[field_map.rule or "text"], field.code_list or "", placeholder)
 
 
 def _elements_of_links(type_map: TypeMap) -> set[str]:

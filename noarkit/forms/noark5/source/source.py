@@ -19,7 +19,7 @@ from noarkit.forms.noark5.read.business import BusinessFields
 from noarkit.forms.noark5.read.carrying import Carrier
 from noarkit.forms.noark5.read.declarations import declared_groups, read_context
 from noarkit.forms.noark5.read.entities import EntityBuilder, Untakable
-from noarkit.forms.noark5.read.readers import Readers
+from noarkit.forms.noark5.read.readers import ReaderCompiler
 from noarkit.forms.noark5.read.spine import Spine
 from noarkit.forms.noark5.read.structure import Unit, units
 from noarkit.forms.noark5.read.targets import TargetsInFile
@@ -116,7 +116,7 @@ class ExtractSource:
             raise SourceGone(where=str(self.place), why="ENOENT")
         self.business = BusinessFields(declared_groups(self.root / vsm.SCHEMA_FILE, vsm.NAMESPACE))
         with closing(SeenInDatabase()) as seen_ids, closing(TargetsInFile(structure)) as targets:
-            readers = Readers(ZoneInfo(self._zone), self.codes)
+            readers = ReaderCompiler(ZoneInfo(self._zone), self.codes)
             maker = EntityBuilder(
                 self._files,
                 seen_ids,

@@ -86,7 +86,7 @@ def validate_siard(
 def _validate_siarddk(path: Path, place: Place, began: float, now_s: Callable[[], float]) -> ValidateResult:
     """The Danish variant has its own rules."""
     tally = Tally(siarddk.RULES)
-    tables, rows = siarddk.judge(path.absolute(), place, tally)
+    tables, rows = siarddk.validate_delivery(path.absolute(), place, tally)
     summary = {"tables": (str(tables),), "rows": (str(rows),)}
     rules = tuple(siarddk.RULES.values())
     return ValidateResult(str(path), "siard", "DK", summary, rules, tally.outcomes({}), (), now_s() - began)

@@ -1,20 +1,30 @@
-"""The shape of a recipe once it is read: frozen values, each knowing the line it stands on.
+"""The parsed recipe as frozen data classes; most have the line they came from.
 
-Noark type and field names stand here as they were written; whether they exist is for `check` to say.
+Noark type and field names are kept as they were written; `check` says whether they exist. In all rules:
+
+    each  a list: one is made for each of its items, which expressions then see as `item`
+    when  a condition: nothing is made where it is false
+    by    of a sign-off: the keys of the Journalposter that answer the record
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-from noarkit.graph.entity import Target
+from noarkit.graph.entity import CreationMode
 from noarkit.recipes.values import Formats
+
+LeafPolicy = Literal["fault", "child"]
+"""What becomes of a record in a class that has classes below it: it is set aside, or goes to a child of that class."""
+IdentityNumberPolicy = Literal["report", "set-aside", "screen"]
 
 
 @dataclass(frozen=True, slots=True)
 class RecipeProblem:
-    """A fault of a recipe: `key` is the stable word of its sentence, `data` fills it. Warnings do not stop a plan."""
+    """A problem found in a recipe. `key` finds its message in `words/`; `data` fills the placeholders. A warning
+    does not stop a plan."""
 
     line: int
     key: str
@@ -25,14 +35,14 @@ class RecipeProblem:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A constant, or an expression where it is a text that begins with "= "."""
+    """A constant, or an expression: a string that starts with `= `."""
 
     raw: object
     line: int
 
     @property
     def expression(self) -> str | None:
-        """What stands after "= ", None for a constant."""
+        """The expression without its `= `; None for a constant."""
         return self.raw[2:] if isinstance(self.raw, str) and self.raw.startswith("= ") else None
 
 
@@ -41,7 +51,7 @@ Fields = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class ClassRule:
-    """Which class something belongs to. `system` is the name of a classification; None is the primary one."""
+    """The class of a folder or record. `system` names a classification; None means the primary one."""
 
     line: int
     ident: Value
@@ -53,7 +63,7 @@ class ClassRule:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredClass:
-    """A class that the recipe lists, so that it stands there whether or not a record uses it."""
+    """A class listed in the recipe; created even if no record uses it."""
 
     line: int
     ident: str
@@ -63,7 +73,7 @@ class DeclaredClass:
 
 @dataclass(frozen=True, slots=True)
 class PartRule:
-    """Something that hangs under a folder, record or document: a party, note … `section` is its name in the recipe."""
+    """A child of a folder, record or document, such as a party or note. `section` is its name in the recipe."""
 
     section: str
     line: int
@@ -88,7 +98,7 @@ class CrossReference:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What folders, records and documents can have besides fields."""
+    """Classification, parts, references and business metadata."""
 
     in_class: ClassRule | None = None
     secondary_classes: tuple[ClassRule, ...] = ()
@@ -111,7 +121,7 @@ class VersionRule:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRule:
-    """Documents of a record; `versions` None: one, of the item itself."""
+    """The documents of a record. `versions` is None for one version, whose content is the item itself."""
 
     line: int
     each: Value | None = None
@@ -123,7 +133,7 @@ class DocumentRule:
 
 @dataclass(frozen=True, slots=True)
 class FolderRule:
-    """A folder made when the first record needs it."""
+    """A parent folder, created when the first record needs it."""
 
     line: int
     key: Value | None = None
@@ -136,7 +146,7 @@ class FolderRule:
 
 @dataclass(frozen=True, slots=True)
 class MapRule:
-    """What source records of some kinds become. `parents` and `documents` None: as the archive model has it."""
+    """What source records of some kinds become. `parents` and `documents` are None for those of the archive model."""
 
     line: int
     kinds: tuple[str, ...] = ()
@@ -153,7 +163,7 @@ class MapRule:
 
 @dataclass(frozen=True, slots=True)
 class SkipRule:
-    """Source records that are left out, and why."""
+    """Source records that are left out, with the reason."""
 
     line: int
     kinds: tuple[str, ...]
@@ -163,12 +173,12 @@ class SkipRule:
 
 @dataclass(frozen=True, slots=True)
 class TargetRule:
-    """An arkivskaper, arkiv or arkivdel: found or made."""
+    """An arkivskaper, arkiv or arkivdel that is found or created."""
 
     line: int
     type: str
     name: str = ""
-    mode: Target = Target.FIND_OR_CREATE
+    mode: CreationMode = CreationMode.FIND_OR_CREATE
     fields: Fields = field(default_factory=dict)
 
 
@@ -178,22 +188,26 @@ class Classification:
 
     line: int
     name: str
-    mode: Target = Target.FIND_OR_CREATE
+    mode: CreationMode = CreationMode.FIND_OR_CREATE
     primary: bool = True
     fields: Fields = field(default_factory=dict)
     arkivdeler: tuple[str, ...] = ()
     separator: str = "."
-    leaf: str = "fault"
+    leaf: LeafPolicy = "fault"
     leaf_ident: str = "0"
     leaf_title: str = "Generelt"
     default_class: DeclaredClass | None = None
     classes: tuple[DeclaredClass, ...] = ()
-    class_mode: Target = Target.FIND_OR_CREATE
+    class_mode: CreationMode = CreationMode.FIND_OR_CREATE
 
 
 @dataclass(frozen=True, slots=True)
-class TargetPlace:
-    """Where in the archive things go."""
+class TargetSection:
+    """The section `target`: where in the archive records go, and what is created for them.
+
+    `model` is the archive model: 1 records, 2 Mappe, 3 Saksmappe and Journalpost, 4 meetings. `follow` says, by
+    type, which fields of a case file that is in the archive already are updated from its source.
+    """
 
     external_system: str = ""
     model: int = 1
@@ -209,20 +223,20 @@ class TargetPlace:
 
 @dataclass(frozen=True, slots=True)
 class PersonalData:
-    """What is done where an identity number is found: report, set-aside, or screen with a skjerming code."""
+    """What is done with a record that holds an identity number. `screening` is the code of `screen`."""
 
-    identity_numbers: str = "report"
+    identity_numbers: IdentityNumberPolicy = "report"
     screening: str | None = None
     line: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A whole recipe. `problems` are those that reading met; `data` is the TOML as plain values, `text` as it stood."""
+    """A recipe. `problems` were found by reading it; `data` is the TOML as plain values, `text` as it was written."""
 
     name: str
     kinds: tuple[str, ...] = ()
-    target: TargetPlace = field(default_factory=TargetPlace)
+    target: TargetSection = field(default_factory=TargetSection)
     personal_data: PersonalData = field(default_factory=PersonalData)
     skips: tuple[SkipRule, ...] = ()
     codes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
