@@ -82,6 +82,14 @@ def sha256_of(path: Path) -> str:
     return hash_of(path, "sha256")
 
 
+def hash_of_stream(source: Readable, algorithm: str) -> str:
+    """The hash of what is left of a stream, read once, by any algorithm that hashlib knows."""
+    hasher = hashlib.new(algorithm, usedforsecurity=False)
+    while block := source.read(BLOCK_BYTES):
+        hasher.update(block)
+    return hasher.hexdigest()
+
+
 def sha256_of_stream(source: Readable) -> str:
     """The sha256 of what is left of a stream, read once."""
     hasher = hashlib.sha256()

@@ -13,7 +13,7 @@ from noarkit.forms.container.storage import FolderStorage, Storage
 from noarkit.forms.findings import ValidateResult
 from noarkit.forms.form_markers import FormEvidence, root_of
 from noarkit.forms.package_form import DetectedForm, PackageForm, Product, SourcePlace, ValidateOptions
-from noarkit.records import Source, SourceIdentity, limits_of
+from noarkit.records import DESPITE_DAMAGE, Source, SourceIdentity, limits_of
 from noarkit.safe.unpack import UnpackLimits
 
 _MARK = "dias-mets.xml"
@@ -58,7 +58,8 @@ def _find_source(place: SourcePlace) -> Source | None:
 def _reopen(identity: SourceIdentity) -> Source:
     from noarkit.forms.dias.source import DiasSource
 
-    source = DiasSource(Path(identity.where), limits_of(identity))
+    despite = identity.settings.get(DESPITE_DAMAGE) is True
+    source = DiasSource(Path(identity.where), limits_of(identity), despite=despite)
     if not os.path.lexists(identity.where):
         raise SourceGone(where=identity.where, why="ENOENT")
     return source

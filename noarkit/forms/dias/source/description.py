@@ -15,11 +15,12 @@ from noarkit.forms.container.plain_files import PlainFile, PlainRecords, path_fi
 from noarkit.forms.container.statements import read_statements
 from noarkit.forms.dias import spec
 from noarkit.forms.dias.read.info import INFO_NAMESPACE
-from noarkit.forms.dias.read.mets import MetsAgent, MetsHeader
+from noarkit.forms.dias.read.mets import MetsAgent, MetsFile, MetsHeader
 from noarkit.forms.dias.read.package import DiasPackage, read_description
 from noarkit.forms.metadata.descriptions import ArchiveDescription, DocumentSummary, period_of, summarise_document
 from noarkit.graph.entity import Content, SetAside
 from noarkit.records import SourceItem, SourceRecord
+from noarkit.safe.digest import hash_of_stream
 from noarkit.sources.files.names import key_of
 
 DESCRIPTION = "description"
@@ -32,6 +33,39 @@ _SOFTWARE = "SOFTWARE"
 def described_key(name: str) -> str:
     """The key of a file that is no content; no file of the content has one that begins so."""
     return f"/{key_of(name.encode('utf-8', 'surrogateescape'))}"
+
+
+def contradicted_documents(package: DiasPackage) -> Iterator[str]:
+    """Documents of metadata whose bytes are not those that the package states: dias-mets.xml by the submission
+    description, every other one by dias-mets.xml."""
+    stated = [(spec.METS, entry.checksum_type, entry.checksum) for entry in _sealing_entries(package)]
+    stated += [
+        (entry.name, entry.checksum_type, entry.checksum)
+        for entry in package.entries()
+        if not entry.name.startswith(f"{spec.CONTENT}/")
+    ]
+    for name, checksum_type, checksum in stated:
+        algorithm = spec.CHECKSUM_TYPES.get(checksum_type.upper())
+        if algorithm is None or not checksum or package.size_of(name) is None:
+            continue
+        try:
+            with package.storage.open(name) as source:
+                is_intact = hash_of_stream(source, algorithm) == checksum.lower()
+        except (OSError, PackageFault, HostileInput):
+            continue  # set aside when its record is made
+        if not is_intact:
+            yield name
+
+
+def _sealing_entries(package: DiasPackage) -> list[MetsFile]:
+    """What the submission description states of dias-mets.xml; nothing where it cannot be read."""
+    if package.located.description is None:
+        return []
+    try:
+        _, files = read_description(package.located.description)
+    except (PackageFault, HostileInput, OSError):
+        return []
+    return [file for file in files if any(path.rpartition("/")[2] == spec.METS for path in spec.paths_of(file.href))]
 
 
 def description_item(package: DiasPackage, records: PlainRecords, file: PlainFile) -> SourceItem:

@@ -32,6 +32,7 @@ from noarkit.forms.dias.read.package import DiasPackage, open_dias
 from noarkit.forms.dias.source.description import (
     BESIDE,
     archive_description,
+    contradicted_documents,
     described_key,
     description_item,
     sealing_item,
@@ -40,7 +41,15 @@ from noarkit.forms.metadata.descriptions import with_descriptions
 from noarkit.forms.noark5.source import ExtractSource
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.recipes.proposal import observe, propose
-from noarkit.records import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord, encoding_setting
+from noarkit.records import (
+    DESPITE_DAMAGE,
+    ContentStream,
+    Source,
+    SourceIdentity,
+    SourceItem,
+    SourceRecord,
+    encoding_setting,
+)
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of
@@ -79,8 +88,9 @@ def find_dias(where: str, limits: UnpackLimits = LIMITS) -> Source | None:
 class DiasSource:
     """The files of a package's content; `place` is its tar or its folder."""
 
-    def __init__(self, place: Path, limits: UnpackLimits = LIMITS) -> None:
+    def __init__(self, place: Path, limits: UnpackLimits = LIMITS, *, despite: bool = False) -> None:
         self._limits = limits
+        self._despite = despite
         self.place = place.absolute()
         self._located = MemberReader(self.place)
         weakref.finalize(self, self._located.close)
@@ -88,13 +98,21 @@ class DiasSource:
     @property
     def identity(self) -> SourceIdentity:
         """Kind `dias`, and where it lies."""
-        return SourceIdentity(KIND, str(self.place), encoding_setting(self._limits))
+        damaged = {DESPITE_DAMAGE: True} if self._despite else {}
+        return SourceIdentity(KIND, str(self.place), {**damaged, **encoding_setting(self._limits)})
+
+    def despite_damage(self) -> DiasSource:
+        """The same package, with metadata taken as it is where a checksum contradicts it."""
+        return DiasSource(self.place, self._limits, despite=True)
 
     def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every file of the content, by name. Raises `SourceGone`, and `PackageFault` for what cannot be read."""
         if not self.place.exists():
             raise SourceGone(where=str(self.place), why="ENOENT")
         with open_dias(self.place, limits=self._limits, complete=False) as package:
+            if not self._despite:
+                for name in contradicted_documents(package):
+                    raise PackageFault(where=f"{self.place}: {name}", why="damaged-source")
             records = _records_of(package, self.place)
             yield from _descriptions(package, records)
             for count, entry in enumerate(package.entries(), start=1):

@@ -14,9 +14,11 @@ from noarkit.forms.eark.read.mets import Heading
 from noarkit.forms.eark.read.package import EarkPackage
 from noarkit.forms.eark.source.agents import agent_fields, identifiers_of
 from noarkit.forms.eark.source.records import Frame
+from noarkit.forms.eark.spec import HASHES
 from noarkit.forms.metadata.descriptions import DocumentSummary, summarise_document
 from noarkit.graph.entity import Content
 from noarkit.records import SourceRecord
+from noarkit.safe.digest import hash_of_stream
 
 DESCRIPTION = "description"
 _DOCUMENT_ID = "metsHdr/metsDocumentID"
@@ -29,6 +31,22 @@ def descriptions(package: EarkPackage) -> Iterator[Entry]:
     for name in sorted(package.documents):
         yield package.find(name) or unlisted_entry(name)
     yield from package.metadata()
+
+
+def contradicted_documents(package: EarkPackage) -> Iterator[str]:
+    """Documents of metadata whose bytes are not those that a METS states. What they say of the records is not believed
+    unseen: a flipped bit in a date or a name would land as if the package had said so."""
+    for entry in descriptions(package):
+        algorithm = HASHES.get(entry.checksum_type, "") if entry.checksum and not entry.why else ""
+        if not algorithm:
+            continue
+        try:
+            with package.open(entry.name) as source:
+                is_intact = hash_of_stream(source, algorithm) == entry.checksum.lower()
+        except (OSError, PackageFault, HostileInput):
+            continue  # set aside when its record is made
+        if not is_intact:
+            yield entry.name
 
 
 def unlisted_entry(name: str) -> Entry:

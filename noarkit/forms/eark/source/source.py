@@ -31,7 +31,13 @@ from noarkit.forms.eark import spec
 from noarkit.forms.eark.read.erms import Unit, is_erms, read_erms
 from noarkit.forms.eark.read.inventory import Entry, representation_folder
 from noarkit.forms.eark.read.package import EarkPackage, Part, is_eark, open_eark
-from noarkit.forms.eark.source.description import DESCRIPTION, description_record, descriptions, unlisted_entry
+from noarkit.forms.eark.source.description import (
+    DESCRIPTION,
+    contradicted_documents,
+    description_record,
+    descriptions,
+    unlisted_entry,
+)
 from noarkit.forms.eark.source.records import (
     APPENDIX_MISSING,
     UNLISTED,
@@ -167,7 +173,7 @@ class EarkSource:
         return self
 
     def despite_damage(self) -> EarkSource:
-        """The same package, with a SIARD archive in it taken as it is."""
+        """The same package, with its metadata and a SIARD archive in it taken as they are."""
         self._despite = True
         if self._tables is not None:
             self._tables.despite_damage()
@@ -239,6 +245,9 @@ class EarkSource:
 
     def _records(self) -> Iterator[SourceItem]:
         with self._open_package() as package, closing(Titles()) as titles, closing(SeenInDatabase()) as seen_names:
+            if not self._despite:
+                for name in contradicted_documents(package):
+                    raise PackageFault(where=f"{self.path}: {name}", why="damaged-source")
             titles.read(package)
             common_fields = package_fields(package.root, titles.of(""))
             outside = {
