@@ -77,7 +77,7 @@ def test_options_take_the_names_that_they_always_took_in_that_order() -> None:
     packages = ("eark-sip", "eark-aip", "eark-dip", "dias-sip", "dias-aip", "bagit")
     assert known_forms().product_names() == (*packages, "noark5", "siard", "sqlite")
     assert known_forms().product_names("extract", "package") == ("noark5", *packages)
-    assert known_forms().source_kinds == ("files", "noark5", "eark", "dias", "bagit", "siard")
+    assert known_forms().source_kinds == ("files", "noark5", "eark", "dias", "bagit", "siard", "addml")
 
 
 def test_what_no_form_makes_is_refused_with_what_there_is() -> None:

@@ -42,10 +42,10 @@ _TYPES = (
 )
 
 
-def land(source: Path, place: Path, shallow_root: Path | None = None) -> Landed:
+def land(source: Path, place: Path, shallow_root: Path | None = None, *, despite_damage: bool = False) -> Landed:
     """Plans, loads and verifies byte for byte."""
     run, archive = place / "run", f"embedded:{place / 'archive'}"
-    planned = noarkit.plan(source, run, shallow_root=shallow_root)
+    planned = noarkit.plan(source, run, shallow_root=shallow_root, despite_damage=despite_damage)
     loaded = noarkit.ingest(run, archive=archive, workers=0)
     proof = noarkit.verify(run, depth="bytes")
     with noarkit.Archive(archive) as asked:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+import noarkit
+from noarkit.errors import PackageFault
 from noarkit.forms.bagit.write import files_below, make_bag
 from samples.packages.dias import UUID, good_dias
 from tests.sources.landed import Landed, land, sha256
@@ -41,7 +43,9 @@ def test_a_dias_package_lands_with_what_it_says_of_itself(tmp_path: Path, shape:
         source = draft.unpack(tmp_path / "unpacked")
     else:
         files[f"{UUID}.xml"] = (pair / f"{UUID}.xml").read_bytes()
-    found = land(source, tmp_path)
+    with pytest.raises(PackageFault, match=r"log\.xml"):
+        noarkit.plan(source, tmp_path / "refused")
+    found = land(source, tmp_path, despite_damage=True)
     carried = {sha256(content) for name, content in files.items() if not name.endswith(".xsd")}
     changed = sha256(LOG)
     assert found.sums() == carried - {changed}, "log.xml is not what METS lists, and is set aside"
