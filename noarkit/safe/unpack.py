@@ -23,7 +23,7 @@ import zipfile
 import zlib
 from collections import deque
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, NoReturn, Protocol
@@ -336,7 +336,8 @@ def _tar_members(
 ) -> Iterator[tuple[Member, Content]]:
     with (
         _unpacked(path, form) as stream,
-        tarfile.TarFile(fileobj=_StrictReader(stream), mode="r") as archive,
+        closing(_StrictReader(stream)) as reader,
+        tarfile.TarFile(fileobj=reader, mode="r") as archive,
         Names(twins=twins) as names,
     ):
         number = 0
@@ -362,6 +363,9 @@ def _tar_members(
             meter.announce(info.size)
             member = Member(parts, info.size, float(info.mtime), info.offset_data)
             yield member, Content(source, member)
+        # The library takes a header that is broken or cut short for the end, and says nothing of what lies behind it.
+        if reader.last_block.strip(b"\0"):
+            raise tarfile.ReadError("a header in the middle is broken")
 
 
 class _Seekable(Readable, Protocol):
@@ -375,13 +379,15 @@ class _StrictReader:
 
     def __init__(self, source: _Seekable) -> None:
         self._source = source
+        self.last_block = b""
 
     def read(self, size: int = -1, /) -> bytes:
-        """The next bytes."""
+        """The next bytes; `last_block` is what was read last, a header where the library looks for one."""
         # tarfile reads a pax or long-name header whole, as large as it says it is.
         if size < 0 or size > _MAX_HEADER_BYTES:
             raise TooLarge(where="", why="header", limit=_MAX_HEADER_BYTES)
-        return self._source.read(size)
+        self.last_block = self._source.read(size)
+        return self.last_block
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
         """Goes to a place."""

@@ -334,3 +334,42 @@ def test_a_disk_that_breaks_is_no_fault_of_the_archive_file() -> None:
         Content(Failing(OSError(errno.EIO, "broken")), member).read()
     with pytest.raises(PackageFault, match="cut-short"):
         Content(Failing(None), member).read()
+
+
+def _three_files(path: Path) -> list[int]:
+    """A tar of three files; returns where its headers begin."""
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as packed:
+        for name in ("a.txt", "b.txt", "c.txt"):
+            info = tarfile.TarInfo(name)
+            info.size = 700
+            packed.addfile(info, io.BytesIO(b"x" * 700))
+    with tarfile.open(path) as packed:
+        return [info.offset for info in packed]
+
+
+@pytest.mark.parametrize("byte", [0, 50, 124, 130, 150, 156, 300, 511])
+def test_a_tar_with_a_broken_header_in_its_middle_never_ends_there_in_silence(byte: int, tmp_path: Path) -> None:
+    path = tmp_path / "three.tar"
+    for header in _three_files(path)[1:]:
+        _three_files(path)
+        content = bytearray(path.read_bytes())
+        content[header + byte] ^= 4
+        path.write_bytes(content)
+        with pytest.raises(PackageFault):
+            list(members(path))
+
+
+def test_a_tar_that_is_cut_within_a_header_or_a_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "three.tar"
+    headers = _three_files(path)
+    whole = path.read_bytes()
+    cuts = [cut for header in headers[1:] for cut in (header + 1, header + 300, header + 511, header + 600)]
+    assert len(cuts) == 8
+    for cut in cuts:
+        path.write_bytes(whole[:cut])
+        with pytest.raises(PackageFault):
+            for _, content in members(path):
+                while content.read(1_000):
+                    pass
+    path.write_bytes(whole[: headers[2] + 512 + 1024])  # without the blocks of zeros at the end, as some tools write it
+    assert [member.name for member, _ in members(path)] == ["a.txt", "b.txt", "c.txt"]
