@@ -69,7 +69,7 @@ def leaves(place: Path, below: str = "") -> Iterator[tuple[str, bytes]]:
 
 def opened(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     """A file, or what it holds, by its first bytes. The schemas of a standard are nobody's records."""
-    if content[257:262] == b"ustar":
+    if content[257:262] == b"ustar" and is_tar(content):
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             for info in archive:
                 source = archive.extractfile(info)
@@ -82,6 +82,15 @@ def opened(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
                     yield one, packed.read(one)
     elif not name.endswith((".xsd", ".xsdx")):
         yield name, content
+
+
+def is_tar(content: bytes) -> bool:
+    """False where the first header is broken: such a file is a tar to nobody."""
+    try:
+        tarfile.open(fileobj=io.BytesIO(content)).close()
+    except tarfile.ReadError:
+        return False
+    return True
 
 
 def held(files: Iterator[tuple[str, bytes]], below: str = "") -> Counter[str]:
