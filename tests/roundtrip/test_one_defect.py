@@ -170,6 +170,9 @@ def test_nothing_that_a_defect_took_is_lost_in_silence(
     package = tmp_path / whole.name
     defect = harmed(whole, package, dice)
     before = held(leaves(whole), _PAYLOAD[form])
+    name = defect.partition(": ")[2]
+    if name.endswith(".tar") and (package / name).is_file() and not is_tar((package / name).read_bytes()):
+        before = held(leaves(package))  # without its first header it is a file to everybody, and goes along as it is
     code = main(["convert", str(package), "--as", "bagit", "-o", str(tmp_path / "out")], {})
     assert code in (0, 3, 4, 8), (form, defect)
     if code == 0 and is_vouched_for(whole, defect):
