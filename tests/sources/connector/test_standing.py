@@ -51,7 +51,7 @@ def test_hints_are_noted_by_the_plan_and_taken_once_it_is_archived(tmp_path: Pat
         assert waiting(held) == 1, "what came after the plan waits for the next"
         context = json.loads((tmp_path / "run" / "plan-report.json").read_text())["context"]
         assert context["hints"] == 2
-        assert "2" in (tmp_path / "run" / "plan.html").read_text().split("webhooks")[1][:80]
+        assert "2" in (tmp_path / "run" / "plan.html").read_text().split("Webhook notifications")[1][:80]
 
 
 def test_a_plan_reads_at_least_from_the_first_hint_on(tmp_path: Path) -> None:
