@@ -40,7 +40,7 @@ def test_a_new_recipe_asks_and_a_plan_shows_what_nobody_decided(held: Standing, 
     assert "Decide who may see these" in said
     assert all(kind in said for kind in kinds)
     said = told(held, capsys, "plan", "crm:standin", "-o", "run", "--recipe", "recipe.toml")
-    assert f"Not decided who may see these, none of them is screened: {', '.join(kinds)}." in said
+    assert f"Not decided who may see these; none of them is screened: {', '.join(kinds)}." in said
     page = Path("run/plan.html").read_text("utf-8")
     assert "It has not been decided who may see some of the records" in page
 
