@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.errors import ItemChanged, ItemVanished, SourceGone
+from noarkit.errors import ItemChanged, ItemVanished, PackageFault, SourceGone
 from noarkit.events import Event, ignore_event
 from noarkit.forms.eark.source import EarkSource, find_eark, reopen_eark
 from noarkit.forms.eark.write.order import creator
@@ -275,3 +275,22 @@ def test_reading_is_told_as_it_goes(tmp_path: Path) -> None:
     source = EarkSource(package)
     assert sum(1 for _ in source.records(events.append)) > 10_000
     assert [event.data["items"] for event in events] == [10_000]
+
+
+@pytest.mark.parametrize("document", ["premis.xml", "ead.xml"])
+def test_metadata_that_its_own_checksum_contradicts_is_not_believed_unasked(document: str, tmp_path: Path) -> None:
+    package = made(tmp_path)
+    path = sorted(package.rglob(document))[0]
+    content = path.read_bytes()
+    at = content.rindex(b"</") - 1  # a letter of the text before the last end tag that has one
+    path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    source = find_eark(str(package))
+    with pytest.raises(PackageFault) as damaged:
+        items(source)
+    assert damaged.value.data["why"] == "damaged-source"
+    assert str(damaged.value.data["where"]).endswith(path.relative_to(package).as_posix())
+    assert isinstance(source, EarkSource)
+    damaged_source = source.despite_damage()
+    assert path.relative_to(package).as_posix() in {
+        getattr(item, "record_key", "") or getattr(item, "key", "") for item in items(damaged_source)
+    }
