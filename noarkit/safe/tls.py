@@ -6,8 +6,6 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
-
 from noarkit.errors import ConfigFault, SecretFault
 
 # What OpenSSL calls it → what we call it.
@@ -138,6 +136,8 @@ class _DiagnosticSSLObject(ssl.SSLObject):
 
 def _trust_context(ca_file: Path | None) -> ssl.SSLContext:
     if ca_file is None:
+        import httpx  # only clients need it, and a service that starts is waited for
+
         tls_context = httpx.create_ssl_context(trust_env=False)
         tls_context.load_default_certs()
         return tls_context

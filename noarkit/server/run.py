@@ -43,7 +43,11 @@ _LOCK_FILE = "serving.lock"
 _UPLOAD_THREADS, _UPLOAD_THREADS_EACH = 12, 8
 _DOWNLOAD_THREADS, _DOWNLOAD_THREADS_EACH = 8, 6
 # How long ending may take once the calls at work were given up.
+_TICK_S = 0.1
+_TICKS_A_DAY = 864_000
 _LAST_S = 2
+_TICK_S = 0.1
+_TICKS_A_DAY = 864_000
 _BACKLOG = 512
 
 
@@ -131,6 +135,12 @@ def _cancel_alarm() -> None:
         signal.alarm(0)
 
 
+def _wake_when_set(stop_event: threading.Event, loop: asyncio.AbstractEventLoop, wake: asyncio.Event) -> None:
+    stop_event.wait()
+    with contextlib.suppress(RuntimeError):  # the loop has ended by itself
+        loop.call_soon_threadsafe(wake.set)
+
+
 class _Server(uvicorn.Server):
     """uvicorn's server with a callback for the open port, a stop event, and signal handling of our own."""
 
@@ -143,6 +153,20 @@ class _Server(uvicorn.Server):
         """Opens the port, then says so."""
         await super().startup(sockets)
         self._on_open()
+
+    async def main_loop(self) -> None:
+        """Ticks ten times a second, and at once where the stop event is set: whoever stops the archive waits for it."""
+        wake = asyncio.Event()
+        if self._stop_event is not None:
+            # A thread waits, for a loop cannot wait for a thread's event. It is a daemon: a signal may end the service
+            # while nobody ever sets the event.
+            arguments = (self._stop_event, asyncio.get_running_loop(), wake)
+            threading.Thread(target=_wake_when_set, args=arguments, name="noarkit-stop", daemon=True).start()
+        counter = 0
+        while not await self.on_tick(counter):
+            counter = (counter + 1) % _TICKS_A_DAY
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(wake.wait(), _TICK_S)
 
     async def on_tick(self, counter: int) -> bool:
         """Checks the stop event once a tick."""

@@ -63,6 +63,7 @@ def test_all_of_a_crm_is_archived_once_and_then_only_what_changes(tmp_path: Path
     assert [outcome.rule.code for outcome in report.outcomes if outcome.rule.level == "error"] == []
 
 
+@pytest.mark.moves_archive
 def test_marks_count_for_the_archive_they_were_earned_in_alone(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     with standing("crm", tmp_path, StandinSpec(5)) as held:
