@@ -70,3 +70,15 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped, which NOARKIT_CI=1 forbids: {report.longrepr}"
     return report
+
+
+@pytest.fixture
+def one_archive(request: pytest.FixtureRequest) -> Generator[None]:
+    """Keeps an embedded archive running between the steps of a test, unless the test moves it away."""
+    if request.node.get_closest_marker("moves_archive") is not None:
+        yield
+        return
+    from noarkit.embedded import keep_services
+
+    with keep_services():
+        yield

@@ -26,6 +26,7 @@ from noarkit.services.port import Item, Window
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import LATER, Standing, connected, standing
 
+pytestmark = pytest.mark.usefixtures("one_archive")
 CLOSED = "Closed Won"
 
 
@@ -213,6 +214,7 @@ def test_a_whole_listing_of_what_is_no_connection_is_refused(tmp_path: Path) -> 
         noarkit.verify(tmp_path / "run", whole=True, archive=archive)
 
 
+@pytest.mark.moves_archive
 def test_marks_are_of_the_very_archive_that_earned_them(tmp_path: Path) -> None:
     with standing("crm", tmp_path, StandinSpec(4)) as held:
         first = load(held, tmp_path, "first")
