@@ -36,8 +36,8 @@ def classify_format(puid: str | None, suffix: str, media_type: str | None) -> Fo
     match = by_puid.get(puid or "") or of_type or of_ending or by_type.get(media_type or "")
     if match is None:
         return Format(media_type or suffix.lower() or "?", "not-approved")
-    if puid and match.status == "unclear":
-        # its PRONOM identifier is known, and is none of those approved
+    if puid and puid not in by_puid and media_type != "text/plain":
+        # its PRONOM identifier is known, and is none of those that are taken; but many formats are plain text
         return Format(match.name, "not-approved")
     return match
 

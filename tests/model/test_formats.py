@@ -20,7 +20,17 @@ from noarkit.model.formats import classify_format
         (None, "txt", "text/plain", "conditions"),
         (None, "", "text/plain", "conditions"),
         (None, "siard", "application/zip", "approved"),
-        (None, "zip", "application/zip", "approved"),
+        (None, "zip", "application/zip", "conditions"),
+        ("fmt/412", "docx", "application/zip", "conditions"),
+        ("fmt/494", "docx", "application/x-ole-storage", "not-approved"),  # a document with a password
+        ("fmt/494", "docx", "application/octet-stream", "not-approved"),
+        ("fmt/40", "doc", "application/msword", "not-approved"),
+        ("fmt/143", "wav", "audio/x-wav", "not-approved"),  # 24 bits
+        ("fmt/6", "wav", "audio/x-wav", "conditions"),
+        ("fmt/569", "mkv", "video/x-matroska", "conditions"),
+        ("fmt/279", "flac", "audio/flac", "approved"),
+        ("fmt/1149", "md", "text/plain", "conditions"),
+        (None, "odg", "application/vnd.oasis.opendocument.graphics", "not-approved"),
         (None, "doc", "application/msword", "not-approved"),
         (None, "", None, "not-approved"),
     ],
