@@ -28,6 +28,7 @@ LAYERS = (
     ("settings",),
     ("sources",),
     ("forms",),
+    ("copies",),
     ("embedded",),
     ("loading", "extraction"),
     ("airgap",),

@@ -1,0 +1,39 @@
+"""Why a document has no copy: a code each, with its sentences in `words/`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why there is no copy. What happened, what follows and what to do stand in `words/` under the same code."""
+
+    # known before anything is converted
+    PASSWORD = "password"  # noqa: S105  # a reason, not a secret
+    DAMAGED = "damaged"
+    UNKNOWN_FORMAT = "unknown-format"
+    FORMAT_MISMATCH = "format-mismatch"
+    NO_RULE = "no-rule"
+    MANUAL = "manual"
+    TOO_LARGE = "too-large"
+    BOMB = "bomb"
+    EXTERNAL_CONTENT = "external-content"
+    CONTENT_REFUSED = "content-refused"
+    SIGNED = "signed"
+    ATTACHMENTS = "attachments"
+    # of the converter
+    TOOL_MISSING = "tool-missing"
+    TIMED_OUT = "timed-out"
+    CRASHED = "crashed"
+    MEMORY = "memory"
+    NO_RESULT = "no-result"
+    DISK_FULL = "disk-full"
+    # of the gates
+    WRONG_FORMAT = "wrong-format"
+    NOT_VALID = "not-valid"
+    BLANK = "blank"
+    TEXT_MISSING = "text-missing"
+    PAGES_DIFFER = "pages-differ"
+    IMAGE_DIFFERS = "image-differs"
+    # a person decides
+    HELD = "held"
