@@ -56,8 +56,8 @@ def test_a_plain_pdf_claims_nothing_and_is_not_approved(plain: Path) -> None:
 
 
 def test_a_claim_is_no_proof(valid: Path, tmp_path: Path) -> None:
-    """Without its output intent it claims PDF/A still, and the rule that it breaks is named; what the validator does not
-    know (a script at opening) is not approved either."""
+    """Without its output intent it claims PDF/A still, and the rule that it breaks is named; what the validator
+    does not know (a script at opening) is not approved either."""
     without = _changed(valid, tmp_path / "without.pdf", "/OutputIntents")
     scripted = _changed(valid, tmp_path / "scripted.pdf", "/OpenAction", "script")
     for path, state, rule in ((without, "fail", "6.2.4.3-2"), (scripted, "not-checked", "schema-Catalog")):
