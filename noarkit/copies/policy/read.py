@@ -83,8 +83,8 @@ class Policy:
     def rule_digest(self, rule: Rule) -> str:
         """A digest of what a rule says about making a copy. What it says about findings is no part of it: a person can
         change that, and no copy becomes another by it."""
-        said = [rule.action, rule.converters, rule.target, rule.also, dict(sorted(rule.options.items()))]
-        return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+        parts = [rule.action, rule.converters, rule.target, rule.also, dict(sorted(rule.options.items()))]
+        return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
 def read_policy(place: Path | None = None) -> Policy:
@@ -106,8 +106,8 @@ def _policy(document: Document) -> Policy:
     base = _base(document, head)
     own = _table(document, "rules", document.data.get("rules", {}))
     rules = dict(base.rules) if base else {}
-    for name, said in own.items():
-        rules[name] = _rule(document, name, _table(document, f"rules.{name}", said), rules.get(name))
+    for name, value in own.items():
+        rules[name] = _rule(document, name, _table(document, f"rules.{name}", value), rules.get(name))
     _refuse_unknown_rules(document, rules, own)
     ordered = {name: rules[name] for name in (*own, *(name for name in rules if name not in own))}
     keep = head.get("keep-original", base.keep_original if base else True)
@@ -135,29 +135,29 @@ def _base(document: Document, head: Mapping[str, object]) -> Policy | None:
     return _policy(_shipped(str(name)))
 
 
-def _rule(document: Document, name: str, said: Mapping[str, object], base: Rule | None) -> Rule:
+def _rule(document: Document, name: str, table: Mapping[str, object], base: Rule | None) -> Rule:
     """A rule: what the file says, over what the rule of that name in the base says."""
     at = f"rules.{name}"
-    _refuse_unknown(document, at, said, set(_RULE_KEYS))
-    for key, value in said.items():
+    _refuse_unknown(document, at, table, set(_RULE_KEYS))
+    for key, value in table.items():
         _check_type(document, f"{at}.{key}", value, _RULE_KEYS[key])
-    action: Action = _one_of(document, f"{at}.action", said.get("action", base.action if base else None), Action)
+    action: Action = _one_of(document, f"{at}.action", table.get("action", base.action if base else None), Action)
     options = dict(base.options) if base else {}
-    options.update((key, said[key]) for key in said.keys() & _OPTIONS.keys())
+    options.update((key, table[key]) for key in table.keys() & _OPTIONS.keys())
     responses = dict(base.responses) if base else {}
-    for code, response in _table(document, f"{at}.findings", said.get("findings", {})).items():
+    for code, response in _table(document, f"{at}.findings", table.get("findings", {})).items():
         responses[code] = _one_of(document, f"{at}.findings", response, Response)
     rule = Rule(
         name,
-        _texts(said.get("match"), base.match if base else ()),
+        _texts(table.get("match"), base.match if base else ()),
         action,
-        _texts(said.get("converters"), base.converters if base else ()),
-        str(said.get("target", base.target if base else "")),
-        str(said.get("also", base.also if base else "")),
+        _texts(table.get("converters"), base.converters if base else ()),
+        str(table.get("target", base.target if base else "")),
+        str(table.get("also", base.also if base else "")),
         options,
         responses,
-        str(said.get("why", base.why if base else "")),
-        _texts(said.get("steps"), base.steps if base else ()),
+        str(table.get("why", base.why if base else "")),
+        _texts(table.get("steps"), base.steps if base else ()),
     )
     _check_rule(document, at, rule)
     return rule
