@@ -211,7 +211,8 @@ def _marks(identity: Identity) -> Iterator[str]:
 def _refuse_unknown(document: Document, at: str, table: Mapping[str, object], choices: set[str]) -> None:
     for key in table:
         if key not in choices:
-            raise _fault(document, f"{at}.{key}".lstrip("."), "unknown-key", proposal=_near(key, tuple(sorted(choices))))
+            near = _near(key, tuple(sorted(choices)))
+            raise _fault(document, f"{at}.{key}".lstrip("."), "unknown-key", proposal=near)
 
 
 def _check_type(document: Document, at: str, value: object, kind: type) -> None:
