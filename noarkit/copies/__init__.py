@@ -6,8 +6,10 @@ with weaker checks: no copy is better than a doubtful one.
 
     identity     what a document is, by its bytes
     policy/      what is done with documents of each format, as TOML
+    inspection/  what is in a document, before any converter opens it
     gates/       what a product must pass before it is a copy
     tokens       the words of a text, cut the same way in a document and its copy
+    pdf_pages    pages of a PDF: their number, text and picture
     port         what rules, tasks, products, converters and gates are to one another
     reasons      why a document has no copy
 
