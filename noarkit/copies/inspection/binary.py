@@ -12,7 +12,7 @@ from pathlib import Path
 
 import olefile
 
-from noarkit.copies.inspection.packages import Refused
+from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.port import Finding
 from noarkit.copies.reasons import Reason
 
@@ -31,16 +31,16 @@ _BIFF_FILEPASS = 0x002F
 
 
 def find_in_binary(path: Path) -> Iterator[Finding]:
-    """What a person should know of an office document in an OLE container. Raises `Refused`."""
+    """What a person should know of an office document in an OLE container. Raises `DocumentRefused`."""
     try:
         with olefile.OleFileIO(str(path)) as container:
             names = [entry[-1] for entry in container.listdir(streams=True, storages=True)]
             if any(name in _ENCRYPTED_STREAMS for name in names):
-                raise Refused(Reason.PASSWORD)
+                raise DocumentRefused(Reason.PASSWORD)
             macros = sum(name in _MACROS for name in names)
             streams = {name: _stream(container, name) for name in ("WordDocument", "Workbook", "Book")}
     except (OSError, ValueError, IndexError, TypeError) as error:
-        raise Refused(Reason.DAMAGED) from error
+        raise DocumentRefused(Reason.DAMAGED) from error
     if macros:
         yield Finding("macros", {"count": macros})
     text = streams["WordDocument"]
@@ -55,13 +55,13 @@ def _stream(container: olefile.OleFileIO, name: str) -> bytes:
     if not container.exists(name):
         return b""
     if container.get_size(name) > _MOST_BYTES:
-        raise Refused(Reason.TOO_LARGE, bytes=container.get_size(name))
+        raise DocumentRefused(Reason.TOO_LARGE, bytes=container.get_size(name))
     return bytes(container.openstream(name).read())
 
 
 def _find_in_text(text: bytes) -> Iterator[Finding]:
     if int.from_bytes(text[_FIB_FLAGS : _FIB_FLAGS + 2], "little") & _FIB_ENCRYPTED:
-        raise Refused(Reason.PASSWORD)
+        raise DocumentRefused(Reason.PASSWORD)
     revisions = sum(text.count(code) for code in _REVISIONS)
     if revisions:
         yield Finding("tracked-changes", {"count": revisions})
@@ -75,12 +75,12 @@ def _find_in_text(text: bytes) -> Iterator[Finding]:
 
 
 def _refuse_locked_book(book: bytes) -> None:
-    """Raises `Refused` where one of the first records of a workbook says that the others are encrypted."""
+    """Raises `DocumentRefused` where one of the first records of a workbook says that the others are encrypted."""
     place = 0
     for _ in range(32):
         kind, size = (int.from_bytes(book[place + at : place + at + 2], "little") for at in (0, 2))
         if kind == _BIFF_FILEPASS:
-            raise Refused(Reason.PASSWORD)
+            raise DocumentRefused(Reason.PASSWORD)
         place += 4 + size
         if place >= len(book):
             return

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from noarkit.copies.inspection.packages import Refused
+from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.port import Finding
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
@@ -25,7 +25,7 @@ _VOID = frozenset({"meta", "link", "base", "br", "img", "input", "hr"})
 
 
 def find_in_markup(path: Path) -> Iterator[Finding]:
-    """What a person should know of a page or drawing. Raises `Refused`."""
+    """What a person should know of a page or drawing. Raises `DocumentRefused`."""
     text = read_markup(path)
     if count := sum(1 for _ in _FETCHED.finditer(text)):
         yield Finding("external-content", {"count": count})
@@ -34,7 +34,7 @@ def find_in_markup(path: Path) -> Iterator[Finding]:
 
 
 def page_words(path: Path) -> Counter[str]:
-    """The words of a web page that a reader sees. Raises `Refused`."""
+    """The words of a web page that a reader sees. Raises `DocumentRefused`."""
     reader = _PageText()
     reader.feed(read_markup(path))
     reader.close()
@@ -42,9 +42,9 @@ def page_words(path: Path) -> Counter[str]:
 
 
 def read_markup(path: Path) -> str:
-    """The text of a page, by the encoding that it states, else UTF-8, else that of Windows. Raises `Refused`."""
+    """The text of a page, by the encoding that it states, else UTF-8, else that of Windows. Raises `DocumentRefused`."""
     if path.stat().st_size > _MOST_BYTES:
-        raise Refused(Reason.TOO_LARGE, bytes=path.stat().st_size)
+        raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
     content = path.read_bytes()
     for mark, codec in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if content.startswith(mark):

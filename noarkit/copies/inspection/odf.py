@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any  # Any: elements of lxml
 
-from noarkit.copies.inspection.packages import Package, Refused
+from noarkit.copies.inspection.packages import DocumentRefused, Package
 from noarkit.copies.port import Finding
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import PRIVATE, tokens
@@ -29,10 +29,10 @@ _FIELDS = {
 
 
 def refuse_locked(package: Package) -> None:
-    """Raises `Refused` where the manifest says that members are encrypted."""
+    """Raises `DocumentRefused` where the manifest says that members are encrypted."""
     for event, element in package.elements("META-INF/manifest.xml"):
         if event == "start" and element.tag == f"{_MANIFEST}encryption-data":
-            raise Refused(Reason.PASSWORD)
+            raise DocumentRefused(Reason.PASSWORD)
 
 
 def find_in_odf(package: Package) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ _ENCRYPTED = 0x1
 _XML = XmlLimits(max_bytes=MOST_BYTES, max_depth=2_000)
 
 
-class Refused(Exception):
+class DocumentRefused(Exception):
     """A document that no converter may be given."""
 
     def __init__(self, reason: Reason, **data: object) -> None:
@@ -49,7 +49,7 @@ class Package:
 
     def elements(self, name: str, whole: frozenset[str] = frozenset()) -> Iterator[tuple[str, Any]]:
         """`start` and `end` of every element of a member. What has ended is freed; what lies in an element of `whole`
-        is there until that one has ended. Raises `Refused`."""
+        is there until that one has ended. Raises `DocumentRefused`."""
         if name not in self.names:
             return
         try:
@@ -63,28 +63,30 @@ class Package:
                         free_element(element)
         except UnsafeXml as fault:
             why = str(fault.data.get("why", ""))
-            raise Refused(Reason.BOMB if why in ("size", "depth") else Reason.CONTENT_REFUSED, what=why) from fault
+            raise DocumentRefused(
+                Reason.BOMB if why in ("size", "depth") else Reason.CONTENT_REFUSED, what=why
+            ) from fault
         except (PackageFault, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as fault:
-            raise Refused(Reason.DAMAGED, member=name) from fault
+            raise DocumentRefused(Reason.DAMAGED, member=name) from fault
         except RuntimeError as error:  # zipfile's word for a member with a password
-            raise Refused(Reason.PASSWORD) from error
+            raise DocumentRefused(Reason.PASSWORD) from error
 
 
 @contextmanager
 def open_package(path: Path) -> Iterator[Package]:
-    """Opens a zipped document as long as a block lasts. Raises `Refused` for one that is damaged, locked or a bomb."""
+    """Opens a zipped document as long as a block lasts. Raises `DocumentRefused` for one that is damaged, locked or a bomb."""
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
-        raise Refused(Reason.DAMAGED) from error
+        raise DocumentRefused(Reason.DAMAGED) from error
     with archive:
         members = archive.infolist()
         unpacked = sum(member.file_size for member in members)
         packed = max(1, sum(member.compress_size for member in members))
         if len(members) > MOST_MEMBERS or unpacked > MOST_BYTES:
-            raise Refused(Reason.BOMB, members=len(members), bytes=unpacked)
+            raise DocumentRefused(Reason.BOMB, members=len(members), bytes=unpacked)
         if unpacked > _SMALL and unpacked / packed > MOST_RATIO:
-            raise Refused(Reason.BOMB, ratio=round(unpacked / packed))
+            raise DocumentRefused(Reason.BOMB, ratio=round(unpacked / packed))
         if any(member.flag_bits & _ENCRYPTED for member in members):
-            raise Refused(Reason.PASSWORD)
+            raise DocumentRefused(Reason.PASSWORD)
         yield Package(archive, tuple(member.filename for member in members))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any  # Any: objects of a PDF
 
-from noarkit.copies.inspection.packages import Refused
+from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.port import Finding
 from noarkit.copies.reasons import Reason
 
@@ -18,7 +18,7 @@ _SIGNATURES_EXIST = 1
 
 
 def find_in_pdf(path: Path) -> Iterator[Finding]:
-    """What a person should know of a PDF. Raises `Refused`; says nothing where the library is not installed."""
+    """What a person should know of a PDF. Raises `DocumentRefused`; says nothing where the library is not installed."""
     try:
         import pikepdf
     except ImportError:
@@ -26,12 +26,12 @@ def find_in_pdf(path: Path) -> Iterator[Finding]:
     try:
         with pikepdf.open(path) as pdf:
             if not len(pdf.pages):
-                raise Refused(Reason.DAMAGED)
+                raise DocumentRefused(Reason.DAMAGED)
             yield from _findings(pdf)
     except pikepdf.PasswordError as error:
-        raise Refused(Reason.PASSWORD) from error
+        raise DocumentRefused(Reason.PASSWORD) from error
     except (pikepdf.PdfError, ValueError, RuntimeError, RecursionError) as error:
-        raise Refused(Reason.DAMAGED) from error
+        raise DocumentRefused(Reason.DAMAGED) from error
 
 
 def _findings(pdf: pikepdf.Pdf) -> Iterator[Finding]:

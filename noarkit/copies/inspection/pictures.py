@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from noarkit.copies.inspection.packages import Refused
+from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.port import Finding
 from noarkit.copies.reasons import Reason
 
@@ -15,7 +15,7 @@ _MOST_FRAMES = 10_000
 
 
 def find_in_picture(path: Path) -> Iterator[Finding]:
-    """What a person should know of a picture. Raises `Refused`; says nothing of kinds that the library cannot open."""
+    """What a person should know of a picture. Raises `DocumentRefused`; says nothing of kinds that the library cannot open."""
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError:
@@ -27,12 +27,12 @@ def find_in_picture(path: Path) -> Iterator[Finding]:
                 width, height = picture.size
                 frames = int(getattr(picture, "n_frames", 1))
     except Image.DecompressionBombError as error:
-        raise Refused(Reason.TOO_LARGE) from error
+        raise DocumentRefused(Reason.TOO_LARGE) from error
     except UnidentifiedImageError:
         return
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise Refused(Reason.DAMAGED) from error
+        raise DocumentRefused(Reason.DAMAGED) from error
     if width * height > MOST_PIXELS or frames > _MOST_FRAMES:
-        raise Refused(Reason.TOO_LARGE, pixels=width * height, frames=frames)
+        raise DocumentRefused(Reason.TOO_LARGE, pixels=width * height, frames=frames)
     if frames > 1:
         yield Finding("frames", {"count": frames})

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from noarkit.copies.inspection.packages import Refused
+from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.port import Finding
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
@@ -31,7 +31,7 @@ _SIGNS = {"emdash": "—", "endash": "-", "lquote": "'", "rquote": "'", "ldblquo
 
 
 def find_in_rtf(path: Path) -> Iterator[Finding]:
-    """What a person should know of an RTF document. Raises `Refused`."""
+    """What a person should know of an RTF document. Raises `DocumentRefused`."""
     content = _content(path)
     kinds = [match[1].decode().upper() for match in _FIELD.finditer(content)]
     fields = Counter(kind for kind in kinds if kind not in _HARMLESS_FIELDS)
@@ -48,13 +48,13 @@ def find_in_rtf(path: Path) -> Iterator[Finding]:
 
 
 def rtf_words(path: Path) -> Counter[str]:
-    """The words of an RTF document. Raises `Refused`."""
+    """The words of an RTF document. Raises `DocumentRefused`."""
     return Counter(tokens("".join(_text(_content(path)))))
 
 
 def _content(path: Path) -> bytes:
     if path.stat().st_size > _MOST_BYTES:
-        raise Refused(Reason.TOO_LARGE, bytes=path.stat().st_size)
+        raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
     return path.read_bytes()
 
 
@@ -69,7 +69,7 @@ def _text(content: bytes) -> Iterator[str]:
         word, number, byte, sign, brace, plain = match.groups()
         if brace == b"{":
             if len(unseen) > _MOST_DEPTH:
-                raise Refused(Reason.BOMB, depth=len(unseen))
+                raise DocumentRefused(Reason.BOMB, depth=len(unseen))
             unseen.append(unseen[-1])
             hidden.append(hidden[-1])
         elif brace == b"}" and len(unseen) > 1:

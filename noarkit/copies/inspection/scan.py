@@ -9,7 +9,7 @@ from noarkit.copies.inspection.binary import find_in_binary
 from noarkit.copies.inspection.markup import find_in_markup
 from noarkit.copies.inspection.odf import find_in_odf, refuse_locked
 from noarkit.copies.inspection.ooxml import find_in_ooxml
-from noarkit.copies.inspection.packages import Refused, open_package
+from noarkit.copies.inspection.packages import DocumentRefused, open_package
 from noarkit.copies.inspection.pdf import find_in_pdf
 from noarkit.copies.inspection.pictures import find_in_picture
 from noarkit.copies.inspection.rtf import find_in_rtf
@@ -31,7 +31,7 @@ def inspect(path: Path, identity: Identity) -> tuple[Finding, ...] | Failure:
         return Failure(Reason.PASSWORD)
     try:
         return tuple(_findings(path, identity))
-    except Refused as refused:
+    except DocumentRefused as refused:
         return refused.failure
 
 

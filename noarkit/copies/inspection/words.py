@@ -8,7 +8,7 @@ from pathlib import Path
 from noarkit.copies.inspection.markup import page_words
 from noarkit.copies.inspection.odf import odf_words
 from noarkit.copies.inspection.ooxml_words import slide_words, text_words
-from noarkit.copies.inspection.packages import Refused, open_package
+from noarkit.copies.inspection.packages import DocumentRefused, open_package
 from noarkit.copies.inspection.rtf import rtf_words
 from noarkit.copies.inspection.scan import is_ooxml
 from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
@@ -38,7 +38,7 @@ def words_of(path: Path, identity: Identity) -> Counter[str] | None:
         if media_type == "application/pdf":
             return _pdf_words(path)
         return page_words(path) if media_type in _PAGES else None
-    except (Refused, PdfUnreadable):
+    except (DocumentRefused, PdfUnreadable):
         return None
 
 
