@@ -12,7 +12,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,6 +73,13 @@ class RunFolder:
     def open_journal(self) -> Journal:
         """The journal, made where there is none yet."""
         return Journal(self.journal)
+
+    def archive_name(self) -> str | None:
+        """The archive that the run was begun with, by the name it was given then."""
+        if not self.journal.exists():
+            return None
+        with closing(self.open_journal()) as journal:
+            return journal.meta("where")
 
     def owner(self) -> str | None:
         """The process that works on the run now, None where none does. Asking never blocks a process that starts."""

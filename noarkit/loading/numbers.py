@@ -93,6 +93,14 @@ def numbers(folder: RunFolder) -> Numbers:
     return Numbers(read=sum(counts.values()), in_doubt=doubt, bytes=size, new_versions=newer, **counts_by_state)
 
 
+def is_loaded(folder: RunFolder) -> bool:
+    """True if a run was loaded to its end: every record has an outcome, and no chunk is in doubt."""
+    if not folder.journal.exists():
+        return False
+    counts = numbers(folder)
+    return counts.open == 0 and counts.in_doubt == 0
+
+
 def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:
     """Every record with one of these states (or all), in the order read, one at a time."""
     condition = f"WHERE {_STATE} IN ({','.join('?' * len(states))})" if states else ""

@@ -7,9 +7,11 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from noarkit.errors import DiskFull, NoarkitError, UsageFault, causes
+from noarkit.errors import DiskFull, JournalFault, NoarkitError, UsageFault, causes
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -31,6 +33,20 @@ def is_full(error: BaseException, folder: Path) -> bool:
 def is_not_writable(error: BaseException, folder: Path) -> bool:
     """True where a fault of SQLite comes from a folder or file system that we must not write to."""
     return _name(error).startswith(_PERHAPS_READ_ONLY) and folder.is_dir() and not os.access(folder, os.W_OK)
+
+
+@contextmanager
+def translate_sqlite_errors(path: Path) -> Iterator[None]:
+    """Turns the errors of SQLite in a block that works on the file `path` into ours: `DiskFull` if there is no room,
+    `UsageFault` if it must not be written to, else `JournalFault`."""
+    try:
+        yield
+    except sqlite3.Error as cause:
+        if is_full(cause, path.parent):
+            raise DiskFull(where=str(path)) from cause
+        if is_not_writable(cause, path.parent):
+            raise UsageFault(what="not-writable", where=str(path.parent)) from cause
+        raise JournalFault(where=str(path), why=str(cause)) from cause
 
 
 def fault_of_disk(error: BaseException) -> NoarkitError | None:

@@ -45,7 +45,7 @@ from noarkit.loading.findings import exit_code_of, fault_of_finding, repair
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.governor import Rate
 from noarkit.loading.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
-from noarkit.loading.numbers import Numbers, numbers
+from noarkit.loading.numbers import Numbers, is_loaded
 from noarkit.loading.run import LoadSettings, load
 from noarkit.model import metamodel
 from noarkit.records import Source
@@ -203,10 +203,7 @@ def ingest_run(
 
 def _is_finished(run: RunFolder) -> bool:
     """True where nothing remains to be loaded or closed; then a limit of time need not stop the run."""
-    if not run.journal.exists():
-        return False
-    counts = numbers(run)
-    if counts.open or counts.in_doubt:
+    if not is_loaded(run):
         return False
     with closing(run.open_journal()) as journal:
         closed = journal.meta("closed")
@@ -272,14 +269,6 @@ def reopen_items(folder: RunFolder, code: str | None) -> int:
     """Opens items that were set aside or refused for another try; returns how many."""
     with folder.locked(), closing(folder.open_journal()) as journal:
         return journal.reopen(code)
-
-
-def remembered_archive(folder: RunFolder) -> str | None:
-    """The archive the run was begun with, by the name it was given then."""
-    if not folder.journal.exists():
-        return None
-    with closing(folder.open_journal()) as journal:
-        return journal.meta("where")
 
 
 def plan_closes(folder: RunFolder) -> bool:
