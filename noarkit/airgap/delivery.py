@@ -103,7 +103,7 @@ class Deliveries:
         return Bundle(bundle_id, target, created_at, seal, bool(is_placed))
 
     def any_sealed(self) -> bool:
-        """True where something of the run was sealed."""
+        """True if something of the run was sealed."""
         with translate_sqlite_errors(self.path):
             return self._db.execute("SELECT 1 FROM bundle WHERE seal IS NOT NULL LIMIT 1").fetchone() is not None
 
@@ -169,7 +169,7 @@ def open_deliveries(folder: RunFolder) -> Deliveries:
 
 
 def delivery_state(folder: RunFolder) -> tuple[DeliveryState, Receipt | None] | None:
-    """Whether a run over an air gap is sealed or delivered, with its receipt; None for any other run."""
+    """Tells if a run over an air gap is sealed or delivered, with its receipt; None for any other run."""
     if not (folder.path / DELIVERY).exists():
         return None
     with closing(open_deliveries(folder)) as deliveries_log:

@@ -197,7 +197,7 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> in
 
 
 def _write_back(work: CommandWork, folder: RunFolder, options: IngestOptions) -> bool:
-    """Writes the archive's ids into the source's records; True where all of them have theirs."""
+    """Writes the archive's ids into the source's records; True if all of them have theirs."""
     session, field = work.session, options.write_back or ""
     try:
         outcome = write_ids_back(folder.path, field, settings=settings(session, options.archive), listener=work.emit)

@@ -83,7 +83,7 @@ def settings(session: Session, archive: str | None) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What the last block says beside the numbers; `lists` is what the names of its lists begin with."""
+    """The final block of a command without its numbers; `lists` is the prefix of the names of its lists."""
 
     state: str
     exit_code: int

@@ -114,7 +114,7 @@ def _check_source(session: Session, config: Config, run: RunFolder) -> Iterator[
 
 
 def _check_writable(folder: Path) -> Iterator[CheckResult]:
-    """Whether a folder takes a file, and lies on a disk of this machine."""
+    """Checks that a folder can be written to, and is on a local disk."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder):
@@ -170,7 +170,7 @@ def _check_key_mode(config: Config) -> Iterator[CheckResult]:
 
 
 def _is_clock_adrift() -> bool:
-    """True where the system says that nothing keeps its clock right."""
+    """True if the system says that nothing keeps its clock right."""
     if not sys.platform.startswith("linux"):
         return False
     try:

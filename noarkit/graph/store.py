@@ -146,7 +146,7 @@ class GraphStore:
         self.db.close()
 
     def meta(self, name: str) -> str | None:
-        """One fact of the plan, None where it was not remembered."""
+        """One fact of the plan, None if it was not remembered."""
         row = self.db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 

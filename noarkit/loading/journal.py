@@ -84,7 +84,7 @@ class Journal:
         self._db.close()
 
     def meta(self, name: str) -> str | None:
-        """One fact of the run, None where it was not remembered."""
+        """One fact of the run, None if it was not remembered."""
         with translate_sqlite_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
@@ -287,7 +287,7 @@ class Journal:
                 _keep_finding(db, finding)
 
     def settle(self, kind: str, key: str, state: str, at: float, author: str) -> bool:
-        """Writes how a finding was settled, when and by whom; False where there is none that is open."""
+        """Writes how a finding was settled, when and by whom; False if there is none that is open."""
         with change_tables(self._db, self.path) as db:
             cursor = db.execute(
                 "UPDATE finding SET state = ?, at = ?, who = ?"

@@ -34,7 +34,7 @@ class Numbers:
 
     @property
     def add_up(self) -> bool:
-        """True where nothing is unaccounted for."""
+        """True if nothing is unaccounted for."""
         accounted = self.archived + self.already_there + self.set_aside + self.refused + self.skipped + self.open
         return self.read == accounted
 

@@ -23,7 +23,7 @@ _PERHAPS_READ_ONLY = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR")
 
 
 def is_full(error: BaseException, folder: Path) -> bool:
-    """True where a fault of the system or of SQLite, met while writing in `folder`, comes from want of room."""
+    """True if a fault of the system or of SQLite, met while writing in `folder`, comes from want of room."""
     if isinstance(error, OSError):
         return error.errno in _NO_ROOM
     name = _name(error)
@@ -31,7 +31,7 @@ def is_full(error: BaseException, folder: Path) -> bool:
 
 
 def is_not_writable(error: BaseException, folder: Path) -> bool:
-    """True where a fault of SQLite comes from a folder or file system that we must not write to."""
+    """True if a fault of SQLite comes from a folder or file system that we must not write to."""
     return _name(error).startswith(_PERHAPS_READ_ONLY) and folder.is_dir() and not os.access(folder, os.W_OK)
 
 
@@ -50,7 +50,7 @@ def translate_sqlite_errors(path: Path) -> Iterator[None]:
 
 
 def fault_of_disk(error: BaseException) -> NoarkitError | None:
-    """What a fault that nobody translated says of a disk: `DiskFull`, or `UsageFault` for one that is read-only."""
+    """Turns any other error into `DiskFull`, or `UsageFault` for a read-only disk; None if it is about neither."""
     disk_full = next((cause for cause in causes(error) if isinstance(cause, DiskFull)), None)
     if disk_full is not None:  # closing what had no room may fail again, and says less
         return disk_full
@@ -92,7 +92,7 @@ def _temporary() -> str:
 
 
 def _has_room(folder: Path) -> bool:
-    """Whether a little more can be written there."""
+    """True if a little more can be written there."""
     try:
         with tempfile.TemporaryFile(dir=folder) as probe:
             probe.write(bytes(_LITTLE_BYTES))

@@ -95,7 +95,7 @@ class LoadOptions:
 @dataclass(frozen=True, slots=True)
 class IngestResult(Result):
     """What a run came to. `faults` are the first of each kind that stopped a worker, `findings` what is open in the
-    archive (damaged documents, objects that could not be closed); `closed` is None where nothing was to be closed."""
+    archive (damaged documents, objects that could not be closed); `closed` is None if nothing was to be closed."""
 
     folder: RunFolder
     numbers: Numbers
@@ -202,7 +202,7 @@ def ingest_run(
 
 
 def _is_finished(run: RunFolder) -> bool:
-    """True where nothing remains to be loaded or closed; then a limit of time need not stop the run."""
+    """True if nothing remains to be loaded or closed; then a limit of time need not stop the run."""
     if not is_loaded(run):
         return False
     with closing(run.open_journal()) as journal:
@@ -272,7 +272,7 @@ def reopen_items(folder: RunFolder, code: str | None) -> int:
 
 
 def plan_closes(folder: RunFolder) -> bool:
-    """True where the recipe asks for closing after the last chunk."""
+    """True if the recipe asks for closing after the last chunk."""
     with closing(GraphStore.open(folder.graph)) as graph:
         return graph.meta("close") == "yes"
 
