@@ -75,12 +75,12 @@ class EmbeddedArchive:
 
     @property
     def was_started(self) -> bool:
-        """True where this process started it; False where it was joined."""
+        """True if this process started it; False if it was joined."""
         return self._child is not None
 
     @property
     def has_ended(self) -> bool:
-        """True where its process has ended, so that no call can take effect any more."""
+        """True if its process has ended, so that no call can take effect any more."""
         return self._child is not None and self._child.poll() is not None
 
     def stop(self) -> None:
@@ -253,7 +253,7 @@ def _handle(
 
 
 def _first_line(child: subprocess.Popen[bytes]) -> dict[str, object] | None:
-    """What the child says once it serves, or why it does not; None where it says nothing in time."""
+    """What the child says once it serves, or why it does not; None if it says nothing in time."""
     timer = threading.Timer(_START_S, child.kill)
     timer.start()
     try:

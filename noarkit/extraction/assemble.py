@@ -62,7 +62,7 @@ class AssemblyDeps:
 
     @property
     def keeps_originals(self) -> bool:
-        """True where the archive may keep elements of an original."""
+        """True if the archive may keep elements of an original."""
         return any(group.id == GROUP for group in self.business)
 
     @property
@@ -149,7 +149,7 @@ def assemble(places: AssemblyPaths, deps: AssemblyDeps, pool: WorkerPool, pause:
 
 
 def _judge_change_log(bundles: Bundles, written_changes: WrittenChanges | None) -> LogFlaw | None:
-    """The flaw of the change log; None where it holds the changes."""
+    """The flaw of the change log; None if it holds the changes."""
     if written_changes is not None:
         return "changes-noted" if written_changes.is_note else None
     return "changes-left-out" if count_changes(bundles) else "no-changes"

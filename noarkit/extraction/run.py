@@ -74,7 +74,7 @@ class ExtractSettings:
 @dataclass(frozen=True, slots=True)
 class ExtractResult(Result):
     """The package that was made. `flaws` say why it is not to be deposited as it is; none where it is. `errors` and
-    `warnings` are what our own validator found in it, None where it was not asked. `carried` is how many
+    `warnings` are what our own validator found in it, None if it was not asked. `carried` is how many
     values that the form has no element for stand in business-specific metadata, `beside` how many of them in the table
     beside the package alone."""
 
@@ -94,7 +94,7 @@ class ExtractResult(Result):
 
     @property
     def depositable(self) -> bool:
-        """True where nothing stands against depositing it; that nothing was ever changed does not."""
+        """True if nothing stands against depositing it; that nothing was ever changed does not."""
         return not set(self.flaws) - NO_FLAWS and not self.errors
 
     def to_dict(self) -> dict[str, object]:

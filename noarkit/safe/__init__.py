@@ -29,7 +29,7 @@ The machine:
 
     children       what child processes get from this one
     locks          locks that die with their process
-    disk           a full disk told from other faults
+    disk           a full disk told from other faults; errors of SQLite → faults
     scratch        tables on disk, gone with whoever holds them; workplace: folders of that kind
     processors     how many processors we may use
 """

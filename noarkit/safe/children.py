@@ -22,12 +22,12 @@ _SECRET = re.compile(
 
 
 def may_fork() -> bool:
-    """True where the system forks well and nobody's thread but this one is under way in this process."""
+    """True if the system forks well and nobody's thread but this one is under way in this process."""
     return sys.platform.startswith("linux") and is_single_threaded()
 
 
 def is_single_threaded() -> bool:
-    """True where this thread and those of our own making are all there are."""
+    """True if this thread and those of our own making are all there are."""
     here = threading.current_thread()
     return all(thread is here or thread.name.startswith(OUR_THREADS) for thread in threading.enumerate())
 

@@ -112,7 +112,7 @@ def fault_details(why: str) -> dict[str, str]:
 
 
 def is_about_trust(error: ssl.SSLError) -> bool:
-    """True where TLS broke because one side does not trust the other, False where the connection merely broke."""
+    """True if TLS broke because one side does not trust the other, False if the connection merely broke."""
     return isinstance(error, ssl.SSLCertVerificationError) or "ALERT" in (error.reason or "").upper()
 
 
@@ -122,7 +122,7 @@ class _DiagnosticSSLObject(ssl.SSLObject):
     _failed: ssl.SSLError | None = None
 
     def do_handshake(self) -> None:
-        """As ever; a failure is raised when it is asked again, once what it had to say is on its way."""
+        """Does the handshake like any TLS object; a failure is raised one call later, after its alert has been sent."""
         if self._failed is not None:
             raise self._failed
         try:

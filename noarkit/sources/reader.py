@@ -208,7 +208,7 @@ class _CheckedStream:
         return block
 
     def still_the_same(self) -> bool:
-        """True where as many bytes came as were planned, and a file is as it was when it was opened."""
+        """True if as many bytes came as were planned, and a file is as it was when it was opened."""
         expected_bytes = self._content.size_bytes
         return expected_bytes in (None, self._read_bytes) and self._before == _file_state(self._stream)
 

@@ -36,10 +36,10 @@ _MARK = "mark"
 _BASE = "base"
 _LOCATOR = f"{FILE_KIND}:"
 _COPY = "addml-"
-_OF_TABLE = "a file of a table: its records are rows"
-_OF_TABLE_DAMAGED = "a file of a table, taken although its checksum is another"
-_DAMAGED = "a file taken although its checksum is another"
-_OF_ROW = "a document of a row"
+SKIPPED_TABLE = "a file of a table: its records are rows"
+SKIPPED_TABLE_DAMAGED = "a file of a table, taken although its checksum is another"
+SKIPPED_DAMAGED = "a file taken although its checksum is another"
+SKIPPED_DOCUMENT = "a document of a row"
 _FILE_RULE = """
 # What lies beside the tables: the description itself, papers of the delivery.
 [[map]]
@@ -163,9 +163,9 @@ class AddmlSource:
             if loss.outcome == "damage" and not self._despite:
                 raise PackageFault(where=f"{self.path}/{loss.key}", why="damaged-source", detail="ADDML checksum")
             if loss.outcome == "file":
-                reasons.setdefault(loss.key, _OF_TABLE)
+                reasons.setdefault(loss.key, SKIPPED_TABLE)
             elif loss.outcome == "damage" and loss.key in reasons:
-                reasons[loss.key] = _OF_TABLE_DAMAGED
+                reasons[loss.key] = SKIPPED_TABLE_DAMAGED
         return reasons
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
@@ -215,7 +215,7 @@ class AddmlSource:
         if item.key in of_tables:
             return Skipped(item.key, of_tables[item.key])
         if item.contents and not documents.first(item.key):
-            return Skipped(item.key, _OF_ROW)
+            return Skipped(item.key, SKIPPED_DOCUMENT)
         contents = tuple(replace(content, locator=f"{_LOCATOR}{content.locator}") for content in item.contents)
         return replace(item, contents=contents)
 
@@ -269,7 +269,7 @@ def _left_out(copy: Path, of_tables: Mapping[str, str]) -> Iterator[SetAside | S
             if loss.outcome == "aside":
                 yield SetAside(unique, loss.code, {**loss.data, "key": unique})
             else:
-                yield Skipped(unique, loss.code or _DAMAGED)
+                yield Skipped(unique, loss.code or SKIPPED_DAMAGED)
 
 
 class _Temporary:

@@ -22,7 +22,7 @@ _BATCH = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A file that is listed and there. `digests` stand in the order of the manifests, None where one leaves it out."""
+    """A file that is listed and there. `digests` stand in the order of the manifests, None if one leaves it out."""
 
     name: str
     stored_name: str

@@ -67,7 +67,7 @@ def metadata_of_dias(header: MetsHeader) -> PackageMetadata:
 
 
 def _add_party(bodies: list[Party], role: str, agent: MetsAgent) -> bool:
-    """True where an agent is a party, or one of its people, or names nobody."""
+    """True if an agent is a party, or one of its people, or names nobody."""
     if agent.type == "INDIVIDUAL" and bodies:
         bodies[-1] = replace(bodies[-1], people=(*bodies[-1].people, _person(agent)))
         return True

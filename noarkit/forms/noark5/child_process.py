@@ -31,7 +31,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def can_use_child() -> bool:
-    """True where a child starts in milliseconds and has a processor to run on."""
+    """True if a child starts in milliseconds and has a processor to run on."""
     return may_fork() and usable_processors() > 1
 
 

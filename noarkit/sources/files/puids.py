@@ -62,7 +62,7 @@ class Puids:
         self._links.cleanup()
 
     def of(self, descriptor: int, ext: str, head: bytes) -> str | None:
-        """The PUID of the open file, or None where it is unknown. Alike small files are asked for once."""
+        """The PUID of the open file, or None if it is unknown. Alike small files are asked for once."""
         match = self.match(descriptor, ext, head)
         return match.puid if match is not None else None
 

@@ -79,7 +79,7 @@ class FileTree:
                 emit(Event("source_read", {"items": count}))
 
     def summaries(self, emit: Listener) -> Iterator[FileSummary | SetAside | Skipped] | None:
-        """The same items seen from outside, several times faster; None where the policy looks inside."""
+        """The same items seen from outside, several times faster; None if the policy looks inside."""
         return None if self._policy.look_inside or self._policy.lead else self._summaries(emit)
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:

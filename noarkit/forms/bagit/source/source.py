@@ -211,7 +211,7 @@ class FileBytes:
             raise ItemUnreadable(key=self._content.locator, why=str(error.strerror)) from error
 
     def still_the_same(self) -> bool:
-        """True where size and time are as planned."""
+        """True if size and time are as planned."""
         status = os.fstat(self._file.fileno())
         content = self._content
         return content.size_bytes in (None, status.st_size) and content.modified_ns in (None, status.st_mtime_ns)

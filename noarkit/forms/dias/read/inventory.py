@@ -100,12 +100,12 @@ class Inventory:
         return self._db.execute("SELECT 1 FROM file WHERE name = ?", (name,)).fetchone() is not None
 
     def size_of(self, name: str) -> int | None:
-        """The size of a file; None where it is not there."""
+        """The size of a file; None if it is not there."""
         row = self._db.execute("SELECT size FROM file WHERE name = ?", (name,)).fetchone()
         return None if row is None else int(row[0])
 
     def any_below(self, folder: str) -> bool:
-        """True where a file lies below a folder."""
+        """True if a file lies below a folder."""
         span = (f"{folder}/", f"{folder}0")  # «0» is the sign after «/»
         return self._db.execute("SELECT 1 FROM file WHERE name >= ? AND name < ? LIMIT 1", span).fetchone() is not None
 

@@ -62,7 +62,7 @@ class DiasPackage:
         return self._inventory.unlisted()
 
     def size_of(self, name: str) -> int | None:
-        """How large a file is; None where it is not there."""
+        """How large a file is; None if it is not there."""
         return self._inventory.size_of(name)
 
     @contextmanager
@@ -159,7 +159,7 @@ _MOST_SEALED = 10_000
 
 
 def is_tar_entry(mets_file: MetsFile, name: str = "") -> bool:
-    """True where a file of the description is the tar: by its name, or by its ending alone, for tars are renamed."""
+    """True if a file of the description is the tar: by its name, or by its ending alone, for tars are renamed."""
     paths = list(paths_of(mets_file.href))
     return any(path == name or (path.lower().endswith(".tar") and "/" not in path) for path in paths)
 

@@ -21,7 +21,7 @@ _STRONG = ("SHA-256", "SHA-384", "SHA-512")
 def read_mets(
     copied: CopiedDocument, inventory: Inventory, validator: DocumentValidator, tally: Tally
 ) -> MetsHeader | None:
-    """Judges dias-mets.xml, and takes all that it lists; None where it cannot be read to its end."""
+    """Judges dias-mets.xml, and takes all that it lists; None if it cannot be read to its end."""
     try:
         with copied.path.open("rb") as file:
             mets = MetsReader(file)

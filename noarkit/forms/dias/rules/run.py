@@ -217,7 +217,7 @@ class Check:
 def _inner(
     storage: Storage, inventory: Inventory, options: Noark5ValidateOptions, tally: Tally
 ) -> ValidateResult | None:
-    """The report on the extract in the content; None where there is none."""
+    """The report on the extract in the content; None if there is none."""
     if not inventory.any_below(spec.CONTENT):
         return None
     content = SubfolderStorage(storage, spec.CONTENT)

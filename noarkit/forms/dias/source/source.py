@@ -66,7 +66,7 @@ _LOOKED_AT = 20_000
 
 
 def find_dias(where: str, limits: UnpackLimits = LIMITS) -> Source | None:
-    """The extract in a package, or its content; None where there is no package. Raises what `safe` refuses, and
+    """The extract in a package, or its content; None if there is no package. Raises what `safe` refuses, and
     `PackageFault` for a package that cannot be read, or where several lie in one folder."""
     path = Path(where)
     try:

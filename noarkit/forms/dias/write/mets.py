@@ -44,7 +44,7 @@ class Facts:
     original: Callable[[str], str] = lambda name: ""
 
     def original_of(self, row: PackagedFile) -> str:
-        """What the file of a row was called; empty where it still is."""
+        """What the file of a row was called; empty if it still is."""
         return self.original(row.name.removeprefix(_IN_CONTENT)) if row.name.startswith(_IN_CONTENT) else ""
 
 

@@ -327,7 +327,7 @@ class BuildState:
         write_text(self._home / "start.json", json.dumps(self._facts))
 
     def has_file(self, name: str) -> bool:
-        """True where a file stands in the pair; what was left of its making is taken away."""
+        """True if a file stands in the pair; what was left of its making is taken away."""
         if not (self.folder / name).is_file():
             return False
         for entry in self.folder.iterdir():
@@ -336,7 +336,7 @@ class BuildState:
         return True
 
     def is_placed(self) -> bool:
-        """True where a build before this gave the pair its folder, and was killed before it could clear up."""
+        """True if a build before this gave the pair its folder, and was killed before it could clear up."""
         return self._facts.get("phase") == "whole" and os.path.lexists(self._target) and not any(self.folder.iterdir())
 
     def place(self) -> None:

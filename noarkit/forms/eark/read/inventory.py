@@ -20,7 +20,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that is listed. `name` is how it is stored; `why` is empty where it is there."""
+    """Something that is listed. `name` is how it is stored; `why` is empty if it is there."""
 
     name: str
     why: str

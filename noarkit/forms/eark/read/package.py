@@ -138,13 +138,13 @@ class EarkPackage:
 
     @property
     def kind(self) -> str:
-        """`sip`, `aip` or `dip`; empty where nothing says so."""
+        """`sip`, `aip` or `dip`; empty if nothing says so."""
         package_type = self.root.package_type or self.root.category
         return _KIND_OF_TYPE.get(package_type.upper(), "")
 
     @property
     def version(self) -> str:
-        """The version that the profile names; empty where it names none."""
+        """The version that the profile names; empty if it names none."""
         return spec.version_of_profile(self.root.profile) or ""
 
     def files(self, representation: str | None = None) -> Iterator[Entry]:
@@ -185,7 +185,7 @@ class EarkPackage:
         return self._storage.open(name)
 
     def size_of(self, name: str) -> int | None:
-        """How large a file is; None where there is none."""
+        """How large a file is; None if there is none."""
         return self._inventory.size_of(name)
 
     def member(self, name: str) -> Member | None:

@@ -143,12 +143,12 @@ class Inventory:
             last = str(rows[-1][0])
 
     def has_below(self, folder: str) -> bool:
-        """True where a file lies somewhere below `folder/`."""
+        """True if a file lies somewhere below `folder/`."""
         query = "SELECT EXISTS (SELECT 1 FROM present WHERE name >= ? AND name < ?)"
         return bool(self._query_number(query, folder, _end(folder)))
 
     def has_folder(self, path: str) -> bool:
-        """True where files lie below a folder of that path, in whatever case each part of it is spelt.
+        """True if files lie below a folder of that path, in whatever case each part of it is spelt.
 
         True as well once too many folders were searched in vain: a package must not make the search take for ever.
         """
@@ -181,7 +181,7 @@ class Inventory:
         return [str(name) for (name,) in rows]
 
     def set_read(self, name: str) -> bool:
-        """Remembers that a document was read; False where it was before."""
+        """Remembers that a document was read; False if it was before."""
         return self._db.execute("INSERT OR IGNORE INTO read VALUES (?)", (name,)).rowcount > 0
 
     def referred(self, origin: str) -> Iterator[str]:

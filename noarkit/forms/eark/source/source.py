@@ -87,7 +87,7 @@ _EXTRACT = re.compile(rf"{spec.REPRESENTATIONS}/[^/]+/{spec.DATA}/(?:content/)?{
 
 
 def find_eark(where: str, detection: DetectedForm | None = None, limits: UnpackLimits = LIMITS) -> Source | None:
-    """The package in a folder, zip or tar, or the Noark 5 extract in it; None where there is none.
+    """The package in a folder, zip or tar, or the Noark 5 extract in it; None if there is none.
 
     `found` is what a look at the path told. Raises what `safe` refuses.
     """

@@ -92,7 +92,7 @@ class PackedTables:
         return self._source().open(replace(content, locator=content.locator.removeprefix(_LOCATOR)))
 
     def recipe(self) -> tuple[str, str] | None:
-        """What a recipe has to say of the tables: the terms below `[source]`, and formats and rules. None where a table
+        """What a recipe has to say of the tables: the terms below `[source]`, and formats and rules. None if a table
         bears the name of another kind of record."""
         text = self._source().default_recipe()
         document = load_toml(text)

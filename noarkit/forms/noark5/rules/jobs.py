@@ -165,7 +165,7 @@ def make_workers(work: Work, count: int) -> Workers:
 
 
 def _receive_from(pipe: Connection) -> Sequence[Message] | NoarkitError | None:
-    """What a child says: findings, a fault, or None where it is done."""
+    """What a child says: findings, a fault, or None if it is done."""
     try:
         received = pipe.recv()
     except EOFError:

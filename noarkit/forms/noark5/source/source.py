@@ -48,7 +48,7 @@ _ROOM = 1_000
 
 
 def find_extract(where: str, detection: DetectedForm | None = None) -> ExtractSource | None:
-    """The extract in a folder, zip or tar; None where there is none. Raises what `safe` refuses.
+    """The extract in a folder, zip or tar; None if there is none. Raises what `safe` refuses.
 
     `found` is what a look at the path told.
     """
@@ -285,7 +285,7 @@ _STRUCTURE_FILE = f"{STRUCTURE}.xml"
 
 
 def extract_root(folder: Path) -> Path | None:
-    """The folder that holds arkivstruktur.xml; None where there is none, or where several would do."""
+    """The folder that holds arkivstruktur.xml; None if there is none, or where several would do."""
     for place in (folder, folder / "content"):
         if _is_extract(place):
             return place
