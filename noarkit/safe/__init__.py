@@ -12,7 +12,7 @@ What others give us:
     tree           the files of a package, links never followed
     beneath        files below one folder, opened and made by name
     tls            whom a session trusts; certificates: when our own end
-    connections    HTTP connections of the services that we run
+    connections    HTTP connections of the services that we run; serving: their server, which ends at once
 
 What we write:
 
