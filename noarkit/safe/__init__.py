@@ -13,7 +13,7 @@ What others give us:
     pdfa           whether a PDF is PDF/A: its claim, and a validator's verdict
     beneath        files below one folder, opened and made by name
     tls            whom a session trusts; certificates: when our own end
-    connections    HTTP connections of the services that we run
+    connections    HTTP connections of the services that we run; serving: their server, which ends at once
 
 What we write:
 

@@ -26,6 +26,8 @@ from noarkit.embedded import EmbeddedArchive, open_embedded
 from noarkit.loading.folder import RunFolder
 from tests.cli.elsewhere import PROGRAM, environment
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 INFECTED = "sh -c '! grep -q INFECTED'"
 
 
