@@ -42,7 +42,7 @@ def page_words(path: Path) -> Counter[str]:
 
 
 def read_markup(path: Path) -> str:
-    """The text of a page, by the encoding that it states, else UTF-8, else that of Windows. Raises `DocumentRefused`."""
+    """The text of a page, by the encoding that it states, else UTF-8, else Windows. Raises `DocumentRefused`."""
     if path.stat().st_size > _MOST_BYTES:
         raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
     content = path.read_bytes()

@@ -74,7 +74,7 @@ class Package:
 
 @contextmanager
 def open_package(path: Path) -> Iterator[Package]:
-    """Opens a zipped document as long as a block lasts. Raises `DocumentRefused` for one that is damaged, locked or a bomb."""
+    """Opens a zipped document as long as a block lasts. Raises `DocumentRefused` if it is damaged, locked or a bomb."""
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
