@@ -1,4 +1,5 @@
-"""What child processes get from this one: when they may be made by fork, and how much of the environment they see.
+"""What child processes get from this one: when they may be made by fork, how they end with it, and how much of its
+environment and its open files they keep.
 
 A fork beside threads is none: what another thread holds just then (a lock of a library, the descriptor of a run's lock)
 is held in the child for ever. Programs that are started need no secret of ours, so none is in their environment.
@@ -6,11 +7,15 @@ is held in the child for ever. Programs that are started need no secret of ours,
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
+import signal
 import sys
 import threading
 from collections.abc import Mapping
+
+_PR_SET_PDEATHSIG = 1
 
 OUR_THREADS = "noarkit-"
 """How the names of our own threads begin: they hold nothing that a child of the same work would want."""
@@ -30,6 +35,26 @@ def is_single_threaded() -> bool:
     """True where this thread and those of our own making are all there are."""
     here = threading.current_thread()
     return all(thread is here or thread.name.startswith(OUR_THREADS) for thread in threading.enumerate())
+
+
+def die_with_parent(by: signal.Signals = signal.SIGKILL) -> None:
+    """Asks Linux to signal this process when the thread that started it ends; elsewhere it does nothing.
+
+    A parent that died before this was called is not told any more: whoever knows its id compares it with `getppid`.
+    """
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, by)
+
+
+def close_inherited_files(own: int) -> None:
+    """Closes every descriptor but `own` and the standard ones, in a child that Linux has forked.
+
+    A copy of a run's lock that lives on in a child would keep the run locked after its owner is gone.
+    """
+    # /proc names what is open; closing all numbers up to the limit could take seconds
+    highest = max((int(name) for name in os.listdir("/proc/self/fd")), default=2)  # noqa: PTH208  # names alone
+    os.closerange(3, own)
+    os.closerange(max(3, own + 1), highest + 1)
 
 
 def child_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
