@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 from noarkit.errors import RunFault
+from noarkit.safe.children import WorkerLost
 from noarkit.safe.processors import usable_processors
-from noarkit.safe.worker_pool import ParentPipe, ProcessPool, WorkerLost, WorkerProcess, can_use_workers
+from noarkit.safe.worker_pool import ParentPipe, ProcessPool, WorkerProcess, can_use_workers
 
 MOST_WORKERS = 4
 _PATIENCE_S = 0.5

@@ -14,6 +14,8 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 
@@ -24,6 +26,10 @@ _OURS = re.compile(r"NOARKIT_")
 _SECRET = re.compile(
     r"SECRET|TOKEN|PASSW(OR)?D|API_?KEY|ACCESS_KEY|\AMYSQL_PWD\Z|\ACREDENTIALS_DIRECTORY\Z", re.IGNORECASE
 )
+
+
+class WorkerLost(Exception):
+    """A worker was ended from outside: it is gone before it said that it is done, or before it answered."""
 
 
 def may_fork() -> bool:
@@ -65,3 +71,17 @@ def child_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
 def foreign_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The environment for a program that fetches a secret, and may need one of its own for that: without ours."""
     return {name: value for name, value in environment.items() if not _OURS.match(name)}
+
+
+def interpreter_command(*arguments: str) -> list[str]:
+    """The command for modules of ours in an interpreter of their own, which takes none from the folder it starts in."""
+    return [sys.executable, "-P", *arguments]
+
+
+def interpreter_environment() -> dict[str, str]:
+    """Its environment: as for a program that needs no secret, and modules are found where we find them.
+
+    Where we look in the folder we were started in, it looks where this package lies.
+    """
+    home = str(Path(str(files("noarkit"))).parent)
+    return {**child_environment(), "PYTHONPATH": os.pathsep.join(path or home for path in sys.path)}

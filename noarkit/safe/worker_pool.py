@@ -3,7 +3,7 @@
 By fork where the system has it: a child starts in milliseconds, shares what is loaded, and needs no pickled secret. It
 is right only where no thread of others runs (`may_fork`); macOS has fork, but its system libraries do not survive it,
 so there and on Windows a child is spawned, and what it is given is pickled. Where threads are at work, or a library
-must not share our process, a program of our own is asked instead: see `json_worker`.
+must not share our process, a program of our own is asked instead: see `line_worker`.
 
 Messages of one worker come in the order in which it sent them; those of several come as they are ready. The pipe is the
 queue and its bound: a worker that is ahead waits while it is full, so memory stays flat whatever is sent.
@@ -37,7 +37,7 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
 from typing import Any, Final, Self
 
-from noarkit.safe.children import close_inherited_files, die_with_parent, may_fork
+from noarkit.safe.children import WorkerLost, close_inherited_files, die_with_parent, may_fork
 from noarkit.safe.processors import usable_processors
 
 # The first byte says what a frame is; a pickle begins with the byte 0x80.
@@ -48,10 +48,6 @@ _FIRST_NAP_S, _LONGEST_NAP_S = 0.0005, 0.02
 
 END: Final = object()
 """What a worker's last message is once its function has returned."""
-
-
-class WorkerLost(Exception):
-    """A worker was ended from outside: its pipe broke before it said that it is done."""
 
 
 class ParentLost(Exception):
@@ -306,4 +302,5 @@ def _run_child(
             if not options.tells_faults:
                 raise
             parent_pipe.send_fault(fault)
-    os._exit(0)  # nor at the end
+    if not options.keeps_files:
+        os._exit(0)  # nor at the end

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
@@ -17,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import DiskFull
+from noarkit.safe.children import WorkerLost
 from noarkit.safe.worker_pool import (
     END,
     ParentLost,
     ParentPipe,
     ProcessPool,
-    WorkerLost,
     WorkerOptions,
     WorkerTrace,
     can_use_workers,
@@ -158,7 +157,7 @@ def test_a_worker_that_is_ahead_waits_until_its_messages_are_taken() -> None:
         assert 500 < _steady(lambda: sent.value) <= 500 + 64
 
 
-@pytest.mark.parametrize(("life", "outlives"), [("pass", False), ("parent.receive()", True)])
+@pytest.mark.parametrize(("life", "outlives"), [("time.sleep(600)", False), ("parent.receive()", True)])
 @pytest.mark.parametrize("end", ["os.kill(os.getpid(), signal.SIGKILL)", "sys.exit(0)", "raise KeyError"])
 def test_no_worker_outlives_its_parent_however_it_ends(life: str, outlives: bool, end: str) -> None:
     """One that never looks at its pipe ends too, unless it is to outlive a thread."""
@@ -292,24 +291,21 @@ def _steady(look: Callable[[], int]) -> int:
 
 def _orphans(program: str, killed_by: int) -> list[int]:
     """The workers of a program that ends; waits until they have too."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    with process:
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        pids = [int(word) for word in process.stdout.readline().split()]
         try:
-            said, _ = process.communicate(timeout=30)
+            process.wait(10)
+            ends = time.monotonic() + 10
+            while (alive := [pid for pid in pids if _is_alive(pid)]) and time.monotonic() < ends:
+                time.sleep(0.01)
         finally:
-            process.kill()
+            for pid in filter(_is_alive, (process.pid, *pids)):
+                os.kill(pid, signal.SIGKILL)
+    assert alive == [], "workers outlive their parent"
     if killed_by:
         assert process.returncode == -killed_by
-    pids = [int(word) for word in said.split()]
-    ends = time.monotonic() + 10
-    while alive := [pid for pid in pids if _is_alive(pid)]:
-        if time.monotonic() > ends:
-            for pid in alive:
-                os.kill(pid, signal.SIGKILL)
-            pytest.fail(f"workers outlive their parent: {json.dumps(alive)}")
-        time.sleep(0.01)
     return pids
 
 

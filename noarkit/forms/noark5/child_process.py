@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from noarkit.errors import PackageFault
-from noarkit.safe.worker_pool import END, ParentPipe, ProcessPool, WorkerLost, WorkerOptions
+from noarkit.safe.children import WorkerLost
+from noarkit.safe.worker_pool import END, ParentPipe, ProcessPool, WorkerOptions
 
 _BATCH_SIZE = 100
 _PIPE_BYTES = 1024 * 1024
