@@ -28,6 +28,7 @@ What we write:
 The machine:
 
     children       what child processes get from this one
+    worker_pool    functions in child processes, and the messages between; line_worker: programs of ours, asked by line
     locks          locks that die with their process
     disk           a full disk told from other faults; errors of SQLite → faults
     scratch        tables on disk, gone with whoever holds them; workplace: folders of that kind

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from noarkit.errors import PackageFault, SourceGone
 from noarkit.events import Event, Listener
-from noarkit.forms.noark5.child_process import can_use_child, iterate_in_child
+from noarkit.forms.noark5.child_process import iterate_in_child
 from noarkit.forms.noark5.read.business import BusinessFields
 from noarkit.forms.noark5.read.carrying import Carrier
 from noarkit.forms.noark5.read.declarations import declared_groups, read_context
@@ -36,6 +36,7 @@ from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skippe
 from noarkit.records import ContentStream, Groundwork, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import has_file
+from noarkit.safe.worker_pool import can_use_workers
 
 KIND = "noark5"
 EXTERNAL_SYSTEM = unmapped.OWN_SYSTEM
@@ -147,7 +148,7 @@ class ExtractSource:
         yield from _groundwork([], notes)
 
     def _units(self, structure: Path, seen_ids: SeenInDatabase) -> Iterator[Unit]:
-        if structure.stat().st_size < self._large_bytes or not can_use_child():
+        if structure.stat().st_size < self._large_bytes or not can_use_workers():
             return units(structure, seen_ids.first)
         return map(Unit._make, iterate_in_child(lambda: _parse_units(structure), str(structure)))
 
