@@ -62,8 +62,8 @@ class DiasPackage:
         return self._inventory.unlisted()
 
     def size_of(self, name: str) -> int | None:
-        """How large a file is; None if it is not there."""
-        return self._inventory.size_of(name)
+        """How large a file is; None where it is not there."""
+        return self._inventory.files.size_of(name)
 
     @contextmanager
     def open(self, name: str) -> Iterator[Readable]:
@@ -120,7 +120,7 @@ def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, complete: bool = Tru
         stack.callback(inventory.close)
         inventory.add_present(storage.files())
         header = MetsHeader()
-        if complete or inventory.has(METS):
+        if complete or inventory.files.has(METS):
             header = _read_mets(storage, inventory, complete=complete)
         stack.pop_all()
     return DiasPackage(located, storage, inventory, header)

@@ -22,8 +22,8 @@ from noarkit.forms.dias.spec import (
     mime_of,
 )
 from noarkit.forms.dias.write.markup import HEAD, attributes, element
-from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder, Party, Person, System
-from noarkit.forms.metadata.model import OtherAgent
+from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder
+from noarkit.forms.metadata.model import OtherAgent, Party, Person, System
 from noarkit.safe.xml_text import escape_attribute
 
 ROLES = ("CREATOR", "EDITOR", "ARCHIVIST", "PRESERVATION", "DISSEMINATOR", "CUSTODIAN", "IPOWNER", "OTHER")

@@ -31,9 +31,9 @@ from noarkit.forms.dias.schemas import EAC_SCHEMA, EAD_SCHEMA, METS_SCHEMA, PREM
 from noarkit.forms.dias.spec import EAC, EAC_NAMESPACE, EAD, EAD_NAMESPACE
 from noarkit.forms.dias.write.markup import HEAD, attributes, element
 from noarkit.forms.dias.write.mets import Facts, SealedFile, dias_mets, submission_description
-from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder, Party
+from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder
 from noarkit.forms.dias.write.premis import dias_premis, log
-from noarkit.forms.metadata.model import FileFacts
+from noarkit.forms.metadata.model import FileFacts, Party
 from noarkit.safe.atomic import is_temporary, no_room, sync_folder, write_bytes, write_text
 from noarkit.safe.digest import sha256_of
 from noarkit.safe.locks import try_lock

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from noarkit.errors import PackageFault, UnsafeMember
-from noarkit.forms.container.storage import Storage, open_storage
+from noarkit.forms.container.storage import Storage, StoredFile, open_storage
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.read.hrefs import ResolvedHref
 from noarkit.forms.eark.read.inventory import Entry, Inventory, representation_folder
@@ -102,11 +102,7 @@ class EarkPackage:
         self._inventory = Inventory()
         self.documents: dict[str, Heading] = {}
         try:
-            for file in storage.files():
-                if file.odd:
-                    raise UnsafeMember(where=file.name, why=file.odd)
-                self._inventory.add_present(file.name, file.size_bytes)
-            self._inventory.flush_present()
+            self._inventory.add_present(_plain_files(storage))
             if self._inventory.find(spec.METS_FILE) is None:
                 raise PackageFault(where=self.where, why="eark-without-mets")
             self._read_all()
@@ -254,6 +250,14 @@ class EarkPackage:
                 else content
             )
             yield Part(f"{outer}/{last}" if outer else last, folder, part_heading, *content_types)
+
+
+def _plain_files(storage: Storage) -> Iterator[StoredFile]:
+    """The files of a package. Raises `UnsafeMember` for a link or device."""
+    for file in storage.files():
+        if file.odd:
+            raise UnsafeMember(where=file.name, why=file.odd)
+        yield file
 
 
 def _parent_folder(name: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from noarkit.errors import PackageFault, SourceGone
-from noarkit.events import Event, Listener
+from noarkit.events import Listener
 from noarkit.forms.noark5.child_process import iterate_in_child
 from noarkit.forms.noark5.read.business import BusinessFields
 from noarkit.forms.noark5.read.carrying import Carrier
@@ -37,12 +37,12 @@ from noarkit.records import ContentStream, Groundwork, SourceIdentity, SourceIte
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import has_file
 from noarkit.safe.worker_pool import can_use_workers
+from noarkit.sources.item_stream import with_progress
 
 KIND = "noark5"
 EXTERNAL_SYSTEM = unmapped.OWN_SYSTEM
 DEFAULT_ZONE = "Europe/Oslo"
 LARGE_BYTES = 4 * 1024 * 1024
-_TELL_EVERY = 10_000
 _ENTITIES = "entities"
 _CONTENTS = "contents"
 _ROOM = 1_000
@@ -129,10 +129,8 @@ class ExtractSource:
                 targets if self._carry else None,
             )
             walk = _Walk(maker, Spine(maker))
-            for count, unit in enumerate(self._units(structure, seen_ids), start=1):
+            for unit in with_progress(self._units(structure, seen_ids), emit):
                 yield from walk.items(unit)
-                if count % _TELL_EVERY == 0:
-                    emit(Event("source_read", {"items": count}))
             yield from walk.finish()
         yield from self._of_the_package()
         yield from skip_surrounding(self._files.around())
