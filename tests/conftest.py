@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,17 @@ settings.load_profile("noarkit")
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVER = "tests/server"
+MEMORY = Path("/dev/shm")
+PLENTY_BYTES = 8 << 30
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The folders of tests lie in memory where it is plenty: no test waits for a disk to keep what is deleted after it.
+
+    --basetemp puts them elsewhere.
+    """
+    if config.option.basetemp is None and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= PLENTY_BYTES:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 def reference_folder() -> Path | None:
