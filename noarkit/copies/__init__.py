@@ -4,6 +4,8 @@ A valid PDF/A is not a faithful copy, and exit codes lie. A converter only makes
 every gate has let it pass, and not before. The original is never changed, moved or left out, and nothing is tried again
 with weaker checks: no copy is better than a doubtful one.
 
+    identity     what a document is, by its bytes
+    policy/      what is done with documents of each format, as TOML
     port         what rules, tasks, products, converters and gates are to one another
     reasons      why a document has no copy
 

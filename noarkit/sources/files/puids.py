@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections import OrderedDict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
 
@@ -27,6 +28,18 @@ _PATIENCE_S = 120.0
 _SERVE = "from noarkit.sources.files.puids import serve; serve()"
 
 
+@dataclass(frozen=True, slots=True)
+class PuidMatch:
+    """A format by its PRONOM identifier, and what that rests on, as the identifying library words it."""
+
+    puid: str
+    media_type: str = ""
+    basis: str = ""
+    """`byte match …`, `container …`, `text match …`, `extension match …`; several in one."""
+    warning: str = ""
+    """`extension mismatch`, `match on extension only`; empty where all agree."""
+
+
 class Puids:
     """Tells PUIDs of open files. Use as a context; the worker starts with the first question."""
 
@@ -34,7 +47,7 @@ class Puids:
         if importlib.util.find_spec("pygfried") is None:
             raise ConfigFault(where="puids", why="the extra `pronom` is not installed")
         self._worker: subprocess.Popen[bytes] | None = None
-        self._known: OrderedDict[tuple[str, int, bytes], str | None] = OrderedDict()
+        self._known: OrderedDict[tuple[str, int, bytes], PuidMatch | None] = OrderedDict()
         self._links = tempfile.TemporaryDirectory(prefix="noarkit-puid-")
 
     def __enter__(self) -> Self:
@@ -50,19 +63,24 @@ class Puids:
 
     def of(self, descriptor: int, ext: str, head: bytes) -> str | None:
         """The PUID of the open file, or None where it is unknown. Alike small files are asked for once."""
+        match = self.match(descriptor, ext, head)
+        return match.puid if match is not None else None
+
+    def match(self, descriptor: int, ext: str, head: bytes) -> PuidMatch | None:
+        """The same with what it rests on."""
         size = os.fstat(descriptor).st_size
         if not size:
             return None
         if size > _HASHED_BYTES:
-            return self._identify(descriptor, ext) or _mail_puid(head, ext)
+            return self._identify(descriptor, ext) or _mail_match(head, ext)
         alike = (ext, size, hashlib.sha256(os.pread(descriptor, _HASHED_BYTES, 0)).digest())
         if alike not in self._known:
-            self._known[alike] = self._identify(descriptor, ext) or _mail_puid(head, ext)
+            self._known[alike] = self._identify(descriptor, ext) or _mail_match(head, ext)
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         return self._known[alike]
 
-    def _identify(self, descriptor: int, ext: str) -> str | None:
+    def _identify(self, descriptor: int, ext: str) -> PuidMatch | None:
         path = self._path(descriptor, ext)
         if path is None:
             return None
@@ -75,7 +93,7 @@ class Puids:
             return None
         finally:
             path.unlink(missing_ok=True)
-        return str(answer) if answer else None
+        return PuidMatch(*map(str, answer)) if isinstance(answer, list) else None
 
     def _path(self, descriptor: int, ext: str) -> Path | None:
         """A plain short name for the open file, so that no odd name or swapped link reaches the worker."""
@@ -113,22 +131,25 @@ class Puids:
 
 
 def serve() -> None:
-    """The worker: a path in JSON comes in on a line, its PUID or null goes out on one."""
+    """The worker: a path in JSON comes in on a line, its match as a list, or null, goes out on one."""
     import pygfried
 
     for line in sys.stdin:
         try:
-            puid = pygfried.identify(json.loads(line))
+            found = pygfried.identify(json.loads(line), True)["files"][0]["matches"]
         except OSError:
-            puid = None
-        sys.stdout.write(json.dumps(puid if puid and puid != "UNKNOWN" else None) + "\n")
+            found = []
+        match = found[0] if found and found[0]["id"] not in ("", "UNKNOWN") else None
+        answer = [match[name] for name in ("id", "mime", "basis", "warning")] if match else None
+        sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 
 
-def _mail_puid(head: bytes, ext: str) -> str | None:
+def _mail_match(head: bytes, ext: str) -> PuidMatch | None:
     if ext != "eml" or not looks_like_mail(head, ext):
         return None
-    return "fmt/950" if b"\nmime-version:" in b"\n" + head.lower() else "fmt/278"
+    puid = "fmt/950" if b"\nmime-version:" in b"\n" + head.lower() else "fmt/278"
+    return PuidMatch(puid, "message/rfc822", "byte match of header lines")
 
 
 def _send(pipe: IO[bytes] | None, line: str) -> None:

@@ -1,0 +1,74 @@
+"""What a document is, by its bytes: the PRONOM identifier that rules are found by, and whether its name agrees.
+
+A name alone is no identity: a converter that is handed random bytes named `.docx` makes a valid PDF/A of garbage. Where
+the bytes say nothing the identity is unknown, and nothing is converted.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+from typing import Self
+
+from noarkit.copies.port import Basis, Identity
+from noarkit.sources.files.detect import HEAD_BYTES, MediaTypes
+from noarkit.sources.files.puids import PuidMatch, Puids
+
+_BASES: tuple[tuple[str, Basis], ...] = (
+    ("container", "container"),
+    ("byte match", "signature"),
+    ("xml match", "signature"),
+    ("riff match", "signature"),
+    ("text match", "text"),
+)
+_LONGEST_SUFFIX = 10
+
+
+class Identifier:
+    """Identifies documents. Use as a context: it has a worker process. Serves one thread.
+
+    Raises `ConfigFault` where the extra `pronom` is not installed.
+    """
+
+    def __init__(self) -> None:
+        self._puids = Puids()
+        self._media_types = MediaTypes()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._puids.close()
+
+    def identify(self, path: Path, name: str) -> Identity:
+        """What the file at `path` is, which its source calls `name`. Raises `OSError` where it cannot be read."""
+        suffix = suffix_of(name)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            head = os.pread(descriptor, HEAD_BYTES, 0)
+            match = self._puids.match(descriptor, suffix, head)
+        finally:
+            os.close(descriptor)
+        if not head:
+            return Identity(None, None, suffix, "none")
+        media_type = self._media_types.of(head, suffix)
+        if match is None:
+            return Identity(None, media_type, suffix, "none")
+        return _judge(match, suffix, media_type)
+
+
+def suffix_of(name: str) -> str:
+    """The ending of a document's name, in small letters and without the dot; empty where it is none."""
+    suffix = PurePosixPath(name.replace("\\", "/")).suffix[1:].lower()
+    return suffix if len(suffix) <= _LONGEST_SUFFIX and suffix.isalnum() else ""
+
+
+def _judge(match: PuidMatch, suffix: str, media_type: str) -> Identity:
+    basis: Basis = next((basis for words, basis in _BASES if words in match.basis), "name")
+    if basis == "name" and media_type.startswith("text/"):
+        basis = "text"  # formats without a signature that are text: CSV, SQL
+    if basis == "name":
+        return Identity(None, media_type, suffix, "name")
+    # many formats are plain text; its name may say which
+    mismatch = bool(suffix) and basis != "text" and "extension mismatch" in match.warning
+    return Identity(match.puid, match.media_type or media_type, suffix, basis, mismatch)
