@@ -187,20 +187,22 @@ class MapperWithCopies:
             if entity.content is None:
                 entities.append(entity)
                 continue
-            made = next((copy for copy in copies if copy.state == "made"), None)
-            state = "made" if made is not None else _state_without_copy(copies)
+            state = _state(copies)
             noted[state] += 1
             entities.append(self._archival(entity) if state == "kept" else entity)
-            if made is not None:
-                entities += _copy_entities(entity, made)
+            key = entity.key
+            for copy in copies:
+                if copy.state == "made":
+                    key = copy_key(key)
+                    entities += _copy_entities(entity, copy, key)
         self.counts.update(noted)
         told = ((HELD, "held"), (WITHOUT_COPY, "without"))
         notes = [Note(code, {"count": noted[state]}) for code, state in told if noted[state]]
         return replace(mapped, entities=tuple(entities), notes=(*mapped.notes, *notes))
 
-    def to_remember(self) -> Mapping[str, int]:
+    def to_remember(self) -> Mapping[str, object]:
         """How many documents have copies, need none, have one that is held, and have none."""
-        return {name: self.counts[name] for name in ("made", "kept", "held", "without")}
+        return {COPIES: {name: self.counts[name] for name in ("made", "kept", "held", "without")}}
 
     def _copies_of(self, entity: Entity) -> tuple[PlannedCopy, ...]:
         content = entity.content
@@ -252,13 +254,13 @@ class _CopyStream:
         return True
 
 
-def _state_without_copy(copies: tuple[PlannedCopy, ...]) -> str:
-    """What there is of a document that no copy was made of."""
+def _state(copies: tuple[PlannedCopy, ...]) -> str:
+    """What there is of a document."""
     states = {copy.state for copy in copies}
-    return "kept" if "kept" in states else "held" if "held" in states else "without"
+    return next((state for state in ("made", "kept", "held") if state in states), "without")
 
 
-def _copy_entities(version: Entity, copy: PlannedCopy) -> tuple[Entity, Entity]:
+def _copy_entities(version: Entity, copy: PlannedCopy, key: str) -> tuple[Entity, Entity]:
     """The version that is the copy, and the external id by which it names its source."""
     source = version.content
     assert source is not None  # noqa: S101  # a copy is of a content
@@ -274,7 +276,6 @@ def _copy_entities(version: Entity, copy: PlannedCopy) -> tuple[Entity, Entity]:
     }
     if "versjonsnummer" in version.fields:
         fields["versjonsnummer"] = version.fields["versjonsnummer"]
-    key = copy_key(version.key)
     made = replace(version, key=key, fields=fields, content=content, links=())
     origin = {"eksterntSystem": DERIVED_FROM, "eksternID": derived_from(copy.source_sha256)}
     label = Entity(f"{key}#x", "EksternId", origin, key, "refDokumentversjon", recipe_line=version.recipe_line)

@@ -32,7 +32,9 @@ LETTER = Conversion(
     result_sha256="b" * 64,
     findings=("fields", "comments"),
 )
-_TEXTS = st.text(max_size=20) | st.sampled_from([" · ", "%", "%;", "%25;", "\x00\x00", "fra x", ", ", " → ", "", "\x00", " a ", "\ud800"])
+_TEXTS = st.text(max_size=20) | st.sampled_from(
+    [" · ", "%", "%;", "%25;", "\x00\x00", "fra x", ", ", " → ", "", "\x00", " a ", "\ud800"]
+)
 CONVERSIONS = st.builds(Conversion, *[_TEXTS] * 8, findings=st.lists(_TEXTS, max_size=4).map(tuple))
 
 
