@@ -123,14 +123,3 @@ def test_a_folder_without_copies_is_refused(place: Path) -> None:
     folder, _ = lay(place)
     with pytest.raises(UsageFault):
         noarkit.plan(folder, "run", copies=folder)
-
-
-def test_an_extract_delivers_the_copies_and_tells_each_conversion(place: Path) -> None:
-    folder, copies = lay(place)
-    noarkit.plan(folder, "run", copies="copies")
-    noarkit.ingest("run", workers=0)
-    noarkit.close("run")
-    result = noarkit.extract("package")
-    structure = (place / "package" / "arkivstruktur.xml").read_text("utf-8")
-    print(structure)
-    assert result.files == 5
