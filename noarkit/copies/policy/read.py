@@ -208,16 +208,17 @@ def _marks(identity: Identity) -> Iterator[str]:
         yield identity.media_type.partition("/")[0] + "/*"
 
 
-def _refuse_unknown(document: Document, at: str, table: Mapping[str, object], known: set[str]) -> None:
+def _refuse_unknown(document: Document, at: str, table: Mapping[str, object], choices: set[str]) -> None:
     for key in table:
-        if key not in known:
-            raise _fault(document, f"{at}.{key}".lstrip("."), "unknown-key", proposal=_near(key, tuple(sorted(known))))
+        if key not in choices:
+            near = _near(key, tuple(sorted(choices)))
+            raise _fault(document, f"{at}.{key}".lstrip("."), "unknown-key", proposal=near)
 
 
-def _check_type(document: Document, at: str, value: object, wanted: type) -> None:
+def _check_type(document: Document, at: str, value: object, kind: type) -> None:
     whole_list = isinstance(value, list) and all(isinstance(item, str) and item for item in value)
-    if not isinstance(value, wanted) or (wanted is list and not whole_list):
-        why = {list: "not-a-list", bool: "not-a-bool", dict: "not-a-table"}.get(wanted, "not-a-text")
+    if not isinstance(value, kind) or (kind is list and not whole_list):
+        why = {list: "not-a-list", bool: "not-a-bool", dict: "not-a-table"}.get(kind, "not-a-text")
         raise _fault(document, at, why)
 
 
@@ -239,8 +240,8 @@ def _texts(value: object, default: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(str(item) for item in value) if isinstance(value, list) else default
 
 
-def _near(name: str, known: tuple[str, ...]) -> str:
-    return next(iter(get_close_matches(name, known, 1)), ", ".join(known))
+def _near(name: str, choices: tuple[str, ...]) -> str:
+    return next(iter(get_close_matches(name, choices, 1)), ", ".join(choices))
 
 
 def _fault(document: Document, key: str, why: str, **data: object) -> ConfigFault:
