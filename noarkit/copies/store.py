@@ -322,10 +322,15 @@ class CopyStore:
                 values,
             )
 
-    def held(self) -> Iterator[StoredCopy]:
+    def held_copies(self) -> Iterator[StoredCopy]:
         """Every copy that waits for a person."""
         for row in self._rows(f"{_COPY} WHERE state = 'held' ORDER BY n"):
             yield copy_of(row, self.folder / OBJECTS)
+
+    def record_keys(self, copy: int) -> Sequence[str]:
+        """The keys of the records that the documents of a copy belong to."""
+        rows = self._rows("SELECT DISTINCT record_key FROM document WHERE copy = ?1 OR also = ?1", (copy,))
+        return [str(row[0]) for row in rows]
 
     def accept(self, n: int, what: str, by: str, at: str) -> None:
         """Makes a held copy a copy, by a person's name, which is kept."""
@@ -353,6 +358,22 @@ class CopyStore:
             product.replace(path)
             atomic.sync_folder(path.parent)
             atomic.sync_folder(path.parent.parent)
+
+    def objects(self) -> Iterator[tuple[str, int]]:
+        """Every object that a row tells of, once, with its size."""
+        last = ""
+        statement = "SELECT DISTINCT sha256, size FROM copy WHERE sha256 > ? ORDER BY sha256 LIMIT 1000"
+        while rows := self._rows(statement, (last,)):
+            for row in rows:
+                yield str(row[0]), int(row[1])
+            last = str(rows[-1][0])
+
+    def copy_to(self, folder: Path) -> None:
+        """Copies what is known to another folder, without the objects."""
+        folder.mkdir(parents=True)
+        with sqlite3.connect(folder / DATABASE) as other:
+            self._db.backup(other)
+        other.close()
 
     # -- numbers --------------------------------------------------------------------------------------------------
 
