@@ -1,8 +1,8 @@
 """Runs one command under limits, and outlives it: what it started is killed with it, whoever asked for it dies or not.
 
 A script of its own that needs nothing but the standard library: `python -I -S keeper.py`. Its standard input brings one
-line of JSON (`Errand`) and then stays open; once it closes, whoever asked is gone, and everything is killed. Its standard
-output gives one line of JSON (`Account`).
+line of JSON (`Errand`) and then stays open; once it closes, whoever asked is gone, and everything is killed. Its
+standard output gives one line of JSON (`Account`).
 
 Processes are found by their descent: Linux makes the keeper the parent of every orphan below it, so that a child which
 left its group and session is found as well. Elsewhere the session's group is killed, and that is all there is.
@@ -25,6 +25,9 @@ MOST_OUTPUT = 64 * 1024
 """How much of what the command says is kept, of its beginning and of its end each."""
 
 _TICK_S = 0.1
+_IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ)
+"""By us or by Python; a command would inherit that."""
+
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -156,6 +159,8 @@ class Keeper:
                 os.dup2(source, target)
             os.closerange(3, 256)
             os.chdir(self.errand["folder"])
+            for number in _IGNORED:
+                signal.signal(number, signal.SIG_DFL)
             self._limit()
             if self.errand["user"] is not None:
                 os.setgroups([])

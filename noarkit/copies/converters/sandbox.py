@@ -27,11 +27,15 @@ NOBODY = 65534
 MOST_PROCESSES = 64
 """More than any converter starts; what starts more is a fork bomb."""
 
-_READABLE = ("/usr", "/etc/fonts", "/etc/libreoffice", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
-_READABLE += ("/etc/alternatives", "/var/cache/fontconfig", "/var/lib/libreoffice", "/etc/papersize", "/nix/store")
+_READABLE = (
+    *("/usr", "/etc/fonts", "/etc/libreoffice", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"),
+    *("/etc/alternatives", "/var/cache/fontconfig", "/var/lib/libreoffice", "/var/lib/ghostscript", "/etc/papersize"),
+)
 _PLACES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_WALLS = ("--unshare-all", "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY), "--hostname", "sandbox")
-_WALLS += ("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv", "--proc", "/proc", "--dev", "/dev")
+_WALLS = (
+    *("--unshare-all", "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY), "--hostname", "sandbox"),
+    *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv", "--proc", "/proc", "--dev", "/dev"),
+)
 _NO_MEMORY = ("bad_alloc", "Cannot allocate memory", "out of memory", "Out of memory", "MemoryError")
 _LITTLE_ROOM = 4 * 1024 * 1024
 
@@ -96,8 +100,13 @@ class Sandbox:
                 return _completed(_keep(errand), errand, outputs)
             with _folders_for_nobody(inputs, outputs, scratch) as (place, renames):
                 settings = {**_environment(place.scratch), **(environment or {})}
-                errand = _errand([_renamed(word, renames) for word in command], place.outputs, place.scratch, limits,
-                                 progress and Progress(Path(_renamed(str(progress.folder), renames)), progress.files))
+                errand = _errand(
+                    [_renamed(word, renames) for word in command],
+                    place.outputs,
+                    place.scratch,
+                    limits,
+                    progress and Progress(Path(_renamed(str(progress.folder), renames)), progress.files),
+                )
                 errand["environment"] = {name: _renamed(text, renames) for name, text in settings.items()}
                 errand["user"] = NOBODY if _is_root() else None
                 return _completed(_keep(errand), errand, outputs)
