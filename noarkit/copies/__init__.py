@@ -12,7 +12,7 @@ with weaker checks: no copy is better than a doubtful one.
     conversion   one batch: inspected, converted, held against every gate; in a worker
     converters/  what makes files of documents
     coordinator  leases batches to workers and alone writes what became of them
-    gates/       what a file must pass before it is a copy
+    gates/       what a product must pass before it is a copy
     numbers      how the documents of a walk stand
     pool         worker processes, watched and replaced
     processes    what tools leave behind
@@ -22,6 +22,7 @@ with weaker checks: no copy is better than a doubtful one.
     store        derive.db and objects/
     toolbox      what turns a document into a copy, as one value
     worker       the process that converts
+    tokens       the words of a text, cut the same way in a document and its copy
     port         what rules, tasks, products, converters and gates are to one another
     reasons      why a document has no copy
 

@@ -24,6 +24,8 @@ KEEP = "keep"
 """Stands for a converter where the document itself is what is delivered, if it passes the gates."""
 REFUSALS = frozenset({Reason.CONTENT_REFUSED, Reason.TOOL_MISSING})
 """What a converter says where it is not for such a document, so that the next one of the rule may try."""
+UNKEPT = frozenset({Reason.NOT_VALID, Reason.WRONG_FORMAT, Reason.EXTERNAL_CONTENT})
+"""Why a document cannot be kept as it is, so that another rule of the policy may be for it."""
 T = TypeVar("T")
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.copies.conversion import KEEP, Batch, BatchTask
+from noarkit.copies.conversion import KEEP, UNKEPT, Batch, BatchTask
 from noarkit.copies.pool import PoolEvent, WorkerLost, WorkerPool
 from noarkit.copies.port import Limits, Rule, Task
 from noarkit.copies.reading import Reading, ReadingOptions, ReadingTotals, content_of, source_name, stage
@@ -202,7 +202,7 @@ class _Conversion:
             self._forget(event.n)
             self.reading.store.give_back(event.n, tried=True)
             return
-        if copy.converter == KEEP and outcome.state == "failed" and (other := self.tools.policy.otherwise(rule)):
+        if copy.converter == KEEP and outcome.reason in UNKEPT and (other := self.tools.policy.otherwise(rule)):
             self._settle(copy, outcome)
             self.reading.instead(copy, task.identity, other)
             return

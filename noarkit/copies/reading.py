@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from noarkit.copies.answers import answer_findings
-from noarkit.copies.conversion import KEEP
+from noarkit.copies.conversion import KEEP, UNKEPT
 from noarkit.copies.port import Identity, Rule
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
@@ -144,7 +144,7 @@ class Reading:
             return self._planned(digest, identity, rule, rule.target), also
         latest = self.store.latest(self._key(digest, identity, rule, ""))
         other = self.policy.otherwise(rule)
-        if latest is not None and latest.state == "failed" and other is not None:
+        if latest is not None and latest.reason in UNKEPT and other is not None:
             return self._by_rule(digest, identity, other)
         return self._keep(digest, identity, rule), also
 
