@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +39,21 @@ def reference() -> Path:
     if place is None:
         pytest.skip("no reference tables: NOARKIT_REFERENCE names no folder that holds them")
     return place
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The processes of the tests share what Python compiles, also where the environment says that none may keep it.
+
+    Else each compiles the package anew, which takes longer than what most of them do. Nothing is left behind, and
+    nothing is written beside the sources.
+    """
+    if not sys.dont_write_bytecode or os.environ.get("PYTHONPYCACHEPREFIX"):
+        return
+    folder = tempfile.mkdtemp(prefix="noarkit-bytecode-")
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

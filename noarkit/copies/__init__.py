@@ -12,6 +12,7 @@ with weaker checks: no copy is better than a doubtful one.
     conversion   one batch: inspected, converted, held against every gate; in a worker
     converters/  what makes files of documents
     coordinator  leases batches to workers and alone writes what became of them
+    inspection/  what is in a document, before any converter opens it
     gates/       what a product must pass before it is a copy
     numbers      how the documents of a walk stand
     pool         worker processes, watched and replaced
@@ -23,6 +24,7 @@ with weaker checks: no copy is better than a doubtful one.
     toolbox      what turns a document into a copy, as one value
     worker       the process that converts
     tokens       the words of a text, cut the same way in a document and its copy
+    pdf_pages    pages of a PDF: their number, text and picture
     port         what rules, tasks, products, converters and gates are to one another
     reasons      why a document has no copy
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from noarkit.copies.converters.registry import converters
 from noarkit.copies.gates.as_delivered import check_as_delivered
 from noarkit.copies.gates.registry import all_gates
 from noarkit.copies.identity import Identifier
-from noarkit.copies.port import Failure, Finding, Gate, Identity, Product, Task
+from noarkit.copies.inspection import inspect, words_of
+from noarkit.copies.port import Failure, Finding, Gate, Product, Task
 from noarkit.copies.settings import CopySettings
 from noarkit.copies.toolbox import Toolbox
 
@@ -20,14 +19,14 @@ from noarkit.copies.toolbox import Toolbox
 def toolbox(settings: CopySettings) -> Iterator[Toolbox]:
     """The tools of one process. Raises `ConfigFault` where what identifies documents is not installed."""
     with Identifier() as identifier:
-        gates = all_gates(identifier, _words_of, verapdf=settings.program("verapdf"))
+        gates = all_gates(identifier, words_of, verapdf=settings.program("verapdf"))
 
         def gates_for(task: Task) -> tuple[Gate, ...]:
             if task.target:
                 return gates
             return (AsDeliveredGate(),) if "validate" in task.rule.options else ()
 
-        yield Toolbox(identifier.identify, _inspect, converters(settings), gates_for)
+        yield Toolbox(identifier.identify, inspect, converters(settings), gates_for)
 
 
 class AsDeliveredGate:
@@ -38,13 +37,3 @@ class AsDeliveredGate:
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
         """What a person should know, or why the document cannot be kept."""
         return check_as_delivered(product.path, str(task.rule.options["validate"]))
-
-
-def _inspect(path: Path, identity: Identity) -> tuple[Finding, ...]:
-    del path, identity
-    return ()
-
-
-def _words_of(path: Path, identity: Identity) -> Counter[str] | None:
-    del path, identity
-    return None

@@ -6,7 +6,6 @@
     store         what was fetched: one SQLite file in the work folder beside the package; rows: what a row of it holds
     fetch         pages of objects → store, several types at a time; links: what no object tells by itself
     documents     the files, checked on the way; changes: the change log
-    facts         package.toml: what no archive knows of a delivery
 
     assemble      store → the files of the package
     bundles       units out of the store, each with all that stands within it

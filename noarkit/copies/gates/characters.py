@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from noarkit.copies.gates.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.gates.words import WordsOf
+from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import LOST, PRIVATE

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.copies.gates.pdf_pages import PdfPages, PdfUnreadable, is_blank, open_pages
+from noarkit.copies.pdf_pages import PdfPages, PdfUnreadable, is_blank, open_pages
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noarkit.copies.gates.pages import is_pdf
-from noarkit.copies.gates.pdf_pages import PdfUnreadable, open_pages
+from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.copies.gates.pdf_pages import PdfUnreadable, open_pages
+from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.port import Failure, Finding, Identity, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
