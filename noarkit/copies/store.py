@@ -21,9 +21,9 @@ from noarkit.copies.port import Finding, Identity, State
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import TABLES, StoredCopy, StoredDocument, copy_of, document_of
 from noarkit.errors import JournalFault, UsageFault
-from noarkit.graph.store import translated
 from noarkit.safe import atomic
 from noarkit.safe.digest import sha256_of
+from noarkit.safe.disk import translate_sqlite_errors
 
 STORE_VERSION = 1
 DATABASE, OBJECTS, WORK, LOCK = "derive.db", "objects", "work", "derive.lock"
@@ -82,7 +82,7 @@ class CopyStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._path = folder / DATABASE
-        with translated(self._path):
+        with translate_sqlite_errors(self._path):
             self._db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=30)
             self._db.row_factory = sqlite3.Row
         try:
@@ -105,7 +105,7 @@ class CopyStore:
         return cls(folder)
 
     def _prepare(self) -> None:
-        with translated(self._path):
+        with translate_sqlite_errors(self._path):
             self._db.execute("PRAGMA journal_mode = WAL")
             # What a row says of an object shall outlive a power cut: a result is never made twice.
             self._db.execute("PRAGMA synchronous = FULL")
@@ -137,7 +137,7 @@ class CopyStore:
         if self._db.in_transaction:
             yield self._db
             return
-        with translated(self._path):
+        with translate_sqlite_errors(self._path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -147,7 +147,7 @@ class CopyStore:
             self._db.execute("COMMIT")
 
     def _rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:  # sqlite3 does not type its rows
-        with translated(self._path):
+        with translate_sqlite_errors(self._path):
             return self._db.execute(statement, values).fetchall()
 
     # -- facts of the store ---------------------------------------------------------------------------------------
