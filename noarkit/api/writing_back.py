@@ -11,6 +11,7 @@ from noarkit.loading.engines.runlog import log_run
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import archive_ids
 from noarkit.records import innermost, released
+from noarkit.services.registry import find_kind, is_service
 from noarkit.services.source import ConnectorSource
 from noarkit.services.source.writeback import CASE_FILES, WriteBackResult
 from noarkit.services.source.writeback import write_back as write_ids
