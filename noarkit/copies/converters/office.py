@@ -49,8 +49,8 @@ _RESTART_CODE = 81
 
 _CONVERTED = re.compile(r"^convert .*?([^/]+) -> .* using filter : ", re.MULTILINE)
 _NOT_LOADED = "source file could not be loaded"
+_WRITE_FAILED = "failed: 0xc10"
 _PLAIN_NAME = re.compile(r"[\w][\w .,()&+=@-]{0,100}")
-_WORTH_ANOTHER_TRY = (Reason.TIMED_OUT, Reason.CRASHED, Reason.MEMORY, Reason.TOO_LARGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,8 +303,10 @@ def _settle(batch: _Batch, completed: Completed) -> tuple[list[tuple[Task, Outco
     for one, fate in zip(batch.staged, fates, strict=True):
         if fate == "made":
             outcomes.append((one.task, _product(one, results[one.path.name], share, batch.version)))
-        elif fate in ("damaged", "no-result"):
-            outcomes.append((one.task, Failure(Reason(fate))))
+        elif fate == "damaged":
+            outcomes.append((one.task, Failure(Reason.DAMAGED)))
+        elif fate == "no-result":
+            outcomes.append((one.task, _no_result(batch.result_of(one), one.task.limits, said)))
         elif completed.reason is Reason.DISK_FULL:
             outcomes.append((one.task, Failure(Reason.DISK_FULL)))
         elif fate == "waiting":
@@ -314,6 +316,13 @@ def _settle(batch: _Batch, completed: Completed) -> tuple[list[tuple[Task, Outco
         else:
             outcomes.append((one.task, _failure(completed, one.task.limits, batch.patience)))
     return outcomes, suspect, waiting
+
+
+def _no_result(path: Path, limits: Limits, said: str) -> Failure:
+    """Nothing whole was written, though LibreOffice is content: also where what it wrote met the limit."""
+    if _WRITE_FAILED in said or (path.is_file() and path.stat().st_size >= limits.output_bytes):
+        return Failure(Reason.TOO_LARGE, {"limit_bytes": limits.output_bytes})
+    return Failure(Reason.NO_RESULT)
 
 
 def _failure(completed: Completed, limits: Limits, patience: int) -> Failure:
