@@ -23,10 +23,11 @@ image = pytest.importorskip("PIL.Image", reason="the extra [copies] is not insta
 SIZE = (37, 23)
 """Of the picture that must not be embedded: no other has it."""
 
+_KIND = "http://schemas.openxmlformats.org/drawingml/2006/picture"
 _PICTURE = (
     '<w:p><w:r><w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing">'
     '<wp:extent cx="900000" cy="600000"/><wp:docPr id="1" name="x"/><a:graphic xmlns:a="{drawing}"><a:graphicData '
-    'uri="{drawing}/picture"><pic:pic xmlns:pic="{drawing}/picture"><pic:nvPicPr><pic:cNvPr id="1" name="x"/>'
+    'uri="{kind}"><pic:pic xmlns:pic="{kind}"><pic:nvPicPr><pic:cNvPr id="1" name="x"/>'
     '<pic:cNvPicPr/></pic:nvPicPr><pic:blipFill><a:blip r:link="{link}"/><a:stretch><a:fillRect/></a:stretch>'
     '</pic:blipFill><pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="900000" cy="600000"/></a:xfrm>'
     '<a:prstGeom prst="rect"/></pic:spPr></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>'
@@ -80,7 +81,7 @@ def write_hostile(folder: Path, url: str) -> dict[str, str]:
     local = (folder / "secret.png").as_uri()
     outside = (("image", f"{url}/a.png"), ("image", local), ("hyperlink", f"{url}/h"))
     links = relations(*outside, ("settings", "settings.xml"), external=tuple(target for _, target in outside))
-    pictures = "".join(_PICTURE.format(drawing=DRAWING, link=f"rId{number}") for number in (1, 2))
+    pictures = "".join(_PICTURE.format(drawing=DRAWING, kind=_KIND, link=f"rId{number}") for number in (1, 2))
     template = relations(("attachedTemplate", f"{url}/t.dotm"), external=(f"{url}/t.dotm",))
     code = f"INCLUDEPICTURE &quot;{url}/f.png&quot; \\d"
     fields = f'<w:p><w:fldSimple w:instr="{code}"><w:r><w:t>felt</w:t></w:r></w:fldSimple></w:p>'
