@@ -5,6 +5,7 @@ every gate has let it pass, and not before. The original is never changed, moved
 with weaker checks: no copy is better than a doubtful one.
 
     port         what rules, tasks, products, converters and gates are to one another
+    converters   programs that make files of documents, in a sandbox
     reasons      why a document has no copy
 
 The order for one document: identified by its bytes → the policy's rule → inspected → converted in a sandbox → gates →

@@ -49,6 +49,7 @@ KINDS = {
     "comment.docx": "fmt/412",
     "letter.odt": "fmt/290",
     "letter.rtf": "fmt/50",
+    "Sak 12.rtf": "fmt/50",
     "sheet.xlsx": "fmt/214",
     "slides.pptx": "fmt/215",
 }
@@ -76,6 +77,9 @@ def write_documents(folder: Path) -> None:
         f'<text:p>{LETTER} <text:date text:date-value="2001-02-03">3.2.01</text:date></text:p>',
     )
     rtf(folder / "letter.rtf", LETTER)
+    rtf(folder / "Sak 12.rtf", LETTER)
+    field = b"{\\field{\\*\\fldinst FILENAME}{\\fldrslt gammelt navn}}}"
+    (folder / "Sak 12.rtf").write_bytes((folder / "Sak 12.rtf").read_bytes()[:-1] + field)
     xlsx(folder / "sheet.xlsx", CELLS)
     date = '<a:fld id="{1}" type="datetime1"><a:t>1.2.2003</a:t></a:fld>'
     slides = [f"<a:r><a:t>{LETTER}</a:t></a:r>", date, "<a:r><a:t>Skjult</a:t></a:r>"]
@@ -140,6 +144,12 @@ def test_stored_values_are_shown_and_not_those_of_today(outcomes: dict[str, Outc
     assert "3.2.01" in words_of(product(outcomes, "letter.odt").path)
     everything = words + sheet
     assert str(datetime.datetime.now(datetime.UTC).year) not in everything
+
+
+def test_a_document_that_prints_its_name_prints_its_own(outcomes: dict[str, Outcome]) -> None:
+    copy = product(outcomes, "Sak 12.rtf")
+    assert "Sak 12" in words_of(copy.path)
+    assert copy.findings == (Finding("fields", {"unfrozen": ["FILENAME"]}),)
 
 
 def test_what_is_no_document_has_no_copy(outcomes: dict[str, Outcome]) -> None:

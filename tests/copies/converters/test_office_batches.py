@@ -218,7 +218,7 @@ def test_where_there_is_no_libreoffice_there_is_a_reason(tmp_path: Path) -> None
 def test_fates_are_told_by_order_and_by_what_is_visible(
     loaded: str, made: str, refusals: int, ended: bool, fates: str
 ) -> None:
-    answer = fates_of("abcd", loaded=set(loaded), made=set(made), refusals=refusals, ended=ended)
+    answer = fates_of("abcd", loaded=set(loaded), finished=set(made), refusals=refusals, ended=ended)
     assert " ".join(answer) == fates
 
 
