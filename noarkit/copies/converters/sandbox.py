@@ -45,6 +45,9 @@ _NO_MEMORY = (
     "memory exhausted",
     "MemoryError",
 )
+_OF_PYTHON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""Where Python itself may need its libraries from; the command does not see it."""
+
 _LITTLE_ROOM = 4 * 1024 * 1024
 
 
@@ -251,7 +254,12 @@ def _keep(errand: keeper.Errand) -> keeper.Account:
     """Hands a command to a keeper of its own, and waits for its account."""
     starter = [sys.executable, "-I", "-S", keeper.__file__]
     with subprocess.Popen(  # noqa: S603
-        starter, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={}, start_new_session=True
+        starter,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={name: os.environ[name] for name in _OF_PYTHON if name in os.environ},
+        start_new_session=True,
     ) as process:
         assert process.stdin is not None and process.stdout is not None  # noqa: S101  # they are pipes
         try:
