@@ -6,7 +6,6 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -18,7 +17,7 @@ from noarkit.copies.conversion import Batch, Settlement
 from noarkit.copies.processes import end_descendants
 from noarkit.copies.toolbox import ToolboxFactory
 from noarkit.copies.worker import BatchEnd, Ready, receive, send
-from noarkit.safe.children import OUR_THREADS, child_environment
+from noarkit.safe.children import OUR_THREADS, interpreter_command, interpreter_environment
 
 _GRACE_S = 60.0
 """What inspection, gates and a slow disk may take beyond the limits of the tasks."""
@@ -99,11 +98,11 @@ class WorkerPool:
         self._workers.clear()
 
     def _begin(self) -> _Worker:
-        process = subprocess.Popen(
-            [sys.executable, "-c", "from noarkit.copies.worker import main; main()"],
+        process = subprocess.Popen(  # noqa: S603  # our own interpreter, and a module of ours
+            interpreter_command("-c", "from noarkit.copies.worker import main; main()"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**child_environment(), "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+            env=interpreter_environment(),
             start_new_session=os.name == "posix",
         )
         worker = _Worker(process, cast("BinaryIO", process.stdin), set())  # a pipe, as asked for
