@@ -15,7 +15,7 @@ _MOST_FRAMES = 10_000
 
 
 def find_in_picture(path: Path) -> Iterator[Finding]:
-    """What a person should know of a picture. Raises `DocumentRefused`; kinds that cannot be opened here are passed."""
+    """What a person should know of a picture. Raises `DocumentRefused`; unknown kinds are passed over."""
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError:
