@@ -36,7 +36,14 @@ _WALLS = (
     *("--unshare-all", "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY), "--hostname", "sandbox"),
     *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv", "--proc", "/proc", "--dev", "/dev"),
 )
-_NO_MEMORY = ("bad_alloc", "Cannot allocate memory", "out of memory", "Out of memory", "memory exhausted", "MemoryError")
+_NO_MEMORY = (
+    "bad_alloc",
+    "Cannot allocate memory",
+    "out of memory",
+    "Out of memory",
+    "memory exhausted",
+    "MemoryError",
+)
 _LITTLE_ROOM = 4 * 1024 * 1024
 
 

@@ -28,7 +28,7 @@ def relations(*targets: tuple[str, str], external: tuple[str, ...] = ()) -> str:
     """The relations of a part: kinds and targets, numbered from rId1."""
     lines = [
         f'<Relationship Id="rId{number}" Type="{RELATIONS}/{kind}" Target="{target}"'
-        f'{" TargetMode=" + chr(34) + "External" + chr(34) if target in external else ""}/>'
+        f"{' TargetMode=' + chr(34) + 'External' + chr(34) if target in external else ''}/>"
         for number, (kind, target) in enumerate(targets, 1)
     ]
     return f'{_HEAD}<Relationships xmlns="{_PACKAGE}/relationships">{"".join(lines)}</Relationships>'
@@ -119,7 +119,7 @@ def pptx(path: Path, *slides: str, hidden: frozenset[int] = frozenset()) -> Path
             **{f"ppt__slides__slide{number}": "presentationml.slide" for number in numbers},
         ),
         "_rels/.rels": relations(("officeDocument", "ppt/presentation.xml")),
-        "ppt/presentation.xml": f'{_HEAD}<p:presentation {spaces}><p:sldIdLst>{ids}</p:sldIdLst>'
+        "ppt/presentation.xml": f"{_HEAD}<p:presentation {spaces}><p:sldIdLst>{ids}</p:sldIdLst>"
         '<p:sldSz cx="9144000" cy="6858000"/><p:notesSz cx="6858000" cy="9144000"/></p:presentation>',
         "ppt/_rels/presentation.xml.rels": relations(*(("slide", f"slides/slide{number}.xml") for number in numbers)),
     }
@@ -154,5 +154,7 @@ def odf(path: Path, kind: str, body: str) -> Path:
 def rtf(path: Path, text: str) -> Path:
     """A document in RTF; signs beyond ASCII as its escapes."""
     escaped = "".join(sign if ord(sign) < 128 else f"\\u{ord(sign)}?" for sign in text)
-    path.write_bytes(b"{\\rtf1\\ansi\\ansicpg1252\\deff0{\\fonttbl{\\f0 Times New Roman;}}\\f0\\fs24 " + escaped.encode() + b"\\par}")
+    path.write_bytes(
+        b"{\\rtf1\\ansi\\ansicpg1252\\deff0{\\fonttbl{\\f0 Times New Roman;}}\\f0\\fs24 " + escaped.encode() + b"\\par}"
+    )
     return path
