@@ -232,8 +232,9 @@ class CopyStore:
         return copy_of(self._rows(f"{_COPY} WHERE n = ?", (n,))[0], self.folder / OBJECTS)
 
     def copies_of(self, sha256: str) -> Sequence[StoredCopy]:
-        """Every copy of a document by the document's sha256, the latest first."""
-        rows = self._rows(f"{_COPY} WHERE source_sha256 = ? ORDER BY n DESC", (sha256,))
+        """Every copy of a document by the document's sha256: those that the policy wants now, and the latest first."""
+        wanted = "EXISTS (SELECT 1 FROM document d WHERE d.copy = c.n OR d.also = c.n)"
+        rows = self._rows(f"{_COPY} WHERE source_sha256 = ? ORDER BY {wanted} DESC, n DESC", (sha256,))
         return [copy_of(row, self.folder / OBJECTS) for row in rows]
 
     def latest(self, key: CopyKey) -> StoredCopy | None:

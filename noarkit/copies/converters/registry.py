@@ -18,7 +18,7 @@ def converters(settings: CopySettings) -> Mapping[str, Converter]:
     """
     sandbox = sandbox_of(settings)
     libraries: tuple[Converter, ...] = (TextConverter(),)
-    programs: tuple[Converter, ...] = (Office(sandbox, settings.program("soffice") or "soffice"),)
+    programs: tuple[Converter, ...] = (Office(sandbox, settings.program("soffice") or ""),)
     allowed = settings.isolation != "required" or sandbox.isolated
     return {converter.name: converter for converter in (*libraries, *(programs if allowed else ()))}
 
