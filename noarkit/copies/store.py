@@ -169,6 +169,10 @@ class CopyStore:
             row = db.execute("INSERT INTO walk (source, policy) VALUES (?, ?) RETURNING n", (source, policy)).fetchone()
         return int(row[0])
 
+    def latest_walks(self) -> Sequence[int]:
+        """The latest walk of each source."""
+        return [int(row[0]) for row in self._rows("SELECT max(n) FROM walk GROUP BY source ORDER BY 1")]
+
     # -- documents ------------------------------------------------------------------------------------------------
 
     def document(self, source: str, locator: str) -> StoredDocument | None:

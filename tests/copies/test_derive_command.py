@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
 import json
 import sqlite3
 from contextlib import closing
@@ -9,6 +12,7 @@ from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]  # it tells no types
 import pytest
+from lxml import etree
 
 import noarkit
 from noarkit.cli.main import main
@@ -158,3 +162,31 @@ def test_every_reason_has_its_sentences(lang: str) -> None:
     for reason in Reason:
         for part in ("what", "so_what", "do"):
             assert texts(lang).text("copies", "reason", reason, part)
+
+
+def test_the_report_lists_what_has_no_accepted_format_and_names_only_on_request(documents: Path) -> None:
+    (documents / "Personalsak").mkdir()
+    (documents / "noise.docx").rename(documents / "Personalsak" / "noise.docx")
+    assert main(["derive", str(documents), "-o", "copies", "--report", "copies.json"], {}) == 3
+    facts = json.loads(Path("copies.json").read_text("utf-8"))
+    assert sum(facts["counts"].values()) == facts["read"] == 3
+    assert [(row["reason"], row["name"], row["record"]) for row in facts["without"]] == [("unknown-format", "", "")]
+    assert "noise" not in (text := Path("copies.json").read_text("utf-8")) and "Personalsak" not in text
+    assert main(["derive", "-o", "copies", "--report", "copies.html", "--titles", "--lang", "nb"], {}) == 0
+    page = Path("copies.html").read_text("utf-8")
+    assert (
+        "noise.docx" in page
+        and "Personalsak" in page
+        and texts("nb").text("copies", "reason", "unknown-format", "do") in page
+    )
+    etree.fromstring(page.replace("<!DOCTYPE html>", ""), etree.HTMLParser(recover=False))
+    assert main(["derive", "-o", "copies", "--report", "copies.csv", "--titles"], {}) == 0
+    rows = list(csv.DictReader(io.StringIO(Path("copies.csv").read_text("utf-8-sig")), delimiter=";"))
+    assert {row["name"]: row["state"] for row in rows} == {
+        "latin.txt": "made",
+        "noise.docx": "failed",
+        "utf8.txt": "kept",
+    }
+    (made,) = [row for row in rows if row["state"] == "made"]
+    assert hashlib.sha256((documents / "latin.txt").read_bytes()).hexdigest() == made["sha256"]
+    assert main(["derive", "-o", "copies", "--report", "copies.pdf"], {}) == 2
