@@ -100,10 +100,12 @@ def derive(
     """
     resolved, stop = resolve_settings(None, settings), stop_request or StopRequest()
     own = copy_settings(resolved.config, workers)
+    rules = read_policy(Path(policy) if policy is not None else None)
     tools = DerivingTools(
-        read_policy(Path(policy) if policy is not None else None),
+        rules,
         partial(composition.toolbox, own),
         listener,
+        own.agent or rules.agent,
         is_stopped=lambda: bool(stop),
         now_s=resolved.now_s,
     )

@@ -12,8 +12,10 @@ from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.copies.numbers import STATES, FormatRow
+from noarkit.copies.store import CopyStore
 from noarkit.errors import ItemUnreadable, UsageFault, gravest
 from noarkit.loading.coordinator import stop_fault
+from noarkit.reports.copies_page import REPORT_FORMATS, write_copies_report
 from noarkit.words.texts import Texts, grouped
 
 _CHANGED = 7
@@ -31,6 +33,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--accept", multiple=True, metavar="WHAT")
 @option("--by", metavar="NAME")
 @option("--check", is_flag=True)
+@option("--report", "report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@option("--titles", is_flag=True)
 @option("--source-kind", type=SOURCE_KINDS)
 @option("--despite-damage", is_flag=True)
 @option("--encoding", metavar="NAME")
@@ -47,6 +51,8 @@ def derive_command(
     accept: tuple[str, ...],
     by: str | None,
     check: bool,
+    report: Path | None,
+    titles: bool,
     source_kind: str | None,
     despite_damage: bool,
     encoding: str | None,
@@ -57,7 +63,9 @@ def derive_command(
     if check:
         return _check(session, output)
     if source is None:
-        if accept:
+        if report is not None:
+            _report(session, output, report, titles=titles)
+        if accept or report is not None:
             return 0
         raise UsageFault(what="source-wanted", do=f"noarkit derive SOURCE -o {output}")
     with working(session, drains=True) as work:
@@ -78,6 +86,8 @@ def derive_command(
         )
     session.console.result("derived", "\n".join(_lines(session.texts, result)), **result.to_dict())
     session.console.count(read=result.read, bytes=result.bytes, set_aside=result.set_aside, skipped=result.skipped)
+    if report is not None and not dry_run:
+        _report(session, output, report, titles=titles)
     if result.held and not result.stopped_by:
         session.console.notify("derive.held", count=result.held, path=output)
     return exit_code_of(result)
@@ -94,6 +104,15 @@ def _accept(session: Session, copies: Path, what: Sequence[str], by: str | None)
     session.console.result(
         "accepted", session.texts.say("derive.accepted", count=count, by=by), copies=str(copies), accepted=count, by=by
     )
+
+
+def _report(session: Session, copies: Path, path: Path, *, titles: bool) -> None:
+    kind = next((kind for kind in REPORT_FORMATS if path.suffix == f".{kind}"), None)
+    if kind is None:
+        raise UsageFault(what="bad-value", where="--report", do="--report FILE.html|FILE.json|FILE.csv")
+    with CopyStore.open(copies) as store:
+        write_copies_report(store, path, kind, session.texts.lang, titles=titles)
+    session.console.result("report", session.texts.say("derive.report", path=path), path=str(path))
 
 
 def _check(session: Session, copies: Path) -> int:

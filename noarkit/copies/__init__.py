@@ -13,6 +13,7 @@ with weaker checks: no copy is better than a doubtful one.
     converters/  what makes files of documents
     coordinator  leases batches to workers and alone writes what became of them
     inspection/  what is in a document, before any converter opens it
+    examination  what this machine has of what copying needs
     gates/       what a product must pass before it is a copy
     numbers      how the documents of a walk stand
     pool         worker processes, watched and replaced

@@ -6,7 +6,6 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -18,11 +17,11 @@ from noarkit.copies.conversion import Batch, Settlement
 from noarkit.copies.processes import end_descendants
 from noarkit.copies.toolbox import ToolboxFactory
 from noarkit.copies.worker import BatchEnd, Ready, receive, send
-from noarkit.safe.children import OUR_THREADS, child_environment
+from noarkit.safe.children import OUR_THREADS, interpreter_command, interpreter_environment
 
 _GRACE_S = 60.0
 """What inspection, gates and a slow disk may take beyond the limits of the tasks."""
-_BEGIN_S = 60.0
+_BEGIN_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,7 @@ class _Worker:
     process: subprocess.Popen[bytes]
     requests: BinaryIO
     open_numbers: set[int]
+    allowed_s: float = 0.0
     deadline_s: float | None = None
     timed_out: bool = False
     is_ready: bool = False
@@ -78,7 +78,8 @@ class WorkerPool:
         worker = next((worker for worker in self._workers if worker.deadline_s is None), None) or self._begin()
         allowed_s = sum(item.task.limits.wall_s for item in batch.tasks) + self._grace_s
         worker.open_numbers = {item.n for item in batch.tasks}
-        worker.deadline_s = time.monotonic() + allowed_s + (0.0 if worker.is_ready else _BEGIN_S)
+        worker.allowed_s = allowed_s
+        worker.deadline_s = time.monotonic() + (allowed_s if worker.is_ready else _BEGIN_S)
         with suppress(BrokenPipeError):  # it has died, which its answers tell
             send(worker.requests, batch)
 
@@ -99,11 +100,11 @@ class WorkerPool:
         self._workers.clear()
 
     def _begin(self) -> _Worker:
-        process = subprocess.Popen(
-            [sys.executable, "-c", "from noarkit.copies.worker import main; main()"],
+        process = subprocess.Popen(  # noqa: S603  # our own interpreter, and a module of ours
+            interpreter_command("-c", "from noarkit.copies.worker import main; main()"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**child_environment(), "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+            env=interpreter_environment(),
             start_new_session=os.name == "posix",
         )
         worker = _Worker(process, cast("BinaryIO", process.stdin), set())  # a pipe, as asked for
@@ -125,6 +126,7 @@ class WorkerPool:
     def _event(self, worker: _Worker, message: object) -> list[PoolEvent]:
         if isinstance(message, Ready):
             worker.is_ready = True
+            worker.deadline_s = time.monotonic() + worker.allowed_s  # its own beginnings are no document's fault
             return []
         if isinstance(message, Settlement):
             worker.open_numbers.discard(message.n)

@@ -12,10 +12,15 @@ from noarkit.copies.settings import CopySettings
 
 
 def converters(settings: CopySettings) -> Mapping[str, Converter]:
-    """Every converter there is, whether its program is installed or not; its version says that."""
+    """Every converter there is, whether its program is installed or not; its version says that.
+
+    Where programs must be isolated and cannot be, those that run one are left out.
+    """
     sandbox = sandbox_of(settings)
-    every: tuple[Converter, ...] = (Office(sandbox, settings.program("soffice") or "soffice"), TextConverter())
-    return {converter.name: converter for converter in every}
+    libraries: tuple[Converter, ...] = (TextConverter(),)
+    programs: tuple[Converter, ...] = (Office(sandbox, settings.program("soffice") or ""),)
+    allowed = settings.isolation != "required" or sandbox.isolated
+    return {converter.name: converter for converter in (*libraries, *(programs if allowed else ()))}
 
 
 def sandbox_of(settings: CopySettings) -> Sandbox:
