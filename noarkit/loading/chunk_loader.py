@@ -249,7 +249,8 @@ class ChunkLoader:
     def _owners(self, chunk_state: _ChunkState) -> dict[int, str]:
         """The archive's ids of objects that have a source key of this chunk, by bundle."""
         bearers = {entity.key: entity for entity in chunk_state.entities if entity.type in _RECORDS | _FOLDERS}
-        owners = lookup.owners_of_keys(self._archive, self._facts.external_system, bearers)
+        system, witness = self._facts.external_system, self._facts.witness
+        owners = lookup.surely_owners_of_keys(self._archive, system, bearers, witness)
         return {bearers[key].bundle: owner.id for key, owner in owners.items()}
 
     # contents
