@@ -81,6 +81,8 @@ def judge_documents(case: Case) -> None:
     ask = case.store.ask
     if case.registered:
         case.tally.add("N418", FILE, found=case.registered)
+    add_findings(case, "N410", FILE, _with_text_path(unaccepted_documents(case)), ("value", "path"))
+    add_findings(case, "N419", FILE, _with_text_path(wrongly_converted(case)), ("value", "found", "path"))
     if case.tally.has("N414"):
         return
     add_findings(case, "N401", FILE, ask(_OBJECTS.format("f.name IS NULL", "o.path")), ("value",))
@@ -99,6 +101,11 @@ def judge_documents(case: Case) -> None:
             case.tally.add(code, name.decode("utf-8", "replace") if isinstance(name, bytes) else "")
     shared = "SELECT COUNT(*) FROM (SELECT path FROM objects GROUP BY path HAVING COUNT(*) > 1)"
     case.counts.add_number(case.store.number(shared), "N924")
+
+
+def _with_text_path(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[Value, ...]]:
+    for *others, path in rows:
+        yield (*others, path.decode("utf-8", "replace") if isinstance(path, bytes) else path)  # type: ignore[misc]
 
 
 _DOCUMENTS = "SELECT name FROM files WHERE kind = 'file' AND name >= ? AND name < ? AND {} ORDER BY name"
