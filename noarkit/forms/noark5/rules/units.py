@@ -32,8 +32,8 @@ _HIDDEN_SENDER = "Skjerming navn avsender"
 _HIDDEN_RECEIVER = "Skjerming navn mottaker"
 _SCREENED, _SENT, _RECEIVED, _OTHER, _ANSWERS = "|screened", "|sent", "|received", "|other", "|answers"
 """What the groups in a unit leave with its values; no element has such a name."""
-_CONVERSIONS, _CONVERTED_SUM = "|converted", "|converted-sum"
-"""What the last conversion of a version leaves with it: the format that it made, and the checksum that it names."""
+_CONVERTED, _CONVERTED_SUM, _CONVERTED_AT = "|converted", "|converted-sum", "|converted-at"
+"""What the last conversion of a version leaves with it: the format it made, the checksum it names, its date."""
 _EMPTY, _HOLDS = "|empty", "|holds"
 """Of the classes below: how many hold nothing, and whether any holds a folder or a record."""
 _KEY = 4
@@ -177,12 +177,7 @@ def close_dokumentobjekt(state: WalkState, frame: Frame, parent: Frame) -> None:
     path = _path(state, frame)
     if path is not None:
         suffix = _judge_format(state, frame, format_, path)
-        made_as = values.get(_CONVERSIONS, "")
-        made_sum = values.get(_CONVERTED_SUM, "")
-        if made_sum and algorithm_named(values.get("sjekksumAlgoritme", "")) == "sha256":
-            checksum = values.get("sjekksum", "").strip().lower()
-            if checksum != made_sum:
-                state.hit("N420", frame.at, value=made_sum, found=checksum)
+        made_as = _judge_conversion(state, frame, suffix, path)
         row = (
             path.encode("utf-8", "surrogatepass"),
             _digest(values.get("sjekksum", "").strip()),
@@ -191,7 +186,7 @@ def close_dokumentobjekt(state: WalkState, frame: Frame, parent: Frame) -> None:
             pack_id(values.get("systemID") or parent.values.get("systemID", "")),
             frame.at,
             suffix,
-            made_as if made_as.startswith(_REGISTERED) else None,
+            made_as,
         )
         state.store.add("objects", row)
 
@@ -201,13 +196,15 @@ def close_konvertering(state: WalkState, frame: Frame, parent: Frame) -> None:
     state.counts.add("N936", parent.kind)
     values = frame.values
     made_at, source = values.get("konvertertDato", ""), values.get("konvertertFraFormat", "").strip()
-    if made_at[:10] > state.bounds.today:
-        state.hit("N421", frame.at, value=made_at)
     checksums = checksums_in(values.get("konverteringskommentar", ""))
-    earlier = parent.values.get(_CONVERSIONS)
+    earlier = parent.values.get(_CONVERTED)
     if earlier is not None and earlier != source:
         state.hit("N422", frame.at, value=source, found=earlier)
-    parent.values[_CONVERSIONS] = values.get("konvertertTilFormat", "").strip()
+    before = parent.values.get(_CONVERTED_AT, "")
+    if made_at[:10] < before[:10]:
+        state.hit("N421", frame.at, value=made_at, found=before)
+    parent.values[_CONVERTED_AT] = made_at
+    parent.values[_CONVERTED] = values.get("konvertertTilFormat", "").strip()
     # the last one in the row made the file that is delivered
     parent.values[_CONVERTED_SUM] = checksums[1] if checksums is not None else ""
 
@@ -446,6 +443,21 @@ def _judge_format(state: WalkState, frame: Frame, format_: str, path: str) -> st
     elif format_.lstrip(".") != suffix:
         state.hit("N407", frame.at, value=format_, path=path)
     return suffix.encode("utf-8", "replace").decode()
+
+
+def _judge_conversion(state: WalkState, frame: Frame, suffix: str, path: str) -> str | None:
+    """Holds what the last conversion says against the version. The format that it made, where the bytes may tell."""
+    values = frame.values
+    made_sum, checksum = values.get(_CONVERTED_SUM, ""), values.get("sjekksum", "").strip().lower()
+    if made_sum and algorithm_named(values.get("sjekksumAlgoritme", "")) == "sha256" and checksum != made_sum:
+        state.hit("N420", frame.at, value=made_sum, found=checksum)
+    made_as = values.get(_CONVERTED, "")
+    if not made_as.startswith(_REGISTERED):
+        return None
+    if suffix not in formats().endings.get(made_as, (suffix,)):
+        state.hit("N419", frame.at, value=made_as, found=suffix, path=path)
+        return None
+    return made_as
 
 
 def algorithm_named(text: str) -> str:
