@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from noarkit.forms.noark5.rules.formats import FormatIdentifier, format_identifier
+from noarkit.forms.noark5.rules.formats import FormatIdentifier, declared_pdfa, format_identifier
 from noarkit.forms.noark5.rules.messages import Message, Rows
 from noarkit.forms.noark5.rules.store import Row
 from noarkit.forms.noark5.rules.values import formats
@@ -26,6 +26,7 @@ _CHUNK = 1024 * 1024
 _CLAIM = b"pdfaid"
 _FIRST = 8
 _HEAD = 4096
+_METADATA = 1024
 _STARTS = formats().first_bytes
 
 Claim = Callable[[], int]
@@ -80,7 +81,7 @@ def _row(entry: TreeEntry, identifier: FormatIdentifier) -> Row | None:
         if "/" not in entry.name:  # what describes the documents
             return row
         suffix, head = _suffix(entry.name), os.pread(descriptor, _HEAD, 0)
-        return (*row[:-1], identifier.identify(descriptor, suffix, head))
+        return row if row[-1] else (*row[:-1], identifier.identify(descriptor, suffix, head))
     except OSError:
         return bare_row
     finally:
@@ -101,32 +102,39 @@ def _whole_blocks(content: Readable, size: int) -> bytes:
 
 
 def _file_row(name: str, read: Callable[[int], bytes]) -> Row:
-    size, digest, first, claimed = _read(read)
+    size, digest, first, metadata = _read(read)
     suffix = _suffix(name)
     starts = _STARTS.get(suffix)
     fits = None if starts is None or size == 0 else int(first.startswith(starts))
     ending = suffix.encode("utf-8", "replace").decode()
-    return (os.fsencode(name), "file", size, digest, ending, fits, int(claimed), None)
+    puid = declared_pdfa(metadata) if metadata else None
+    return (os.fsencode(name), "file", size, digest, ending, fits, int(bool(metadata)), puid)
 
 
 def _suffix(name: str) -> str:
     return name.rpartition(".")[2].lower() if "." in name else ""
 
 
-def _read(read: Callable[[int], bytes]) -> tuple[int, bytes, bytes, bool]:
-    """Size, sha256, first bytes, and whether the metadata of PDF/A were met."""
+def _read(read: Callable[[int], bytes]) -> tuple[int, bytes, bytes, bytes]:
+    """Size, sha256, first bytes, and the metadata of PDF/A where they were met."""
     block = read(_CHUNK)
     first = block[:_FIRST]
     pdf = first.startswith(b"%PDF")
     if len(block) < _CHUNK:
-        return len(block), hashlib.sha256(block).digest(), first, pdf and _CLAIM in block
+        return len(block), hashlib.sha256(block).digest(), first, _metadata_in(block) if pdf else b""
     hasher = hashlib.sha256()
-    size, claimed, tail = 0, False, b""
+    size, metadata, tail = 0, b"", b""
     while block:
         hasher.update(block)
         size += len(block)
-        if pdf and not claimed:
-            claimed = _CLAIM in tail + block if tail else _CLAIM in block
-            tail = block[-len(_CLAIM) :]
+        if pdf and not metadata:
+            metadata = _metadata_in(tail + block if tail else block)
+            tail = block[-_METADATA:]
         block = read(_CHUNK)
-    return size, hasher.digest(), first, claimed
+    return size, hasher.digest(), first, metadata
+
+
+def _metadata_in(block: bytes) -> bytes:
+    """What stands around the first mark of PDF/A; nothing where there is none."""
+    at = block.find(_CLAIM)
+    return b"" if at < 0 else block[max(0, at - _METADATA) : at + _METADATA]
