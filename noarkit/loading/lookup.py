@@ -23,6 +23,8 @@ T = TypeVar("T")
 _NAMESPACE = uuid.UUID("6f2f9d0e-6f0b-5c58-9f0e-2f0c4f7f5a11")
 GUARD_TYPE = "Klasse"
 _KEYS_A_QUERY = 100
+MADE_AGAIN = frozenset({"Dokumentversjon", "EksternId"})
+"""Types whose objects another plan may make once more under the same keys: a further version, and what names it."""
 _OWNERS = ("refMappe", "refRegistrering", "refDokument", "refDokumentversjon")
 # volatile or filled in by the archive: not part of what identifies an object under its parent
 _NOT_NATURAL = frozenset({"uuid", "virksomhetsspesifikkeMetadata", "referanseDokumentfil", "skjerming"})
@@ -97,9 +99,9 @@ def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[PlannedEnt
     for kind, members in by_type.items():
         for batch in _batches(members):
             names = {uuid_for(facts, entity): entity.n for entity in batch}
-            # A version may stand under either uuid: the key's own, or the one of a plan that added it to a record found
+            # It may stand under either uuid: the key's own, or the one of a plan that added it to a record found
             # there.
-            again = {uuid_of_new_version(facts, entity.key): entity.n for entity in batch if kind == "Dokumentversjon"}
+            again = {uuid_of_new_version(facts, entity.key): entity.n for entity in batch if kind in MADE_AGAIN}
             parameters = {f"@u{i}": name for i, name in enumerate((*names, *again))}
             condition = " || ".join(f"uuid = {name}" for name in parameters)
             answer = objects(archive, Query(kind, condition, parameters))
