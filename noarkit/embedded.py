@@ -7,7 +7,6 @@ any.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import select
@@ -26,7 +25,7 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 from noarkit.errors import ArchiveAway, ConfigFault, DiskFull, NoarkitError, RunLocked, UsageFault
-from noarkit.safe.children import child_environment
+from noarkit.safe.children import die_with_parent, interpreter_command, interpreter_environment
 from noarkit.safe.disk import fault_of_disk
 from noarkit.secrets import Secret
 
@@ -34,7 +33,6 @@ CLIENT_ID = "integration"
 
 _START_S = 30.0
 _STOP_S = 40.0
-_PR_SET_PDEATHSIG = 1
 _WITH_PARENT = "--with-parent"
 _FAULTS: dict[str, type[NoarkitError]] = {kind.code: kind for kind in (ConfigFault, DiskFull, RunLocked, UsageFault)}
 
@@ -75,12 +73,12 @@ class EmbeddedArchive:
 
     @property
     def was_started(self) -> bool:
-        """True where this process started it; False where it was joined."""
+        """True if this process started it; False if it was joined."""
         return self._child is not None
 
     @property
     def has_ended(self) -> bool:
-        """True where its process has ended, so that no call can take effect any more."""
+        """True if its process has ended, so that no call can take effect any more."""
         return self._child is not None and self._child.poll() is not None
 
     def stop(self) -> None:
@@ -199,7 +197,7 @@ def _start(data_dir: Path, client_id: str, join_s: float) -> EmbeddedArchive:
     data_dir.mkdir(parents=True, exist_ok=True)
     # the signal tells of the end of the thread that starts the child; only the main thread lives as long as the process
     main = threading.current_thread() is threading.main_thread()
-    command = [sys.executable, "-m", "noarkit.embedded", str(data_dir), *([_WITH_PARENT] if main else [])]
+    command = interpreter_command("-m", "noarkit.embedded", str(data_dir), *([_WITH_PARENT] if main else []))
     with (data_dir / "server.log").open("ab") as log:
         child = subprocess.Popen(  # noqa: S603  # our own module, in our own interpreter
             command,
@@ -208,7 +206,7 @@ def _start(data_dir: Path, client_id: str, join_s: float) -> EmbeddedArchive:
             stderr=log,
             start_new_session=True,
             umask=0o077,  # titles and documents are for the owner of the archive alone
-            env=child_environment(),
+            env=interpreter_environment(),
         )
     message = _first_line(child)
     if message is None or "url" not in message:
@@ -253,7 +251,7 @@ def _handle(
 
 
 def _first_line(child: subprocess.Popen[bytes]) -> dict[str, object] | None:
-    """What the child says once it serves, or why it does not; None where it says nothing in time."""
+    """What the child says once it serves, or why it does not; None if it says nothing in time."""
     timer = threading.Timer(_START_S, child.kill)
     timer.start()
     try:
@@ -280,8 +278,8 @@ def _serve_for_parent(arguments: list[str]) -> int:
     """The child: serves until its parent lets go of the pipe, and says so on its output in one line of JSON."""
     from noarkit.server.run import Address, ServingInfo, serve
 
-    if _WITH_PARENT in arguments and sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if _WITH_PARENT in arguments:
+        die_with_parent(signal.SIGTERM)
     stop_event = threading.Event()
 
     def watch() -> None:

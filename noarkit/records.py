@@ -61,7 +61,7 @@ class ContentStream(Protocol):
         ...
 
     def still_the_same(self) -> bool:
-        """After the last byte: True where size and time are what they were when the stream was opened and planned."""
+        """After the last byte: True if size and time are what they were when the stream was opened and planned."""
         ...
 
 

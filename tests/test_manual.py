@@ -177,6 +177,7 @@ def test_a_terminal_shows_no_marks_of_markdown(name: str, lang: str) -> None:
     assert not [block for block in read_chapter(name, lang, code_lists(told)) if isinstance(block, Listing)]
 
 
+@pytest.mark.usefixtures("one_archive")
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_the_examples_of_a_chapter_run_as_they_stand(name: str, tmp_path: Path) -> None:
     blocks = code(name, "en", "sh")

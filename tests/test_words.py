@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,6 +102,28 @@ def test_every_reason_the_code_gives_has_its_words() -> None:
     given = words_given_as_reasons()
     assert len(given) > 40
     assert given - texts("en").tables["reasons"].keys() == set()
+
+
+def reasons_to_skip() -> set[str]:
+    """Every reason for which something of a source is skipped: constants `SKIPPED_…`, and the rules of our recipes."""
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("SKIPPED_"):
+                found.add(ast.literal_eval(node.value))
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Skipped":
+                found |= {str(each.value) for each in node.args[1:] if isinstance(each, ast.Constant)}
+    for path in PACKAGE.rglob("*recipe.toml"):
+        found |= set(re.findall(r'^reason = "(.+)"$', path.read_text("utf-8"), re.M))
+    return found
+
+
+def test_every_reason_to_skip_is_told_in_both_languages() -> None:
+    reasons = reasons_to_skip()
+    assert len(reasons) > 15
+    for lang in LANGUAGES:
+        assert reasons - texts(lang).tables["reasons"].keys() == set(), lang
+    assert [reason for reason in reasons if texts("nb").reason(reason) == texts("en").reason(reason)] == []
 
 
 def test_a_fault_is_told_with_its_data() -> None:

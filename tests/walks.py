@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from noarkit.cli.main import main
+from noarkit.embedded import open_embedded
 from tests.cli.elsewhere import environment
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
@@ -40,14 +41,18 @@ def follow(sample: str, folder: Path) -> None:
 
 
 def walk(sample: str, folder: Path, records: int) -> str:
-    """Runs the script of a sample in a folder that is its home, on a port of its own, to a good end. What it told."""
+    """Runs the script of a sample in a folder that is its home, on a port of its own, to a good end. What it told.
+
+    Its steps join an archive that is started once, in the folder that each would start it in.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     env = environment(folder) | {"PATH": path, "PORT": port, "RECORDS": str(records)}
     script = ["bash", str(SAMPLES / sample / "walk")]
-    done = subprocess.run(script, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
+    with open_embedded(folder / "archive"):
+        done = subprocess.run(script, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-2_000:]
     return done.stdout
 

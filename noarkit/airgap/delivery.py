@@ -6,7 +6,6 @@ whatever stops the packing, the same command goes on, and a receipt can be held 
 
 from __future__ import annotations
 
-import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -16,11 +15,10 @@ from typing import Literal
 
 import orjson
 
-from noarkit.errors import JournalFault
-from noarkit.graph.store import translated
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import Numbers
-from noarkit.loading.tables import change_tables, make_tables
+from noarkit.loading.tables import change_tables, open_tables
+from noarkit.safe.disk import translate_sqlite_errors
 
 DELIVERY = "delivery.db"
 DELIVERY_VERSION = 1
@@ -79,24 +77,7 @@ class Deliveries:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with translated(path):
-            if not path.exists():
-                path.touch(mode=0o600)
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
-        try:
-            self._prepare()
-        except BaseException:
-            self._db.close()
-            raise
-
-    def _prepare(self) -> None:
-        with translated(self.path):
-            self._db.execute("PRAGMA synchronous = FULL")
-            if self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                make_tables(self._db, _TABLES, DELIVERY_VERSION)
-            row = self._db.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()
-        if row is None or int(row[0]) > DELIVERY_VERSION:
-            raise JournalFault(where=str(self.path), why="unknown-version")
+        self._db = open_tables(path, _TABLES, DELIVERY_VERSION, pragmas=("synchronous = FULL",))
 
     def close(self) -> None:
         """Ends the connection."""
@@ -114,7 +95,7 @@ class Deliveries:
 
     def bundle(self, id_: str) -> Bundle | None:
         """A bundle that was sealed, by its id."""
-        with translated(self.path):
+        with translate_sqlite_errors(self.path):
             row = self._db.execute("SELECT * FROM bundle WHERE id = ? AND seal IS NOT NULL", (id_,)).fetchone()
         if row is None:
             return None
@@ -122,8 +103,8 @@ class Deliveries:
         return Bundle(bundle_id, target, created_at, seal, bool(is_placed))
 
     def any_sealed(self) -> bool:
-        """True where something of the run was sealed."""
-        with translated(self.path):
+        """True if something of the run was sealed."""
+        with translate_sqlite_errors(self.path):
             return self._db.execute("SELECT 1 FROM bundle WHERE seal IS NOT NULL LIMIT 1").fetchone() is not None
 
     def leave_out(self, bundle: str, missing: MissingDocument) -> None:
@@ -174,7 +155,7 @@ class Deliveries:
 
     def receipt(self) -> Receipt | None:
         """The latest receipt that closed the case."""
-        with translated(self.path):
+        with translate_sqlite_errors(self.path):
             row = self._db.execute("SELECT * FROM receipt ORDER BY at DESC, id LIMIT 1").fetchone()
         if row is None:
             return None
@@ -188,7 +169,7 @@ def open_deliveries(folder: RunFolder) -> Deliveries:
 
 
 def delivery_state(folder: RunFolder) -> tuple[DeliveryState, Receipt | None] | None:
-    """Whether a run over an air gap is sealed or delivered, with its receipt; None for any other run."""
+    """Tells if a run over an air gap is sealed or delivered, with its receipt; None for any other run."""
     if not (folder.path / DELIVERY).exists():
         return None
     with closing(open_deliveries(folder)) as deliveries_log:

@@ -60,7 +60,7 @@ class ReceiptOrder:
 
 
 def is_fully_received(verified: VerifyResult) -> bool:
-    """True where every key and every document of the bundle was found in this archive, compared to its last byte, and
+    """True if every key and every document of the bundle was found in this archive, compared to its last byte, and
     is as it was sent; what was set aside or refused is told as such."""
     if verified.depth != "bytes" or verified.verdict == "not_verified" or verified.left_by_choice:
         return False
@@ -294,7 +294,7 @@ class _ReceiptCheck:
 
 
 def _is_possible(plan_state: str, root: int | None, state: str, archive_id: str | None) -> bool:
-    """Whether a record with this plan state can have this outcome."""
+    """True if a record that was planned in this state can have this outcome."""
     if plan_state != "mapped":
         return state == plan_state
     if state in ARRIVED:
@@ -303,7 +303,7 @@ def _is_possible(plan_state: str, root: int | None, state: str, archive_id: str 
 
 
 def receipt_records(sealed: SealedPackage) -> Iterator[Mapping[str, object]]:
-    """What a proven receipt tells of each record: its key, state, type, id and code."""
+    """Yields key, state, type, id and code of each record from a receipt whose seal was checked."""
     return (line for line in _receipt_lines(sealed) if "key" in line)
 
 

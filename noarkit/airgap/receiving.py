@@ -13,7 +13,7 @@ from pathlib import Path
 
 import orjson
 
-from noarkit.airgap.sealing import DOCUMENTS, FROZEN, LEFT_OUT, REPORT, document_name
+from noarkit.airgap.sealing import DOCUMENTS, LEFT_OUT, PLAN_FILES, REPORT, document_name
 from noarkit.airgap.source.index import INDEX, BundleDocument, Origin, move_origin, read_origin, write_index
 from noarkit.errors import PlanChanged, SealBroken, UsageFault
 from noarkit.events import Event, Listener
@@ -57,7 +57,7 @@ def is_received(folder: RunFolder) -> bool:
 
 
 def read_plan_result(folder: RunFolder) -> PlanResult:
-    """What a run holds, as its planner said it."""
+    """Reads the result of the planning from plan.json, and the number of shards from the plan itself."""
     plan = folder.plan()
     with closing(GraphStore.open(folder.graph)) as graph:
         shards = graph.count("shard", "kind != 'spine'")
@@ -93,22 +93,22 @@ def _clear(folder: RunFolder) -> None:
 
 def _copy_plan(sealed: SealedPackage, folder: RunFolder) -> dict[str, object]:
     """Copies the plan; what plan.json shall say."""
-    for name in (FROZEN[1], REPORT, BROUGHT_FILE):
+    for name in (PLAN_FILES[1], REPORT, BROUGHT_FILE):
         if sealed.find(f"{PLAN}/{name}") is not None:
             _copy(sealed, f"{PLAN}/{name}", folder.path / name)
-    with sealed.open(f"{PLAN}/{FROZEN[0]}") as content:
+    with sealed.open(f"{PLAN}/{PLAN_FILES[0]}") as content:
         text = b"".join(iter(lambda: content.read(_MOST_PLAN_BYTES), b""))
     try:
         plan = orjson.loads(text)
     except ValueError as error:
-        raise SealBroken(where=sealed.where, why="seal-plan", name=FROZEN[0]) from error
+        raise SealBroken(where=sealed.where, why="seal-plan", name=PLAN_FILES[0]) from error
     if not isinstance(plan, dict) or plan.get("sha256") != sealed.seal.statement.get("plan"):
-        raise SealBroken(where=sealed.where, why="seal-plan", name=FROZEN[0])
+        raise SealBroken(where=sealed.where, why="seal-plan", name=PLAN_FILES[0])
     with closing(GraphStore.open(folder.graph)) as graph:
         try:
             graph.check_frozen(str(plan["sha256"]))
         except PlanChanged as error:
-            raise SealBroken(where=sealed.where, why="seal-plan", name=FROZEN[1]) from error
+            raise SealBroken(where=sealed.where, why="seal-plan", name=PLAN_FILES[1]) from error
     return {**plan, "bundle": {"id": sealed.seal.id, "seal": sealed.sha256, "key": sealed.key.fingerprint}}
 
 
@@ -152,7 +152,7 @@ def _documents(sealed: SealedPackage, graph: GraphStore) -> Iterator[BundleDocum
 
 
 def _read_left_out(sealed: SealedPackage) -> dict[int, tuple[str, dict[str, object]]]:
-    """What the sender could not have: a small part, or there would be no bundle."""
+    """Documents that the sender had to leave out; never many, because a bundle that lacks much is not sealed."""
     left_out: dict[int, tuple[str, dict[str, object]]] = {}
     with sealed.open(LEFT_OUT) as content:
         text = b"".join(iter(lambda: content.read(BLOCK_BYTES), b""))

@@ -1,7 +1,8 @@
 """Seals a frozen plan with its documents in a bundle that can be carried over an air gap.
 
 Documents are fetched from the source now, hashed while they are copied, and held against the plan. What the source
-cannot give is left out, listed in the bundle with its fault, and set aside on the other side; too much of it stops all.
+cannot give is left out, listed in the bundle with its fault, and set aside on the other side. If ten are
+missing, and they are more than a tenth, nothing is sealed.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from noarkit.safe.signing import Signer
 
 DOCUMENTS = "documents"
 LEFT_OUT = "left-out.jsonl"
-FROZEN = ("plan.json", "graph.db")
+PLAN_FILES = ("plan.json", "graph.db")
 REPORT = "plan-report.json"
-_REASON_CHANGED = "as planned"
-_MOST_LEFT_OUT = 0.10
-_LEAST_LEFT_OUT = 10
-_MOST_TRIES = 1_000
+_FROZEN_STAMP = "as planned"  # of files that the plan fixes: an interrupted build keeps what it packed of them
+_MAX_MISSING_SHARE = 0.10
+_MIN_MISSING = 10
+_MAX_ATTEMPTS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +59,15 @@ class PackOrder:
 
 
 def document_name(n: int) -> str:
-    """Where the document of an entity lies in a bundle."""
+    """Returns the path of an entity's document in a bundle."""
     return f"{DOCUMENTS}/{n // 1000}/{n}"
 
 
 def find_sealed_bundle(folder: RunFolder, target: Path, signer: Signer) -> PackResult | None:
-    """The bundle that this very run sealed at this very place; None where there is nothing.
+    """Finds the bundle that an earlier call sealed for this run at `target`; None if nothing is there.
 
-    Raises `UsageFault` for a place where none can be made, `SealBroken` where ours is not as it was sealed, as far as
-    that is seen without reading all of it.
+    Raises `UsageFault` if no bundle can be made there, `SealBroken` if the one that is there was changed since. Only
+    the seal and the list of files are checked, not the documents.
     """
     check_target(target)
     if target.resolve().is_relative_to(folder.path.resolve()):
@@ -96,7 +97,7 @@ def find_sealed_bundle(folder: RunFolder, target: Path, signer: Signer) -> PackR
 
 
 def pack(order: PackOrder, *, emit: Listener, now_s: Callable[[], float]) -> PackResult:
-    """Seals the plan of a run with its documents. The same call again goes on.
+    """Seals the plan of a run with its documents. Called again after an interruption, it resumes.
 
     Raises `UsageFault` for a target that is there, `PlanChanged`, `RunLocked`, `DiskFull`, a fault of the place where
     the source is gone or too much of it changed, and with `strict` the first fault of a document.
@@ -124,15 +125,15 @@ class _Packing:
         self._deliveries_log = deliveries_log
         self._bundle = bundle
         self._log = log
-        self._tell: Listener = lambda event: None
+        self._emit: Listener = lambda event: None
         self._contents = graph.count("content")
-        self._at: int | None = None
+        self._open_document: int | None = None
         self._seal = ""
         self._documents = 0
 
     def run(self, emit: Listener) -> PackResult:
         """Packs; a document that fails while it is read is left out, and the build goes on without it."""
-        self._tell = emit
+        self._emit = emit
         plan = str(self._order.folder.plan()["sha256"])
         seal_order = SealOrder(
             self._order.target,
@@ -143,7 +144,7 @@ class _Packing:
             self._order.by,
             plan,
         )
-        for _ in range(_MOST_TRIES):
+        for _ in range(_MAX_ATTEMPTS):
             try:
                 seal = seal_package(
                     self._files(),
@@ -157,9 +158,9 @@ class _Packing:
             except PLACE_FAULTS:
                 raise
             except SourceFault as fault:
-                if self._at is None:
+                if self._open_document is None:
                     raise
-                self._leave_out(self._at, fault)
+                self._leave_out(self._open_document, fault)
         else:
             raise SourceGone(where=str(self._graph.meta("source_where")), why="too-much-changed")
         self._deliveries_log.keep_placed(self._bundle.id)
@@ -175,10 +176,10 @@ class _Packing:
 
     def _files(self) -> Iterator[File]:
         folder = self._order.folder.path
-        for name in FROZEN:
-            yield _plan_file(f"{PLAN}/{name}", folder / name, _REASON_CHANGED)
+        for name in PLAN_FILES:
+            yield _plan_file(f"{PLAN}/{name}", folder / name, _FROZEN_STAMP)
         if self._log is not None:
-            yield _plan_file(f"{PLAN}/{BROUGHT_FILE}", self._log, _REASON_CHANGED)
+            yield _plan_file(f"{PLAN}/{BROUGHT_FILE}", self._log, _FROZEN_STAMP)
         last = -1
         while rows := self._graph.db.execute(
             "SELECT * FROM content WHERE entity > ? ORDER BY entity LIMIT 2000", (last,)
@@ -192,7 +193,7 @@ class _Packing:
     def _document(self, n: int, content: Content) -> File:
         @contextmanager
         def open_checked() -> Iterator[Readable]:
-            self._at = n
+            self._open_document = n
             with ExitStack() as stack:
                 try:
                     stream = stack.enter_context(self._order.source.open(content))
@@ -202,19 +203,19 @@ class _Packing:
                     self._leave_out(n, fault)
                     raise SkipFile from fault
                 yield _CheckedStream(stream, content)
-            self._at = None
+            self._open_document = None
 
-        # the plan is frozen: what was packed of it once, is what it says
-        return document_name(n), open_checked, content.size_bytes, _REASON_CHANGED
+        # the plan fixes the content of a document, so one that an interrupted build has packed need not be read again
+        return document_name(n), open_checked, content.size_bytes, _FROZEN_STAMP
 
     def _leave_out(self, n: int, fault: SourceFault) -> None:
         if self._order.strict:
             raise fault
-        self._at = None
+        self._open_document = None
         self._deliveries_log.leave_out(self._bundle.id, MissingDocument(n, fault.code, fault.data))
-        self._tell(Event("not_sealed", {"document": n, "code": fault.code}))
+        self._emit(Event("not_sealed", {"document": n, "code": fault.code}))
         missing = self._deliveries_log.count_missing(self._bundle.id)
-        if missing >= _LEAST_LEFT_OUT and missing > _MOST_LEFT_OUT * self._contents:
+        if missing >= _MIN_MISSING and missing > _MAX_MISSING_SHARE * self._contents:
             raise SourceGone(where=str(self._graph.meta("source_where")), why="too-much-changed")
 
     def _extras(self, files: Iterator[SealedFile]) -> Iterable[tuple[str, Iterable[bytes]]]:
@@ -249,7 +250,7 @@ class _Packing:
 
 
 class _CheckedStream:
-    """A stream that ends with `ItemChanged` where its bytes are not what was planned, or moved while they were read."""
+    """A stream that raises `ItemChanged` at its end if its bytes are not those planned, or changed meanwhile."""
 
     def __init__(self, stream: ContentStream, content: Content) -> None:
         self._stream = stream
@@ -274,7 +275,7 @@ class _CheckedStream:
 
 
 def _plan_file(name: str, path: Path, stamp: str) -> File:
-    """A file of the run."""
+    """Describes a file of the run folder to the packager: name, how to open it, size, stamp."""
 
     @contextmanager
     def open_file() -> Iterator[BinaryIO]:
@@ -286,7 +287,7 @@ def _plan_file(name: str, path: Path, stamp: str) -> File:
 
 @contextmanager
 def _change_log(graph: GraphStore) -> Iterator[Path | None]:
-    """The change log that the plan's source came with, which is to be kept on the other side."""
+    """Opens the change log that came with the source, for the receiver to keep; yields None if there is none."""
     origin_path = orjson.loads(graph.meta("needs") or "{}").get("change_log")
     if origin_path is None:
         yield None

@@ -122,7 +122,7 @@ def acknowledge(
 ) -> VerifyResult:
     """Verifies every byte of a run that came in a bundle, and makes the receipt where all of it is in the archive.
 
-    The result's `receipt` is None where something is missing.
+    The result's `receipt` is None if something is missing.
 
     Options:
         seal_key: the private key that signs the receipt; without it that of the settings.

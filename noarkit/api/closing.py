@@ -36,7 +36,7 @@ def close(
     final_settings = resolve_settings(archive, settings)
     folder = RunFolder(Path(run))
     folder.plan()
-    archive_place = destination(final_settings.config, final_settings.environment, assembly.remembered_archive(folder))
+    archive_place = destination(final_settings.config, final_settings.environment, folder.archive_name())
     with (
         log_run(folder.path, listener, final_settings.now_s, "close") as emit_logged,
         open_target(archive_place) as target,

@@ -10,7 +10,7 @@ from noarkit.events import Listener, ignore_event
 from noarkit.extraction.convert import ConvertOptions, ConvertResult
 from noarkit.extraction.convert import convert as convert_files
 from noarkit.extraction.databases import convert_database
-from noarkit.extraction.facts import own_facts
+from noarkit.forms.metadata.facts import own_facts
 from noarkit.forms.package_form import PLAIN, FormName
 from noarkit.forms.recognition import detect_form
 from noarkit.forms.registry import FILES, FLAT_FILES, known_forms

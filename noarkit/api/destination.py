@@ -52,7 +52,7 @@ def destination(config: Config, environment: Mapping[str, str], remembered: str 
 
 
 def embedded_identity(destination_: Destination, emit: Listener) -> str | None:
-    """Which archive stands in the folder of an embedded one: empty where none does yet, None for one elsewhere, which
+    """Which archive stands in the folder of an embedded one: empty if none does yet, None for one elsewhere, which
     says so when it is loaded into."""
     folder = destination_.embedded
     if folder is None:

@@ -16,10 +16,10 @@ from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction.changes import ChangeLog
 from noarkit.extraction.convert import NOARK, ConvertOptions
 from noarkit.extraction.delivery import deliver
-from noarkit.extraction.facts import own_facts, read_facts
 from noarkit.extraction.run import ExtractResult, ExtractSettings
 from noarkit.extraction.run import extract as extract_package
 from noarkit.extraction.selection import Selection, all_fonds
+from noarkit.forms.metadata.facts import own_facts, read_facts
 from noarkit.forms.registry import known_forms
 from noarkit.forms.validation import validate
 from noarkit.loading.coordinator import StopRequest, stop_fault

@@ -95,7 +95,7 @@ def _load(
     *,
     emit: Listener,
 ) -> IngestResult:
-    archive_place = destination(settings.config, settings.environment, assembly.remembered_archive(folder))
+    archive_place = destination(settings.config, settings.environment, folder.archive_name())
     with ExitStack() as stack:
         stack.enter_context(released(source))
         emit_logged = stack.enter_context(log_run(folder.path, emit, settings.now_s, "ingest"))

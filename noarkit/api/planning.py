@@ -152,7 +152,7 @@ def _plan(
 def _archive_codes(
     archive_place: Destination, emit: Listener, *, must: bool, may: bool
 ) -> dict[str, frozenset[str]] | None:
-    """The archive's code lists; None where there is none to ask, or none that must be asked and answers."""
+    """The archive's code lists; None if there is none to ask, or none that must be asked and answers."""
     if not must and not may:
         return None
     if archive_place.embedded is not None and not archive_place.embedded.exists():

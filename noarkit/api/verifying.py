@@ -72,7 +72,7 @@ def verify_run(order: VerifyOrder, settings: Settings, listener: Listener) -> Ve
     """Compares a run with its source and its archive; writes the certificate, and the receipt that was ordered."""
     folder = order.folder
     reopened = reopen_source(folder, settings, order.source)
-    archive_place = destination(settings.config, settings.environment, assembly.remembered_archive(folder))
+    archive_place = destination(settings.config, settings.environment, folder.archive_name())
     with ExitStack() as stack:
         stack.enter_context(released(reopened))
         emit = stack.enter_context(log_run(folder.path, listener, settings.now_s, "verify"))

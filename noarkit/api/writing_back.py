@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from noarkit.api.origins import reopen_source
+from noarkit.api.origins import reopen_source, source_of
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.loading.engines.runlog import log_run
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import archive_ids
 from noarkit.records import innermost, released
+from noarkit.services.registry import find_kind, is_service
 from noarkit.services.source import ConnectorSource
 from noarkit.services.source.writeback import CASE_FILES, WriteBackResult
 from noarkit.services.source.writeback import write_back as write_ids
@@ -34,6 +35,17 @@ def write_back(
     folder = RunFolder(Path(run))
     source = innermost(reopen_source(folder, final_settings))
     if not isinstance(source, ConnectorSource):
-        raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
+        raise _takes_no_ids()
     with released(source), log_run(folder.path, listener, final_settings.now_s, "write-back") as emit_logged:
         return write_ids(source, folder.path, field, archive_ids(folder, *CASE_FILES), emit_logged)
+
+
+def check_takes_ids(folder: RunFolder) -> None:
+    """Raises `UsageFault` for a run from a source that the archive's ids cannot be written back to."""
+    kind = source_of(folder).kind
+    if not is_service(kind) or not find_kind(kind).takes_ids:
+        raise _takes_no_ids()
+
+
+def _takes_no_ids() -> UsageFault:
+    return UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")

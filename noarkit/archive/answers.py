@@ -101,7 +101,7 @@ def refused_answer(
 
 
 def parse_json(body: bytes, context: CallContext) -> object:
-    """Parses the JSON of a good answer, None where it has no body. Raises `ArchiveStrange`."""
+    """Parses the JSON of a good answer, None if it has no body. Raises `ArchiveStrange`."""
     if not body:
         return None
     try:
@@ -142,7 +142,7 @@ def _error_details(body: bytes) -> dict[str, object]:
 
 
 def _named_action_and_field(description: str) -> dict[str, object]:
-    """Which action and field a refusal names, where it does."""
+    """Finds the action and the field that a refusal names, if it names any."""
     blamed: dict[str, object] = {}
     if action := _ACTION.search(description):
         blamed["action"] = int(action[1])
@@ -161,7 +161,7 @@ def _known_names() -> frozenset[str]:
 
 
 def _retry_after_s(value: str | None, now_s: float) -> float | None:
-    """Seconds to wait, from seconds or a date; None where nothing sensible stands there."""
+    """Seconds to wait, from seconds or a date; None if nothing sensible stands there."""
     if value is None:
         return None
     if value.strip().isdigit():

@@ -19,7 +19,7 @@ Headers = list[tuple[bytes, bytes]]
 
 @dataclass(slots=True)
 class Reply:
-    """The answer to one request: its head is there, its body is read by `read` or in `pieces`."""
+    """The response to a request: its head was read; `read` reads its body whole, `pieces` piece by piece."""
 
     status: int
     headers: Headers
@@ -34,7 +34,7 @@ class Reply:
         return iter(self._body)
 
     def read(self, max_bytes: int) -> bytes:
-        """The whole body; one that is encoded, or over `max_bytes`, is no answer of an archive: `BrokenExchange`."""
+        """Reads the whole body. Raises `BrokenExchange` if it is compressed or larger than `max_bytes`."""
         if (self.header(b"content-encoding") or "identity").lower() != "identity":
             raise BrokenExchange("strange", "encoded", was_sent=True)
         parts: list[bytes] = []
@@ -48,7 +48,7 @@ class Reply:
 
 
 class Connection:
-    """A connection for one request after the other. `reusable` says whether another may follow."""
+    """A keep-alive connection: one request at a time. Ask `reusable` before sending the next."""
 
     __slots__ = ("_stream", "_whole_request", "answer", "idle_since_s")
 
@@ -59,31 +59,31 @@ class Connection:
         self.idle_since_s = 0.0
 
     def ask(self, head: bytes, body: bytes | Iterable[bytes] | None, *, chunked: bool = False) -> Reply:
-        """Writes a request, reads the head of its answer. Raises `BrokenExchange`, and what reading the body raises."""
+        """Sends a request, reads the head of the response. Raises `BrokenExchange`, and what reading `body` raises."""
         self._stream.begin()
         self.answer = _Answer()
         self._whole_request = False
         with suppress(SendingStopped):  # it may have answered before it closed
             self._whole_request = self._write(head, body, chunked=chunked)
         while not self.answer.has_head:
-            self._take()
+            self._receive()
         return Reply(self.answer.status, self.answer.headers, self._pieces())
 
     @property
     def reusable(self) -> bool:
-        """True where request and answer are through and the connection stays open."""
+        """True if the last request was sent and its response read to the end, and the server stays connected."""
         return self._whole_request and self.answer.is_whole and self.answer.stays_open
 
     def is_fresh(self, now_s: float, keepalive_s: float) -> bool:
-        """True where it was idle for a short time only and the other side has not ended it meanwhile."""
+        """True if it was idle for less than `keepalive_s` and the server has not closed it meanwhile."""
         return now_s - self.idle_since_s < keepalive_s and not self._stream.is_readable()
 
     def close(self) -> None:
-        """Ends it."""
+        """Closes the connection."""
         self._stream.close()
 
     def _write(self, head: bytes, body: bytes | Iterable[bytes] | None, *, chunked: bool) -> bool:
-        """Writes all of a request; False where an answer came before its end, which is then not waited for."""
+        """Sends a request. Stops and returns False as soon as the server responds before all of the body was sent."""
         if body is None or isinstance(body, bytes):
             message = head + body if body else head
             self._stream.send(message)
@@ -109,20 +109,20 @@ class Connection:
                 yield from arrived
             if answer.is_whole:
                 return
-            self._take()
+            self._receive()
 
-    def _take(self) -> None:
+    def _receive(self) -> None:
         received = self._stream.receive(_RECEIVE_BYTES)
         try:
-            self.answer.take(received)
+            self.answer.feed(received)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             if not self.answer.is_whole:
                 raise BrokenExchange("strange", "not-http", was_sent=True) from error
-            self.answer.stays_open = False  # the answer is there; what follows it is not ours
+            self.answer.stays_open = False  # the response is whole: what follows belongs to no request of ours
 
 
 class _Answer:
-    """An answer that is being received; the parser calls its `on_` methods."""
+    """A response while it is received; the parser calls the `on_` methods."""
 
     __slots__ = ("_head_bytes", "_parser", "body", "has_head", "headers", "is_whole", "status", "stays_open")
 
@@ -136,8 +136,8 @@ class _Answer:
         self.is_whole = False
         self.stays_open = False
 
-    def take(self, received: bytes) -> None:
-        """Parses received bytes; no bytes mean the end of the connection."""
+    def feed(self, received: bytes) -> None:
+        """Parses received bytes; an empty block means that the server closed the connection."""
         if not received:
             self._end()
             return
@@ -148,30 +148,30 @@ class _Answer:
             raise BrokenExchange("strange", "too-large", was_sent=True)
 
     def on_message_begin(self) -> None:
-        """An answer begins, which may only be an interim one. One after the last is none of ours."""
+        """A response begins, perhaps only an interim one (1xx). One that follows a final response is ignored."""
         if self.is_whole:
             self.stays_open = False
         else:
             self.headers = []
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header."""
+        """Keeps a header."""
         if not self.is_whole:
             self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """The head is there."""
+        """The head was read."""
         if not self.is_whole:
             self.status = self._parser.get_status_code()
             self.has_head = self.status >= 200
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the body."""
+        """Keeps a piece of the body."""
         if self.has_head and not self.is_whole:
             self.body.append(body)
 
     def on_message_complete(self) -> None:
-        """The answer is whole."""
+        """The response was read whole."""
         if self.has_head and not self.is_whole:
             self.is_whole = True
             self.stays_open = self._parser.should_keep_alive()

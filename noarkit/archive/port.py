@@ -64,7 +64,7 @@ class Archive(Protocol):
         ...
 
     def call(self, call: Call) -> Json:
-        """Makes any other call and returns its JSON, None where the answer has no body.
+        """Makes any other call and returns its JSON, None if the answer has no body.
 
         Raises `ArchiveRefused`, `ArchiveNotFound`, `ArchiveConflict`, `ArchiveMediaType`.
         """

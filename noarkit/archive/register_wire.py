@@ -73,7 +73,7 @@ def number(answer: Members, name: str, call: str) -> int:
 
 
 def texts(answer: Members, name: str) -> tuple[str, ...]:
-    """A member that lists texts, empty where it is not there."""
+    """A member that lists texts, empty if it is not there."""
     value = answer.get(name)
     return tuple(str(entry) for entry in value) if isinstance(value, list) else ()
 

@@ -145,7 +145,7 @@ Place = OnObject | OnCodeList | OnRegistry
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What a group may do at a place."""
+    """The rights that a group has at a place."""
 
     group_id: int
     place: Place

@@ -173,7 +173,7 @@ class RetryingArchive:
         return fault.transient and times <= most and (effect in ("none", "orphan") or not fault.fate_unknown)
 
     def _wait_s(self, fault: ArchiveFault, attempt: int) -> float:
-        """What the archive asked for, else a doubling wait of which half is chance, so that many do not come as one."""
+        """Returns the wait that the archive asked for, else exponential backoff with half of it random (jitter)."""
         retry_after_s = fault.data.get("retry_after_s")
         full_s = min(self._policy.most_s, self._policy.first_s * 2.0 ** min(attempt, 32))
         if isinstance(retry_after_s, int | float):

@@ -117,7 +117,7 @@ class Stream:
             raise SendingStopped from error
 
     def receive(self, max_bytes: int) -> bytes:
-        """What came, empty at the end. An end before any byte of the answer is `BrokenExchange`."""
+        """Receives bytes, empty at the end. Raises `BrokenExchange` if that comes before any byte of the answer."""
         # Before its first byte the archive may be working: much patience, and then «lost». After it, silence is a
         # stall.
         limit = self._coming if self._answered else self._thinking
@@ -132,7 +132,7 @@ class Stream:
         return received
 
     def is_readable(self) -> bool:
-        """True where bytes, or the end, wait to be read."""
+        """True if bytes, or the end, wait to be read."""
         if self._poller is not None:
             return bool(self._poller.poll(0))
         return bool(select.select([self._socket], [], [], 0)[0])
@@ -225,7 +225,7 @@ def _poller(connected: socket.socket) -> select.poll | None:
 
 
 def _unsent_bytes(connected: socket.socket) -> int:
-    """How many bytes the system has taken from us that the other side has not; 0 where the system does not tell."""
+    """How many bytes the system has taken from us that the other side has not; 0 if the system does not tell."""
     try:
         if sys.platform == "linux":
             return int(struct.unpack("i", fcntl.ioctl(connected.fileno(), termios.TIOCOUTQ, b"\0\0\0\0"))[0])

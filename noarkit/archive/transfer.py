@@ -45,7 +45,7 @@ class Body:
         return self._hash.hexdigest()
 
     def content(self) -> bytes | Body:
-        """What to give the transport: bytes where they are few, else this body, to be iterated."""
+        """Returns the request body for the transport: bytes if it is small, else this object, to be iterated."""
         if self.promised_bytes is None or self.promised_bytes > _AT_ONCE_BYTES:
             return self
         return b"".join(self)
@@ -135,7 +135,7 @@ def receive_download(
 
 
 def _size_on_disk(stream: Readable) -> int | None:
-    """The size of an open file, where the stream is one and stands at its start; None where nobody can say."""
+    """The size of an open file, where the stream is one and stands at its start; None if nobody can say."""
     descriptor = getattr(stream, "fileno", None)
     if descriptor is None:
         return None

@@ -168,7 +168,7 @@ class Transport(httpx.BaseTransport):
 
 
 def origin_of(url: httpx.URL) -> Origin:
-    """Where an address leads."""
+    """Splits an address into the origin that a connection needs."""
     is_tls = url.scheme == "https"
     return Origin(url.raw_host.decode("ascii").strip("[]"), url.port or (443 if is_tls else 80), is_tls)
 

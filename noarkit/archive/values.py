@@ -116,7 +116,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """What the archive took: its id for the file, and what we saw pass."""
+    """An uploaded file: its id in the archive, and the size and sha256 of the bytes as they were sent."""
 
     id: str
     sha256: str

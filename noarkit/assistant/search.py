@@ -94,7 +94,7 @@ class _ScreeningCheck:
     screened_by_object: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     def above(self, saved_object: SavedObject, depth: int = 0) -> bool:
-        """True where the object, or anything above it, is screened."""
+        """True if the object, or anything above it, is screened."""
         if saved_object.fields.get(_SCREEN) is not None or depth > _DEEPEST:
             return True
         references = metamodel().types[saved_object.type].references

@@ -7,7 +7,7 @@ exit_codes      the exit code of a command, from its result
 contract        what every line of --json can hold
 progress        how far a run is, on a terminal and elsewhere
 running         what every command on a run shares: listeners, signals, its end
-form_choices    the names of forms that options accept
+form_choices    choices that a registry knows: forms of package, formats of results
 configuring     `connect SERVICE:NAME configure`
 connectivity    the line to an archive, for `doctor`
 unattended      what a night alone needs, for `doctor --run`

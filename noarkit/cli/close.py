@@ -11,7 +11,6 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.plan import FOLDER
 from noarkit.cli.running import require_run, settings, working
 from noarkit.errors import Paused
-from noarkit.loading.engines.assembly import remembered_archive
 from noarkit.loading.folder import RunFolder
 
 
@@ -25,7 +24,7 @@ def close_command(session: Session, run: Path, *, archive: str | None) -> int:
         closed = close(run, settings=settings(session, archive), stop_request=work.stopping, listener=work.emit)
     count = sum(closed.closed.values()) - closed.refused_count
     line = session.texts.say(
-        "close.done", count=count, archive=remembered_archive(RunFolder(run)), refused=closed.refused_count or None
+        "close.done", count=count, archive=RunFolder(run).archive_name(), refused=closed.refused_count or None
     )
     session.console.result("closed_run", line, run=run.name, closed=dict(closed.closed), refused=closed.refused_count)
     if not closed.is_complete:

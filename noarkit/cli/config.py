@@ -1,4 +1,4 @@
-"""`noarkit config show|check`: every setting with its origin, and whether the whole can be used."""
+"""`noarkit config show|check`: shows every setting and where it comes from, or checks the configuration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from noarkit.config import flatten
 @click.argument("action", type=click.Choice(("show", "check")))
 @option("--origin", is_flag=True)
 def config_command(session: Session, action: str, origin: bool) -> None:
-    """Shows or checks the settings; a secret shows only where it lies."""
+    """Shows or checks the settings. Of a secret only its place is shown (a file, a variable), never its value."""
     config = session.config()
     if action == "show":
         rows = list(flatten(config))

@@ -64,7 +64,7 @@ def _show(session: Session, connection: Connection, origins_of: Mapping[str, str
 
 
 def _describe_secret(entry: object) -> str:
-    """Where a secret lies, never what it is."""
+    """Describes where a secret is kept, never its value."""
     entries = entry if isinstance(entry, list) else [entry]
     try:
         return ", ".join(f"*** ({secret_source(item, '').description})" for item in entries)
@@ -73,7 +73,7 @@ def _describe_secret(entry: object) -> str:
 
 
 def _find_problem(connection: Connection) -> NoarkitError | None:
-    """What is still to be configured; None for a connection that can be tried."""
+    """Names the setting that is still missing; None if the connection can be tried."""
     try:
         with closing(open_service(connection)):
             return None
@@ -136,7 +136,7 @@ def _table_end(lines: Sequence[str], header: int) -> int:
 
 
 def _expected_data(before: Document, table: str, overrides: Sequence[Override]) -> Mapping[str, object]:
-    """What the file must say afterwards."""
+    """Returns the new text of the config file."""
     data = _deep_copy(before.data)
     inner = data
     for part in table.split("."):

@@ -14,6 +14,7 @@ import click
 
 from noarkit.cli.configuring import configure
 from noarkit.cli.console import to_json
+from noarkit.cli.form_choices import REPORT_FORMATS
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import ConsentNeeded, UsageFault
 from noarkit.services.access.authorization import grant_store_of
@@ -22,11 +23,11 @@ from noarkit.services.access.grant_store import GrantStore
 from noarkit.services.connections import open_login, open_service, read_connection, run_service_command
 from noarkit.services.mcp.connection_tools import open_tools, open_tools_login, tools_grant_store
 from noarkit.services.overrides import apply_overrides, read_overrides
+from noarkit.services.registry import verbs_with_formats
 from noarkit.services.settings import Connection
 from noarkit.words.texts import plain
 
 OWN_VERBS = ("try", "login", "status", "forget", "configure")
-_FORMATS = ("json", "sarif")
 
 
 @command("connect", exits=(2, 4, 5, 6, 11))
@@ -38,7 +39,7 @@ _FORMATS = ("json", "sarif")
 @option("--call", "tool", metavar="TOOL", default="")
 @option("--arguments", metavar="JSON", default="")
 @option("--set", "settings", multiple=True, metavar="KEY=VALUE")
-@option("--report-format", type=click.Choice(_FORMATS))
+@option("--report-format", type=REPORT_FORMATS)
 @option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
 def connect_command(
     session: Session,
@@ -141,8 +142,10 @@ def _output_options(words: tuple[str, ...], report_format: str | None, output: P
     """In which form results are shown, and where. Raises `UsageFault` for anything else that is asked for."""
     options: dict[str, object] = {"report_format": report_format} if report_format else {}
     options |= {"output": str(output)} if output else {}
-    if options and words[:2] != ("results", "show"):
-        raise UsageFault(what="bad-value", where=" ".join(words), do="noarkit connect appsec:NAME results show SCAN")
+    verbs = list(verbs_with_formats()) if options else []
+    if options and words[:2] not in [(resource, verb.name) for _, resource, verb in verbs]:
+        usages = (f"noarkit connect {service}:NAME {resource} {verb.usage}" for service, resource, verb in verbs)
+        raise UsageFault(what="bad-value", where=" ".join(words), do=next(usages, "noarkit connect"))
     return options
 
 

@@ -128,7 +128,7 @@ def _without_keys(data: Mapping[str, object]) -> dict[str, object]:
 
 
 def _for_log(fault: NoarkitError, lang: str) -> dict[str, object]:
-    """What a log may hold of a fault: nothing that an item, an archive or another system put into it."""
+    """Returns the data of a fault that may be logged: nothing that came from an item, an archive or another system."""
     if isinstance(fault, _OURS):
         return {"data": _printable(fault.data)}
     generic = dict(zip(PARTS, explain(fault.code, lang) or [""] * len(PARTS), strict=True))

@@ -13,7 +13,10 @@ from noarkit.errors import GRAVITY
 Json = dict[str, object]
 
 # what the core says while it works
-CORE: Mapping[str, Mapping[str, str]] = {
+CORE_EVENTS: Mapping[str, Mapping[str, str]] = {
+    "documents_read": {"documents": "count", "bytes": "count"},
+    "copy_settled": {"state": "text", "reason": "text?", "n": "count"},
+    "copies_made": {"settled": "count", "open": "count"},
     "target": {"archive": "text", "account": "text?"},
     "source_read": {"items": "count"},
     "members_listed": {"members": "count", "of": "count?"},
@@ -58,7 +61,7 @@ CORE: Mapping[str, Mapping[str, str]] = {
 }
 
 # what a command found or did
-RESULTS: Mapping[str, Mapping[str, str]] = {
+RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
     "check": {"check": "text", "state": "text"},
     "closed_run": {"run": "text", "closed": "counts", "refused": "count"},
     "comparison": {"equal": "flag", "left": "counts", "right": "counts", "differences": "counts", "declared": "counts"},
@@ -76,6 +79,36 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
         "empty_folders": "count",
         "untold_events": "count",
         "unread": "list",
+    },
+    "accepted": {"copies": "text", "accepted": "count", "by": "text"},
+    "copies_checked": {
+        "copies": "text",
+        "good": "flag",
+        "objects": "count",
+        "bytes": "count",
+        "missing": "list",
+        "changed": "list",
+        "unknown": "count",
+    },
+    "derived": {
+        "copies": "text",
+        "policy": "text",
+        "read": "count",
+        "made": "count",
+        "kept": "count",
+        "held": "count",
+        "failed": "count",
+        "left": "count",
+        "open": "count",
+        "bytes": "count",
+        "records": "count",
+        "set_aside": "count",
+        "skipped": "count",
+        "converted": "count",
+        "reasons": "counts",
+        "formats": "list",
+        "stopped_by": "text",
+        "dry_run": "flag",
     },
     "difference": {"kind": "text", "type": "text", "key": "text", "field": "text?"},
     "extracted": {
@@ -196,7 +229,7 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
 }
 
 # the last line of all
-SUMMARY: Mapping[str, str] = {
+SUMMARY_FIELDS: Mapping[str, str] = {
     "state": "text",
     "seconds": "number",
     "exit": "count",
@@ -213,7 +246,7 @@ SUMMARY: Mapping[str, str] = {
 }
 
 # fields whose values are words of a short list
-_WORDS: Mapping[tuple[str, str], tuple[str | int, ...]] = {
+_ENUMS: Mapping[tuple[str, str], tuple[str | int, ...]] = {
     ("summary", "state"): ("done", "paused", "failed"),
     ("summary", "exit"): tuple(sorted(GRAVITY)),
     ("check", "state"): ("ok", "note", "fault", "skipped"),
@@ -236,12 +269,12 @@ _KINDS: Mapping[str, Json] = {
 
 
 def events() -> dict[str, Mapping[str, str]]:
-    """Every event there is, with its fields."""
-    return {**CORE, **RESULTS, "summary": SUMMARY}
+    """Returns every event by name, with the kinds of its fields."""
+    return {**CORE_EVENTS, **RESULT_EVENTS, "summary": SUMMARY_FIELDS}
 
 
 def schema() -> Json:
-    """The JSON Schema of one line."""
+    """Builds the JSON Schema of one line of --json."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A line of noarkit --json",
@@ -250,20 +283,23 @@ def schema() -> Json:
         "required": ["event"],
         "properties": {"event": {"type": "string", "pattern": "^[a-z][a-z0-9_-]*$"}},
         "allOf": [
-            {"if": {"properties": {"event": {"const": name}}}, "then": _event(name, fields)}
+            {"if": {"properties": {"event": {"const": name}}}, "then": _event_schema(name, fields)}
             for name, fields in sorted(events().items())
         ],
     }
 
 
-def _event(name: str, fields: Mapping[str, str]) -> Json:
-    must = [field for field, kind in fields.items() if not kind.endswith("?")]
-    return {"required": must, "properties": {field: _field(name, field, kind) for field, kind in fields.items()}}
+def _event_schema(name: str, fields: Mapping[str, str]) -> Json:
+    required_fields = [field for field, kind in fields.items() if not kind.endswith("?")]
+    return {
+        "required": required_fields,
+        "properties": {field: _field_schema(name, field, kind) for field, kind in fields.items()},
+    }
 
 
-def _field(event: str, name: str, kind: str) -> Json:
-    words = _WORDS.get((event, name))
-    if words is not None:
-        return {"enum": list(words)}
-    plain = _KINDS[kind.removesuffix("?")]
-    return {"anyOf": [plain, {"type": "null"}]} if kind.endswith("?") else dict(plain)
+def _field_schema(event: str, name: str, kind: str) -> Json:
+    values = _ENUMS.get((event, name))
+    if values is not None:
+        return {"enum": list(values)}
+    value_schema = _KINDS[kind.removesuffix("?")]
+    return {"anyOf": [value_schema, {"type": "null"}]} if kind.endswith("?") else dict(value_schema)

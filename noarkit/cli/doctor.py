@@ -18,7 +18,6 @@ from noarkit.cli.running import require_run
 from noarkit.cli.unattended import CheckResult, unattended_checks
 from noarkit.config import Config
 from noarkit.errors import NoarkitError, PlanFault, gravest
-from noarkit.loading.engines.assembly import remembered_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.words.texts import render
 
@@ -86,7 +85,7 @@ def examine(
     yield _check_clock(datetime.now(UTC))
     yield from unattended_checks(session, config, run, until)
     if config.archive.url is None and run is not None:
-        config = replace(config, archive=replace(config.archive, url=remembered_archive(RunFolder(run))))
+        config = replace(config, archive=replace(config.archive, url=RunFolder(run).archive_name()))
     if config.archive.url is None:
         yield CheckResult("no-archive", "note")
         return

@@ -20,7 +20,7 @@ def ingest_exit_code(result: IngestResult) -> int:
 
 
 def verify_exit_code(result: VerifyResult) -> int:
-    """7 where it is not verified, 3 where something is missing, 0 where all that was asked for agrees."""
+    """7 if the run is not verified, 3 if something is missing, 0 if all that was asked for agrees."""
     if result.verdict == "not_verified":
         return VerifyMismatch.exit_code
     return 0 if result.good else ITEMS

@@ -1,4 +1,4 @@
-"""The choices of options that name a form of package: asked of the registry when the option is read, not before."""
+"""Choices of options that a registry knows: forms of package, formats of results. Asked when the option is read."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Callable
 import click
 
 from noarkit.forms.registry import known_forms
+from noarkit.services.registry import verbs_with_formats
 
 
-class FormChoice(click.Choice[str]):
+class RegistryChoice(click.Choice[str]):
     """A choice whose names the registry knows. Other packages may add to them, and are not loaded before."""
 
     def __init__(self, names: Callable[[], tuple[str, ...]]) -> None:
@@ -22,6 +23,9 @@ class FormChoice(click.Choice[str]):
         return self._names()
 
 
-SOURCE_KINDS = FormChoice(lambda: known_forms().source_kinds)
-PRODUCTS = FormChoice(lambda: known_forms().product_names())
-EXTRACT_PRODUCTS = FormChoice(lambda: known_forms().product_names("extract", "package"))
+SOURCE_KINDS = RegistryChoice(lambda: known_forms().source_kinds)
+PRODUCTS = RegistryChoice(lambda: known_forms().product_names())
+EXTRACT_PRODUCTS = RegistryChoice(lambda: known_forms().product_names("extract", "package"))
+REPORT_FORMATS = RegistryChoice(
+    lambda: tuple(dict.fromkeys(format_ for _, _, verb in verbs_with_formats() for format_ in verb.formats))
+)

@@ -12,7 +12,8 @@ from noarkit.airgap.receiving import is_received
 from noarkit.api import bundles, ingesting, origins
 from noarkit.api.origins import is_bundle
 from noarkit.api.planning import plan
-from noarkit.api.writing_back import write_back
+from noarkit.api.writing_back import check_takes_ids
+from noarkit.api.writing_back import write_back as write_ids_back
 from noarkit.cli.exit_codes import ITEMS, ingest_exit_code
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
@@ -30,10 +31,9 @@ from noarkit.cli.running import (
 from noarkit.embedded import keep_services
 from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
 from noarkit.events import Event
-from noarkit.loading.engines.assembly import IngestResult, remembered_archive
+from noarkit.loading.engines.assembly import IngestResult
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.numbers import count_planned_set_aside, numbers
-from noarkit.services.registry import find_kind, is_service
+from noarkit.loading.numbers import count_planned_set_aside, is_loaded
 
 _LIMITS = ("until", "max-errors")
 
@@ -136,6 +136,8 @@ def ingest_command(
             folder = _unpack_bundle(work, place, output, planning, trust_key)
         else:
             folder = _find_or_plan(work, place, output, planning, options)
+        if write_back:
+            check_takes_ids(folder)
         return load_run(work, folder, options)
 
 
@@ -159,17 +161,10 @@ def ingest_options(values: dict[str, object], *, dry_run: bool = False) -> Inges
     )
 
 
-def _takes_ids(kind: str) -> bool:
-    """True for a source that ids of the archive can be written back to."""
-    return is_service(kind) and find_kind(kind).takes_ids
-
-
 def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> int:
     """Loads, and tells how it ended, whatever happened."""
     session = work.session
-    if options.write_back and not _takes_ids(origins.source_of(folder).kind):
-        raise UsageFault(what="bad-value", where="--write-back", do="noarkit ingest crm:main --write-back FIELD")
-    finished = _finished(folder)
+    had_nothing_left = is_loaded(folder)
     try:
         result = ingesting.ingest(
             folder.path,
@@ -186,7 +181,7 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> in
         )
     except NoarkitError as fault:
         work.progress.close()
-        return report_failure(session, folder, fault, remembered_archive(folder))
+        return report_failure(session, folder, fault, folder.archive_name())
     work.progress.close()
     for item_fault in result.faults:
         session.console.fault(item_fault)
@@ -195,25 +190,17 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> in
     exit_code = ingest_exit_code(result)
     if options.write_back and result.state == "done" and not options.dry_run and not _write_back(work, folder, options):
         exit_code = gravest(exit_code, ITEMS)
-    if finished and result.state == "done":
+    if had_nothing_left and result.state == "done":
         result = replace(result, stopped_by="nothing-left")
     _print_result(session, result, exit_code)
     return exit_code
 
 
-def _finished(folder: RunFolder) -> bool:
-    """True where a run was loaded to its end before, so that this command has nothing to load."""
-    if not folder.journal.exists():
-        return False
-    before = numbers(folder)
-    return before.open == 0 and before.in_doubt == 0
-
-
 def _write_back(work: CommandWork, folder: RunFolder, options: IngestOptions) -> bool:
-    """Writes the archive's ids into the source's records; True where all of them have theirs."""
+    """Writes the archive's ids into the source's records; True if all of them have theirs."""
     session, field = work.session, options.write_back or ""
     try:
-        outcome = write_back(folder.path, field, settings=settings(session, options.archive), listener=work.emit)
+        outcome = write_ids_back(folder.path, field, settings=settings(session, options.archive), listener=work.emit)
     except NoarkitError as fault:  # what is archived stays so, and the run says that this is left to do
         session.console.fault(fault)
         return False

@@ -34,6 +34,8 @@ _COUNTED: Mapping[str, tuple[str, str]] = {
     "walked": ("walking", "records"),
     "asked": ("asking", "keys"),
     "compared": ("comparing", "files"),
+    "documents_read": ("identifying", "documents"),
+    "copies_made": ("converting", "settled"),
     "seal_proven": ("proving", "files"),
 }
 
@@ -56,7 +58,7 @@ class Tally:
         return (self.done_count - self.done_before) / max(now_s - self.began_s, 0.001)
 
     def left_s(self, now_s: float) -> float | None:
-        """Seconds to the end at the pace so far; None where that cannot be said."""
+        """Seconds to the end at the pace so far; None if that cannot be said."""
         new = self.done_count - self.done_before
         if self.total is None or now_s - self.began_s < _SURE_AFTER_S or new < _SURE_SHARE * self.total:
             return None

@@ -83,7 +83,7 @@ def settings(session: Session, archive: str | None) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What the last block says beside the numbers; `lists` is what the names of its lists begin with."""
+    """The final block of a command without its numbers; `lists` is the prefix of the names of its lists."""
 
     state: str
     exit_code: int
@@ -103,7 +103,8 @@ def print_summary(
     if totals is None:
         with suppress(NoarkitError, OSError):
             totals = numbers(folder)
-    lines = [_RULE, _row(texts.say("end.run"), f"{folder.name}  {_state(session, summary)}")]
+    state = _state(session, summary)
+    lines = [_RULE, _row(texts.say("end.run"), f"{folder.name}  {state}")]
     if summary.archive:
         lines.append(_row(texts.say("end.archive"), summary.archive))
     if totals is not None:
@@ -116,9 +117,7 @@ def print_summary(
         return
     if console.verbosity < 0:  # one line for a log or a mail, and nothing but what came of it
         counts = totals.as_data() if totals is not None else {}
-        lines = [
-            texts.say("end.quiet", run=folder.name, state=_state(session, summary), code=summary.exit_code, **counts)
-        ]
+        lines = [texts.say("end.quiet", run=folder.name, state=state, code=summary.exit_code, **counts)]
     console.result("end", "\n".join(lines))
 
 

@@ -51,7 +51,8 @@ def _lines(texts: Texts, report: ScanResult, source: str) -> Iterator[str]:
     yield from _copies(texts, report)
     yield from _fault_lines(texts.say("scan.set_aside"), report.set_aside, texts)
     yield from _fault_lines(texts.say("scan.noted"), report.notes, texts)
-    yield from _table(texts, texts.say("scan.skipped"), report.skipped, {})
+    skipped = {texts.reason(reason): count for reason, count in report.skipped.items()}
+    yield from _table(texts, texts.say("scan.skipped"), skipped, {})
     tables = report.profile.get("tables")
     if isinstance(tables, list):
         yield from table_lines(texts, tables)

@@ -22,7 +22,7 @@ from noarkit.cli.console import size
 from noarkit.cli.options import Session
 from noarkit.config import Config
 from noarkit.errors import ConfigFault, DiskFull, NoarkitError, SecretFault, SourceGone
-from noarkit.loading.engines.assembly import progress, remembered_archive
+from noarkit.loading.engines.assembly import progress
 from noarkit.loading.engines.limits import parse_until
 from noarkit.loading.folder import RunFolder
 from noarkit.safe.certificates import certificates_end
@@ -83,7 +83,7 @@ def _check_run(session: Session, config: Config, run: RunFolder) -> Iterator[Che
         yield CheckResult("run-held", "note", {"owner": owner})
     yield from _check_writable(run.path)
     yield _check_disk_space(run.path, objects * _JOURNAL_BYTES)
-    folder = destination(config, session.environment, remembered_archive(run)).embedded
+    folder = destination(config, session.environment, run.archive_name()).embedded
     if folder is not None:
         there = next(place for place in (folder, *folder.parents) if place.exists())
         yield _check_disk_space(there, size_bytes + objects * _STORED_BYTES)
@@ -114,7 +114,7 @@ def _check_source(session: Session, config: Config, run: RunFolder) -> Iterator[
 
 
 def _check_writable(folder: Path) -> Iterator[CheckResult]:
-    """Whether a folder takes a file, and lies on a disk of this machine."""
+    """Checks that a folder can be written to, and is on a local disk."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder):
@@ -170,7 +170,7 @@ def _check_key_mode(config: Config) -> Iterator[CheckResult]:
 
 
 def _is_clock_adrift() -> bool:
-    """True where the system says that nothing keeps its clock right."""
+    """True if the system says that nothing keeps its clock right."""
     if not sys.platform.startswith("linux"):
         return False
     try:

@@ -119,7 +119,7 @@ def _verdict(session: Session, result: VerifyResult, rows: Sequence[Mapping[str,
 
 
 def _print_delivery(session: Session, run: Path, result: VerifyResult) -> int:
-    """What a receipt proves: the case is closed, or what does not agree."""
+    """Prints the result of a receipt: the case is closed, or the differences."""
     texts, console, numbers = session.texts, session.console, result.numbers
     left_out = numbers.set_aside + numbers.refused
     certificate = result.certificate or run

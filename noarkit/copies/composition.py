@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
 
 from noarkit.copies.converters.registry import converters
-from noarkit.copies.gates.registry import gates_for
+from noarkit.copies.gates.as_delivered import check_as_delivered
+from noarkit.copies.gates.registry import all_gates
 from noarkit.copies.identity import Identifier
-from noarkit.copies.port import Finding, Identity
+from noarkit.copies.inspection import inspect, words_of
+from noarkit.copies.port import Failure, Finding, Gate, Product, Task
 from noarkit.copies.settings import CopySettings
 from noarkit.copies.toolbox import Toolbox
 
@@ -19,9 +19,21 @@ from noarkit.copies.toolbox import Toolbox
 def toolbox(settings: CopySettings) -> Iterator[Toolbox]:
     """The tools of one process. Raises `ConfigFault` where what identifies documents is not installed."""
     with Identifier() as identifier:
-        yield Toolbox(identifier.identify, _inspect, converters(settings), partial(gates_for, settings=settings))
+        gates = all_gates(identifier, words_of, verapdf=settings.program("verapdf"))
+
+        def gates_for(task: Task) -> tuple[Gate, ...]:
+            if task.target:
+                return gates
+            return (AsDeliveredGate(),) if "validate" in task.rule.options else ()
+
+        yield Toolbox(identifier.identify, inspect, converters(settings), gates_for)
 
 
-def _inspect(path: Path, identity: Identity) -> tuple[Finding, ...]:
-    del path, identity
-    return ()
+class AsDeliveredGate:
+    """What a rule asks of a document that is kept as it is."""
+
+    name = "as-delivered"
+
+    def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
+        """What a person should know, or why the document cannot be kept."""
+        return check_as_delivered(product.path, str(task.rule.options["validate"]))

@@ -24,6 +24,8 @@ KEEP = "keep"
 """Stands for a converter where the document itself is what is delivered, if it passes the gates."""
 REFUSALS = frozenset({Reason.CONTENT_REFUSED, Reason.TOOL_MISSING})
 """What a converter says where it is not for such a document, so that the next one of the rule may try."""
+UNKEPT = frozenset({Reason.NOT_VALID, Reason.WRONG_FORMAT, Reason.EXTERNAL_CONTENT})
+"""Why a document cannot be kept as it is, so that another rule of the policy may be for it."""
 T = TypeVar("T")
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
@@ -71,7 +73,7 @@ def convert_batch(batch: Batch, toolbox: Toolbox) -> Iterator[Settlement]:
             ready.append(replace(item, task=task))
     if batch.converter == KEEP:
         for item in ready:
-            yield _examine(item, Product(item.task.source, "", ""), toolbox, kept=True)
+            yield _examine(item, Product(item.task.source, "", ""), toolbox, is_original=True)
         return
     yield from _converted(batch.converter, ready, toolbox)
 
@@ -98,7 +100,7 @@ def _converted(name: str, ready: Sequence[BatchTask], toolbox: Toolbox) -> Itera
 def _settled(item: BatchTask, outcome: Outcome, toolbox: Toolbox) -> Settlement:
     if isinstance(outcome, Failure):
         return replace(_fallen(item, outcome), refused=outcome.reason in REFUSALS)
-    return _examine(item, outcome, toolbox, kept=False)
+    return _examine(item, outcome, toolbox, is_original=False)
 
 
 def _fallen(item: BatchTask, failure: Failure) -> Settlement:
@@ -109,14 +111,14 @@ def _fallen(item: BatchTask, failure: Failure) -> Settlement:
     return Settlement(item.n, _failed(failure, task.findings))
 
 
-def _examine(item: BatchTask, product: Product, toolbox: Toolbox, *, kept: bool) -> Settlement:
+def _examine(item: BatchTask, product: Product, toolbox: Toolbox, *, is_original: bool) -> Settlement:
     """Holds a file against every gate. What passes is a copy that the converter's processes cannot reach any more."""
     task = item.task
     findings = [*task.findings, *product.findings]
     verdicts: dict[str, str] = {}
     file = product.path
     digest = Digest("", 0)
-    if not kept:
+    if not is_original:
         file = item.passed / product.path.name
         taken = _guarded("result", lambda: _take(product.path, file, task))
         if isinstance(taken, Failure):
@@ -124,13 +126,13 @@ def _examine(item: BatchTask, product: Product, toolbox: Toolbox, *, kept: bool)
         digest = taken
     failure = _through_gates(task, replace(product, path=file), toolbox, findings, verdicts)
     if failure is not None:
-        if not kept:
+        if not is_original:
             file.unlink(missing_ok=True)
         return Settlement(item.n, _measured(_failed(failure, findings, verdicts), product))
-    answer = answer_findings(task.rule, findings, "kept" if kept else "made")
+    answer = answer_findings(task.rule, findings, "kept" if is_original else "made")
     bare = CopyOutcome(answer.state, answer.reason, answer.data, tuple(findings), verdicts)
     outcome = _measured(bare, product)
-    if kept or answer.state == "failed":
+    if is_original or answer.state == "failed":
         return Settlement(item.n, outcome)
     puid = _guarded("identification", lambda: toolbox.identify(file, file.name).puid)
     return Settlement(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.copies.conversion import KEEP, Batch, BatchTask
+from noarkit.copies.conversion import KEEP, UNKEPT, Batch, BatchTask
 from noarkit.copies.pool import PoolEvent, WorkerLost, WorkerPool
 from noarkit.copies.port import Limits, Rule, Task
 from noarkit.copies.reading import Reading, ReadingOptions, ReadingTotals, content_of, source_name, stage
@@ -36,7 +36,7 @@ _TELL_EVERY_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class DerivingOptions:
-    """How copies are made."""
+    """How copies are made; without workers it is only said what would be."""
 
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     workers: int = 1
@@ -79,6 +79,8 @@ def derive(source: Source, store: CopyStore, tools: DerivingTools, options: Deri
         for totals in reading.read(tools.emit):
             if tools.is_stopped():
                 return Derivation(walk, totals, 0, stopped=True)
+        if not options.workers:
+            return Derivation(walk, totals, 0, stopped=False)
         pool = stack.enter_context(WorkerPool(tools.factory, options.workers, grace_s=options.grace_s))
         conversion = _Conversion(reading, tools, toolbox, pool, options.workers)
         conversion.run()
@@ -189,7 +191,7 @@ class _Conversion:
     def _take(self, event: PoolEvent) -> None:
         if isinstance(event, WorkerLost):
             for n in event.numbers:
-                self._lost(n, event)
+                self._take_lost(n, event)
             return
         copy, task, batch_size = self._running[event.n]
         rule = task.rule
@@ -200,7 +202,7 @@ class _Conversion:
             self._forget(event.n)
             self.reading.store.give_back(event.n, tried=True)
             return
-        if copy.converter == KEEP and outcome.state == "failed" and (other := self.tools.policy.otherwise(rule)):
+        if copy.converter == KEEP and outcome.reason in UNKEPT and (other := self.tools.policy.otherwise(rule)):
             self._settle(copy, outcome)
             self.reading.instead(copy, task.identity, other)
             return
@@ -210,7 +212,7 @@ class _Conversion:
             self.reading.store.place_object(event.product, outcome.sha256)
         self._settle(copy, outcome)
 
-    def _lost(self, n: int, event: WorkerLost) -> None:
+    def _take_lost(self, n: int, event: WorkerLost) -> None:
         """A worker ended over a task: tried once more and alone, and then told."""
         copy, _, batch_size = self._running[n]
         if copy.attempt <= 1 and (batch_size > 1 or event.timed_out):

@@ -10,20 +10,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-_SUBREAPER, _DEATH_SIGNAL = 36, 1  # of prctl(2)
+_SUBREAPER = 36  # of prctl(2)
 _PATIENCE_S = 5.0
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of what its children leave behind, where the system can (Linux), and has it die
-    with its own parent."""
+    """Makes this process the parent of what its children leave behind, where the system can (Linux)."""
     if sys.platform != "linux":
         return
     import ctypes
 
-    libc = ctypes.CDLL(None)
-    libc.prctl(_SUBREAPER, 1, 0, 0, 0)
-    libc.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
 
 
 def descendants(root: int) -> list[int]:

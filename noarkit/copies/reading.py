@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from noarkit.copies.answers import answer_findings
-from noarkit.copies.conversion import KEEP
+from noarkit.copies.conversion import KEEP, UNKEPT
 from noarkit.copies.port import Identity, Rule
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
@@ -144,9 +144,9 @@ class Reading:
             return self._planned(digest, identity, rule, rule.target), also
         latest = self.store.latest(self._key(digest, identity, rule, ""))
         other = self.policy.otherwise(rule)
-        if latest is not None and latest.state == "failed" and other is not None:
+        if latest is not None and latest.reason in UNKEPT and other is not None:
             return self._by_rule(digest, identity, other)
-        return self._kept(digest, identity, rule), also
+        return self._keep(digest, identity, rule), also
 
     def instead(self, copy: StoredCopy, identity: Identity, rule: Rule) -> None:
         """Gives the documents of a copy that could not be kept to the rule that is for such documents."""
@@ -173,7 +173,7 @@ class Reading:
         self.store.settle(number, outcome, self.now)
         return number
 
-    def _kept(self, digest: Digest, identity: Identity, rule: Rule) -> int:
+    def _keep(self, digest: Digest, identity: Identity, rule: Rule) -> int:
         key = self._key(digest, identity, rule, "")
         latest = self.store.latest(key)
         if latest is not None:
@@ -242,7 +242,7 @@ def stage(source: Source, content: Content, target: Path | None) -> Digest:
     """Hashes a content, and copies it to a file of ours where one is named. Raises a `SourceFault`, and `DiskFull`."""
     with source.open(content) as stream:
         if target is None:
-            digest = copy_hashing(stream, _Nothing())
+            digest = copy_hashing(stream, _NullFile())
         else:
             with atomic.no_room(target), target.open("xb") as file:
                 digest = copy_hashing(stream, file)
@@ -261,7 +261,7 @@ def source_name(source: Source) -> str:
     return f"{source.identity.kind}:{source.identity.where}"
 
 
-class _Nothing:
+class _NullFile:
     """Takes bytes and keeps none."""
 
     def write(self, block: bytes, /) -> None:

@@ -21,9 +21,9 @@ from noarkit.copies.port import Finding, Identity, State
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import TABLES, StoredCopy, StoredDocument, copy_of, document_of
 from noarkit.errors import JournalFault, UsageFault
-from noarkit.graph.store import translated
 from noarkit.safe import atomic
 from noarkit.safe.digest import sha256_of
+from noarkit.safe.disk import translate_sqlite_errors
 
 STORE_VERSION = 1
 DATABASE, OBJECTS, WORK, LOCK = "derive.db", "objects", "work", "derive.lock"
@@ -82,7 +82,7 @@ class CopyStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._path = folder / DATABASE
-        with translated(self._path):
+        with translate_sqlite_errors(self._path):
             self._db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=30)
             self._db.row_factory = sqlite3.Row
         try:
@@ -105,7 +105,7 @@ class CopyStore:
         return cls(folder)
 
     def _prepare(self) -> None:
-        with translated(self._path):
+        with translate_sqlite_errors(self._path):
             self._db.execute("PRAGMA journal_mode = WAL")
             # What a row says of an object shall outlive a power cut: a result is never made twice.
             self._db.execute("PRAGMA synchronous = FULL")
@@ -137,7 +137,7 @@ class CopyStore:
         if self._db.in_transaction:
             yield self._db
             return
-        with translated(self._path):
+        with translate_sqlite_errors(self._path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -147,7 +147,7 @@ class CopyStore:
             self._db.execute("COMMIT")
 
     def _rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:  # sqlite3 does not type its rows
-        with translated(self._path):
+        with translate_sqlite_errors(self._path):
             return self._db.execute(statement, values).fetchall()
 
     # -- facts of the store ---------------------------------------------------------------------------------------
@@ -322,10 +322,15 @@ class CopyStore:
                 values,
             )
 
-    def held(self) -> Iterator[StoredCopy]:
+    def held_copies(self) -> Iterator[StoredCopy]:
         """Every copy that waits for a person."""
         for row in self._rows(f"{_COPY} WHERE state = 'held' ORDER BY n"):
             yield copy_of(row, self.folder / OBJECTS)
+
+    def record_keys(self, copy: int) -> Sequence[str]:
+        """The keys of the records that the documents of a copy belong to."""
+        rows = self._rows("SELECT DISTINCT record_key FROM document WHERE copy = ?1 OR also = ?1", (copy,))
+        return [str(row[0]) for row in rows]
 
     def accept(self, n: int, what: str, by: str, at: str) -> None:
         """Makes a held copy a copy, by a person's name, which is kept."""
@@ -353,6 +358,22 @@ class CopyStore:
             product.replace(path)
             atomic.sync_folder(path.parent)
             atomic.sync_folder(path.parent.parent)
+
+    def objects(self) -> Iterator[tuple[str, int]]:
+        """Every object that a row tells of, once, with its size."""
+        last = ""
+        statement = "SELECT DISTINCT sha256, size FROM copy WHERE sha256 > ? ORDER BY sha256 LIMIT 1000"
+        while rows := self._rows(statement, (last,)):
+            for row in rows:
+                yield str(row[0]), int(row[1])
+            last = str(rows[-1][0])
+
+    def copy_to(self, folder: Path) -> None:
+        """Copies what is known to another folder, without the objects."""
+        folder.mkdir(parents=True)
+        with sqlite3.connect(folder / DATABASE) as other:
+            self._db.backup(other)
+        other.close()
 
     # -- numbers --------------------------------------------------------------------------------------------------
 

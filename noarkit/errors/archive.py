@@ -17,7 +17,7 @@ class ArchiveFault(NoarkitError):
 
     @property
     def fate_unknown(self) -> bool:
-        """True where the request may have taken effect although no good answer came."""
+        """True if the request may have taken effect although no good answer came."""
         return self.always_unknown
 
 

@@ -7,7 +7,6 @@
     fetch         pages of objects → store, several types at a time; links: what no object tells by itself
     copies        of a document and its archival copy, the copy is delivered
     documents     the files, checked on the way; changes: the change log
-    facts         package.toml: what no archive knows of a delivery
 
     assemble      store → the files of the package
     bundles       units out of the store, each with all that stands within it

@@ -12,7 +12,7 @@ _READ = "Read"
 
 @dataclass(frozen=True, slots=True)
 class AccountRights:
-    """The account and its rights; `reads_everything` is None where the archive does not tell."""
+    """The account and its rights; `reads_everything` is None if the archive does not tell."""
 
     account: str
     groups: tuple[str, ...]

@@ -12,7 +12,6 @@ import orjson
 
 from noarkit.extraction.bundles import Bundles
 from noarkit.extraction.changes import ChangeLog, LogFlaw, WrittenChanges, count_changes, write_changes
-from noarkit.extraction.facts import PackageFacts
 from noarkit.extraction.file_writers import (
     JournalWork,
     SideWork,
@@ -27,6 +26,7 @@ from noarkit.extraction.partition import Outlet
 from noarkit.extraction.schema_files import SchemaSet
 from noarkit.extraction.structure import Placement
 from noarkit.extraction.workers import WorkerPool
+from noarkit.forms.metadata.facts import SOFT, PackageFacts
 from noarkit.forms.noark5.moments import Moments
 from noarkit.forms.noark5.read.original import GROUP
 from noarkit.forms.noark5.schemas import VsmGroup, vsm_schema
@@ -43,6 +43,9 @@ from noarkit.forms.noark5.write.description import DescribedDocument, DescribedF
 from noarkit.forms.noark5.write.structure import Tally
 from noarkit.safe.atomic import write_bytes
 
+SYSTEM_TYPE = "Sakarkiv (Noark 5)"
+SYSTEM_NAME = "Noark 5"
+DESCRIPTION_TEXT = "Noark 5-arkivuttrekk"
 UNKNOWN = frozenset({"", "ukjent", "unknown"})
 """Names of creators that say that nobody knows the creator."""
 
@@ -62,7 +65,7 @@ class AssemblyDeps:
 
     @property
     def keeps_originals(self) -> bool:
-        """True where the archive may keep elements of an original."""
+        """True if the archive may keep elements of an original."""
         return any(group.id == GROUP for group in self.business)
 
     @property
@@ -109,7 +112,7 @@ def assemble(places: AssemblyPaths, deps: AssemblyDeps, pool: WorkerPool, pause:
     try:
         facts = deps.facts
         journal_period = JournalPeriod(
-            facts.start if facts.incoming == "mykt" else None, facts.end if facts.outgoing == "mykt" else None
+            facts.start if facts.incoming == SOFT else None, facts.end if facts.outgoing == SOFT else None
         )
         side_work = SideWork(
             JournalWork(writer_settings, places.package, journal_period), TableWork(places.store, places.table)
@@ -149,7 +152,7 @@ def assemble(places: AssemblyPaths, deps: AssemblyDeps, pool: WorkerPool, pause:
 
 
 def _judge_change_log(bundles: Bundles, written_changes: WrittenChanges | None) -> LogFlaw | None:
-    """The flaw of the change log; None where it holds the changes."""
+    """The flaw of the change log; None if it holds the changes."""
     if written_changes is not None:
         return "changes-noted" if written_changes.is_note else None
     return "changes-left-out" if count_changes(bundles) else "no-changes"
@@ -191,6 +194,15 @@ def _write_schemas(package: Path, documents: Sequence[DescribedDocument], deps: 
         write_bytes(package / name, content, sync=False)
 
 
+def is_system_named(facts: PackageFacts) -> bool:
+    """Whether someone said what the system is called."""
+    return _system_name(facts) != SYSTEM_NAME
+
+
+def _system_name(facts: PackageFacts) -> str:
+    return (facts.metadata.system.name if facts.metadata.system else "") or SYSTEM_NAME
+
+
 def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[str, str]:
     """The period agreed on, else that of the series, else from the first creation to the last closing."""
     of_series = bundles.db.execute(
@@ -204,8 +216,8 @@ def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[st
     ).fetchone()
     if of_series[0] and of_series[1] and str(of_series[1])[:10] < str(of_series[0])[:10]:
         of_series = (None, None)  # series that end before they begin tell nothing of a period
-    start = facts.start.isoformat() if facts.start else of_series[0] or of_units[0]
-    end = facts.end.isoformat() if facts.end else of_series[1] or of_units[1]
+    start = facts.metadata.start or of_series[0] or of_units[0]
+    end = facts.metadata.end or of_series[1] or of_units[1]
     return moments.day(start), moments.day(end)
 
 
@@ -215,17 +227,18 @@ def _description(bundles: Bundles, assembly: Assembly, deps: AssemblyDeps) -> by
         title = str(orjson.loads(data)["f"].get("tittel", ""))
     for (data,) in bundles.db.execute("SELECT data FROM part WHERE type = 'Arkivskaper' ORDER BY uuid"):
         creators.append(str(orjson.loads(data)["f"].get("arkivskaperNavn", "")))
-    facts, tally = deps.facts, assembly.tally
+    facts, stated, tally = deps.facts, deps.facts.metadata, assembly.tally
     creator_names = sorted(name for name in creators if name.strip().lower() not in UNKNOWN)
-    assembly.creators = tuple(creator_names) or facts.creators  # the archive's own, where it knows any
+    # the archive's own, where it knows any
+    assembly.creators = tuple(creator_names) or tuple(party.name for party in stated.creators)
     files = int(bundles.db.execute("SELECT count(*) FROM version WHERE done = 1").fetchone()[0])
     return description_xml(
         Description(
             title=title,
-            description=facts.description,
+            description=stated.description or stated.label or DESCRIPTION_TEXT,
             creators=assembly.creators or tuple(sorted(creators)),
-            system_type=facts.system_type,
-            system_name=facts.system_name,
+            system_type=SYSTEM_TYPE,
+            system_name=_system_name(facts),
             start=assembly.start,
             end=assembly.end,
             incoming=facts.incoming,

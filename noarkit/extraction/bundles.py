@@ -104,6 +104,6 @@ class Bundles:
         )
 
     def exists(self, parent: Key, kind: str) -> bool:
-        """True where there is a unit of a kind with that parent."""
+        """True if there is a unit of a kind with that parent."""
         sql = "SELECT 1 FROM unit WHERE parent = ? AND kind = ? LIMIT 1"
         return self.db.execute(sql, (parent, kind)).fetchone() is not None

@@ -35,7 +35,7 @@ class ConvertOptions:
     """What a place is converted to. `package` is a `package.toml`; without one the source and stated defaults tell.
     `source_form` is what the source is read as, whatever it looks like. `strict` makes nothing where a file had to be
     called otherwise or to be left out. `checked` is the outcome where the source was held to its own checksums before,
-    empty where nobody did."""
+    empty if nobody did."""
 
     form: str
     package: Path | None = None

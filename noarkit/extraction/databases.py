@@ -10,7 +10,8 @@ from pathlib import Path
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.extraction.convert import ConvertOptions, ConvertResult, set_aside_path
-from noarkit.forms.dias.write.order import DiasOrder, read_order
+from noarkit.forms.metadata.facts import read_facts
+from noarkit.forms.metadata.model import PackageMetadata
 from noarkit.forms.recognition import detect_form
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.scratch import scratch
@@ -68,7 +69,8 @@ def _siard(
     from noarkit.forms.siard.source.live import live_source
     from noarkit.forms.siard.write.archive import SiardOrder, write_siard
 
-    with live_source(_address(source), _facts(read_order(options.package)), connections=connections) as database:
+    facts = _siard_facts(read_facts(options.package).metadata)
+    with live_source(_address(source), facts, connections=connections) as database:
         result = write_siard(database, target, SiardOrder(), emit=emit)
         text_columns, left_out = database.as_text, database.left_out
     if left_out:
@@ -91,14 +93,14 @@ def _address(source: str) -> str:
     return f"sqlite:///{path.absolute()}"
 
 
-def _facts(order: DiasOrder) -> dict[str, str]:
-    owner = next(iter(order.owners or order.creators), None)
-    contact = next((person for party in (order.producer, order.submitter) if party for person in party.people), None)
-    archiver = order.producer or order.submitter
-    span = " – ".join(day.isoformat() for day in (order.start, order.end) if day is not None)
+def _siard_facts(metadata: PackageMetadata) -> dict[str, str]:
+    owner = next(iter(metadata.owners or metadata.creators), None)
+    archivers = [party for party in (metadata.producer, metadata.submitter) if party]
+    contact = next((person for party in archivers for person in party.people), None)
+    span = " – ".join(day for day in (metadata.start, metadata.end) if day)
     return {
-        "description": order.description,
-        "archiver": archiver.name if archiver else "",
+        "description": metadata.description,
+        "archiver": archivers[0].name if archivers else "",
         "archiver_contact": contact.email or contact.name if contact else "",
         "data_owner": owner.name if owner else "",
         "data_origin_timespan": span,

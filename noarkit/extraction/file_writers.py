@@ -33,7 +33,7 @@ _SIDE_WORKERS = 2
 @dataclass(frozen=True, slots=True)
 class WriterSettings:
     """What writing needs: the store, and the words that are not in it. `begun` is when the extract was started,
-    `originals` is True where the archive keeps elements of an original in its business-specific metadata."""
+    `originals` is True if the archive keeps elements of an original in its business-specific metadata."""
 
     store: Path
     codes: Codes
@@ -207,7 +207,7 @@ class SideWork:
 
 
 def is_worth_it(bundles: Bundles, size: PoolSize) -> bool:
-    """True where there is so much to write that children save time."""
+    """True if there is so much to write that children save time."""
     row = bundles.db.execute("SELECT count(*) FROM (SELECT 1 FROM unit LIMIT ?)", (size.least_units,)).fetchone()
     return bool(row[0] >= size.least_units)
 

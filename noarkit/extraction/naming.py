@@ -62,7 +62,7 @@ class Naming:
         return name if row is None else str(row[0])
 
     def original(self, new_name: str) -> str:
-        """The key of what a file of the package was called; empty where it still is."""
+        """The key of what a file of the package was called; empty if it still is."""
         row = self._db.execute("SELECT name FROM called WHERE told = ?", (new_name,)).fetchone() if self._any else None
         return "" if row is None else key_of(row[0])
 

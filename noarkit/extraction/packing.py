@@ -22,12 +22,13 @@ from noarkit.forms.container.building import File
 from noarkit.forms.container.packager import MadePackage
 from noarkit.forms.container.sinks import top_name
 from noarkit.forms.dias.spec import ADMINISTRATIVE, DESCRIPTIVE
-from noarkit.forms.dias.write.order import DEFAULT_LABEL, DEFAULT_SYSTEM, NOT_STATED, DiasOrder, read_order
+from noarkit.forms.dias.write.order import DEFAULT_LABEL, DEFAULT_STATUS, DEFAULT_SYSTEM, NOT_STATED
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.write.order import EarkFile, EarkOrder, MetadataFile, Representation
 from noarkit.forms.metadata.bag import bag_info
-from noarkit.forms.metadata.dias import dias_order
+from noarkit.forms.metadata.dias import dias_order, read_order
 from noarkit.forms.metadata.eark import content_type_of, eark_agents, eark_records
+from noarkit.forms.metadata.facts import read_facts
 from noarkit.forms.metadata.model import FileFacts, PackageMetadata, PartFacts, System
 from noarkit.forms.metadata.provenance import Conversion
 from noarkit.version import __version__
@@ -60,29 +61,17 @@ class Delivery:
 def metadata_for(payload: Payload, package: Path | None) -> PackageMetadata:
     """What the new package says: what `package.toml` tells, and else what the source did."""
     source = payload.statement.metadata
-    metadata = _order_metadata(read_order(package)).fill_from(source) if package is not None else source
+    metadata = source if package is None else _without_defaults(read_facts(package).metadata).fill_from(source)
     return replace(metadata, identifier="", derived_from=payload.statement.identifiers, package_type="", created="")
 
 
-def _order_metadata(order: DiasOrder) -> PackageMetadata:
-    """What an order says that is no default of its own."""
-    return PackageMetadata(
-        label=order.label if order.label != DEFAULT_LABEL else "",
-        description=order.description,
-        record_status=order.record_status if order.record_status != DiasOrder().record_status else "",
-        agreement=order.agreement,
-        delivery_type=order.delivery_type,
-        project=order.project,
-        package_number=order.package_number,
-        reference_code=order.reference_code,
-        creators=order.creators,
-        submitter=order.submitter,
-        producer=order.producer,
-        owners=order.owners,
-        recipient=order.recipient,
-        system=order.system if order.system.name != DEFAULT_SYSTEM.name else None,
-        start=order.start.isoformat() if order.start else "",
-        end=order.end.isoformat() if order.end else "",
+def _without_defaults(metadata: PackageMetadata) -> PackageMetadata:
+    """The facts that someone stated: what stands in every `package.toml` from the start says nothing."""
+    return replace(
+        metadata,
+        label=metadata.label if metadata.label != DEFAULT_LABEL else "",
+        record_status=metadata.record_status if metadata.record_status != DEFAULT_STATUS else "",
+        system=metadata.system if metadata.system and metadata.system.name not in ("", DEFAULT_SYSTEM.name) else None,
     )
 
 

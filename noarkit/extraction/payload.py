@@ -95,7 +95,7 @@ class Part:
         return replace(file_facts or FileFacts(), original_name=key_of(os.fsencode(original)))
 
     def covers(self, root: str, name: str) -> bool:
-        """True where a file of the package at `root` is one of these, or holds them."""
+        """True if a file of the package at `root` is one of these, or holds them."""
         full = f"{root}/{name}"
         if self.where.startswith(f"{full}/"):
             return True  # it is the archive file in which they lie

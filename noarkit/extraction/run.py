@@ -21,17 +21,17 @@ from noarkit.archive.registers import ListedCodes
 from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction import account, not_in_form
-from noarkit.extraction.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble
+from noarkit.extraction.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble, is_system_named
 from noarkit.extraction.changes import CHANGED_MEANWHILE, NO_FLAWS, ChangeLog, fetch_changes, merge_kept
 from noarkit.extraction.copies import deliver_copies, list_formats
 from noarkit.extraction.documents import fetch_documents
-from noarkit.extraction.facts import SYSTEM_NAME, PackageFacts
 from noarkit.extraction.fetch import fetch
 from noarkit.extraction.links import fetch_links
 from noarkit.extraction.schema_files import schema_set
 from noarkit.extraction.selection import Selection, resolve
 from noarkit.extraction.store import FILE_NAME, ExtractStore
 from noarkit.extraction.workers import PoolSize, WorkerPool
+from noarkit.forms.metadata.facts import PackageFacts
 from noarkit.forms.noark5.schemas import VsmField, VsmGroup
 from noarkit.forms.noark5.write.content import Codes, xml_text
 from noarkit.forms.noark5.write.packing import is_packed, pack
@@ -76,7 +76,7 @@ class ExtractSettings:
 @dataclass(frozen=True, slots=True)
 class ExtractResult(Result):
     """The package that was made. `flaws` say why it is not to be deposited as it is; none where it is. `errors` and
-    `warnings` are what our own validator found in it, None where it was not asked. `carried` is how many
+    `warnings` are what our own validator found in it, None if it was not asked. `carried` is how many
     values that the form has no element for stand in business-specific metadata, `beside` how many of them in the table
     beside the package alone. `formats_not_taken` counts files in formats that no depot takes; they are listed beside
     the package."""
@@ -98,7 +98,7 @@ class ExtractResult(Result):
 
     @property
     def depositable(self) -> bool:
-        """True where nothing stands against depositing it; that nothing was ever changed does not."""
+        """True if nothing stands against depositing it; that nothing was ever changed does not."""
         return not set(self.flaws) - NO_FLAWS and not self.errors
 
     def to_dict(self) -> dict[str, object]:
@@ -275,7 +275,7 @@ def _flaws(run: _Run, assembly: Assembly, *, official: bool) -> tuple[str, ...]:
         flaws.append("own-schemas")
     if run.store.fact(CHANGED_MEANWHILE) is not None:
         flaws.append("changed-meanwhile")
-    if run.settings.facts.system_name == SYSTEM_NAME:
+    if not is_system_named(run.settings.facts):
         flaws.append("system-unnamed")
     if not assembly.creators:
         flaws.append("creator-unknown")

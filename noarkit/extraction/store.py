@@ -149,7 +149,7 @@ class ExtractStore:
         return iter(self.db.execute(sql, tuple(values)))
 
     def number(self, sql: str, values: Iterable[str | int | None] = ()) -> int:
-        """The one number that a statement gives; 0 where it gives none."""
+        """The one number that a statement gives; 0 if it gives none."""
         row = self.db.execute(sql, tuple(values)).fetchone()
         return 0 if row is None or row[0] is None else int(row[0])
 

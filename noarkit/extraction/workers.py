@@ -1,24 +1,20 @@
 """Child processes that assemble beside this one, each at one work at a time: its orders go in, its pieces come out.
 
-They are made before any file or connection of the extract is open, by fork, so that they start in milliseconds. None
-outlives its parent: Linux kills it with the parent, and elsewhere its pipe ends. A fault within is raised here.
+They are made before any file or connection of the extract is open, and by fork alone. `worker_pool` says how they end
+and how a fault comes; here is what they are asked.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from typing import Protocol, Self
 
 from noarkit.errors import RunFault
-from noarkit.forms.noark5.child_process import detach_child
-from noarkit.safe.children import may_fork
+from noarkit.safe.children import WorkerLost
 from noarkit.safe.processors import usable_processors
+from noarkit.safe.worker_pool import ParentPipe, ProcessPool, WorkerProcess, can_use_workers
 
 MOST_WORKERS = 4
 _PATIENCE_S = 0.5
@@ -45,8 +41,7 @@ WorkFactory = Callable[[], Work]
 class Worker:
     """One child process. Orders may be given before earlier ones are done; pieces come in the order of the orders."""
 
-    process: BaseProcess
-    _pipe: Connection
+    process: WorkerProcess
 
     def begin(self, factory: WorkFactory) -> None:
         """Starts a work in the child."""
@@ -61,13 +56,11 @@ class Worker:
         raise. Raises what the child raised, or `RunFault` where the child is gone."""
         while True:
             try:
-                while not self._pipe.poll(_PATIENCE_S):
+                while not self.process.has_message(_PATIENCE_S):
                     pause()
-                name, piece = self._pipe.recv()
-            except (EOFError, OSError) as error:
+                name, piece = self.process.receive()
+            except WorkerLost as error:
                 raise self._worker_lost() from error
-            if name == "fault" and isinstance(piece, BaseException):
-                raise piece
             if name == "end":
                 return
             yield piece
@@ -81,16 +74,10 @@ class Worker:
         """The work is done; it may be given another."""
         self._send(None)
 
-    def kill(self) -> None:
-        """Ends it, whatever it does."""
-        self._pipe.close()
-        self.process.kill()
-        self.process.join()
-
     def _send(self, message: object) -> None:
         try:
-            self._pipe.send(message)
-        except OSError as error:
+            self.process.send(message)
+        except WorkerLost as error:
             raise self._worker_lost() from error
 
     def _worker_lost(self) -> RunFault:
@@ -100,8 +87,7 @@ class Worker:
 def default_count() -> int:
     """One for each processor this process may use, some at most, and two that end sooner; none for one processor, or
     beside threads of others."""
-    processors = usable_processors()
-    return 0 if processors < 2 or not may_fork() else min(processors, MOST_WORKERS) + 2
+    return min(usable_processors(), MOST_WORKERS) + 2 if can_use_workers() else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,47 +104,25 @@ class WorkerPool:
 
     def __init__(self, size: PoolSize) -> None:
         self.size = size
-        self.all: list[Worker] = []
-        if not sys.platform.startswith("linux"):
-            return
-        context = multiprocessing.get_context("fork")
-        for _ in range(size.count):
-            parent_pipe, child_pipe = context.Pipe()
-            process = context.Process(target=_run_worker, args=(child_pipe, os.getpid()), daemon=True)
-            process.start()
-            child_pipe.close()
-            self.all.append(Worker(process, parent_pipe))
+        self._pool = ProcessPool(_take_works)
+        count = size.count if sys.platform.startswith("linux") else 0
+        self.all = [Worker(self._pool.start()) for _ in range(count)]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for worker in self.all:
-            worker.kill()
+        self._pool.close()
 
 
-def _run_worker(pipe: Connection, parent: int) -> None:
-    """Runs in the child: takes works and orders, sends pieces, until the pipe ends."""
-    detach_child(parent, pipe.fileno())
-    try:
-        while True:
-            factory: WorkFactory = pipe.recv()
-            _carry_out(factory, pipe)
-    except (EOFError, OSError):
-        os._exit(0)
-
-
-def _carry_out(factory: WorkFactory, pipe: Connection) -> None:
-    try:
+def _take_works(parent: ParentPipe) -> None:
+    """Runs in the child: takes works one after the other, sends the pieces of their orders."""
+    while True:
+        factory: WorkFactory = parent.receive()
         work = factory()
         try:
-            while (message := pipe.recv()) is not None:
-                work.act(message[0], lambda piece: pipe.send(("piece", piece)))
-                pipe.send(_END)
+            while (message := parent.receive()) is not None:
+                work.act(message[0], lambda piece: parent.send(("piece", piece)))
+                parent.send(_END)
         finally:
             work.close()
-    except (EOFError, BrokenPipeError):  # the parent is gone
-        raise
-    except Exception as fault:  # whatever it is: carried to the parent, which raises it
-        pipe.send(("fault", fault))
-        raise EOFError from fault

@@ -86,7 +86,7 @@ class ValidateResult(Result):
 
     @property
     def valid(self) -> bool:
-        """True where there is no error; warnings are allowed."""
+        """True if there is no error; warnings are allowed."""
         return not any(outcome.rule.level == "error" for outcome in self.outcomes)
 
     @property
@@ -113,7 +113,7 @@ class ValidateResult(Result):
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """The result of another validator. `was_asked` is False where it was not run; `known_reasons` are known faults of
+    """The result of another validator. `was_asked` is False if it was not run; `known_reasons` are known faults of
     the tool that explain its result; `rules` are the ids of broken rules, where it reports ids."""
 
     tool: str
@@ -175,7 +175,7 @@ class Tally:
         return [hit for hits in self._kept.values() for hit in hits]
 
     def has(self, code: str) -> bool:
-        """True where the rule was broken."""
+        """True if the rule was broken."""
         return self._counts.get(code, 0) > 0
 
     def drop(self, code: str, unwanted: Iterable[Hit]) -> None:

@@ -37,7 +37,7 @@ class FormEvidence:
 
 
 def root_of(head: bytes) -> str:
-    """The name of the root element of an XML document, without its prefix; empty where there is none."""
+    """The name of the root element of an XML document, without its prefix; empty if there is none."""
     text = head.removeprefix(b"\xef\xbb\xbf")
     if text[:2] in (b"\xff\xfe", b"\xfe\xff"):
         text = text.decode("utf-16", "replace").encode()

@@ -56,7 +56,7 @@ class ValidateOptions:
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """A path to be read as a source. `detected` is what was found there, None where somebody says which form it is;
+    """A path to be read as a source. `detected` is what was found there, None if somebody says which form it is;
     `depth` is the number of packages around it."""
 
     where: str
@@ -72,7 +72,7 @@ class Product:
     `Delivery` and the name, and returns the package that was made; the maker of a database is given the source.
 
     `content` is the folder where content lies in the package, which ends with a slash; `{part}` in it is the folder of
-    a part. `whole` is True where another package goes in as it stands, so that nothing of it is lost.
+    a part. `whole` is True if another package goes in as it stands, so that nothing of it is lost.
     """
 
     name: str
@@ -93,7 +93,7 @@ class PackageForm:
 
     To know it by: `marker_files` are paths from its root, `parts` patterns of what may stand beside them, and
     `looks_like` judges what was seen of both. Forms are asked by `rank`, lowest first: one that may hold others goes
-    before them. `sure` is True where the first sight of the marks in an archive file is enough, `in_folder` where they
+    before them. `sure` is True if the first sight of the marks in an archive file is enough, `in_folder` where they
     make a folder a package, `beside_others` where that folder may lie beside other things, and `holds_twins` where
     two names may stand in an archive file that only some systems can tell apart. `stands_at` knows a place without
     marks; `resembles` knows what can only be meant as one, so that its validation says what is missing.
@@ -149,5 +149,5 @@ class PackageForm:
 
     @property
     def takes_whole(self) -> bool:
-        """True where it takes another package as it stands, and is unwrapped where it goes into one of its own."""
+        """True if it takes another package as it stands, and is unwrapped where it goes into one of its own."""
         return any(product.whole for product in self.products)

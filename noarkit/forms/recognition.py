@@ -65,7 +65,7 @@ def _detect_as(path: Path, name: FormName, limits: UnpackLimits, emit: Listener)
 
 
 def is_extract(folder: Path) -> bool:
-    """True where a folder is the top of a Noark 5 extract."""
+    """True if a folder is the top of a Noark 5 extract."""
     return _form_by_markers(folder, (known_forms().form("noark5"),)) is not None
 
 

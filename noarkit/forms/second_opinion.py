@@ -25,7 +25,7 @@ _PATIENCE_S = 6 * 3600.0
 
 
 def second_opinion(report: ValidateResult, *, command: str = "") -> Opinion | None:
-    """What another tool says of the package that `report` is about; None where nobody is at hand to ask.
+    """What another tool says of the package that `report` is about; None if nobody is at hand to ask.
 
     Raises `UsageFault` for a command that cannot be run.
     """
@@ -51,7 +51,7 @@ def disagreement(report: ValidateResult, opinion: Opinion) -> tuple[tuple[str, .
 
 
 def agrees(report: ValidateResult, opinion: Opinion) -> bool:
-    """True where both say the same, or where it is known why the other errs."""
+    """True if both say the same, or where it is known why the other errs."""
     if opinion.known_reasons and not opinion.rules:
         return True
     disagreements = disagreement(report, opinion)

@@ -21,7 +21,7 @@ Position = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What bounds a chunk and a shard."""
+    """The limits of the size of a chunk and of a shard."""
 
     chunk_actions: int = 1000
     chunk_json_bytes: int = 4 * 1024 * 1024

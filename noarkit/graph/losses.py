@@ -36,7 +36,7 @@ _CARRIED_ROWS = (
 
 
 class Loss(NamedTuple):
-    """One value that has no place: whose it is (`record` is empty where it belongs to no record), where it stood, and
+    """One value that has no place: whose it is (`record` is empty if it belongs to no record), where it stood, and
     the code that says why."""
 
     record: str

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
-from noarkit.errors import DiskFull, JournalFault, PlanChanged, UsageFault
+from noarkit.errors import JournalFault, PlanChanged
 from noarkit.graph.entity import Content, FieldValue
 from noarkit.graph.freeze import digest
 from noarkit.model import metamodel
-from noarkit.safe.disk import is_full, is_not_writable
+from noarkit.safe.disk import translate_sqlite_errors
 
 GRAPH_VERSION = 1
 
@@ -117,7 +116,7 @@ class GraphStore:
     @classmethod
     def create(cls, path: Path) -> GraphStore:
         """A new, empty graph.db at `path`, which must not be there."""
-        with translated(path):
+        with translate_sqlite_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch(mode=0o600, exist_ok=False)
             db = _connect(path)
@@ -133,10 +132,10 @@ class GraphStore:
     @classmethod
     def open(cls, path: Path, *, read_only: bool = True) -> GraphStore:
         """The graph.db at `path`; JournalFault where it is none or from a later version."""
-        with translated(path):
-            if not path.is_file():
-                raise JournalFault(where=str(path), why="missing")
-            store = cls(path, _connect(path, read_only=read_only))
+        if not path.is_file():
+            raise JournalFault(where=str(path), why="missing")
+        store = cls(path, _connect(path, read_only=read_only))
+        with translate_sqlite_errors(path):
             version = store.meta("version")
         if version is None or int(version) > GRAPH_VERSION:
             raise JournalFault(where=str(path), why=f"version {version}")
@@ -147,7 +146,7 @@ class GraphStore:
         self.db.close()
 
     def meta(self, name: str) -> str | None:
-        """One fact of the plan, None where it was not remembered."""
+        """One fact of the plan, None if it was not remembered."""
         row = self.db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
@@ -237,7 +236,7 @@ class GraphStore:
 
     def check_frozen(self, expected: str) -> None:
         """PlanChanged unless the graph is what was frozen as `expected`."""
-        with translated(self.path):
+        with translate_sqlite_errors(self.path):
             actual = digest(self.db)
         if actual != expected:
             raise PlanChanged(where=str(self.path), frozen=expected, found=actual)
@@ -313,22 +312,10 @@ def fields_json(fields: Mapping[str, FieldValue]) -> str:
     return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS).decode()
 
 
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turns the faults of a SQLite file into ours: DiskFull where there is no room, else JournalFault."""
-    try:
-        yield
-    except sqlite3.Error as cause:
-        if is_full(cause, path.parent):
-            raise DiskFull(where=str(path)) from cause
-        if is_not_writable(cause, path.parent):
-            raise UsageFault(what="not-writable", where=str(path.parent)) from cause
-        raise JournalFault(where=str(path), why=str(cause)) from cause
-
-
 def _connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     uri = f"{path.resolve().as_uri()}{'?mode=ro' if read_only else ''}"
-    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-    db.execute("PRAGMA cache_size = -6000")
-    db.execute("PRAGMA temp_store = FILE")
+    with translate_sqlite_errors(path):
+        db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+        db.execute("PRAGMA cache_size = -6000")
+        db.execute("PRAGMA temp_store = FILE")
     return db

@@ -26,7 +26,7 @@ The load:
     lookup           asks the archive what is there: anchors, source keys, ids
     governor         limits of rate
     clocks           steady clocks
-    tables           the SQLite files of a run
+    tables           the SQLite files of a run: opened, upgraded, changed
 
 What comes after:
 

@@ -155,7 +155,7 @@ class ChunkLoader:
         chunk_state.entities = [entity for entity in chunk_state.entities if entity.n not in ids]
 
     def _our_sha256(self, chunk_state: _ChunkState, entity: PlannedEntity) -> str | None:
-        """The sha256 that a version should have, from the source where nobody remembers it; None where the source
+        """The sha256 that a version should have, from the source where nobody remembers it; None if the source
         cannot say it any more, which verify will tell."""
         if entity.n in chunk_state.files:
             return chunk_state.files[entity.n].sha256
@@ -232,7 +232,7 @@ class ChunkLoader:
         ]
 
     def _landed_earlier(self, key: str, owner_ids: Mapping[int, str]) -> bool:
-        """True where existing objects of a reopened chunk were made by an earlier try that was reported as refused.
+        """True if existing objects of a reopened chunk were made by an earlier try that was reported as refused.
 
         That try may have been split since, or have had this chunk's own key; then its anchor hangs on the objects.
         """
@@ -256,7 +256,7 @@ class ChunkLoader:
     # contents
 
     def _upload_contents(self, task: ChunkTask, chunk_state: _ChunkState) -> Generator[Outcome, None, bool]:
-        """Uploads the files of a chunk. False where it took so long that the first uploads are too old again: the chunk
+        """Uploads the files of a chunk. False if it took so long that the first uploads are too old again: the chunk
         should then be split."""
         open_ones = {entity.n: entity for entity in chunk_state.entities if entity.type == "Dokumentversjon"}
         contents = self._graph.contents_between(task.first, task.last) if open_ones else {}
@@ -341,7 +341,7 @@ class ChunkLoader:
             return
 
     def _has_landed(self, key: str, fault: ArchiveFault, sent_at: float) -> bool:
-        """True where a transaction landed although its answer was a fault. The archive is asked, whatever the fault."""
+        """True if a transaction landed although its answer was a fault. The archive is asked, whatever the fault."""
         # A plain refusal ends the transaction at once, so it needs no wait; only a lost answer can still be followed by
         # a commit.
         if fault.fate_unknown:

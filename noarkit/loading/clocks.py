@@ -17,7 +17,7 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 @dataclass(frozen=True, slots=True)
 class Clocks:
     """`steady_s` counts within the boot that `boot` names ("" where nobody knows); `archive_s` is the archive's time,
-    None where it told none."""
+    None if it told none."""
 
     steady_s: Callable[[], float]
     boot: str

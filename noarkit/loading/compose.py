@@ -138,7 +138,7 @@ def _translate_codes(kind: str, fields: dict[str, FieldValue], facts: RunFacts) 
 
 
 def _writable_fields(facts: RunFacts) -> dict[str, frozenset[str]]:
-    """What the account may write, by type."""
+    """The fields that the account may write, by type."""
     writable = ("x", "cw") if facts.sets_system_fields else ("x",)
     return {
         name: frozenset(field.name for field in kind.fields.values() if field.save in writable)

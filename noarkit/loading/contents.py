@@ -72,7 +72,7 @@ class ContentUploader:
         return {n: self._uploaded[n] for n in contents if n in self._uploaded}, faults
 
     def is_stale(self, numbers: Iterable[int]) -> bool:
-        """True where one of these was uploaded so long ago that the archive may delete it before it is linked."""
+        """True if one of these was uploaded so long ago that the archive may delete it before it is linked."""
         return not all(self._is_fresh(n) for n in numbers)
 
     def forget(self, numbers: Iterable[int]) -> None:

@@ -118,7 +118,7 @@ class Coordinator:
         self._state = _State()
 
     def run(self) -> int:
-        """Loads every open shard; returns the gravest exit code met (0 where nothing stopped it)."""
+        """Loads every open shard; returns the gravest exit code met (0 if nothing stopped it)."""
         # Units hang on the spine, and a link needs both its ends: each kind begins only when the one before is
         # complete.
         for kind in ("spine", "unit", "links"):

@@ -44,7 +44,7 @@ def withheld_fields(kind: str, fields: Mapping[str, FieldValue]) -> frozenset[st
 def finalising_fields(
     kind: str, fields: Mapping[str, FieldValue], moment: str, *, may_write_author: bool
 ) -> dict[str, FieldValue] | None:
-    """The fields to save to finalise an object that was planned with `fields`; None where it is not to be finalised.
+    """The fields to save to finalise an object that was planned with `fields`; None if it is not to be finalised.
 
     With `may_write_author` the source's own date and name are kept; `moment` is used where a date is needed.
     """

@@ -12,7 +12,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,21 +33,21 @@ class RunFolder:
 
     @property
     def name(self) -> str:
-        """What the run is called."""
+        """The name of the run."""
         return self.path.resolve().name
 
     @property
     def graph(self) -> Path:
-        """The frozen plan."""
+        """The path of the plan: `graph.db`."""
         return self.path / "graph.db"
 
     @property
     def journal(self) -> Path:
-        """What is known to have happened."""
+        """The path of the journal: `run.db`."""
         return self.path / "run.db"
 
     def plan(self) -> dict[str, object]:
-        """What was frozen; JournalFault where the folder holds no plan."""
+        """Reads plan.json. Raises `JournalFault` if the folder holds no plan."""
         try:
             plan = json.loads((self.path / "plan.json").read_text("utf-8"))
         except (OSError, ValueError) as cause:
@@ -74,8 +74,15 @@ class RunFolder:
         """The journal, made where there is none yet."""
         return Journal(self.journal)
 
+    def archive_name(self) -> str | None:
+        """The archive that the run was begun with, by the name it was given then."""
+        if not self.journal.exists():
+            return None
+        with closing(self.open_journal()) as journal:
+            return journal.meta("where")
+
     def owner(self) -> str | None:
-        """The process that works on the run now, None where none does. Asking never blocks a process that starts."""
+        """The process that works on the run now, None if none does. Asking never blocks a process that starts."""
         path = self.path / "run.lock"
         try:
             note = path.read_text("utf-8", "replace").strip()
@@ -98,7 +105,7 @@ class RunFolder:
 
 
 def _has_ended(note: str) -> bool:
-    """True where the note names a process of this machine that is no longer there."""
+    """True if the note names a process of this machine that is no longer there."""
     match = _NOTE.match(note)
     if match is None:
         return not note

@@ -133,7 +133,7 @@ class GovernedArchive:
         self._archive.close()
 
     def _with_limits(self, name: str, weight: int, once: Callable[[], T]) -> T:
-        """`weight` is how much was asked for at once, where time may be compared; 0 where it says nothing."""
+        """`weight` is how much was asked for at once, where time may be compared; 0 if it says nothing."""
         self._wait()
         began = self._clock()
         try:

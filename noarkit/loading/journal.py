@@ -14,8 +14,7 @@ from typing import Any
 
 import orjson
 
-from noarkit.errors import JournalFault
-from noarkit.graph.store import Chunk, GraphStore, translated
+from noarkit.graph.store import Chunk, GraphStore
 from noarkit.loading.clocks import Clocks
 from noarkit.loading.lease import (
     BundleLeftOut,
@@ -29,7 +28,8 @@ from noarkit.loading.lease import (
     LinksMade,
     Outcome,
 )
-from noarkit.loading.tables import change_tables, make_tables
+from noarkit.loading.tables import change_tables, open_tables
+from noarkit.safe.disk import translate_sqlite_errors
 
 JOURNAL_VERSION = 2
 CHECKSUM, NOT_CLOSED = "checksum", "not-closed"
@@ -56,8 +56,10 @@ _TABLES = (
     "CREATE TABLE event (n INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL)",
     _FINDING,
 )
-# what makes a journal of each version one of the next
-_CHANGES: Mapping[int, tuple[str, ...]] = {1: (_FINDING,)}
+# Invariant 1: an intent that the disk has not kept would let a chunk be sent twice after a power cut. NORMAL, usual
+# with WAL, may lose the last transactions.
+_PRAGMAS = ("journal_mode = WAL", "synchronous = FULL")
+_UPGRADES: Mapping[int, tuple[str, ...]] = {1: (_FINDING,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,40 +77,15 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with translated(self.path):
-            if not path.exists():
-                path.touch(mode=0o600)
-            # isolation_level=None: transactions are ours to begin and end (`change_tables`); Python's own would begin
-            # late.
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-        try:
-            self._prepare()
-        except BaseException:
-            self._db.close()
-            raise
-
-    def _prepare(self) -> None:
-        with translated(self.path):
-            self._db.execute("PRAGMA journal_mode = WAL")
-            # Invariant 1: an intent that the disk has not kept would let a chunk be sent twice after a power cut.
-            # NORMAL, usual with WAL, may lose the last transactions.
-            self._db.execute("PRAGMA synchronous = FULL")
-            if self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                # All tables in one transaction: a crash in between leaves an empty file, which the next start fills.
-                make_tables(self._db, _TABLES, JOURNAL_VERSION)
-        version = self.meta("version")
-        if version is None or int(version) > JOURNAL_VERSION:
-            raise JournalFault(where=str(self.path), why=f"version {version}")
-        for older in range(int(version), JOURNAL_VERSION):
-            self._change_form(older)
+        self._db = open_tables(path, _TABLES, JOURNAL_VERSION, pragmas=_PRAGMAS, upgrades=_UPGRADES, threads=True)
 
     def close(self) -> None:
         """Ends the connection."""
         self._db.close()
 
     def meta(self, name: str) -> str | None:
-        """One fact of the run, None where it was not remembered."""
-        with translated(self.path):
+        """One fact of the run, None if it was not remembered."""
+        with translate_sqlite_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
@@ -310,7 +287,7 @@ class Journal:
                 _keep_finding(db, finding)
 
     def settle(self, kind: str, key: str, state: str, at: float, author: str) -> bool:
-        """Writes how a finding was settled, when and by whom; False where there is none that is open."""
+        """Writes how a finding was settled, when and by whom; False if there is none that is open."""
         with change_tables(self._db, self.path) as db:
             cursor = db.execute(
                 "UPDATE finding SET state = ?, at = ?, who = ?"
@@ -383,18 +360,8 @@ class Journal:
                 (outcome.bundle, outcome.state, outcome.code, orjson.dumps(outcome.data, default=str).decode()),
             )
 
-    def _change_form(self, version: int) -> None:
-        """Makes a journal of an older version one of the next, or leaves it as it is."""
-        with change_tables(self._db, self.path) as db:
-            # Asked again inside the transaction: another process may have changed the tables since the version was
-            # read.
-            if db.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()[0] == str(version):
-                for statement in _CHANGES[version]:
-                    db.execute(statement)
-                db.execute("UPDATE meta SET value = ? WHERE name = 'version'", (str(version + 1),))
-
     def _rows(self, statement: str, values: tuple[object, ...]) -> list[Row]:
-        with translated(self.path):
+        with translate_sqlite_errors(self.path):
             return self._db.execute(statement, values).fetchall()
 
 

@@ -58,7 +58,7 @@ class Guard:
 class ChunkTask:
     """A chunk to be loaded: its place in the order, and when it may last have been sent (None: never).
 
-    `surely_sent` is False where a process was lost and nobody knows whether it sent anything.
+    `surely_sent` is False if a process was lost and nobody knows whether it sent anything.
     """
 
     key: str

@@ -75,7 +75,7 @@ def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[s
 
 
 def system_is_known(archive: Archive, system: str) -> bool:
-    """True where any object bears an external id of this system."""
+    """True if any object bears an external id of this system."""
     query = Query("EksternId", "eksterntSystem = @s", {"@s": system}, limit=1)
     return bool(archive.query(query).objects)
 

@@ -34,7 +34,7 @@ class Numbers:
 
     @property
     def add_up(self) -> bool:
-        """True where nothing is unaccounted for."""
+        """True if nothing is unaccounted for."""
         accounted = self.archived + self.already_there + self.set_aside + self.refused + self.skipped + self.open
         return self.read == accounted
 
@@ -91,6 +91,14 @@ def numbers(folder: RunFolder) -> Numbers:
     # a state that there is not, in a journal that was damaged, is counted as nothing: then the numbers do not add up
     counts_by_state = {name: count for name, count in counts.items() if name in _OUTCOMES}
     return Numbers(read=sum(counts.values()), in_doubt=doubt, bytes=size, new_versions=newer, **counts_by_state)
+
+
+def is_loaded(folder: RunFolder) -> bool:
+    """True if a run was loaded to its end: every record has an outcome, and no chunk is in doubt."""
+    if not folder.journal.exists():
+        return False
+    counts = numbers(folder)
+    return counts.open == 0 and counts.in_doubt == 0
 
 
 def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:

@@ -25,12 +25,13 @@ from noarkit.graph.cut import Limits, cut
 from noarkit.graph.entity import AlreadyThere, Content, Entity, MappedRecord, SetAside, Skipped
 from noarkit.graph.freeze import digest
 from noarkit.graph.losses import LINK_LEFT_OUT, losses, names
-from noarkit.graph.store import GraphStore, translated
+from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.model.xml_model import xml_model
 from noarkit.records import PLACE_FAULTS, Groundwork, Source, SourceRecord
 from noarkit.results import Result
 from noarkit.safe.digest import sha256_of_stream
+from noarkit.safe.disk import translate_sqlite_errors
 
 _TELL_EVERY = 2000
 _MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
@@ -157,7 +158,7 @@ def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable
         _clear(folder)
         store = GraphStore.create(folder.graph)
         try:
-            with translated(folder.graph):
+            with translate_sqlite_errors(folder.graph):
                 _fill(spec, store, emit)
                 _drop_broken(spec, store)
                 _refuse_losses(spec, store, now_s)

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ArchiveAbilities:
-    """What the preflight found. `identity` is None where the account may not make or see the marker."""
+    """What the preflight found. `identity` is None if the account may not make or see the marker."""
 
     identity: str | None
     marker: str | None
@@ -152,7 +152,7 @@ def _find_guard(archive: Archive, marker: str, name: str) -> SavedObject | None:
 
 
 def _matching_object(objects: Iterable[SavedObject], kind: str, field: str, name: str) -> SavedObject | None:
-    """The object of an answer that has this type and name; None where the answer holds others only."""
+    """The object of an answer that has this type and name; None if the answer holds others only."""
     return next(
         (candidate for candidate in objects if candidate.type == kind and candidate.fields.get(field) == name), None
     )
@@ -168,7 +168,7 @@ def _make_guard(archive: Archive, marker: str, name: str, more: dict[str, str]) 
 
 
 def _honours_versions(archive: Archive, guard: SavedObject) -> bool:
-    """True where a save with a version that is no longer right is refused."""
+    """True if a save with a version that is no longer right is refused."""
     # a text of this version: said a second time, it is another, and so a change
     text = f"probe of version {guard.version}"
     # A save that changes a text must give a new version; if not, versions mean nothing here and guards protect from

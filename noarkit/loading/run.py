@@ -27,7 +27,7 @@ from noarkit.loading.numbers import Numbers, numbers
 @dataclass(frozen=True, slots=True)
 class LoadSettings:
     """Settings of a load. `archive_name` is the archive's name for people; `deadline_s` is how long the archive may
-    still commit after a client gave up (0 where its process is known to be gone). A `rehearsal` proves nothing about
+    still commit after a client gave up (0 if its process is known to be gone). A `rehearsal` proves nothing about
     the archive beforehand, because that would write."""
 
     archive_name: str

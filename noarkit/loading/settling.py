@@ -96,7 +96,7 @@ class DoubtSettler:
         return {owner.id for owner in lookup.owners_of_keys(self._archive, self._facts.anchor_system, names).values()}
 
     def landed_after_deadline(self, keys: Collection[str], sent_at: float) -> set[str]:
-        """As `landed_chunks`, asked after the archive's deadline for what was sent, and once more after a pause."""
+        """Like `landed_chunks`, but waits for the archive's deadline first, and asks a second time after a pause."""
         # Invariant 5: until the deadline the archive may still commit what it did not answer, so an earlier «not there»
         # would prove nothing. The second question is for an archive whose search lags behind.
         self._clock.wait_until(sent_at + self._facts.deadline_s)

@@ -86,7 +86,7 @@ class SpineLoader:
         yield ChunkDone(task.key, created_ids, already, guard_version=version)
 
     def _has_landed(self, key: str, sent_at: float | None) -> bool:
-        """Whether the guard names this chunk; after the archive's deadline where a time of sending is given."""
+        """True if the guard names this chunk; if a time of sending is given, waits for the archive's deadline first."""
         if sent_at is not None:
             self._clock.wait_until(sent_at + self._facts.deadline_s)
         return bool(self._settler.landed_chunks((key,)))
@@ -136,7 +136,7 @@ class SpineLoader:
 
 
 def _has_same_names(saved_object: SavedObject, row: PlannedEntity) -> bool:
-    """Whether an object has the natural key of a row; compared without case, since an archive may search so."""
+    """True if an object has the natural key of a row, ignoring case, since an archive may search so."""
     names = NATURAL_KEYS[row.type]
     return all(
         str(saved_object.fields.get(name, "")).casefold() == str(row.fields.get(name, "")).casefold() for name in names

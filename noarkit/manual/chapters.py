@@ -55,7 +55,7 @@ POINTERS: Mapping[str, str] = MappingProxyType(
 
 
 def find_chapter(name: str) -> str | None:
-    """The chapter of that name, or the one that an older name points to; None where there is neither."""
+    """The chapter of that name, or the one that an older name points to; None if there is neither."""
     return name if name in CHAPTERS else POINTERS.get(name)
 
 

@@ -39,7 +39,7 @@ class FieldMap:
     older: str | None = None
 
     def steps(self, version: Version) -> tuple[str, ...]:
-        """The element names from the group down to the value; empty where it is the text of the element itself."""
+        """The element names from the group down to the value; empty if it is the text of the element itself."""
         if self.path is None or self.path == ".":
             return ()
         return (self.older,) if self.older and version != "5.0" else tuple(self.path.split("/"))
@@ -83,7 +83,7 @@ class LostElement:
 
 @dataclass(frozen=True, slots=True)
 class TypeMap:
-    """All about one type; `group` is None where the form has no place for its objects at all."""
+    """All about one type; `group` is None if the form has no place for its objects at all."""
 
     type: str
     group: str | None
@@ -95,7 +95,7 @@ class TypeMap:
     told_elements: tuple[ToldElement, ...] = ()
 
     def group_in(self, version: Version) -> str | None:
-        """The name of the group in that version; None where the version has none."""
+        """The name of the group in that version; None if the version has none."""
         group = self.older_group if self.older_group and version != "5.0" else self.group
         structure = xml_model(version).structure.groups
         exists = group in structure or any(
@@ -143,7 +143,7 @@ class XmlMapping:
     words: Words
 
     def type_of(self, group: str, version: Version = "5.0") -> str | None:
-        """The type that a group (or the kind named by xsi:type) stands for; None where there is none."""
+        """The type that a group (or the kind named by xsi:type) stands for; None if there is none."""
         for type_map in self.types.values():
             if type_map.group and type_map.group_in(version) == group:
                 return type_map.type
@@ -156,7 +156,7 @@ class XmlMapping:
             yield from (link for link in type_map.links.values() if link.placement == "not-in-form")
 
     def may_carry(self, type_name: str) -> bool:
-        """True where objects of the type have business-specific metadata in the form, so that it may carry more."""
+        """True if objects of the type have business-specific metadata in the form, so that it may carry more."""
         field_map = self.types[type_name].fields.get(BUSINESS_METADATA)
         return field_map is not None and field_map.path is not None
 

@@ -43,7 +43,7 @@ class Field:
 
     @property
     def has_default(self) -> bool:
-        """True where the archive fills the field in when the client does not."""
+        """True if the archive fills the field in when the client does not."""
         return self.default is not None
 
 
@@ -123,13 +123,13 @@ class Metamodel:
     code_lists: Mapping[str, CodeList]
 
     def concrete(self, name: str) -> tuple[str, ...]:
-        """The concrete types behind a concrete or abstract name; empty where the name is unknown."""
+        """The concrete types behind a concrete or abstract name; empty if the name is unknown."""
         if name in self.types:
             return (name,)
         return self.abstract.get(name, ())
 
     def is_a(self, concrete: str, name: str) -> bool:
-        """True where `concrete` is `name` or one of its kinds."""
+        """True if `concrete` is `name` or one of its kinds."""
         return concrete == name or concrete in self.abstract.get(name, ())
 
     def family(self, name: str) -> str:

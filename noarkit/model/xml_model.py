@@ -26,7 +26,7 @@ _CARDINALITY: Mapping[str, tuple[int, int | None]] = {"1": (1, 1), "?": (0, 1), 
 class Element:
     """One element within a group: how often it may stand there and what it holds.
 
-    `most` is None where there is no limit; `group` names the group it holds, or is None for a value; elements of one
+    `most` is None if there is no limit; `group` names the group it holds, or is None for a value; elements of one
     group with the same `choice` exclude each other; `since_2023` = the first edition of 5.0 refuses it.
     """
 
@@ -42,12 +42,12 @@ class Element:
 
     @property
     def many(self) -> bool:
-        """True where the element may stand more than once."""
+        """True if the element may stand more than once."""
         return self.most is None
 
     @property
     def mandatory(self) -> bool:
-        """True where the group is not valid without the element, or without another of the same choice."""
+        """True if the group is not valid without the element, or without another of the same choice."""
         return self.least > 0
 
 

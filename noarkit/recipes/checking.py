@@ -36,7 +36,7 @@ def check(
 
 
 def fits(recipe: Recipe, source_kind: str) -> bool:
-    """True where the recipe is for sources of this kind, or of one that holds the same records, or for any."""
+    """True if the recipe is for sources of this kind, or of one that holds the same records, or for any."""
     return not recipe.kinds or source_kind in recipe.kinds or _SAME_RECORDS.get(source_kind) in recipe.kinds
 
 

@@ -108,7 +108,7 @@ class Compiler:
         self.problems.append(RecipeProblem(line, key, data))
 
     def near(self, name: str, candidates: Iterable[str]) -> str:
-        """The known name most like `name`; empty where none is."""
+        """The known name most like `name`; empty if none is."""
         return next(iter(get_close_matches(name, list(candidates), 1)), "")
 
     def slot(self, value: Value | None, *, inside: bool = False) -> Slot | None:

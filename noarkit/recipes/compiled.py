@@ -46,7 +46,7 @@ class Slot:
             raise RecipeMismatch(self.line, fault.why, fault.what) from fault
 
     def text(self, scene: Scene) -> str | None:
-        """The value as text; None where blank."""
+        """The value as text; None if blank."""
         value = self.get(scene)
         if is_blank(value):
             return None

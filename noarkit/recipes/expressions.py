@@ -256,7 +256,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return Expression(source, template.root_render_func, literal)
 
     def _check_tree(self, tree: nodes.Node, names: tuple[str, ...]) -> bool:
-        """Refuses what is not allowed; an `if` without `else` gives none. True where lists are written in it."""
+        """Refuses what is not allowed; an `if` without `else` gives none. True if lists are written in it."""
         waiting = [tree]
         literal = False
         while waiting:

@@ -254,7 +254,7 @@ def _pluck(value: object, name: str) -> list[object]:
 
 
 def _find_by_name(value: object, name: str) -> object:
-    """The first content, or mapping, whose `name` is `name`; None where there is none."""
+    """The first content, or mapping, whose `name` is `name`; None if there is none."""
     for item in _list(value):
         content = getattr(item, "content", None)
         item_name = item.get("name") if isinstance(item, Mapping) else getattr(content, "name", None)

@@ -29,7 +29,7 @@ _TYPES = {
 
 
 def link_to_parent(kind: ObjectType, above: ObjectType) -> str | None:
-    """The name of the link by which a `kind` hangs under an `above`; None where it cannot."""
+    """The name of the link by which a `kind` hangs under an `above`; None if it cannot."""
     model = metamodel()
     for reference in kind.references.values():
         if reference.many or reference.need == "may":

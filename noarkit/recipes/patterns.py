@@ -206,7 +206,7 @@ def _cost_of_sequence(items: list[_Item]) -> _Cost:
 
 
 def _ends_surely(item: _Item, after: _Item) -> bool:
-    """True where what follows the repeat can never be what it repeats, so that there is one way only."""
+    """True if what follows the repeat can never be what it repeats, so that there is one way only."""
     if not (item.single and after.single and after.least >= 1) or after.source in _ZERO_WIDTH:
         return False
     try:

@@ -39,7 +39,7 @@ def is_open_field(field: Field) -> bool:
 
 
 def holds_identity_number(value: object) -> bool:
-    """True where a text, or any text inside lists and mappings, holds a number with valid check digits."""
+    """True if a text, or any text inside lists and mappings, holds a number with valid check digits."""
     if isinstance(value, str):
         return next(find_identity_numbers(value), None) is not None
     waiting = [value]

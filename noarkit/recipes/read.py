@@ -47,7 +47,13 @@ _OF_FILES = (
     *("mail", "own_domains", "mail_limit_bytes", "registers", "register_column", "lead", "unnamed", "case_level"),
 )
 _OF_DATABASES = ("tables", "views", "schemas", "base", "keys", "changed", "documents")
-_OF_PACKAGES = "siard"  # the archive in a package whose tables are read
+# what [source] may set, by the kind of the source; `siard` is the archive in a package whose tables are read
+SOURCE_KEYS: Mapping[str, tuple[str, ...]] = {
+    "files": _OF_FILES,
+    "database": _OF_DATABASES,
+    "addml": _OF_DATABASES,
+    "eark": (*_OF_DATABASES, "siard"),
+}
 _SHORT = ("screening", "disposal", "business_metadata", "fields")
 # what a wrong kind of value should have been, as TOML writes it
 _KINDS = {dict: "{ … }", list: "[ … ]", str: '"…"', bool: "true, false", int: "1, 2, …"}
@@ -167,12 +173,8 @@ def _recipe(top: _Table, name: str, text: str, problems: list[RecipeProblem]) ->
     top.check_keys("source", "target", "personal_data", "skip", "codes", "formats", "defaults", "map")
     source = top.table("source")
     kinds = source.texts("kind")
-    shaped = (
-        *(_OF_DATABASES if {"database", "addml"}.intersection(kinds) else ()),
-        *(_OF_FILES if "files" in kinds else ()),
-    )
-    shaped += (*_OF_DATABASES, _OF_PACKAGES) if "eark" in kinds else ()
-    source.check_keys("kind", *shaped)
+    keys = dict.fromkeys(key for kind, names in SOURCE_KEYS.items() if kind in kinds for key in names)
+    source.check_keys("kind", *keys)
     target = _target(top.table("target"))
     defaults = {kind: top.table("defaults").fields(kind) for kind in top.table("defaults").data}
     return Recipe(

@@ -13,7 +13,7 @@ What others give us:
     pdfa           whether a PDF is PDF/A: its claim, and a validator's verdict
     beneath        files below one folder, opened and made by name
     tls            whom a session trusts; certificates: when our own end
-    connections    HTTP connections of the services that we run
+    connections    HTTP connections of the services that we run; serving: their server, which ends at once
 
 What we write:
 
@@ -28,8 +28,9 @@ What we write:
 The machine:
 
     children       what child processes get from this one
+    worker_pool    functions in child processes, and the messages between; line_worker: programs of ours, asked by line
     locks          locks that die with their process
-    disk           a full disk told from other faults
+    disk           a full disk told from other faults; errors of SQLite → faults
     scratch        tables on disk, gone with whoever holds them; workplace: folders of that kind
     processors     how many processors we may use
 """

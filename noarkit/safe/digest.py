@@ -46,7 +46,7 @@ class Writable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a stream of bytes turned out to be."""
+    """Size and sha256 of a stream that was read to its end."""
 
     sha256: str
     size_bytes: int

@@ -7,9 +7,11 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from noarkit.errors import DiskFull, NoarkitError, UsageFault, causes
+from noarkit.errors import DiskFull, JournalFault, NoarkitError, UsageFault, causes
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -21,7 +23,7 @@ _PERHAPS_READ_ONLY = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR")
 
 
 def is_full(error: BaseException, folder: Path) -> bool:
-    """True where a fault of the system or of SQLite, met while writing in `folder`, comes from want of room."""
+    """True if a fault of the system or of SQLite, met while writing in `folder`, comes from want of room."""
     if isinstance(error, OSError):
         return error.errno in _NO_ROOM
     name = _name(error)
@@ -29,12 +31,26 @@ def is_full(error: BaseException, folder: Path) -> bool:
 
 
 def is_not_writable(error: BaseException, folder: Path) -> bool:
-    """True where a fault of SQLite comes from a folder or file system that we must not write to."""
+    """True if a fault of SQLite comes from a folder or file system that we must not write to."""
     return _name(error).startswith(_PERHAPS_READ_ONLY) and folder.is_dir() and not os.access(folder, os.W_OK)
 
 
+@contextmanager
+def translate_sqlite_errors(path: Path) -> Iterator[None]:
+    """Turns the errors of SQLite in a block that works on the file `path` into ours: `DiskFull` if there is no room,
+    `UsageFault` if it must not be written to, else `JournalFault`."""
+    try:
+        yield
+    except sqlite3.Error as cause:
+        if is_full(cause, path.parent):
+            raise DiskFull(where=str(path)) from cause
+        if is_not_writable(cause, path.parent):
+            raise UsageFault(what="not-writable", where=str(path.parent)) from cause
+        raise JournalFault(where=str(path), why=str(cause)) from cause
+
+
 def fault_of_disk(error: BaseException) -> NoarkitError | None:
-    """What a fault that nobody translated says of a disk: `DiskFull`, or `UsageFault` for one that is read-only."""
+    """Turns any other error into `DiskFull`, or `UsageFault` for a read-only disk; None if it is about neither."""
     disk_full = next((cause for cause in causes(error) if isinstance(cause, DiskFull)), None)
     if disk_full is not None:  # closing what had no room may fail again, and says less
         return disk_full
@@ -76,7 +92,7 @@ def _temporary() -> str:
 
 
 def _has_room(folder: Path) -> bool:
-    """Whether a little more can be written there."""
+    """True if a little more can be written there."""
     try:
         with tempfile.TemporaryFile(dir=folder) as probe:
             probe.write(bytes(_LITTLE_BYTES))

@@ -32,7 +32,7 @@ Place = TypeVar("Place")
 
 @dataclass(frozen=True, slots=True)
 class Prologue:
-    """How a document says it is written; None where it does not say."""
+    """How a document says it is written; None if it does not say."""
 
     version: str | None = None
     encoding: str | None = None

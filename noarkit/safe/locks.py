@@ -24,7 +24,7 @@ _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
 
 
 def try_lock(descriptor: int, *, shared: bool = False) -> bool:
-    """Locks an open file or folder if it is free; True where it is ours now."""
+    """Locks an open file or folder if it is free; True if it is ours now."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -69,7 +69,7 @@ def is_device(part: str) -> bool:
 
 
 def has_file(folder: Path, name: str) -> bool:
-    """True where a file stands at `name` below `folder`, as far as we may look; a folder that is closed to us has none.
+    """True if a file stands at `name` below `folder`, as far as we may look; a folder that is closed to us has none.
 
     For finding out what a place is. Who reads it afterwards reports what could not be read.
     """
@@ -80,7 +80,7 @@ def has_file(folder: Path, name: str) -> bool:
 
 
 def has_folder(folder: Path, name: str) -> bool:
-    """True where a folder stands at `name` below `folder`, as far as we may look."""
+    """True if a folder stands at `name` below `folder`, as far as we may look."""
     try:
         return (folder / name).is_dir()
     except OSError:
@@ -233,7 +233,7 @@ class NameKeys:
             self._keep()
 
     def may_repeat(self) -> bool:
-        """False where every name is another, on every system: a file among others, a folder spelt in one way."""
+        """False if every name is another, on every system: a file among others, a folder spelt in one way."""
         self._keep()
         query = "SELECT 1 FROM seen GROUP BY key HAVING min(what) IS NOT max(what) LIMIT 1"
         return self._db.execute(query).fetchone() is not None

@@ -20,7 +20,7 @@ def usable_processors(quota: Path = _QUOTA) -> int:
 
 
 def _granted(quota: Path) -> int | None:
-    """The processors' worth of time that a container grants, rounded up; None where it sets no limit."""
+    """The processors' worth of time that a container grants, rounded up; None if it sets no limit."""
     try:
         time_us, period_us = quota.read_text("ascii").split()
         return None if time_us == "max" else math.ceil(int(time_us) / int(period_us))

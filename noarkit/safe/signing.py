@@ -28,7 +28,7 @@ class PublicKey:
     _key: Ed25519PublicKey = field(repr=False)
 
     def signed(self, signature: bytes, message: bytes) -> bool:
-        """True where the owner of the key signed exactly this."""
+        """True if the owner of the key signed exactly this."""
         from cryptography.exceptions import InvalidSignature
 
         try:

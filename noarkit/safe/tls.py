@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from noarkit.errors import ConfigFault, SecretFault
@@ -65,8 +67,9 @@ class Trust:
 
 def client_context(trust: Trust) -> ssl.SSLContext:
     """The TLS context of a session. Raises `ConfigFault` or `SecretFault` for files that cannot be used."""
+    if trust == Trust():
+        return _usual_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
     tls_context = _trust_context(trust.ca_file)
-    tls_context.minimum_version = ssl.TLSVersion.TLSv1_2
     if trust.certificate_file is not None:
         _load_certificate(tls_context, trust.certificate_file, trust.key_file)
     return tls_context
@@ -112,7 +115,7 @@ def fault_details(why: str) -> dict[str, str]:
 
 
 def is_about_trust(error: ssl.SSLError) -> bool:
-    """True where TLS broke because one side does not trust the other, False where the connection merely broke."""
+    """True if TLS broke because one side does not trust the other, False if the connection merely broke."""
     return isinstance(error, ssl.SSLCertVerificationError) or "ALERT" in (error.reason or "").upper()
 
 
@@ -122,7 +125,7 @@ class _DiagnosticSSLObject(ssl.SSLObject):
     _failed: ssl.SSLError | None = None
 
     def do_handshake(self) -> None:
-        """As ever; a failure is raised when it is asked again, once what it had to say is on its way."""
+        """Does the handshake like any TLS object; a failure is raised one call later, after its alert has been sent."""
         if self._failed is not None:
             raise self._failed
         try:
@@ -134,17 +137,28 @@ class _DiagnosticSSLObject(ssl.SSLObject):
             raise ssl.SSLWantReadError from error
 
 
+@lru_cache(maxsize=4)
+def _usual_context(ca_file: str | None, ca_folder: str | None) -> ssl.SSLContext:
+    """The context of sessions that show no certificate and trust the usual authorities, whose hundreds are read once.
+
+    OpenSSL itself looks for the authorities where the two arguments, its variables, point.
+    """
+    return _trust_context(None)
+
+
 def _trust_context(ca_file: Path | None) -> ssl.SSLContext:
     if ca_file is None:
         import httpx  # only clients need it, and a service that starts is waited for
 
         tls_context = httpx.create_ssl_context(trust_env=False)
         tls_context.load_default_certs()
-        return tls_context
-    try:
-        return ssl.create_default_context(cafile=str(ca_file))
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigFault(where=str(ca_file), why=_why_unusable(error)) from error
+    else:
+        try:
+            tls_context = ssl.create_default_context(cafile=str(ca_file))
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigFault(where=str(ca_file), why=_why_unusable(error)) from error
+    tls_context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return tls_context
 
 
 def _load_certificate(tls_context: ssl.SSLContext, certificate_file: Path, key_file: Path | None) -> None:

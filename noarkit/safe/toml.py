@@ -61,7 +61,7 @@ class Document:
 
 
 def load_toml(text: str) -> dict[str, Any]:  # Any: the values of TOML are of many types, as tomllib has them
-    """What a text says. Raises `BadToml` where it is no TOML, too large, or nested too deep."""
+    """Parses TOML. Raises `BadToml` if it is invalid, too large or nested too deep."""
     if len(text) > MAX_BYTES:
         raise BadToml("too-large")
     _refuse_depth(text)

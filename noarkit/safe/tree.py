@@ -42,7 +42,7 @@ def walk_tree(root: Path) -> Iterator[TreeEntry]:
 
 
 def is_file(descriptor: int) -> bool:
-    """True where what was opened is a regular file."""
+    """True if what was opened is a regular file."""
     return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 

@@ -394,7 +394,7 @@ class _StrictReader:
         return self._source.seek(offset, whence)
 
     def tell(self) -> int:
-        """Where we are."""
+        """The current position."""
         return self._source.tell()
 
     def write(self, block: bytes, /) -> object:

@@ -43,7 +43,7 @@ class Packing(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One line of the directory. `mode` is what a Unix system would say of the file, 0 where nothing is told."""
+    """One line of the directory. `mode` is what a Unix system would say of the file, 0 if nothing is told."""
 
     name: str
     size_bytes: int

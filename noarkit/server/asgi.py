@@ -48,7 +48,7 @@ class Authenticator(Protocol):
     """Issues tokens and recognises callers by them."""
 
     def caller(self, token: str) -> Caller | None:
-        """The caller that a token was issued to; None where it is unknown or has expired."""
+        """The caller that a token was issued to; None if it is unknown or has expired."""
         ...
 
     def token(self, form: Mapping[str, str], basic: tuple[str, str] | None) -> Answer:

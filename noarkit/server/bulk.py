@@ -57,7 +57,7 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class BulkRequest:
-    """A bulk request. `version` is the newest version that the caller knows, None where the request names none."""
+    """A bulk request. `version` is the newest version that the caller knows, None if the request names none."""
 
     kind: Kind
     type: str
@@ -96,7 +96,7 @@ def routes() -> list[Route]:
 
 
 def run_next(service: Service) -> bool:
-    """Runs the oldest waiting job; False where there is none, or where it must be tried again later."""
+    """Runs the oldest waiting job; False if there is none, or where it must be tried again later."""
     job = _next_job(service)
     if job is None:
         return False
@@ -194,7 +194,7 @@ def _next_job(service: Service) -> Job | None:
 
 
 def _run_job(service: Service, job: Job) -> bool:
-    """Runs a job step by step; False where the service stops before its end, so that the job starts again later."""
+    """Runs a job step by step; False if the service stops before its end, so that the job starts again later."""
     caller = service.identity.background_caller(job.account)
     if caller is None:
         raise Refusal(403, f"the account {job.account} is gone")

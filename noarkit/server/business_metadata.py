@@ -156,7 +156,7 @@ def _no_group(group: str) -> Refusal:
 
 
 def _has_field(db: sqlite3.Connection, group: str, field: str, kind: str) -> bool:
-    """True where the group has the field already; refuses a change of its group or its type."""
+    """True if the group has the field already; refuses a change of its group or its type."""
     row = db.execute("SELECT group_id, kind FROM bsm_field WHERE field_id = ?", (field,)).fetchone()
     if row is None:
         return False
@@ -200,7 +200,7 @@ def _description(body: Mapping[str, object], name: str) -> str | None:
 
 
 def _fixed_values(body: Mapping[str, object], kind: str) -> str | None:
-    """The values that are allowed, as JSON; None where the field is open."""
+    """The values that are allowed, as JSON; None if the field is open."""
     values = body.get("fieldValues")
     if values is None:
         return None

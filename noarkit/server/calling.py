@@ -14,7 +14,7 @@ from noarkit.server.wire import Answer, Caller
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call, already authenticated, with its JSON body parsed (None where there is none)."""
+    """One call, already authenticated, with its JSON body parsed (None if there is none)."""
 
     service: Service
     caller: Caller

@@ -130,7 +130,7 @@ def _read_address(call: Call) -> tuple[CodeList, str]:
 
 
 def _text(body: Mapping[str, object], name: str) -> str | None:
-    """A text; None where the member is null or missing."""
+    """A text; None if the member is null or missing."""
     value = body.get(name)
     if value is None:
         return None

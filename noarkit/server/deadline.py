@@ -67,7 +67,7 @@ class CallClock:
             self._local.deadline = None
 
     def is_over(self) -> bool:
-        """True where this thread works for a call whose time is over, or that must end with the archive."""
+        """True if this thread works for a call whose time is over, or that must end with the archive."""
         deadline = self.deadline
         return deadline is not None and (self._is_stopping or deadline.is_past)
 

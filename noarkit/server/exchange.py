@@ -95,19 +95,19 @@ class Exchange:
         return None
 
     def declares_at_most(self, size_bytes: int) -> bool:
-        """True where the head says that no more than so many bytes follow."""
+        """True if the head says that no more than so many bytes follow."""
         content_length = self.header(b"content-length")
         if content_length is None:
             return self.header(b"transfer-encoding") is None
         return content_length.isdigit() and int(content_length) <= size_bytes
 
     def media_type(self) -> str:
-        """The request's media type without parameters, lower-case; empty where it names none."""
+        """The request's media type without parameters, lower-case; empty if it names none."""
         value = self.header(b"content-type") or b""
         return value.split(b";", 1)[0].strip().lower().decode("latin-1")
 
     def wants_json_errors(self) -> bool:
-        """True where the client chose JSON errors by the vendor's header, whoever the vendor is."""
+        """True if the client chose JSON errors by the vendor's header, whoever the vendor is."""
         return any(
             value.split(b";", 1)[0].strip().lower() == _JSON
             for name, value in self.headers
@@ -228,7 +228,7 @@ class Exchange:
             raise Disconnected from None
 
     async def _drain(self) -> bool:
-        """Reads and discards the rest of the request, for a while; True where it ended and the connection can stay."""
+        """Reads and discards the rest of the request, for a while; True if it ended and the connection can stay."""
         if not self._may_have_body():
             return True
         if self._stopped_waiting or self.header(b"expect"):

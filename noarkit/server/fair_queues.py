@@ -73,7 +73,7 @@ class FairLock:
         self._lines: FairQueues[threading.Event] = FairQueues()
 
     def acquire(self, account: str, timeout_s: float | None) -> bool:
-        """Waits for the lock; False where it did not come in time."""
+        """Waits for the lock; False if it did not come in time."""
         with self._guard:
             if not self._is_held:
                 self._is_held = True

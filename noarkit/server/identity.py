@@ -65,7 +65,7 @@ class Identity:
         self._generation += 1
 
     def caller(self, token: str) -> Caller | None:
-        """The caller that a token was issued to; None where it is unknown or has expired."""
+        """The caller that a token was issued to; None if it is unknown or has expired."""
         if len(token) != _TOKEN_LENGTH:
             return None
         key = _hash(token)
@@ -82,7 +82,7 @@ class Identity:
         return self._caller_of(accounts.accounts[stored_token.account])
 
     def background_caller(self, account_id: str) -> Caller | None:
-        """The caller for background work of an account whose call was answered already; None where it is gone."""
+        """The caller for background work of an account whose call was answered already; None if it is gone."""
         account = self._accounts().accounts.get(account_id)
         return None if account is None else self._caller_of(account)
 

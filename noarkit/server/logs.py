@@ -203,7 +203,7 @@ def _by_uuid(db: sqlite3.Connection, uuid: str) -> int | None:
 
 
 def _may_read(db: sqlite3.Connection, rights: Rights, object_id: int) -> bool:
-    """True where the object, or the nearest above it that is still there, may be read."""
+    """True if the object, or the nearest above it that is still there, may be read."""
     above: int | None = object_id
     while above is not None:
         row = db.execute(

@@ -168,7 +168,7 @@ def find_screened(db: sqlite3.Connection, family: str, ids: Iterable[int]) -> fr
 
 
 def is_open(field: Field) -> bool:
-    """True where the field stays readable on a screened object: identifiers, codes, dates, numbers."""
+    """True if the field stays readable on a screened object: identifiers, codes, dates, numbers."""
     return field.kind not in ("string", "object") or field.code_list is not None or field.name in OPEN_TEXTS
 
 

@@ -83,7 +83,7 @@ class Grants:
 
     @property
     def controlled(self) -> bool:
-        """True where some list or system determines access control."""
+        """True if some list or system determines access control."""
         return bool(self.controlling_lists or self.controlling_systems)
 
 
@@ -161,23 +161,23 @@ class AccountRights:
 
     @property
     def reads_everything(self) -> bool:
-        """True where no object can be hidden from this account."""
+        """True if no object can be hidden from this account."""
         grants = self._grants
         is_open = "ReadThis" in grants.everywhere and "Read" in grants.everywhere
         return is_open and (not grants.controlled or "ReadRelated" in grants.everywhere)
 
     def writes_everything(self, permission: str) -> bool:
-        """True where `permission` holds for every object."""
+        """True if `permission` holds for every object."""
         return permission in self._grants.everywhere and self.reads_everything
 
     def may_read(self, db: sqlite3.Connection, family: str, object_id: int) -> bool:
-        """True where the object exists and the account may read it."""
+        """True if the object exists and the account may read it."""
         if self.reads_everything and family in schema().tables:
             return _exists(db, family, object_id)
         return self._find_access(db, (family, object_id)).readable
 
     def may_change(self, db: sqlite3.Connection, permission: str, family: str, object_id: int) -> bool:
-        """True where `permission` holds for the object itself: granted on something above it.
+        """True if `permission` holds for the object itself: granted on something above it.
 
         A label is changed as a part of its owner: there Update is enough to delete it.
         """
@@ -191,7 +191,7 @@ class AccountRights:
         return access.readable and not words.isdisjoint(self._find_access(db, self._find_owner(db, node)).flowing)
 
     def may_below(self, db: sqlite3.Connection, permission: str, family: str, object_id: int) -> bool:
-        """True where `permission` holds for what is directly below the object."""
+        """True if `permission` holds for what is directly below the object."""
         if self.writes_everything(permission):
             return True
         node = (family, object_id)
@@ -262,7 +262,7 @@ class AccountRights:
         return permissions
 
     def _related(self, db: sqlite3.Connection, node: Node) -> bool:
-        """True where no list or class that the object bears closes it."""
+        """True if no list or class that the object bears closes it."""
         if not self._grants.controlled or "ReadRelated" in self._grants.everywhere:
             return True
         return self._values_open(db, node) and self._classes_open(db, node)

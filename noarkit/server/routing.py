@@ -83,7 +83,7 @@ class RouteTable(Generic[Target]):
 
 
 def below_base(key: tuple[bytes, ...]) -> tuple[bytes, ...] | None:
-    """The parts of a path that follow the base; None where it does not begin with one."""
+    """The parts of a path that follow the base; None if it does not begin with one."""
     for base in BASES:
         if key[: len(base)] == base:
             return key[len(base) :]

@@ -25,6 +25,7 @@ from noarkit.errors import ConfigFault
 from noarkit.safe import atomic, tls
 from noarkit.safe.connections import LOOP, RefusedHead, StrictConnection
 from noarkit.safe.locks import claimed
+from noarkit.safe.serving import StoppableServer
 from noarkit.server import SERVING_FILE
 from noarkit.server.areas import all_routes, open_service
 from noarkit.server.asgi import ArchiveApp, Streaming
@@ -43,11 +44,7 @@ _LOCK_FILE = "serving.lock"
 _UPLOAD_THREADS, _UPLOAD_THREADS_EACH = 12, 8
 _DOWNLOAD_THREADS, _DOWNLOAD_THREADS_EACH = 8, 6
 # How long ending may take once the calls at work were given up.
-_TICK_S = 0.1
-_TICKS_A_DAY = 864_000
 _LAST_S = 2
-_TICK_S = 0.1
-_TICKS_A_DAY = 864_000
 _BACKLOG = 512
 
 
@@ -135,44 +132,17 @@ def _cancel_alarm() -> None:
         signal.alarm(0)
 
 
-def _wake_when_set(stop_event: threading.Event, loop: asyncio.AbstractEventLoop, wake: asyncio.Event) -> None:
-    stop_event.wait()
-    with contextlib.suppress(RuntimeError):  # the loop has ended by itself
-        loop.call_soon_threadsafe(wake.set)
-
-
-class _Server(uvicorn.Server):
-    """uvicorn's server with a callback for the open port, a stop event, and signal handling of our own."""
+class _Server(StoppableServer):
+    """A server with a callback for the open port, and signal handling of our own."""
 
     def __init__(self, config: uvicorn.Config, on_open: Callable[[], None], stop_event: threading.Event | None) -> None:
-        super().__init__(config)
+        super().__init__(config, stop_event)
         self._on_open = on_open
-        self._stop_event = stop_event
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Opens the port, then says so."""
         await super().startup(sockets)
         self._on_open()
-
-    async def main_loop(self) -> None:
-        """Ticks ten times a second, and at once where the stop event is set: whoever stops the archive waits for it."""
-        wake = asyncio.Event()
-        if self._stop_event is not None:
-            # A thread waits, for a loop cannot wait for a thread's event. It is a daemon: a signal may end the service
-            # while nobody ever sets the event.
-            arguments = (self._stop_event, asyncio.get_running_loop(), wake)
-            threading.Thread(target=_wake_when_set, args=arguments, name="noarkit-stop", daemon=True).start()
-        counter = 0
-        while not await self.on_tick(counter):
-            counter = (counter + 1) % _TICKS_A_DAY
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(wake.wait(), _TICK_S)
-
-    async def on_tick(self, counter: int) -> bool:
-        """Checks the stop event once a tick."""
-        if self._stop_event is not None and self._stop_event.is_set():
-            self._begin_shutdown()
-        return await super().on_tick(counter)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -193,14 +163,15 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begins the shutdown; an alarm of the system ends the process if the shutdown hangs."""
         self.force_exit = self.should_exit
-        self._begin_shutdown()
+        self.begin_shutdown()
 
-    def _begin_shutdown(self) -> None:
+    def begin_shutdown(self) -> None:
+        """Lets the service end with the next tick, and the process at the latest soon after the patience is over."""
         is_main = threading.current_thread() is threading.main_thread()
         if not self.should_exit and is_main and hasattr(signal, "alarm"):
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             signal.alarm(int(self.config.timeout_graceful_shutdown or 0) + _LAST_S)
-        self.should_exit = True
+        super().begin_shutdown()
 
 
 def _wrap_faults(app: App, script: Path, service: Service) -> App:

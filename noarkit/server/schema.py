@@ -78,7 +78,7 @@ class Schema:
     pair_tables: tuple[str, ...]
 
     def link(self, type_name: str, reference: str) -> Link | None:
-        """The link of a concrete type, or None where the type has no such reference."""
+        """The link of a concrete type, or None if the type has no such reference."""
         return self.links.get((type_name, reference))
 
     def links_of(self, name: str, reference: str) -> list[Link]:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from noarkit.safe.children import child_environment
+from noarkit.safe.children import WorkerLost
+from noarkit.safe.line_worker import LineWorker
 from noarkit.server import document_text
 from noarkit.server.database import Database
 from noarkit.server.document_text import Unreadable
@@ -33,7 +32,7 @@ class TextReader:
 
     def __init__(self, time_limit_s: float = _TIME_LIMIT_S) -> None:
         self._time_limit_s = time_limit_s
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: LineWorker | None = None
         self._documents_read = 0
         self._stopped = False
 
@@ -51,51 +50,34 @@ class TextReader:
         self._stopped = True
         child = self._child
         if child is not None:
-            child.kill()
+            child.interrupt()
 
     def close(self) -> None:
         """Ends the process."""
         child, self._child = self._child, None
         if child is not None:
             child.kill()
-            child.communicate()
 
     def _ask(self, question: dict[str, str]) -> dict[str, str]:
         if self._stopped:
             raise Unreadable("stopped")
         child = self._ensure_child()
-        if child.stdin is None or child.stdout is None:
-            raise Unreadable("no-process")
-        timer = threading.Timer(self._time_limit_s, child.kill)
-        timer.start()
-        try:
-            child.stdin.write(json.dumps(question).encode() + b"\n")
-            child.stdin.flush()
-            line = child.stdout.readline()
-        except BrokenPipeError:
-            line = b""
-        finally:
-            timer.cancel()
         self._documents_read += 1
-        if not line.endswith(b"\n") or self._documents_read >= _MOST_DOCUMENTS:
+        try:
+            line = child.ask(json.dumps(question).encode(), self._time_limit_s)
+        except WorkerLost as error:
             self.close()
-        if not line.endswith(b"\n"):
-            raise Unreadable("ended")
+            raise Unreadable("ended") from error
+        if self._documents_read >= _MOST_DOCUMENTS:
+            self.close()
         answer: dict[str, str] = json.loads(line)
         return answer
 
-    def _ensure_child(self) -> subprocess.Popen[bytes]:
-        if self._child is None or self._child.poll() is not None:
+    def _ensure_child(self) -> LineWorker:
+        if self._child is None or self._child.has_ended:
             self.close()
             self._documents_read = 0
-            self._child = subprocess.Popen(
-                [sys.executable, "-m", "noarkit.server.document_text"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-                env=child_environment(),
-            )
+            self._child = LineWorker("noarkit.server.document_text", "main", quiet=True)
         return self._child
 
 

@@ -30,23 +30,23 @@ class Rights(Protocol):
 
     @property
     def reads_everything(self) -> bool:
-        """True where no object can be hidden from this account, so that reading needs no checks."""
+        """True if no object can be hidden from this account, so that reading needs no checks."""
         ...
 
     def writes_everything(self, permission: str) -> bool:
-        """True where `permission` (Create, Update, Delete, Move, UpdateSystemManaged, ...) holds for every object."""
+        """True if `permission` (Create, Update, Delete, Move, UpdateSystemManaged, ...) holds for every object."""
         ...
 
     def may_read(self, db: sqlite3.Connection, family: str, object_id: int) -> bool:
-        """True where the object exists and the account may read it."""
+        """True if the object exists and the account may read it."""
         ...
 
     def may_change(self, db: sqlite3.Connection, permission: str, family: str, object_id: int) -> bool:
-        """True where `permission` holds for the object itself (granted globally or on something above it)."""
+        """True if `permission` holds for the object itself (granted globally or on something above it)."""
         ...
 
     def may_below(self, db: sqlite3.Connection, permission: str, family: str, object_id: int) -> bool:
-        """True where `permission` holds for what is directly below the object (as for making a child there)."""
+        """True if `permission` holds for what is directly below the object (as for making a child there)."""
         ...
 
 

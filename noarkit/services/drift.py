@@ -22,7 +22,7 @@ class Change:
 def drift(before: Shapes, now: Shapes) -> Iterator[Change]:
     """Yields the changes in streams that both runs read. A renamed field is one removed and one added.
 
-    >>> [(one.field, one.how) for one in drift({"Deals": {"a": "text", "b": "text"}}, {"Deals": {"b": "date"}})]
+    >>> [(one.field, one.kind) for one in drift({"Deals": {"a": "text", "b": "text"}}, {"Deals": {"b": "date"}})]
     [('a', 'removed'), ('b', 'retyped')]
     """
     for stream in sorted(before.keys() & now.keys()):

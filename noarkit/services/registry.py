@@ -7,13 +7,15 @@ a service is imported until a connection, or a command, names it: every command 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from noarkit.errors import UsageFault
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
 
+    from noarkit.services.commands import Verb
     from noarkit.services.kind import ServiceKind
 
 GROUP = "noarkit.services"
@@ -54,6 +56,18 @@ def find_kind(name: str) -> ServiceKind:
     if not isinstance(kind, ServiceKind) or kind.name != name:
         raise _broken(entry, "ServiceKind")
     return kind
+
+
+def verbs_with_formats() -> Iterator[tuple[str, str, Verb[Any]]]:
+    """Yields each verb whose results may be shown in several formats, after its service and its resource.
+
+    Imports every service. Raises what `find_kind` raises.
+    """
+    for name in service_names():
+        table = find_kind(name).commands
+        if table is not None:
+            for resource, verbs in table.resources.items():
+                yield from ((name, resource, verb) for verb in verbs if verb.formats)
 
 
 def _registered(name: str | None = None) -> EntryPoints:

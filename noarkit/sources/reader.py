@@ -17,7 +17,6 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
-from itertools import islice
 from pathlib import PurePath
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -30,19 +29,18 @@ from noarkit.errors import (
     SourceGone,
     UsageFault,
 )
-from noarkit.events import Event, Listener
+from noarkit.events import Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.recipes import observe, propose, render
 from noarkit.records import ContentStream, Source, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
 from noarkit.services.registry import BUILT_IN
+from noarkit.sources.item_stream import sample_records, with_progress
 
 GROUP = "noarkit.sources"
 OUR_NAMES = frozenset({*BUILT_IN, "addml", "bag", "database", "dias", "eark", "embedded", "files", "noark5", "siard"})
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,39}")
-_TELL_EVERY = 10_000
-_LOOKED_AT = 20_000
 _TITLE = "= record.title | default(record.tittel) | default(record.name) | default(record.key)"
 T = TypeVar("T")
 Record = SourceRecord
@@ -128,10 +126,8 @@ class ReaderSource:
     def records(self, emit: Listener) -> Iterator[SourceItem]:
         """What the reader yields, in plain values. Raises `SourceGone`, and `UsageFault` for what is no record."""
         try:
-            for count, item in enumerate(self.reader.records(), start=1):
+            for item in with_progress(self.reader.records(), emit):
                 yield self._check_item(item)
-                if count % _TELL_EVERY == 0:
-                    emit(Event("source_read", {"items": count}))
         except OSError as error:
             raise SourceGone(
                 where=self.identity.where, why=errno.errorcode.get(error.errno or 0, "unreadable")
@@ -157,8 +153,9 @@ class ReaderSource:
 
     def proposal(self, emit: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
-        sample = (item for item in islice(self.records(emit), _LOOKED_AT) if isinstance(item, SourceRecord))
-        return propose(observe(sample), source_kind=self.name, external_system=self._system())
+        return propose(
+            observe(sample_records(self.records(emit))), source_kind=self.name, external_system=self._system()
+        )
 
     def release(self) -> None:
         """Lets the reader close what it holds."""
@@ -208,7 +205,7 @@ class _CheckedStream:
         return block
 
     def still_the_same(self) -> bool:
-        """True where as many bytes came as were planned, and a file is as it was when it was opened."""
+        """True if as many bytes came as were planned, and a file is as it was when it was opened."""
         expected_bytes = self._content.size_bytes
         return expected_bytes in (None, self._read_bytes) and self._before == _file_state(self._stream)
 

@@ -48,7 +48,7 @@ class RecordSummary(Protocol):
 
 @runtime_checkable
 class Summarized(Protocol):
-    """A source that can be counted without making records. None where only records tell the whole."""
+    """A source that can be counted without making records. None if only records tell the whole."""
 
     def summaries(self, emit: Listener) -> Iterator[RecordSummary | SetAside | Skipped] | None: ...
 
@@ -223,7 +223,7 @@ class _Counts:
         )
 
     def _has_identity_number(self, fields: Mapping[str, object]) -> bool:
-        """True where the name of a file or the subject of a mail holds an identity number, or that of its folder,
+        """True if the name of a file or the subject of a mail holds an identity number, or that of its folder,
         which is asked about once."""
         mail, folder = fields.get("mail"), str(fields.get("folder") or "")
         texts = [fields.get("name"), mail.get("subject") if isinstance(mail, Mapping) else None]

@@ -23,6 +23,6 @@ class VerifiedStream:
         return block
 
     def still_the_same(self) -> bool:
-        """True where nobody touched it meanwhile, and the bytes have their checksum."""
+        """True if nobody touched it meanwhile, and the bytes have their checksum."""
         good = self._hash is None or self._hash.hexdigest() == self._expected
         return good and self._stream.still_the_same()

@@ -23,7 +23,7 @@ def name_of(texts: Texts, facts: Mapping[str, object]) -> str:
 
 
 def reasons_of(texts: Texts, facts: Mapping[str, object]) -> str:
-    """Why some of a row were not compared; empty where all were."""
+    """Why some of a row were not compared; empty if all were."""
     counts = facts["not_compared"]
     return ", ".join(_reason(texts, reason, count) for reason, count in _pairs(counts))
 

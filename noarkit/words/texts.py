@@ -54,7 +54,7 @@ class Texts:
         return _template(node)
 
     def has(self, *keys: str) -> bool:
-        """True where a sentence is written."""
+        """True if a sentence is written."""
         try:
             self.forms(*keys)
         except KeyError:

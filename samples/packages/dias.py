@@ -1,11 +1,10 @@
-"""python -m samples.packages.dias OUT [CODE ...]: writes DIAS packages, good ones and one broken way for each rule.
+"""A DIAS package that keeps every rule, as a draft to be changed before it is written.
 
 A package is made from texts of its own, and shares nothing with what writes real deliveries.
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import hashlib
 import io
@@ -191,27 +190,3 @@ def _file(number: int, name: str, content: bytes) -> str:
         f' CHECKSUM="{hashlib.sha256(content).hexdigest()}" CHECKSUMTYPE="SHA-256" USE="Datafile">'
         f'<FLocat LOCTYPE="URL" xlink:type="simple" xlink:href="file:{name}"/></file>\n'
     )
-
-
-def main() -> None:
-    """Writes them all, or those of some codes."""
-    from samples.packages.dias_aic import BAD_AIC, write_aic
-    from samples.packages.dias_bad import BAD_DIAS
-
-    parser = argparse.ArgumentParser(prog="samples.packages.dias", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("codes", nargs="*")
-    asked = parser.parse_args()
-    for type_ in ("SIP", "AIP"):
-        good_dias(type_).write(asked.out / "good" / f"dias-{type_.lower()}")
-    write_aic(asked.out / "good" / "dias-aic")
-    for bad in BAD_DIAS:
-        if not asked.codes or bad.code in asked.codes:
-            bad.draft().write(asked.out / "bad" / bad.name)
-    for broken in BAD_AIC:
-        if not asked.codes or broken.code in asked.codes:
-            broken.write(asked.out / "bad" / broken.name)
-
-
-if __name__ == "__main__":
-    main()

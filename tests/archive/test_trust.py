@@ -17,7 +17,7 @@ from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.stream import Patience
 from noarkit.archive.values import Query, Save, bytes_to_upload
 from noarkit.errors import ConfigFault, SecretFault, TrustFault
-from noarkit.safe.tls import Trust
+from noarkit.safe.tls import Trust, client_context
 from tests.archive import certificates
 from tests.archive.certificates import Identity
 from tests.archive.scripted import PATIENCE, Conversation, ScriptedServer, answer, head, settings_for
@@ -191,3 +191,17 @@ def test_a_query_over_tls_reuses_its_connection(serve: Serving, authority: Path,
 
 def _settings(url: str, trust: Trust, patience: Patience = PATIENCE) -> ArchiveSettings:
     return replace(settings_for(url, patience), trust=trust)
+
+
+def test_the_usual_authorities_are_read_once_for_as_long_as_the_environment_names_the_same(
+    authority: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    usual = client_context(Trust())
+    assert client_context(Trust()) is usual
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    other = client_context(Trust())
+    ours = ssl.PEM_cert_to_DER_cert(authority.read_text("ascii").partition("-----BEGIN RSA")[0])
+    assert ours in other.get_ca_certs(binary_form=True) and ours not in usual.get_ca_certs(binary_form=True)
+    shown = certificates.write(Identity("client", issuer="authority"), authority.parent)
+    assert client_context(Trust(certificate_file=shown)) is not other, "a certificate is shown by its own session alone"

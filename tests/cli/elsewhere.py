@@ -11,6 +11,6 @@ PROGRAM = [sys.executable, "-c", "from noarkit.cli.main import run; run()"]
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    """What such a process sees: no more than it needs, and what lets coverage measure it."""
-    measured = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE")}
+    """What such a process sees: no more than it needs, and where coverage and compiled modules are kept."""
+    measured = {name: value for name, value in os.environ.items() if name.startswith(("COVERAGE", "PYTHONPYCACHE"))}
     return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(folder), **measured, **more}

@@ -13,6 +13,8 @@ from noarkit.cli.main import main
 from tests.roundtrip.circle import archive_in, extract_to
 from tests.roundtrip.worlds import build
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -17,6 +17,8 @@ from noarkit.events import ignore_event
 from noarkit.forms.finders import open_source, reopen
 from noarkit.records import SourceRecord
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 NAME = "blåbær/søknad.txt"
 
 

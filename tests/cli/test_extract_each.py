@@ -18,6 +18,8 @@ from noarkit.embedded import open_embedded
 from noarkit.forms.validation import validate
 from tests.extraction.world import uuid
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 TITLES = ("Arkiv for bygg/plan", "Arkiv æøå")
 
 

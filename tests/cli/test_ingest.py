@@ -26,6 +26,8 @@ from noarkit.embedded import EmbeddedArchive, open_embedded
 from noarkit.loading.folder import RunFolder
 from tests.cli.elsewhere import PROGRAM, environment
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 INFECTED = "sh -c '! grep -q INFECTED'"
 
 
@@ -258,6 +260,19 @@ def test_status_and_runs_tell_what_became_of_each(
     assert "2 of 2 done" in capsys.readouterr().out
     assert run("runs") == 0
     assert "archived 1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("lang", "reason"), [("en", "a link"), ("nb", "en lenke")])
+def test_why_something_was_skipped_is_told_in_the_language_asked_for(
+    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str], lang: str, reason: str
+) -> None:
+    files(tmp_path / "source", "a/one.txt")
+    (tmp_path / "source" / "b").symlink_to("a", target_is_directory=True)
+    assert run("plan", "source", "-o", "run", "--lang", lang) == 0
+    assert rows(tmp_path / "run" / "skipped.csv") == [{"key": "b", "reason": reason}]
+    capsys.readouterr()
+    assert run("scan", "source", "--lang", lang) == 0
+    assert reason in capsys.readouterr().out
 
 
 def test_reports_are_written_again_in_the_language_asked_for(run: Callable[..., int], tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import pytest
 from noarkit.cli.main import main
 from tests.sources.package.made import PARTY, classified, document, folder, fonds, package, record, series, version
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 GRADE = "<gradering><grad>Strengt hemmelig (sikkerhetsgrad)</grad><gradertAv>Kari</gradertAv></gradering>"
 
 

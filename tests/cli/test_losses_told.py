@@ -12,6 +12,8 @@ import pytest
 from noarkit.cli.main import main
 from tests.sources.package.made import folder, fonds, package, series
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 PLACE = "<oppbevaringssted>Kjeller</oppbevaringssted>"
 GRADE = "<gradering><grad>Strengt hemmelig (sikkerhetsgrad)</grad><gradertAv>Kari</gradertAv></gradering>"
 

@@ -20,6 +20,8 @@ from noarkit.archive.values import Query, Save
 from noarkit.cli.main import main
 from noarkit.embedded import EmbeddedArchive, open_embedded
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedArchive]:

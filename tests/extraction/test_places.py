@@ -12,10 +12,11 @@ from lxml import etree
 from noarkit.archive.values import Action, Link, Save
 from noarkit.cli.main import main
 from noarkit.errors import ChecksumDiffers, ConfigFault, DiskFull, NotDepositable, PackageFault
-from noarkit.extraction.facts import PackageFacts, read_facts
 from noarkit.extraction.run import ExtractSettings, extract
 from noarkit.extraction.selection import Selection
 from noarkit.extraction.store import FILE_NAME, ExtractStore, Progress
+from noarkit.forms.metadata.facts import PackageFacts, read_facts
+from noarkit.forms.metadata.model import PackageMetadata, Party, System
 from noarkit.forms.validation import validate
 from tests.extraction.rich import fill
 from tests.extraction.test_extract import contents, judged
@@ -170,7 +171,7 @@ def test_a_folder_that_holds_no_official_schemas_is_refused(tmp_path: Path) -> N
 def test_with_the_official_schemas_nothing_stands_against_depositing(tmp_path: Path, reference: Path) -> None:
     with world(tmp_path / "a") as live:
         live.archive.transaction([*spine(), *closing()])
-        facts = PackageFacts(creators=("Fjellvik kommune",), system_name="Sakssystemet")
+        facts = PackageFacts(PackageMetadata(creators=(Party("Fjellvik kommune"),), system=System("Sakssystemet")))
         made = extract(
             live.archive, tmp_path / "package", ExtractSettings(facts=facts, schemas=reference / "xsd" / "noark5")
         )

@@ -138,6 +138,16 @@ def test_commands_of_a_registered_service_come_from_its_table(toy: Installation,
     assert toy.run(*line, "--mcp").returncode == 2, "it has no tools"
 
 
+def test_the_formats_of_results_are_those_of_the_tables(toy: Installation, config: Path) -> None:
+    line = ("connect", "toy:standin", "--config", str(config))
+    assert toy.run(*line, "letters", "list", "--report-format", "toytext").returncode == 0
+    assert toy.run(*line, "letters", "list", "--report-format", "pdf").returncode == 2
+    wrong = toy.run(*line, "letters", "add", "--report-format", "toytext")
+    assert wrong.returncode == 2
+    assert "results show SCAN" in wrong.stderr, "it names a verb that has formats"
+    assert "[json|sarif|toytext]" in toy.run("connect", "--help").stdout
+
+
 def test_a_registered_service_has_settings_and_an_inbox_like_any_other(toy: Installation, config: Path) -> None:
     table = config.read_text("utf-8") + "colour = 'red'\n"
     (toy.folder / "wrong.toml").write_text(table, "utf-8")

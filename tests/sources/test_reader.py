@@ -24,11 +24,14 @@ from noarkit.errors import (
 )
 from noarkit.events import ignore_event
 from noarkit.forms.finders import open_source, reopen
+from noarkit.forms.registry import known_forms
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.recipes import check, read_recipe
+from noarkit.recipes.read import SOURCE_KEYS
 from noarkit.records import SourceIdentity, SourceRecord, released
 from noarkit.safe.digest import Readable
-from noarkit.sources.reader import Record, from_reader
+from noarkit.services.registry import service_names
+from noarkit.sources.reader import OUR_NAMES, Record, from_reader
 
 Opened = bytes | AbstractContextManager[Readable]
 
@@ -229,3 +232,11 @@ def test_readers_that_nobody_has_or_that_are_broken_or_registered_twice_are_told
     with pytest.raises(UsageFault) as missing:
         reopen(SourceIdentity("reader-missing", "reader-missing:x"))
     assert missing.value.data["what"] == "no-such-reader"
+
+
+def test_no_reader_may_take_a_name_that_the_registries_know() -> None:
+    forms = known_forms()
+    ours = {*service_names(), *forms.source_kinds, *(form.source_kind for form in forms.forms)}
+    assert len(ours) > 10
+    assert ours - OUR_NAMES == {"bagit"}, "the form; its sources are called bag"
+    assert SOURCE_KEYS.keys() <= OUR_NAMES

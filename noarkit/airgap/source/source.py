@@ -10,23 +10,23 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 import orjson
 
 from noarkit.airgap.source.index import connect_index, read_origin
 from noarkit.errors import ItemUnreadable, ItemVanished, SourceFault, SourceGone, fault_from_code
-from noarkit.events import Event, Listener
+from noarkit.events import Listener
+from noarkit.forms.container.contents import FileBytes
 from noarkit.forms.container.locators import MemberReader, MemberStream
 from noarkit.forms.container.plain_files import open_below
 from noarkit.forms.sealed.read import sealed_source_fault
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.graph.store import GraphStore
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.sources.item_stream import with_progress
 from noarkit.sources.verified_stream import VerifiedStream
 
 KIND = "sealed"
-_TELL_EVERY = 10_000
 
 
 class SealedSource:
@@ -50,10 +50,8 @@ class SealedSource:
         """Every record that was sealed, in the plan's order."""
         with closing(GraphStore.open(self._graph)) as graph:
             rows = graph.db.execute("SELECT key, state, code, data FROM record ORDER BY n")
-            for count, (key, state, code, data) in enumerate(rows, 1):
+            for key, state, code, data in with_progress(rows, emit):
                 yield _item(str(key), str(state), code, data)
-                if count % _TELL_EVERY == 0:
-                    emit(Event("source_read", {"items": count}))
 
     @contextmanager
     def open(self, content: Content) -> Iterator[ContentStream]:
@@ -67,7 +65,7 @@ class SealedSource:
                 yield VerifiedStream(MemberStream(packed, self._located, None), "sha256", sha256)
         else:
             with open_below(self.path, lies) as file:
-                yield VerifiedStream(_Bytes(file, content.locator), "sha256", sha256)
+                yield VerifiedStream(FileBytes(file, Content(content.locator, "")), "sha256", sha256)
 
     def default_recipe(self) -> str:
         """None: a bundle is loaded as it was planned."""
@@ -93,25 +91,6 @@ class SealedSource:
         if code is not None:
             raise _rebuild_fault(str(code), orjson.loads(data or "{}"), locator)
         return str(location), str(sha256)
-
-
-class _Bytes:
-    """The bytes of a file; what they must be is known to whoever wraps this."""
-
-    def __init__(self, file: BinaryIO, locator: str) -> None:
-        self._file = file
-        self._locator = locator
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Up to `size` bytes."""
-        try:
-            return self._file.read(size)
-        except OSError as error:
-            raise ItemUnreadable(key=self._locator, why=str(error.strerror)) from error
-
-    def still_the_same(self) -> bool:
-        """Nothing but the checksum says so."""
-        return True
 
 
 def _item(key: str, state: str, code: str | None, data: str | None) -> SourceItem:

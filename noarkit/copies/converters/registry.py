@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from noarkit.copies.converters.office import Office
+from noarkit.copies.converters.sandbox import Sandbox
+from noarkit.copies.converters.text import TextConverter
 from noarkit.copies.port import Converter
 from noarkit.copies.settings import CopySettings
 
 
 def converters(settings: CopySettings) -> Mapping[str, Converter]:
     """Every converter there is, whether its program is installed or not; its version says that."""
-    from noarkit.copies.converters.text import TextConverter
-
-    del settings
-    every: tuple[Converter, ...] = (TextConverter(),)
+    sandbox = sandbox_of(settings)
+    every: tuple[Converter, ...] = (Office(sandbox, settings.program("soffice") or "soffice"), TextConverter())
     return {converter.name: converter for converter in every}
+
+
+def sandbox_of(settings: CopySettings) -> Sandbox:
+    """Where the programs of a site run."""
+    return Sandbox(settings.program("bwrap") or "")

@@ -14,10 +14,10 @@ from noarkit.version import __version__
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _REVISION = "1"
 DECODE_AS = "decode-as"
@@ -63,7 +63,7 @@ def decode(data: bytes, fallbacks: Sequence[str]) -> tuple[str, str] | None:
 
 def _strict(data: bytes, encoding: str) -> tuple[str, str] | None:
     try:
-        return data.decode(encoding), encoding
+        return data.decode(encoding).removeprefix("\ufeff"), encoding
     except (UnicodeDecodeError, LookupError):
         return None
 
@@ -77,5 +77,4 @@ def _convert(task: Task) -> Outcome:
     text, encoding = decoded
     product = task.folder / f"{task.source.stem}.txt"
     product.write_bytes(text.encode("utf-8"))
-    findings = () if encoding.startswith("utf-8") else (Finding("decoded-as", {"encoding": encoding}),)
-    return Product(product, "noarkit", __version__, findings)
+    return Product(product, "noarkit", __version__, (Finding("decoded-as", {"encoding": encoding}),))

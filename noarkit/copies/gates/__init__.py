@@ -1,5 +1,14 @@
-"""Gates: what a file must pass before it is a copy. Each judges one thing, and lets nothing pass that it cannot judge.
+"""What a product must pass before it is a copy. A gate reads the bytes, and trusts neither converter nor exit code.
 
-registry  the gates of a task, cheapest first
-text      every character of the document, in UTF-8
+    registry      which gates a product must pass
+    formats       is it the format that was to be made, by its bytes?
+    validity      is it valid PDF/A: our validator, and that of the site where one is named
+    pages         are there pages, as many as in the original, and none blank that was not?
+    words         are the words of the original in it?
+    characters    does anything in it say that something was lost?
+    pictures      does it look like the original?
+    texts         is a text the same text in another encoding?
+    as_delivered  what must hold of a document that is kept as it is
+
+A gate that cannot tell (no words to compare) lets the product pass the others; it never makes a doubt a yes by itself.
 """

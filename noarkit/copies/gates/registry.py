@@ -1,15 +1,39 @@
-"""The gates of a task, cheapest first. A new one is a line here."""
+"""Which gates a product must pass: all of them, each of which knows what it has nothing to say about."""
 
 from __future__ import annotations
 
-from noarkit.copies.gates.text import TextGate
-from noarkit.copies.port import Gate, Task
-from noarkit.copies.settings import CopySettings
+from noarkit.copies.gates.characters import CharactersGate
+from noarkit.copies.gates.formats import FormatGate
+from noarkit.copies.gates.pages import PagesGate
+from noarkit.copies.gates.pictures import PageLookGate, PixelsGate
+from noarkit.copies.gates.texts import TextGate
+from noarkit.copies.gates.validity import PdfaGate, SecondOpinionGate
+from noarkit.copies.gates.words import WordsGate, WordsOf
+from noarkit.copies.identity import Identifier
+from noarkit.copies.port import Failure, Finding, Gate, Product, Task
 
 
-def gates_for(task: Task, settings: CopySettings) -> tuple[Gate, ...]:
-    """What the result of a task must pass; for a document that is kept (no target), what it must itself."""
-    del settings
-    if task.target == "utf-8":
-        return (TextGate(),)
-    return ()
+def all_gates(identifier: Identifier, words_of: WordsOf, *, verapdf: str | None = None) -> tuple[Gate, ...]:
+    """The gates in their order: what costs little and refuses much comes first."""
+    gates: tuple[Gate, ...] = (
+        FormatGate(identifier),
+        PdfaGate(),
+        PagesGate(),
+        WordsGate(words_of),
+        CharactersGate(words_of),
+        PageLookGate(),
+        PixelsGate(),
+        TextGate(),
+    )
+    return (*gates, SecondOpinionGate(verapdf)) if verapdf else gates
+
+
+def pass_gates(gates: tuple[Gate, ...], task: Task, product: Product) -> tuple[Finding, ...] | Failure:
+    """What the gates say of a product together; the first that refuses it decides."""
+    findings: list[Finding] = []
+    for gate in gates:
+        result = gate.check(task, product)
+        if isinstance(result, Failure):
+            return Failure(result.reason, {**result.data, "gate": gate.name})
+        findings.extend(result)
+    return tuple(findings)

@@ -22,7 +22,7 @@ KIND = "addml"
 
 
 def find_addml(where: str) -> AddmlSource | None:
-    """The delivery in a folder; None where there is none, and for a Noark 5 extract, which is more than its tables."""
+    """The delivery in a folder; None if there is none, and for a Noark 5 extract, which is more than its tables."""
     from noarkit.forms.addml.description import find_description
 
     path = Path(where)

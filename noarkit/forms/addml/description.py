@@ -33,7 +33,7 @@ _MOST_DOCUMENTS = 50
 
 
 def find_description(folder: Path) -> Path | None:
-    """The description of a delivery in a folder, or in the one folder that it holds; None where there is none, or where
+    """The description of a delivery in a folder, or in the one folder that it holds; None if there is none, or where
     nobody can say which of several it is."""
     try:
         entries = entries_of(folder)

@@ -58,7 +58,7 @@ RecordItem = FlatRecord | BrokenRecord | HeaderRecord
 
 
 def why_unreadable(definition: FileDefinition) -> str:
-    """Why files of a definition cannot be read as tables; empty where they can."""
+    """Why files of a definition cannot be read as tables; empty if they can."""
     layout = definition.layout
     if layout is None or not definition.record_types:
         return "addml-undefined"
@@ -120,7 +120,7 @@ def record_length(record_type: RecordType) -> int:
 
 
 def _has_places(record_type: RecordType) -> bool:
-    """True where every field has a place that a record can have."""
+    """True if every field has a place that a record can have."""
     known = all(
         field.start is not None and field.start >= 0 and field.length is not None and field.length > 0
         for field in record_type.fields
@@ -206,7 +206,7 @@ class _Delimited:
         self._text = ""
 
     def split(self, text: str) -> list[str] | None:
-        """The fields of a record that begins with this line; None where a quote is not closed as it should be."""
+        """The fields of a record that begins with this line; None if a quote is not closed as it should be."""
         self._text, self._consumed = text, []
         if not self._quote or self._quote not in text:
             return text.split(self._delimiter)
@@ -233,7 +233,7 @@ class _Delimited:
         self._consumed = []
 
     def _quoted(self, at: int) -> tuple[str | None, int]:
-        """The value behind an opening quote, and where it ends; None where it does not."""
+        """The value behind an opening quote, and where it ends; None if it does not."""
         parts: list[str] = []
         size = 0
         while True:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noarkit.errors import PackageFault, SourceAway, SourceGone, UsageFault
+from noarkit.errors import PackageFault, SourceGone
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.addml import KIND
 from noarkit.forms.addml.description import find_description, read_description
@@ -23,23 +22,19 @@ from noarkit.forms.addml.model import Description
 from noarkit.forms.addml.tables import FILE_KIND, Place, make_tables
 from noarkit.forms.noark5.source.files import SeenInDatabase
 from noarkit.graph.entity import Content, SetAside, Skipped
-from noarkit.records import DESPITE_DAMAGE, ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.keys import key_of
-from noarkit.safe.workplace import folder_for_owner
-from noarkit.sources.database.address import read_address
 from noarkit.sources.database.documents import read_settings
 from noarkit.sources.database.source import DatabaseSource
+from noarkit.sources.database.table_copy import TableCopy, reopen_copy
 from noarkit.sources.files import FilePolicy, FileTree
 
-_SHAPES = "shapes"
-_MARK = "mark"
 _BASE = "base"
 _LOCATOR = f"{FILE_KIND}:"
-_COPY = "addml-"
-_OF_TABLE = "a file of a table: its records are rows"
-_OF_TABLE_DAMAGED = "a file of a table, taken although its checksum is another"
-_DAMAGED = "a file taken although its checksum is another"
-_OF_ROW = "a document of a row"
+SKIPPED_TABLE = "a file of a table: its records are rows"
+SKIPPED_TABLE_DAMAGED = "a file of a table, taken although its checksum is another"
+SKIPPED_DAMAGED = "a file taken although its checksum is another"
+SKIPPED_DOCUMENT = "a document of a row"
 _FILE_RULE = """
 # What lies beside the tables: the description itself, papers of the delivery.
 [[map]]
@@ -58,44 +53,21 @@ fields = { tittel = "= record.root" }
 
 def reopen(identity: SourceIdentity) -> AddmlSource:
     """The delivery that a plan was made from. Raises `SourceGone` where it is not there, or is another."""
-    own_settings = {_SHAPES, _MARK, DESPITE_DAMAGE}
-    settings = {name: value for name, value in identity.settings.items() if name not in own_settings}
-    shapes = identity.settings.get(_SHAPES)
-    source = AddmlSource(Path(identity.where), settings, shapes if isinstance(shapes, Mapping) else None)
-    source._despite = identity.settings.get(DESPITE_DAMAGE) is True
-    if identity.settings.get(_MARK) not in (None, source.mark()):
-        raise SourceGone(where=identity.where, why="archive-replaced")
-    return source
+    path = Path(identity.where)
+    return AddmlSource(path, reopen_copy(AddmlTables(path.absolute()), identity))
 
 
-class AddmlSource:
-    """The tables of a delivery, on a recipe's terms. `shapes` are those of the tables when a plan was made."""
+@dataclass(frozen=True, slots=True)
+class AddmlTables:
+    """The delivery where it lies, and how its tables are copied."""
 
-    def __init__(
-        self, path: Path, settings: Mapping[str, object] | None = None, shapes: Mapping[str, object] | None = None
-    ) -> None:
-        self.path = path.absolute()
-        self._settings = dict(settings or {})
-        self._shapes = dict(shapes or {})
-        self._despite = False
-        self._home: Path | None = None
-        self._database: DatabaseSource | None = None
-        self._temporary: _Temporary | None = None
-        self._tree = FileTree(self.path, FilePolicy(registers=False))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (self.path, self._settings, self._shapes, self._home, self._despite)
+    path: Path
+    kind: str = KIND
 
     @property
-    def identity(self) -> SourceIdentity:
-        """Kind `addml`, the path, the terms, and what tells this delivery from another."""
-        settings = {**self._settings, _MARK: self.mark()}
-        shapes = self._database.identity.settings.get(_SHAPES) if self._database is not None else self._shapes
-        if shapes:
-            settings[_SHAPES] = shapes
-        if self._despite:
-            settings[DESPITE_DAMAGE] = True
-        return SourceIdentity(KIND, str(self.path), settings)
+    def name(self) -> str:
+        """What the copy is called."""
+        return self.path.name or KIND
 
     def mark(self) -> str:
         """What changes where a file of the tables is replaced: sizes and times of them all. Raises `SourceGone`."""
@@ -111,32 +83,58 @@ class AddmlSource:
             digest.update(line.encode("utf-8", "surrogateescape"))
         return digest.hexdigest()
 
+    def read_terms(self, settings: Mapping[str, object]) -> dict[str, object]:
+        """The terms as they stand."""
+        return read_settings(settings).settings()
+
+    def copy_terms(self, settings: Mapping[str, object]) -> Mapping[str, object]:
+        """The terms for the copy: names of files begin in the delivery."""
+        base = settings.get(_BASE)
+        return {**settings, _BASE: str(self.path / (base if isinstance(base, str) else ""))}
+
+    def write_copy(self, target: Path, emit: Listener) -> None:
+        """The tables as SQLite, and what was lost of them beside it."""
+        make_tables(*self._describe(), target, emit)
+
+    def losses_of(self, copy: Path) -> Path:
+        """What could not be read, beside the copy."""
+        return losses_of(copy)
+
+    def _describe(self) -> tuple[Place, Description]:
+        path = find_description(self.path)
+        if path is None:
+            raise SourceGone(where=str(self.path), why="ENOENT")
+        return Place(self.path, path), read_description(path)
+
+
+class AddmlSource:
+    """The tables of a delivery, on a recipe's terms, and the files beside them."""
+
+    def __init__(self, path: Path, tables: TableCopy | None = None) -> None:
+        self.path = path.absolute()
+        self._tables = tables or TableCopy(AddmlTables(self.path))
+        self._tree = FileTree(self.path, FilePolicy(registers=False))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return AddmlSource, (self.path, self._tables)
+
+    @property
+    def identity(self) -> SourceIdentity:
+        """Kind `addml`, the path, the terms, and what tells this delivery from another."""
+        return self._tables.identity
+
     def fitted(self, settings: Mapping[str, object]) -> AddmlSource:
         """The same delivery on the terms of a recipe's `[source]`. Raises `PlanFault` for what is none."""
-        own = read_settings({name: value for name, value in settings.items() if name != "kind"}).settings()
-        source = AddmlSource(self.path, own, self._shapes)
-        source._home = self._home
-        source._despite = self._despite
-        if self._database is not None:  # the copy is the same on any terms
-            source._database = self._database.fitted(source._table_settings())
-            source._temporary = self._temporary
-        return source
+        return AddmlSource(self.path, self._tables.fitted(settings))
 
     def despite_damage(self) -> AddmlSource:
         """The same delivery, taken as it is where the checksum of a file is another."""
-        self._despite = True
+        self._tables.despite = True
         return self
 
     def settle(self, folder: Path) -> None:
-        """The copy is made in this folder, of a run, and stays there for all who read it; one that was made before is
-        moved there."""
-        database, self._home = self._database, folder
-        if database is not None and self._temporary is not None:
-            made, target = Path(database.address.file), self._copy_path()
-            if not target.exists():
-                shutil.copyfile(losses_of(made), losses_of(target))
-                shutil.move(made, target)
-            self._database = self._temporary = None
+        """The copy is made in this folder, of a run, or moved there."""
+        self._tables.settle(folder)
 
     def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every row of every table once, tables that others refer to first, and then every file that is none of them.
@@ -144,7 +142,7 @@ class AddmlSource:
 
         Raises `SourceGone`, `PackageFault` where the description cannot be read or a file has another checksum.
         """
-        database = self._read(emit)
+        database = self._tables.read(emit)
         copy = Path(database.address.file)
         of_tables = self._files_of_tables(copy)
         yield from _left_out(copy, of_tables)
@@ -160,19 +158,19 @@ class AddmlSource:
         """Why each file of a table is no record, by its key. Raises `PackageFault` for another checksum."""
         reasons: dict[str, str] = {}
         for loss in read_losses(copy):
-            if loss.outcome == "damage" and not self._despite:
+            if loss.outcome == "damage" and not self._tables.despite:
                 raise PackageFault(where=f"{self.path}/{loss.key}", why="damaged-source", detail="ADDML checksum")
             if loss.outcome == "file":
-                reasons.setdefault(loss.key, _OF_TABLE)
+                reasons.setdefault(loss.key, SKIPPED_TABLE)
             elif loss.outcome == "damage" and loss.key in reasons:
-                reasons[loss.key] = _OF_TABLE_DAMAGED
+                reasons[loss.key] = SKIPPED_TABLE_DAMAGED
         return reasons
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """Opens a document by its locator. Raises `ItemVanished`, `ItemChanged`, `SourceGone`."""
         if content.locator.startswith(_LOCATOR):
             return self._tree.open(replace(content, locator=content.locator.removeprefix(_LOCATOR)))
-        return self._read(ignore_event).open(content)
+        return self._tables.open(content)
 
     def default_recipe(self) -> str:
         """The proposal: tables differ too much for one recipe to fit them all."""
@@ -180,25 +178,14 @@ class AddmlSource:
 
     def proposal(self, emit: Listener) -> str:
         """A recipe fitted to the tables, with a rule for the files beside them."""
-        database = self._read(emit)
+        database = self._tables.read(emit)
         text = database.proposal(emit, here=self.path)
         text = text.replace('kind = "database"', f'kind = "{KIND}"', 1).replace(" (sqlite)", f" ({KIND})")
         return f"{text.rstrip()}\n{_FILE_RULE}"
 
     def profile(self, emit: Listener) -> Mapping[str, object]:
         """What a scan tells of tables, keys, relations and columns."""
-        return self._read(emit).profile(emit)
-
-    def _describe(self) -> tuple[Place, Description]:
-        path = find_description(self.path)
-        if path is None:
-            raise SourceGone(where=str(self.path), why="ENOENT")
-        return Place(self.path, path), read_description(path)
-
-    def _table_settings(self) -> dict[str, object]:
-        """The terms for the copy: names of files begin in the delivery."""
-        base = self._settings.get(_BASE)
-        return {**self._settings, _BASE: str(self.path / (base if isinstance(base, str) else ""))}
+        return self._tables.read(emit).profile(emit)
 
     def _note_documents(self, database: DatabaseSource, record: SourceRecord, documents: SeenInDatabase) -> None:
         """Remembers the files that a row names as its documents."""
@@ -215,43 +202,9 @@ class AddmlSource:
         if item.key in of_tables:
             return Skipped(item.key, of_tables[item.key])
         if item.contents and not documents.first(item.key):
-            return Skipped(item.key, _OF_ROW)
+            return Skipped(item.key, SKIPPED_DOCUMENT)
         contents = tuple(replace(content, locator=f"{_LOCATOR}{content.locator}") for content in item.contents)
         return replace(item, contents=contents)
-
-    def _read(self, emit: Listener) -> DatabaseSource:
-        if self._database is None:
-            address = read_address(f"sqlite:///{self._copy(emit)}")
-            if address is None:  # an SQLite URL always is one
-                raise SourceGone(where=str(self.path), why="ENOENT")
-            self._database = DatabaseSource(address, read_settings(self._table_settings()), self._shapes)
-        return self._database
-
-    def _copy(self, emit: Listener) -> Path:
-        """The tables as SQLite: those of the run where they stand, else new ones."""
-        before = self.mark()
-        target = self._copy_path()
-        if not target.exists():
-            place, description = self._describe()
-            try:
-                make_tables(place, description, target, emit)
-            except UsageFault:
-                if not target.exists():  # else another process was quicker, and made the same
-                    raise
-            if self.mark() != before:
-                target.unlink()
-                raise SourceAway(where=str(self.path), why="changed-while-read")
-        return target
-
-    def _copy_path(self) -> Path:
-        if self._home is None:
-            self._temporary = _Temporary()
-            folder = folder_for_owner(self._temporary, KIND)
-        else:
-            key = hashlib.blake2b(f"{self.path} {self.mark()}".encode("utf-8", "surrogateescape"), digest_size=8)
-            folder = self._home / f"{_COPY}{key.hexdigest()}"
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return folder / f"{self.path.name or KIND}.db"  # what a proposal calls the system is what the folder is called
 
 
 def _left_out(copy: Path, of_tables: Mapping[str, str]) -> Iterator[SetAside | Skipped]:
@@ -269,17 +222,4 @@ def _left_out(copy: Path, of_tables: Mapping[str, str]) -> Iterator[SetAside | S
             if loss.outcome == "aside":
                 yield SetAside(unique, loss.code, {**loss.data, "key": unique})
             else:
-                yield Skipped(unique, loss.code or _DAMAGED)
-
-
-class _Temporary:
-    """What holds a folder of ours: it goes with the last who holds this."""
-
-
-def _rebuild(
-    path: Path, settings: Mapping[str, object], shapes: Mapping[str, object], home: Path | None, despite: bool
-) -> AddmlSource:
-    source = AddmlSource(path, settings, shapes)
-    source._home = home
-    source._despite = despite
-    return source
+                yield Skipped(unique, loss.code or SKIPPED_DAMAGED)

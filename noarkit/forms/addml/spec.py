@@ -1,4 +1,4 @@
-"""What ADDML writes in words of its own: character sets, separators, types, properties."""
+"""Names and value tables of ADDML: elements, hash algorithms, separators, character sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VALUE = "value"
 FILE_NAME = "filename"
 RECORD_COUNTS = ("numberofrecords", "numberofoccurrences")
 HASHES: Mapping[str, str] = {"md5": "md5", "sha1": "sha1", "sha256": "sha256", "sha384": "sha384", "sha512": "sha512"}
-"""Algorithms as they are named, in lower case and without hyphens."""
+"""hashlib's names of the algorithms, by their names in ADDML in lower case and without hyphens."""
 
 _SEPARATORS: Mapping[str, str] = {
     "CRLF": "\r\n",
@@ -50,7 +50,7 @@ _CHARSETS: Mapping[str, str] = {
 
 
 def separator_of(name: str) -> str:
-    """The characters that a separator's name stands for (`CRLF`, `LF`, `TAB`, `\\t`); others stand for themselves."""
+    """Returns the characters that a separator's name stands for (`CRLF`, `TAB`, `\\t`); any other stands for itself."""
     plain = name.strip()
     if plain.upper() in _SEPARATORS:
         return _SEPARATORS[plain.upper()]
@@ -63,7 +63,7 @@ def separator_of(name: str) -> str:
 
 
 def charset_of(name: str) -> tuple[str, Mapping[int, str]] | None:
-    """The codec of a character set, and what some of its characters stand for; None for one that nobody knows."""
+    """Returns Python's codec of a character set and a table for `str.translate` after decoding; None if unknown."""
     plain = "".join(sign for sign in name.partition(":")[0].lower() if sign.isalnum())
     if plain in _NORWEGIAN_NAMES:
         return "ascii", _NORWEGIAN_ASCII

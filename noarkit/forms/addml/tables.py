@@ -43,7 +43,7 @@ class Place:
     description: Path
 
     def name_of(self, path: str) -> str | None:
-        """Where below the root a file lies that the description names; None where it does not. Letters may differ in
+        """Where below the root a file lies that the description names; None if it does not. Letters may differ in
         case, and a folder such as DATA may be left out."""
         base = self.description.parent
         try:

@@ -13,16 +13,15 @@ from itertools import islice
 from typing import Self
 
 from noarkit.forms.bagit.spec import BadLine, Hole, ManifestLine
+from noarkit.forms.container.inventory import FileInventory
 from noarkit.forms.container.storage import StoredFile
-from noarkit.safe.paths import twin_key
-from noarkit.safe.scratch import scratch
 
 _BATCH = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A file that is listed and there. `digests` stand in the order of the manifests, None where one leaves it out."""
+    """A file that is listed and there. `digests` stand in the order of the manifests, None if one leaves it out."""
 
     name: str
     stored_name: str
@@ -35,11 +34,12 @@ class Inventory:
 
     def __init__(self, columns: int) -> None:
         self._columns = [f"d{number}" for number in range(columns)]
-        self._db = scratch(32 * 1_024)
         digests = "".join(f", {column} TEXT" for column in self._columns)
-        self._db.execute(f"CREATE TABLE listed (name TEXT PRIMARY KEY, raw TEXT, stored TEXT{digests}) WITHOUT ROWID")
-        self._db.execute("CREATE TABLE promised (name TEXT PRIMARY KEY) WITHOUT ROWID")
-        self._db.execute("CREATE TABLE present (name TEXT PRIMARY KEY, size INTEGER, taken INTEGER) WITHOUT ROWID")
+        self._files = FileInventory(
+            f"listed (name TEXT PRIMARY KEY, raw TEXT, stored TEXT{digests}) WITHOUT ROWID",
+            "promised (name TEXT PRIMARY KEY) WITHOUT ROWID",
+        )
+        self._db = self._files.db
 
     def __enter__(self) -> Self:
         return self
@@ -49,7 +49,7 @@ class Inventory:
 
     def close(self) -> None:
         """Forgets everything."""
-        self._db.close()
+        self._files.close()
 
     def take_manifest(self, column: int, lines: Iterable[ManifestLine | BadLine]) -> Iterator[ManifestLine | BadLine]:
         """Takes the lines of one manifest; yields those that are wrong, listed twice, or written in an old habit."""
@@ -62,16 +62,9 @@ class Inventory:
         while batch := list(islice(source, _BATCH)):
             good = [line for line in batch if isinstance(line, ManifestLine)]
             rows = [(line.name, line.raw if line.raw != line.name else None, line.digest) for line in good]
-            if self._insert(insert, rows) < len(rows):
+            if self._files.insert(insert, rows) < len(rows):
                 yield from self._find_repeated(column, good)
             yield from (line for line in batch if isinstance(line, BadLine) or line.odd)
-
-    def _insert(self, insert: str, rows: Sequence[tuple[object, ...]]) -> int:
-        before = self._db.total_changes
-        self._db.execute("BEGIN")
-        self._db.executemany(insert, rows)
-        self._db.execute("COMMIT")
-        return self._db.total_changes - before
 
     def _find_repeated(self, column: int, lines: Sequence[ManifestLine]) -> Iterator[BadLine]:
         """Which lines repeat a name: told once more by a second look, for it seldom happens."""
@@ -88,16 +81,14 @@ class Inventory:
 
     def take_present(self, files: Iterable[StoredFile]) -> None:
         """Takes what is there."""
-        source = iter(files)
-        while batch := [(file.name, file.size_bytes) for file in islice(source, _BATCH)]:
-            self._insert("INSERT OR IGNORE INTO present VALUES (?, ?, NULL)", batch)
+        self._files.add(files)
 
     def take_promised(self, holes: Iterable[Hole | BadLine]) -> Iterator[BadLine]:
         """Takes what `fetch.txt` promises; yields lines that are wrong, or promise the same twice."""
         for hole in holes:
             if isinstance(hole, BadLine):
                 yield hole
-            elif not self._insert("INSERT OR IGNORE INTO promised VALUES (?)", [(hole.name,)]):
+            elif not self._files.insert("INSERT OR IGNORE INTO promised VALUES (?)", [(hole.name,)]):
                 yield BadLine(hole.line, "listed-twice", hole.name[:200])
 
     def promised_unlisted(self) -> Iterator[str]:
@@ -111,9 +102,8 @@ class Inventory:
         self._db.execute(
             "UPDATE listed SET stored = name WHERE EXISTS (SELECT 1 FROM present p WHERE p.name = listed.name)"
         )
-        if not self._scalar("SELECT EXISTS (SELECT 1 FROM listed WHERE stored IS NULL)"):
+        if not self._files.number("SELECT EXISTS (SELECT 1 FROM listed WHERE stored IS NULL)"):
             return
-        self._db.create_function("composed", 1, _composed, deterministic=True)
         self._db.execute("CREATE TABLE loose AS SELECT name, composed(name) AS form FROM present WHERE 0")
         self._db.execute(
             "INSERT INTO loose SELECT name, composed(name) FROM present p"
@@ -175,8 +165,7 @@ class Inventory:
 
     def unlisted(self) -> Iterator[str]:
         """What is there and listed nowhere."""
-        query = "SELECT name FROM present EXCEPT SELECT stored FROM listed ORDER BY 1"
-        yield from (name for (name,) in self._db.execute(query))
+        return self._files.unlisted("SELECT stored FROM listed")
 
     def partly_listed(self, column: int) -> Iterator[str]:
         """What another manifest lists, and this one does not."""
@@ -185,7 +174,6 @@ class Inventory:
 
     def twins(self) -> Iterator[tuple[str, str]]:
         """Names, listed or there, that some systems take for one."""
-        self._db.create_function("twin_key", 1, twin_key, deterministic=True)
         self._db.execute("CREATE TEMP TABLE keys AS SELECT twin_key(name) AS key, name FROM present")
         self._db.execute(
             "INSERT INTO keys SELECT twin_key(name), name FROM listed WHERE stored IS NULL OR stored <> name"
@@ -212,12 +200,4 @@ class Inventory:
 
     def octets(self) -> tuple[int, int]:
         """Bytes and files that are there."""
-        total, count = self._db.execute("SELECT coalesce(sum(size), 0), count(*) FROM present").fetchone()
-        return int(total), int(count)
-
-    def _scalar(self, query: str, *values: object) -> int:
-        return int(self._db.execute(query, values).fetchone()[0])
-
-
-def _composed(name: str | None) -> str | None:
-    return None if name is None else unicodedata.normalize("NFC", name)
+        return self._files.octets()

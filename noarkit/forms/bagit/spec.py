@@ -81,7 +81,7 @@ class Declaration:
 
     @property
     def encodes_paths(self) -> bool:
-        """True where CR, LF and the percent sign are percent-encoded in paths."""
+        """True if CR, LF and the percent sign are percent-encoded in paths."""
         return self.version == "1.0"
 
     @property

@@ -56,7 +56,7 @@ class CompareResult(Result):
 
     @property
     def equal(self) -> bool:
-        """True where nothing differs but by rule."""
+        """True if nothing differs but by rule."""
         return not self.counts
 
     def to_dict(self) -> dict[str, object]:

@@ -32,7 +32,7 @@ _GENERATED = frozenset(
 
 
 def declared_rule(field: str, by: By) -> Rule | None:
-    """The rule that declares a difference in a field; None where it is a true one.
+    """The rule that declares a difference in a field; None if it is a true one.
 
     Units that are found by their ids keep their dates; those that are found by key were made anew.
     """

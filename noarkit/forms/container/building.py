@@ -398,7 +398,7 @@ def _size_of(source: str | Path) -> int:
 
 
 def _source_stamp(source: Source, stamp: str) -> str:
-    """What is said of a source now; empty where nothing is known."""
+    """What is said of a source now; empty if nothing is known."""
     if not isinstance(source, (str, Path)):
         return stamp
     try:

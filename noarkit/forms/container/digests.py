@@ -28,7 +28,7 @@ _SOURCE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 
 
 
 class Hashed(NamedTuple):
-    """What a file turned out to be; `why` is empty where it could be read. `stamp` is its size and time before. (A
+    """What a file turned out to be; `why` is empty if it could be read. `stamp` is its size and time before. (A
     tuple, since there are millions.)"""
 
     why: str

@@ -2,19 +2,16 @@
 
 Small files cost more Python than bytes, so they want processes; hashing a large one lets other threads go on. Answers
 come in the order of the files, and only so many files are on the way that memory stays flat. Few files start nothing.
+The processes are programs (`line_worker`) and no forks, since there are threads here.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import queue
-import subprocess
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -22,7 +19,8 @@ import orjson
 
 from noarkit.errors import PackageFault
 from noarkit.forms.container.digests import Hashed, copy_files, hash_files, path_text
-from noarkit.safe.children import child_environment
+from noarkit.safe.children import WorkerLost
+from noarkit.safe.line_worker import LineWorker
 from noarkit.safe.processors import usable_processors
 
 LARGE_BYTES = 2 * 1024 * 1024
@@ -30,7 +28,7 @@ BATCH_FILES = 125
 MOST_FILES = 250
 BATCH_BYTES = 8 * 1024 * 1024
 _FEW_BATCHES = 3
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from noarkit.forms.container.digests import main; main()"
+_PROGRAM = "noarkit.forms.container.digests"
 
 
 class Task(NamedTuple):
@@ -71,11 +69,11 @@ class HashPool:
         self._lock_fds = () if lock_fd is None else (lock_fd,)
         self._width = width or default_width()
         self._threads = ThreadPoolExecutor(self._width, thread_name_prefix="noarkit-package")
-        self._idle: queue.SimpleQueue[_ChildProcess | None] = queue.SimpleQueue()
+        self._idle: queue.SimpleQueue[LineWorker | None] = queue.SimpleQueue()
         for _ in range(self._width):
             # None stands for a child that is not started yet: whoever takes it starts one, so few files start nothing.
             self._idle.put(None)
-        self._children: list[_ChildProcess] = []
+        self._children: list[LineWorker] = []
         self._batches = 0
 
     def __enter__(self) -> Self:
@@ -97,8 +95,8 @@ class HashPool:
                 self._idle.get()
                 self._idle.put(self._start_child())
 
-    def _start_child(self) -> _ChildProcess:
-        child = _ChildProcess(self._lock_fds)
+    def _start_child(self) -> LineWorker:
+        child = LineWorker(_PROGRAM, "main", inherited_files=self._lock_fds)
         self._children.append(child)
         return child
 
@@ -135,13 +133,14 @@ class HashPool:
         try:
             if child is None:
                 child = self._start_child()
-            return child.ask(
+            return _ask(
+                child,
                 {
                     "copy": self._copies,
                     "root": path_text(str(self._root)),
                     "hashes": self._hashes,
                     "batch": _pairs(batch) if self._copies else [task.name for task in batch],
-                }
+                },
             )
         finally:
             self._idle.put(child)
@@ -177,46 +176,13 @@ def _folder(task: Task) -> str:
     return task.name[: task.name.rfind("/") + 1]
 
 
-class _ChildProcess:
-    """A hashing process, which ends when we do: its input is closed then."""
-
-    def __init__(self, lock_fds: tuple[int, ...]) -> None:
-        home = str(Path(str(files("noarkit"))).parent)
-        # A new interpreter and not a fork: there are threads here, and a fork beside threads can inherit a lock that
-        # nobody will ever release. In a session of its own, so that Ctrl-C reaches us alone; and without our secrets in
-        # its environment.
-        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter, our own module, nothing from outside
-            [sys.executable, "-c", _START, home],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            pass_fds=lock_fds,
-            env=child_environment(),
-        )
-
-    def ask(self, order: dict[str, object]) -> list[Hashed]:
-        assert self._process.stdin is not None and self._process.stdout is not None  # noqa: S101  # both are pipes
-        try:
-            self._process.stdin.write(orjson.dumps(order) + b"\n")
-            self._process.stdin.flush()
-        except BrokenPipeError as error:
-            raise PackageFault(where=str(order["root"]), why="lost-worker") from error
-        line = self._process.stdout.readline()
-        if not line:
-            raise PackageFault(where=str(order["root"]), why="lost-worker")
-        answer = orjson.loads(line)
-        if isinstance(answer, dict):
-            number = int(answer["errno"] or 0)
-            # Raised here as if the write had failed here, so that a full disk is handled in one place.
-            raise OSError(number, os.strerror(number), str(answer["where"]))
-        return [Hashed(str(why), int(size), tuple(digests), str(stamp)) for why, size, digests, stamp in answer]
-
-    def close_input(self) -> None:
-        assert self._process.stdin is not None  # noqa: S101  # it is a pipe
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
-
-    def close(self) -> None:
-        assert self._process.stdout is not None  # noqa: S101  # it is a pipe
-        self._process.wait()
-        self._process.stdout.close()
+def _ask(child: LineWorker, order: dict[str, object]) -> list[Hashed]:
+    try:
+        answer = orjson.loads(child.ask(orjson.dumps(order)))
+    except WorkerLost as error:
+        raise PackageFault(where=str(order["root"]), why="lost-worker") from error
+    if isinstance(answer, dict):
+        number = int(answer["errno"] or 0)
+        # Raised here as if the write had failed here, so that a full disk is handled in one place.
+        raise OSError(number, os.strerror(number), str(answer["where"]))
+    return [Hashed(str(why), int(size), tuple(digests), str(stamp)) for why, size, digests, stamp in answer]

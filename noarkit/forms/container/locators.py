@@ -125,7 +125,7 @@ class MemberStream:
             raise ItemUnreadable(key=str(self._place.path), why=_reason_of(error)) from error
 
     def still_the_same(self) -> bool:
-        """True where nobody wrote to the archive file since the plan was made."""
+        """True if nobody wrote to the archive file since the plan was made."""
         return self._modified_ns is None or self._place.modified_ns() == self._modified_ns
 
 

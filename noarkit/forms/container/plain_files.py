@@ -40,9 +40,6 @@ class PlainFile:
     proof: str
 
 
-SKIPPED_BESIDE = "beside what the package holds"
-
-
 class PlainRecords:
     """Makes the records of the files of one package, which `open_file` opens by their names.
 

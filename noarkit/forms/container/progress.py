@@ -88,7 +88,7 @@ class Progress:
 
     @classmethod
     def open_existing(cls, target: Path) -> Progress | None:
-        """What an earlier build of `target` left; None where there is nothing. Raises `RunLocked`."""
+        """What an earlier build of `target` left; None if there is nothing. Raises `RunLocked`."""
         folder = _folder_of(target)
         return cls(target, "") if folder.is_dir() else None
 

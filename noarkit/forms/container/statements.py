@@ -50,7 +50,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class PremisEvent:
-    """Something that was done to a package or its files; empty where it is not told."""
+    """Something that was done to a package or its files; empty if it is not told."""
 
     type: str
     date: str = ""

@@ -58,7 +58,7 @@ class Storage(Protocol):
         ...
 
     def member(self, name: str) -> Member | None:
-        """How a file lies in an archive file; None where it is not there, or lies in a folder."""
+        """How a file lies in an archive file; None if it is not there, or lies in a folder."""
         ...
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
@@ -218,7 +218,7 @@ class ArchiveStorage:
         return open_member(self._picker, self.member(name), name)
 
     def member(self, name: str) -> Member | None:
-        """How a file lies in the archive file; None where it is not there."""
+        """How a file lies in the archive file; None if it is not there."""
         row = self._db.execute("SELECT * FROM held WHERE name = ?", (self._top + name,)).fetchone()
         return None if row is None else _member(row)
 
@@ -281,7 +281,7 @@ class SubfolderStorage:
         return self._storage.open(self._above + name)
 
     def member(self, name: str) -> Member | None:
-        """How a file lies in the archive file; None where it is not there, or lies in a folder."""
+        """How a file lies in the archive file; None if it is not there, or lies in a folder."""
         return self._storage.member(self._above + name)
 
     def contents(self) -> Iterator[tuple[str, Readable]]:

@@ -37,7 +37,7 @@ def _stands_at(path: Path) -> bool:
 
 
 def _is_lone_tar(folder: Path) -> bool:
-    """True where a folder holds nothing but the tar of a DIAS package; it is not sealed, and still one."""
+    """True if a folder holds nothing but the tar of a DIAS package; it is not sealed, and still one."""
     from noarkit.forms.recognition import detect_form
 
     entries = list(islice(folder.iterdir(), 2))

@@ -79,12 +79,12 @@ def mime_of(name: str) -> str:
 
 
 def has_mime_type(name: str) -> bool:
-    """True where the list has a type for the file."""
+    """True if the list has a type for the file."""
     return extension_of(name) in _MIME
 
 
 def extension_of(name: str) -> str:
-    """The ending of a name in lower case, empty where it has none."""
+    """The ending of a name in lower case, empty if it has none."""
     last = name.rpartition("/")[2]
     return last.rpartition(".")[2].lower() if "." in last else ""
 
@@ -113,7 +113,7 @@ def may_be_absent(package_type: str, name: str) -> bool:
 
 
 def uuid_in(text: str) -> str:
-    """The UUID that stands in a text, in lower case; empty where there is none."""
+    """The UUID that stands in a text, in lower case; empty if there is none."""
     match = _UUID.search(text)
     return match.group().lower() if match else ""
 

@@ -76,7 +76,7 @@ _VERSION_IN_PROFILE = re.compile(r"-v(\d)-(\d)-(\d)\.xml$")
 
 
 def version_of_profile(profile: str) -> str | None:
-    """The version that a profile's address names, None where it names none: 2.0.4 and 2.1.0 share one.
+    """The version that a profile's address names, None if it names none: 2.0.4 and 2.1.0 share one.
 
     >>> version_of_profile("https://earksip.dilcis.eu/profile/E-ARK-SIP-v2-2-0.xml")
     '2.2.0'

@@ -1,6 +1,7 @@
 """What a package of any form says of itself, in one shape: read from each form's metadata, written into each form's.
 
 model   the shape: parties, identifiers, agreements, content, period, events
+facts   package.toml: what no archive and no source knows of a delivery
 premis  events and agents of PREMIS 3, 2 and DIAS-PREMIS
 eark    METS of an E-ARK package
 dias    METS of a DIAS package

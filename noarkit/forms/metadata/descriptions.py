@@ -38,7 +38,7 @@ _NAMES = {
 
 @dataclass(slots=True)
 class DocumentSummary:
-    """What one document tells. `form` is what it is, such as EAD; empty where nobody knows."""
+    """What one document tells. `form` is what it is, such as EAD; empty if nobody knows."""
 
     form: str = ""
     values: list[dict[str, str]] = field(default_factory=list)
@@ -112,7 +112,7 @@ def _add_event(summary: DocumentSummary, event: PremisEvent) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveDescription:
-    """What a package says of its archive; empty where it says nothing. `period` is its first and last day."""
+    """What a package says of its archive; empty if it says nothing. `period` is its first and last day."""
 
     creator: str = ""
     creator_id: str = ""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 from noarkit.forms.dias.read.mets import MetsAgent, MetsHeader
 from noarkit.forms.dias.spec import RECORD_STATUSES, RecordStatus
-from noarkit.forms.dias.write.order import NOT_STATED, DiasOrder
+from noarkit.forms.dias.write.order import DEFAULT_SYSTEM, NOT_STATED, DiasOrder
+from noarkit.forms.metadata.facts import read_facts
 from noarkit.forms.metadata.model import (
     OtherAgent,
     PackageMetadata,
@@ -67,7 +69,7 @@ def metadata_of_dias(header: MetsHeader) -> PackageMetadata:
 
 
 def _add_party(bodies: list[Party], role: str, agent: MetsAgent) -> bool:
-    """True where an agent is a party, or one of its people, or names nobody."""
+    """True if an agent is a party, or one of its people, or names nobody."""
     if agent.type == "INDIVIDUAL" and bodies:
         bodies[-1] = replace(bodies[-1], people=(*bodies[-1].people, _person(agent)))
         return True
@@ -123,6 +125,19 @@ def _named_system(system: System | None) -> System | None:
 def _other_agent(agent: MetsAgent) -> OtherAgent:
     notes = tuple((note, "") for note in agent.notes if not note.startswith(_KEYS))
     return OtherAgent(agent.role, agent.type, agent.name, agent.other_role, agent.other_type, notes)
+
+
+def read_order(path: Path | None, **overrides: object) -> DiasOrder:
+    """The order that a `package.toml` asks for, with a default for what it does not say, and fields that it cannot say.
+
+    Raises `ConfigFault` with the line of what cannot be used.
+    """
+    facts = read_facts(path).metadata
+    system = facts.system
+    if system is not None:
+        system = replace(system, name=system.name or DEFAULT_SYSTEM.name, type=system.type or DEFAULT_SYSTEM.type)
+    order = dias_order(replace(facts, system=system), DiasOrder())
+    return replace(order, **overrides)  # type: ignore[arg-type]  # fields by name, as replace takes them
 
 
 def dias_order(metadata: PackageMetadata, order: DiasOrder) -> DiasOrder:

@@ -166,7 +166,7 @@ class PackageMetadata:
 
     @property
     def names_parties(self) -> bool:
-        """True where it says who made the records, or who submits them."""
+        """True if it says who made the records, or who submits them."""
         return bool(self.creators or self.submitter)
 
     def fill_from(self, fallback: PackageMetadata) -> PackageMetadata:
@@ -177,7 +177,7 @@ class PackageMetadata:
 
 
 def stated_name(name: str) -> str:
-    """A name; empty where it only says that nobody stated one.
+    """A name; empty if it only says that nobody stated one.
 
     >>> stated("Ikke oppgitt"), stated("Vik kommune")
     ('', 'Vik kommune')

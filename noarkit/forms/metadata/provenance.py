@@ -24,7 +24,7 @@ _SHORT_TIME = re.compile(r"\d{4}(?:-\d\d)?|\d{8}T\d{6}")
 class Conversion:
     """How a package came from another: the form of the source, and what was found when it was checked before.
 
-    `checked` is empty where nobody checked it, else a text with the outcome as its first word.
+    `checked` is empty if nobody checked it, else a text with the outcome as its first word.
     """
 
     source_form: str

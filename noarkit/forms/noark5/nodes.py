@@ -43,7 +43,7 @@ def to_node(element: etree._Element, names: LocalNames) -> Node:
 
 
 def text(node: Node, name: str) -> str | None:
-    """The text of the first element of a name that has one, without blanks at its ends; None where there is none."""
+    """The text of the first element of a name that has one, without blanks at its ends; None if there is none."""
     for value in node.get(name, ()):
         if isinstance(value, str) and (stripped := value.strip()):
             return stripped

@@ -36,7 +36,7 @@ def withheld_parts(content: Content) -> tuple[str, ...]:
 
 
 def withheld_title(entity: EntityData) -> str | None:
-    """The title of a screened unit; None where its public title is the same, for then it is not withheld."""
+    """The title of a screened unit; None if its public title is the same, for then it is not withheld."""
     public = entity["f"].get("offentligTittel")
     return (
         None if public is not None and public == entity["f"].get("tittel") else _TITLES.get(entity["t"], _RECORD_TITLE)

@@ -75,12 +75,12 @@ def schemas_of(document: str) -> tuple[str, ...]:
 
 
 def identify(sha256: str) -> OfficialSchema | None:
-    """The official schema with this sha256 (hexadecimal, either case), or None where it is not one that is known."""
+    """The official schema with this sha256 (hexadecimal, either case), or None if it is not one that is known."""
     return official_schemas().get(sha256.lower())
 
 
 def parse_version(text: str) -> Version | None:
-    """The version that a package means by what it writes: "5.5" and "5.5.0" are 5.0; None where it is not known."""
+    """The version that a package means by what it writes: "5.5" and "5.5.0" are 5.0; None if it is not known."""
     word = text.strip()
     if word in ("5.5", "5.5.0", "5", "5.0.0"):
         return "5.0"

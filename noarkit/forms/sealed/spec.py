@@ -114,7 +114,7 @@ def parse_list_line(line: bytes, where: str) -> SealedFile:
 
 
 def claimed_key(content: bytes) -> str:
-    """The fingerprint that unproven bytes claim to be signed by, for a sentence to people; empty where none is."""
+    """The fingerprint that unproven bytes claim to be signed by, for a sentence to people; empty if none is."""
     try:
         return str(json.loads(content)["key"])
     except (ValueError, KeyError, TypeError):

@@ -31,7 +31,7 @@ class Cell:
 
     @property
     def large(self) -> bool:
-        """True where values may stand in files of their own."""
+        """True if values may stand in files of their own."""
         return self.shape == "value" and self.type is not None and self.type.kind in LARGE
 
     def elements(self, count: int | None = None) -> Iterator[Cell]:

@@ -20,7 +20,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def needs_care(text: str) -> bool:
-    """True where anything in the text must be escaped: the same question as `SPECIAL`, quicker for a long text."""
+    """True if anything in the text must be escaped: the same question as `SPECIAL`, quicker for a long text."""
     signs = _ASCII_SIGNS if text.isascii() else _SIGNS
     return "  " in text or signs.search(text) is not None
 

@@ -143,7 +143,7 @@ class SqlType:
 
 @lru_cache(maxsize=4096)
 def sql_type(name: str) -> SqlType | None:
-    """What a type's name means; None where nobody knows."""
+    """What a type's name means; None if nobody knows."""
     spelt = name.strip()
     for standard, patterns in ((True, _COMPILED), (False, _FOREIGN)):
         candidate = spelt if standard else spelt.upper()

@@ -45,7 +45,7 @@ from noarkit.loading.findings import exit_code_of, fault_of_finding, repair
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.governor import Rate
 from noarkit.loading.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
-from noarkit.loading.numbers import Numbers, numbers
+from noarkit.loading.numbers import Numbers, is_loaded
 from noarkit.loading.run import LoadSettings, load
 from noarkit.model import metamodel
 from noarkit.records import Source
@@ -95,7 +95,7 @@ class LoadOptions:
 @dataclass(frozen=True, slots=True)
 class IngestResult(Result):
     """What a run came to. `faults` are the first of each kind that stopped a worker, `findings` what is open in the
-    archive (damaged documents, objects that could not be closed); `closed` is None where nothing was to be closed."""
+    archive (damaged documents, objects that could not be closed); `closed` is None if nothing was to be closed."""
 
     folder: RunFolder
     numbers: Numbers
@@ -202,11 +202,8 @@ def ingest_run(
 
 
 def _is_finished(run: RunFolder) -> bool:
-    """True where nothing remains to be loaded or closed; then a limit of time need not stop the run."""
-    if not run.journal.exists():
-        return False
-    counts = numbers(run)
-    if counts.open or counts.in_doubt:
+    """True if nothing remains to be loaded or closed; then a limit of time need not stop the run."""
+    if not is_loaded(run):
         return False
     with closing(run.open_journal()) as journal:
         closed = journal.meta("closed")
@@ -274,16 +271,8 @@ def reopen_items(folder: RunFolder, code: str | None) -> int:
         return journal.reopen(code)
 
 
-def remembered_archive(folder: RunFolder) -> str | None:
-    """The archive the run was begun with, by the name it was given then."""
-    if not folder.journal.exists():
-        return None
-    with closing(folder.open_journal()) as journal:
-        return journal.meta("where")
-
-
 def plan_closes(folder: RunFolder) -> bool:
-    """True where the recipe asks for closing after the last chunk."""
+    """True if the recipe asks for closing after the last chunk."""
     with closing(GraphStore.open(folder.graph)) as graph:
         return graph.meta("close") == "yes"
 

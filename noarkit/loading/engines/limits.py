@@ -32,7 +32,7 @@ class ErrorLimit:
     share: float | None = None
 
     def is_reached(self, errors: int, records: int) -> bool:
-        """True where so many errors reach the limit."""
+        """True if so many errors reach the limit."""
         if self.number is not None:
             return errors > self.number
         return self.share is not None and errors > self.share * records

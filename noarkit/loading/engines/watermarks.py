@@ -48,7 +48,7 @@ def plan_with_watermarks(source: Source, folder: RunFolder, emit: Listener) -> I
 def drop_foreign_marks(source: Source, identity: Callable[[], str | None], emit: Listener) -> Source:
     """The source, without marks that another archive earned which stood at the same place before: all is read then.
 
-    `identity` tells which archive stands there: None where that cannot be asked, empty where none does. Marks that a
+    `identity` tells which archive stands there: None if that cannot be asked, empty if none does. Marks that a
     receipt proved count all the same: their archive stands elsewhere.
     """
     if not isinstance(source, ConnectorSource):
@@ -96,7 +96,7 @@ def keep_delivered_watermarks(
 
 
 def _streams_left_out(folder: RunFolder, numbers: Numbers) -> Collection[str] | None:
-    """The streams of which something was left out while planning; None where something was left out besides."""
+    """The streams of which something was left out while planning; None if something was left out besides."""
     with closing(GraphStore.open(folder.graph)) as graph:
         rows = graph.db.execute("SELECT data FROM record WHERE state = 'set_aside'")
         streams = [json.loads(data or "{}").get("stream") for (data,) in rows]

@@ -180,7 +180,7 @@ def _reason_not_extra(
     actual: SavedObject,
     keyed: frozenset[str],
 ) -> str:
-    """The reason why an unplanned object is in order all the same; empty where it is extra."""
+    """The reason why an unplanned object is in order all the same; empty if it is extra."""
     if actual.id in keyed:
         return "other_run"
     if below.family in ("Dokument", "Dokumentversjon", *_part_families()) and _made_by_noarkit(actual):
@@ -211,7 +211,7 @@ def _made_by_noarkit(actual: SavedObject) -> bool:
 
 
 def _has_newer_version(ledger: Ledger, document: str, actual: SavedObject) -> bool:
-    """True where one of the planned versions of a document is newer than this one."""
+    """True if one of the planned versions of a document is newer than this one."""
     place = ledger.archived_as("Dokument", document)
     if place is None:
         return False

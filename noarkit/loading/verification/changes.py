@@ -68,14 +68,14 @@ class ChangeLog:
         return self._last_change(object_id, lambda entry: entry.get("revisionType") == "DELETE")
 
     def is_unchanged(self, object_id: str, name: str) -> bool:
-        """True where the log tells how an object was made, and of no change of this field since."""
+        """True if the log tells how an object was made, and of no change of this field since."""
         entries = self._entries(object_id)
         return bool(entries) and not any(
             entry.get("revisionType") == "UPDATE" and entry.get("modifiedField") in (name, None) for entry in entries
         )
 
     def find_addition(self, object_id: str, parent_id: str) -> Change | None:
-        """Finds who put an object below another one; None where it was the account that made the parent."""
+        """Finds who put an object below another one; None if it was the account that made the parent."""
         parent_maker = self._maker(parent_id)
         creation = next((entry for entry in self._entries(object_id) if entry.get("revisionType") == "CREATE"), None)
         if creation is None or parent_maker is None or creation.get("modifiedByUserId") == parent_maker:

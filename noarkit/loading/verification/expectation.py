@@ -128,7 +128,7 @@ class Expectation:
         return comparison
 
     def is_similar(self, entity: PlannedEntity, actual: SavedObject) -> bool:
-        """True where an object could be what is planned, by what was sent of it."""
+        """True if an object could be what is planned, by what was sent of it."""
         comparison = FieldComparison()
         for model_field in metamodel().types[entity.type].fields.values():
             if (

@@ -89,7 +89,7 @@ def compare_files(ledger: Ledger, places: FileSources, depths: Depths, result: V
 
 
 def _reason_not_compared(version: _VersionFile, depths: Depths) -> str:
-    """The reason why a file is not compared; empty where it is."""
+    """The reason why a file is not compared; empty if it is."""
     if not version.is_archived:
         return "open" if version.state == "unnamed" else version.state
     if not depths.reaches("bytes"):
@@ -163,7 +163,7 @@ def _without_source(version: _VersionFile, fault: SourceFault, result: VerifyRes
 
 
 def _fetch(version: _VersionFile, places: FileSources, target: Path, result: VerifyResult) -> Downloaded | None:
-    """The file; None where it cannot be had, which is a finding. Raises the fault of an archive that is away."""
+    """The file; None if it cannot be had, which is a finding. Raises the fault of an archive that is away."""
     assert version.file is not None  # noqa: S101  # who calls has looked
     last: ArchiveFault | None = None
     for _ in range(2):

@@ -81,7 +81,7 @@ def compare_outcomes(ledger: Ledger, result: VerifyResult) -> None:
 
 
 def _check_not_loaded(result: VerifyResult, key: str, state: str, times: int, code: str) -> None:
-    """What the journal says is not in the archive, and perhaps is."""
+    """Reports a record that the journal counts as left out but that is in the archive; counts any other as left out."""
     if times and state in ("refused", "set_aside") and not code.startswith(_SOURCE_FAULT):
         result.differ(KEYS, "V208", key, code)
         return

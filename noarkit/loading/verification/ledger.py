@@ -144,7 +144,7 @@ class Ledger:
             yield ids[entity.parent or 0], str(state), entity
 
     def has_unnamed(self, family: str, link: str) -> bool:
-        """True where something stands that hangs by this link, and the journal does not say where it is."""
+        """True if something stands that hangs by this link, and the journal does not say where it is."""
         statement = (
             "SELECT 1 FROM plan p JOIN graph.entity e ON e.n = p.n"
             " WHERE p.state = 'unnamed' AND p.family = ? AND e.parent_link = ? LIMIT 1"
@@ -152,19 +152,19 @@ class Ledger:
         return self.db.execute(statement, (family, link)).fetchone() is not None
 
     def archived_entity(self, n: int) -> ArchivedEntity | None:
-        """The archived entity of this number in the plan; None where it has no id."""
+        """The archived entity of this number in the plan; None if it has no id."""
         row = self.db.execute("SELECT n, id, state, seen FROM standing WHERE n = ?", (n,)).fetchone()
         return ArchivedEntity(*row) if row else None
 
     def archived_as(self, family: str, id_: str) -> ArchivedEntity | None:
-        """The archived entity with this id; None where the plan has none."""
+        """The archived entity with this id; None if the plan has none."""
         row = self.db.execute(
             "SELECT n, id, state, seen FROM standing WHERE family = ? AND id = ?", (family, id_)
         ).fetchone()
         return ArchivedEntity(*row) if row else None
 
     def batches(self, family: str, condition: str = "1") -> Iterator[list[ArchivedEntity]]:
-        """What stands of a family, a query's worth at a time; `where` is never data."""
+        """Yields the rows of a family in batches that fit one query; `where` is never data."""
         last = -1
         statement = (
             f"SELECT n, id, state, seen FROM standing WHERE family = ? AND n > ? AND {condition}"  # noqa: S608  # our own words
@@ -196,14 +196,14 @@ class Ledger:
         return [(str(name), int(target)) for name, target in rows]
 
     def linked_from(self, n: int, name: str) -> bool:
-        """True where a planned entity links to this one by that name."""
+        """True if a planned entity links to this one by that name."""
         if not self.has_links:
             return False
         statement = "SELECT 1 FROM graph.link WHERE other = ? AND name = ? LIMIT 1"
         return self.db.execute(statement, (n, name)).fetchone() is not None
 
     def has_link(self, entity: int, name: str, target: int) -> bool:
-        """True where the plan links an entity to another by that name, as a further link or as its parent."""
+        """True if the plan links an entity to another by that name, as a further link or as its parent."""
         if self.has_links:
             statement = "SELECT 1 FROM graph.link WHERE entity = ? AND name = ? AND other = ? LIMIT 1"
             if self.db.execute(statement, (entity, name, target)).fetchone() is not None:
@@ -237,7 +237,7 @@ class Ledger:
         return [(str(kind), str(name)) for kind, name in rows.fetchall()]
 
     def reason_link_missing(self, entity: int, name: str, target: int) -> str:
-        """The reason why a link was not made: still to come, or left out with its record; empty where it was made."""
+        """The reason why a link was not made: still to come, or left out with its record; empty if it was made."""
         db = self.db
         late = "SELECT 1 FROM run.late_link WHERE entity = ? AND name = ? AND other = ? AND state = 'planned'"
         if db.execute(late, (entity, name, target)).fetchone():

@@ -169,7 +169,7 @@ class ObjectComparison:
             self.result.differ(LINKS, "V207", entity.key, f"{name} {detail}")
 
     def is_viewed(self, kind: str, name: str) -> bool:
-        """True where an object tells where this link leads."""
+        """True if an object tells where this link leads."""
         reference = metamodel().types[kind].references.get(name)
         return reference is not None and reference.viewed
 

@@ -148,14 +148,14 @@ class VerifyResult(Result):
 
     @property
     def good(self) -> bool:
-        """True where everything that was asked for was compared, and agrees."""
+        """True if everything that was asked for was compared, and agrees."""
         if self.verdict == "not_verified":
             return False
         return self.verdict == "verified" or bool(self._records() and not self.missing)
 
     @property
     def is_complete(self) -> bool:
-        """True where everything there is was compared, every byte, and agrees."""
+        """True if everything there is was compared, every byte, and agrees."""
         return self.verdict == "verified"
 
     @property
@@ -224,7 +224,7 @@ class VerifyResult(Result):
         return self.rows[RECORDS].compared_count if RECORDS in self.rows else 0
 
     def _nothing_compared(self) -> bool:
-        """True where there is something to compare, and none of it was."""
+        """True if there is something to compare, and none of it was."""
         records = self.rows.get(RECORDS)
         return (
             records is not None
@@ -242,5 +242,5 @@ class Depths:
     sample: float = 1.0
 
     def reaches(self, depth: Depth) -> bool:
-        """True where this looks as deep as that."""
+        """True if this looks as deep as that."""
         return DEPTHS.index(self.depth) >= DEPTHS.index(depth)

@@ -122,7 +122,7 @@ def _make_comparison(
 
 
 def _read_code_lists(archive: Archive) -> tuple[ListedCodes, ...] | None:
-    """The archive's code lists; None where they cannot be read."""
+    """The archive's code lists; None if they cannot be read."""
     try:
         return Administration(archive).code_lists()
     except _UNREADABLE:
@@ -226,7 +226,7 @@ def account_for_records(ledger: Ledger, result: VerifyResult, *, by_id: bool) ->
 
 
 def _reason_not_accounted(state: str, root: int | None, became: str | None, was_walked: bool) -> str:
-    """Why a record is not compared; empty where it is."""
+    """Why a record is not compared; empty if it is."""
     if state != "mapped":
         return "earlier_run" if state == "already_there" else state
     if root is not None and became in ("open", "set_aside", "refused"):
@@ -235,7 +235,7 @@ def _reason_not_accounted(state: str, root: int | None, became: str | None, was_
 
 
 def _is_archived(ledger: Ledger, family: str, key: str) -> bool:
-    """False where a key should be in the archive and is not; families without keys are not asked for."""
+    """False if a key should be in the archive and is not; families without keys are not asked for."""
     if family not in ("AbstraktMappe", "AbstraktRegistrering"):
         return True
     return ledger.db.execute("SELECT 1 FROM answered WHERE key = ? LIMIT 1", (key,)).fetchone() is not None
@@ -316,7 +316,7 @@ def _ids(
 
 
 def _is_planned(comparison: ObjectComparison, crossing: CrossLink, source: ArchivedEntity, target: str) -> bool:
-    """True where the plan has the link, from whichever side. What is not in the plan at all is planned by nobody."""
+    """True if the plan has the link, from whichever side. What is not in the plan at all is planned by nobody."""
     end = comparison.ledger.archived_as(metamodel().family(crossing.target), target)
     if end is None:
         return False

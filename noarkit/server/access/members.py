@@ -82,7 +82,7 @@ def read_page(call: Call, largest: int) -> tuple[int, int]:
 
 
 def has_more_rows(rows: Sequence[object], limit: int) -> bool:
-    """True where more rows were found than fit on the page."""
+    """True if more rows were found than fit on the page."""
     return len(rows) > limit
 
 
@@ -93,7 +93,7 @@ def require_security_administrator(call: Call) -> None:
 
 
 def is_security_administrator(call: Call) -> bool:
-    """True where the caller administers access control."""
+    """True if the caller administers access control."""
     return "Security administrator" in call.caller.rights.service
 
 

@@ -50,7 +50,7 @@ _Subquery = tuple[str, tuple[int | str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A parsed search request; `words` is None where the query is blank and asks for everything."""
+    """A parsed search request; `words` is None if the query is blank and asks for everything."""
 
     doctype: Doctype
     words: list[str] | None
@@ -213,7 +213,7 @@ _ITEM = re.compile(r'"([^"]*)"(\*?)|([^\s"]+)')
 
 
 def expressions(text: str) -> list[str] | None:
-    """One FTS5 expression for each thing that must be found; None where everything is asked for."""
+    """One FTS5 expression for each thing that must be found; None if everything is asked for."""
     if len(text) > _MAX_LENGTH:
         raise Refusal(400, f"query is longer than {_MAX_LENGTH} characters.")
     if text.strip() in ("", "*"):

@@ -9,7 +9,7 @@ from noarkit.server.wire import Caller
 
 
 def watch_rights(db: sqlite3.Connection, caller: Caller) -> bool:
-    """Registers `MAY_READ(family, id)` for the caller; False where the caller may read everything.
+    """Registers `MAY_READ(family, id)` for the caller; False if the caller may read everything.
 
     Each object is decided once per call and then remembered.
     """

@@ -83,7 +83,7 @@ class _Token:
 
 
 def parse(text: str) -> Node | None:
-    """The tree of a query; None where the text is blank, which asks for everything."""
+    """The tree of a query; None if the text is blank, which asks for everything."""
     if len(text) > MAX_LENGTH:
         raise Refusal(400, f"The query is longer than {MAX_LENGTH} characters.")
     tokens = list(_tokens(text))

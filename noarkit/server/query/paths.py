@@ -118,7 +118,7 @@ class Paths:
         raise Refusal(400, f"A field with name {name} was not found in {linked_object.name} or its hierarchy.")
 
     def is_reference(self, name: str) -> bool:
-        """True where the object asked for has a link of that name."""
+        """True if the object asked for has a link of that name."""
         return self._reference(self.root, name) is not None
 
     def _alias(self, alias: str, waiting: tuple[str, ...]) -> LinkedObject:

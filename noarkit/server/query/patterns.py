@@ -33,7 +33,7 @@ class Pattern:
         self._shortest = len(text) - text.count(ANY)
 
     def matches(self, text: str) -> bool:
-        """True where the whole text matches the pattern."""
+        """True if the whole text matches the pattern."""
         if not self._is_open:
             return text == self._first
         if len(text) < self._shortest or not text.startswith(self._first) or not text.endswith(self._last):

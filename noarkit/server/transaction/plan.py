@@ -123,7 +123,7 @@ class TypePlan:
     owned: bool
 
     def is_final(self, values: Mapping[str, Stored]) -> bool:
-        """True where an object of this type with these values is finalised."""
+        """True if an object of this type with these values is finalised."""
         if self.status is not None:
             return values.get(self.status[0]) == self.status[1]
         return self.closes and values.get(CLOSED_DATE) is not None

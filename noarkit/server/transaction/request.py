@@ -112,7 +112,7 @@ def read_key(value: object) -> Key | None:
 
 
 def read_version(value: object, location: str) -> int | None:
-    """A version as sent, by string or number; None where it is left out."""
+    """A version as sent, by string or number; None if it is left out."""
     if value is None:
         return None
     if type(value) is str and value.isdigit() and value.isascii() and len(value) < 19:

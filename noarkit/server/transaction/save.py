@@ -202,7 +202,7 @@ def _members(value: object, location: str) -> Mapping[str, object]:
 
 
 def _entry(member: object, location: str) -> list[object]:
-    """The values of a field, empty where it is to be removed."""
+    """The values of a field, empty if it is to be removed."""
     values = _members(member, location).get("values")
     if values is None:
         return []

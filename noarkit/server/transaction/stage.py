@@ -25,7 +25,7 @@ Pair = tuple[str, int, int]
 
 
 class StagedEntity:
-    """One object in a transaction: `old` as the database holds it (None where it is new), `values` as it becomes."""
+    """One object in a transaction: `old` as the database holds it (None if it is new), `values` as it becomes."""
 
     __slots__ = (
         "action",

@@ -27,7 +27,7 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class FeaturesSettings:
-    """A connection's own settings. `read_rates` is None where reads share the windows of changes."""
+    """A connection's own settings. `read_rates` is None if reads share the windows of changes."""
 
     console_url: str
     http_url: str

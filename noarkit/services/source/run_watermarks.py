@@ -24,7 +24,7 @@ PROPOSED = "marks.json"
 
 
 def load_watermarks(to: Connection, archive: str) -> Watermarks | None:
-    """What stands for that archive (by its address or folder); None where nothing was archived there yet."""
+    """What stands for that archive (by its address or folder); None if nothing was archived there yet."""
     return read_watermarks(_place(to, archive))
 
 
@@ -70,7 +70,7 @@ def changed_fields(source: ConnectorSource, emit: Listener) -> tuple[Change, ...
 
 
 def expected_archive(folder: Path) -> str:
-    """The identity of the archive that a run counts on; empty where it counts on none."""
+    """The identity of the archive that a run counts on; empty if it counts on none."""
     proposed = read_watermarks(folder / PROPOSED)
     return proposed.archive if proposed is not None else ""
 

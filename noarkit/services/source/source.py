@@ -189,7 +189,7 @@ class ConnectorSource:
         return Window(self._since(stream), self.span.until, self._sweeps(stream), hinted, again=again)
 
     def _sweeps(self, stream: Stream) -> bool:
-        """True where all that a stream's records hold is looked through again: every so many days."""
+        """True if all that a stream's records hold is looked through again: every so many days."""
         mark = self.span.watermarks.streams.get(stream.name) if self.span.watermarks is not None else None
         if mark is None or mark.swept_at is None:
             return True
@@ -252,7 +252,7 @@ class _ServiceStream:
 def find_connection(
     where: str, config: Config, environment: Mapping[str, str], now: datetime, watermarks: Watermarks | None = None
 ) -> ConnectorSource | None:
-    """The source behind `crm:main`; None where that names no connection. Raises `ConfigFault` for one unknown."""
+    """The source behind `crm:main`; None if that names no connection. Raises `ConfigFault` for one unknown."""
     to = read_connection(where, config, environment)
     return None if to is None else ConnectorSource(to, Span(now, watermarks))
 
@@ -260,7 +260,7 @@ def find_connection(
 def reopen_connection(
     identity: SourceIdentity, config: Config, environment: Mapping[str, str], folder: Path
 ) -> ConnectorSource | None:
-    """The source a plan was made from, over the same span; None where that was no connection."""
+    """The source a plan was made from, over the same span; None if that was no connection."""
     to = read_connection(identity.where, config, environment)
     if to is None:
         return None
@@ -280,7 +280,7 @@ def reopen_connection(
 
 
 def changes_since(identity: SourceIdentity) -> str | None:
-    """From when on a run asked a service for changes: empty where it read all of it, None for no connection."""
+    """From when on a run asked a service for changes: empty if it read all of it, None for no connection."""
     if not is_connection_name(identity.where):
         return None
     since = _table(identity.settings.get("since"))

@@ -41,7 +41,7 @@ class WriteBackResult(Result):
 
     @property
     def is_complete(self) -> bool:
-        """True where every record has its id."""
+        """True if every record has its id."""
         return not self.refusals and self.fault is None
 
 

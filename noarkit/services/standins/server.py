@@ -23,6 +23,7 @@ from starlette.types import ASGIApp
 from noarkit.errors import ConfigFault
 from noarkit.safe.atomic import write_text
 from noarkit.safe.connections import StrictConnection
+from noarkit.safe.serving import StoppableServer
 
 HOST = "127.0.0.1"
 
@@ -153,16 +154,14 @@ def _run(app: ASGIApp, listener: socket.socket, stop_event: threading.Event | No
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="auto", timeout_keep_alive=5, http=StrictConnection, ws="none"
     )
-    server = uvicorn.Server(config)
+    server = StoppableServer(config, stop_event)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 
     def stop(number: int, frame: FrameType | None) -> None:
-        server.should_exit = True
+        server.begin_shutdown()
 
     on_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)} if on_main else {}
-    if stop_event is not None:
-        threading.Thread(target=_wait_until, args=(stop_event, server), daemon=True).start()
     try:
         with contextlib.ExitStack() as stack:
             server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # older ones install their own
@@ -171,8 +170,3 @@ def _run(app: ASGIApp, listener: socket.socket, stop_event: threading.Event | No
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _wait_until(stop_event: threading.Event, server: uvicorn.Server) -> None:
-    stop_event.wait()
-    server.should_exit = True

@@ -9,6 +9,7 @@ documents  which columns hold documents                         contents  what a
 streams    documents opened again                               profile   what a scan tells
 roles      what each table is to the others                     proposal  a recipe fitted to all this
 quiet      warnings of drivers that are nobody's business
+table_copy  tables of a package, copied into a database of ours
 source     the database as a source of records                  sqlite_statement  what only `CREATE TABLE` says
 """
 

@@ -69,7 +69,7 @@ class Address:
 
     @property
     def option_file(self) -> str:
-        """The MySQL option file that the URL names; empty where it names none."""
+        """The MySQL option file that the URL names; empty if it names none."""
         return _first_value(self.url.query.get(_OPTION_FILE))
 
     @property
@@ -80,7 +80,7 @@ class Address:
 
 
 def read_address(where: str) -> Address | None:
-    """The database behind `where`; None where it is no database URL.
+    """The database behind `where`; None if it is no database URL.
 
     Raises `SecretOnTheLine` for a URL that carries a password, `UsageFault` for one that cannot be read.
     """
@@ -124,7 +124,7 @@ def with_password_source(address: Address, connections: Connections) -> Address:
 
 
 def password_of(address: Address, environment: Mapping[str, str]) -> Secret | None:
-    """The password that a config keeps for this URL; None where it keeps none, and the driver is to look itself.
+    """The password that a config keeps for this URL; None if it keeps none, and the driver is to look itself.
 
     Where nobody gave a config, it is the usual one. Raises `SecretFault` where it cannot be read.
     """

@@ -120,7 +120,7 @@ class Documents:
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=9).hexdigest()
 
     def read_cell(self, row: Row, at: int, large: Mapping[object, tuple[int, bytes]]) -> DocumentCell | None:
-        """What the row says of its document number `at`; None where there is none."""
+        """What the row says of its document number `at`; None if there is none."""
         column = self.columns[at]
         first, second = row[self._first + 2 * at], row[self._first + 2 * at + 1]
         if first is None or (column.form == "file" and first == ""):
@@ -134,7 +134,7 @@ class Documents:
         return DocumentCell(int(str(first)), head, None)
 
     def row_key(self, row: Row) -> str:
-        """How a locator names the row; empty where nothing tells it from others."""
+        """How a locator names the row; empty if nothing tells it from others."""
         if self._place.startswith("key"):
             return self._reader.key_of(row)
         return f"{label_text(self._reader.table.label)}:{NO_KEY}{row[-1]}" if self._place else ""
@@ -219,7 +219,7 @@ class SliceStream:
         return block
 
     def still_the_same(self) -> bool:
-        """True where the row is as it was when it was opened."""
+        """True if the row is as it was when it was opened."""
         return self._same()
 
     def _next(self) -> None:
@@ -241,7 +241,7 @@ class BlobStream:
         return self._blob.read(size)
 
     def still_the_same(self) -> bool:
-        """True where the row is as it was when it was opened."""
+        """True if the row is as it was when it was opened."""
         return self._same()
 
 
@@ -259,7 +259,7 @@ class FileStream:
         return self._file.read(size)
 
     def still_the_same(self) -> bool:
-        """True where file and row are as they were when they were opened, and the name still leads to that file."""
+        """True if file and row are as they were when they were opened, and the name still leads to that file."""
         try:
             with self._again() as reopened:
                 now = _file_state(os.fstat(reopened.fileno()))
@@ -340,7 +340,7 @@ def make_fetcher(
 
 
 def row_identity(session: Session, table: Table) -> str:
-    """What tells a row from others: its key, or what PostgreSQL and SQLite number rows by; empty where nothing does."""
+    """What tells a row from others: its key, or what PostgreSQL and SQLite number rows by; empty if nothing does."""
     if session.family == SQLITE and not table.is_view:
         row = session.first_row("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (table.name.name,))
         if row is not None and not _WITHOUT_ROWID.search(str(row[0])):

@@ -26,7 +26,7 @@ FileStates = tuple[tuple[int, int, int, int] | None, ...]
 
 
 def is_in_use(file: Path) -> bool:
-    """True where something lies beside the file that SQLite would act upon."""
+    """True if something lies beside the file that SQLite would act upon."""
     return any(_size(beside) > 0 for beside in _companion_files(file))
 
 

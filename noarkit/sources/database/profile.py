@@ -59,7 +59,7 @@ class ColumnStats:
 
 @dataclass(slots=True)
 class TableStats:
-    """What was seen of a table. `readable` is False where the account may not read it; `about` marks a reckoning."""
+    """What was seen of a table. `readable` is False if the account may not read it; `about` marks a reckoning."""
 
     rows: int = 0
     about: bool = False
@@ -89,7 +89,7 @@ def profile(session: Session, schema: Schema, emit: Listener) -> dict[str, Table
 
 
 def personal_data_kind(column: Column, stats: ColumnStats | None) -> str:
-    """What makes a column look like personal data: `identity-number`, `email`, `name`; empty where nothing does."""
+    """What makes a column look like personal data: `identity-number`, `email`, `name`; empty if nothing does."""
     if stats is not None and stats.identity_numbers:
         return "identity-number"
     if stats is not None and stats.filled_count and stats.emails * 2 > stats.filled_count:

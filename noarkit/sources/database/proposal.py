@@ -361,7 +361,7 @@ class _Proposal:
         self._shown.setdefault(table.label, set()).update({column} if column else ())
 
     def _is_covered(self, table: Table) -> bool:
-        """True where all that a row holds stands in what refers to it."""
+        """True if all that a row holds stands in what refers to it."""
         return {column.name for column in table.columns} <= {*table.key, *self._shown[table.label]}
 
     def _column(self, name: str | None) -> str | None:

@@ -158,7 +158,7 @@ def _paths(table: Table, stats: TableStats, documents: Sequence[DocumentColumn])
 
 
 def _base_folder(paths: Sequence[DocumentColumn], stats: TableStats, places: Sequence[Path], known_base: str) -> str:
-    """The folder below which the files that some columns name are found; empty where there is none."""
+    """The folder below which the files that some columns name are found; empty if there is none."""
     examples = [value for column in paths for value in stats.columns[column.column].examples]
     for place in [Path(known_base)] if known_base else places:
         for value in examples:

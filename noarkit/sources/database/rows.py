@@ -167,7 +167,7 @@ class TableReader:
         return self._session.first_row(f"{self._select(extra)} WHERE {clause}", values)
 
     def key_of(self, row: Row) -> str:
-        """The key of a row, as `record.key` has it; empty where the table has none."""
+        """The key of a row, as `record.key` has it; empty if the table has none."""
         if not self._key_places:
             return ""
         return f"{label_text(self.table.label)}:{','.join(self._key_text(row, place) for place in self._key_places)}"
@@ -278,7 +278,7 @@ class TableReader:
             del self.lazy[name]
 
     def _values(self, batch: Batch, columns: Sequence[str]) -> list[Key | None]:
-        """The values of some columns of every row; None where one is NULL."""
+        """The values of some columns of every row; None if one is NULL."""
         places = [self._place[name] for name in columns]
         keys = [tuple(row[place] for place in places) for row in batch.raw]
         return [None if any(value is None for value in key) else key for key in keys]

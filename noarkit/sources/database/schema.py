@@ -64,7 +64,7 @@ class Relation:
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table or view. `key` is its primary key, else a unique key without NULLs, else empty. `candidates` are all
-    unique keys by their names, which are empty where they have none; `notes` is what else its server says of it.
+    unique keys by their names, which are empty if they have none; `notes` is what else its server says of it.
 
     A table that others inherit from `has_heirs`: without ONLY it gives their rows, too.
     """
@@ -95,7 +95,7 @@ class Table:
         raise KeyError(name)
 
     def has(self, name: str) -> bool:
-        """True where it has a column of this name."""
+        """True if it has a column of this name."""
         return any(column.name == name for column in self.columns)
 
 

@@ -98,7 +98,7 @@ class Session:
 
     @property
     def can_interleave(self) -> bool:
-        """True where other statements may run while a stream is open."""
+        """True if other statements may run while a stream is open."""
         return self.family in (SQLITE, POSTGRESQL)
 
     def rows(self, statement: str, parameters: Sequence[object] = ()) -> list[Row]:
@@ -113,7 +113,7 @@ class Session:
             return None if row is None else tuple(row)
 
     def fetch_value(self, statement: str, parameters: Sequence[object]) -> bytes | str | None:
-        """The one value of one row, fetched in the form that costs least; None where there is no row, or no value."""
+        """The one value of one row, fetched in the form that costs least; None if there is no row, or no value."""
         with self.faults():
             if self.family == POSTGRESQL:
                 driver = self._connection.connection.driver_connection
@@ -165,14 +165,14 @@ class Session:
         return ".".join(quoted(name) for name in names if name is not None)
 
     def export_snapshot(self) -> str | None:
-        """The name of this session's snapshot, for `connect(…, snapshot=…)`; None where the server has no such."""
+        """The name of this session's snapshot, for `connect(…, snapshot=…)`; None if the server has no such."""
         if self.family != POSTGRESQL:
             return None
         row = self.first_row("SELECT pg_export_snapshot()")
         return str(row[0]) if row else None
 
     def is_alive(self) -> bool:
-        """True where the server still answers."""
+        """True if the server still answers."""
         try:
             self.rows("SELECT 1")
         except SourceFault:

@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from noarkit.errors import SourceAway, SourceFault, SourceGone, UsageFault
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Listener, ignore_event
 from noarkit.graph.entity import Content, SetAside
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.sources.database import KIND
@@ -28,8 +29,8 @@ from noarkit.sources.database.schema import Schema, Table, reflect
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.streams import PooledSession, SessionPool, open_document
 from noarkit.sources.files.tally import Tally
+from noarkit.sources.item_stream import with_progress
 
-_TELL_EVERY = 10_000
 _SHAPES = "shapes"
 _AS_IT_STANDS = DatabaseSettings()
 
@@ -101,13 +102,9 @@ class DatabaseSource:
         with closing(self._pool.new_session()) as session:
             before = self._pool.file_states()
             pooled = self._pooled_session(session)
-            count = 0
-            for label in self.read_order(pooled.schema):
-                for item in self._table(pooled, pooled.schema.tables[label]):
-                    yield item
-                    count += 1
-                    if count % _TELL_EVERY == 0:
-                        emit(Event("source_read", {"items": count}))
+            labels = self.read_order(pooled.schema)
+            tables = (self._table(pooled, pooled.schema.tables[label]) for label in labels)
+            yield from with_progress(chain.from_iterable(tables), emit)
             if self._pool.file_states() != before:
                 raise SourceAway(where=self.address.where, why="changed-while-read")
 

@@ -18,7 +18,7 @@ _OF_THE_TABLE = ("CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN")
 
 @dataclass(slots=True)
 class Statement:
-    """What a statement says. `unique` and `checks` stand in its order; a name is empty where none is given."""
+    """What a statement says. `unique` and `checks` stand in its order; a name is empty if none is given."""
 
     primary: str = ""
     unique: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)

@@ -132,7 +132,7 @@ def expression(family: str, declared_type: str, kind: Kind, quoted: str) -> str:
 
 
 def converter(family: str, kind: Kind, *, bits: int = 0) -> Convert | None:
-    """What makes a driver's value (never None) neutral; None where it is so already."""
+    """What makes a driver's value (never None) neutral; None if it is so already."""
     if family == SQLITE:
         return _SQLITE.get(kind)
     if kind in (Kind.TIMESTAMP, Kind.TIMESTAMP_ZONE):

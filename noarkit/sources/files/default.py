@@ -21,7 +21,7 @@ def default_recipe(
     become Mappe, each inside the one above it.
 
     Where there are mails, they have their parties, dates and attachments; where the folders are named like cases and
-    the mails have an `owner`, the folders become Saksmappe and the mails Journalpost. `letters` is False where the
+    the mails have an `owner`, the folders become Saksmappe and the mails Journalpost. `letters` is False if the
     source itself says how mails are read.
     """
     in_cases = bool(levels.mails and owner.domain and levels.are_cases)

@@ -55,7 +55,7 @@ def looks_like_mail(head: bytes, ext: str) -> bool:
 
 
 def looks_like_mailbox(head: bytes) -> bool:
-    """True where the bytes begin as a mailbox does: a dated `From ` line, then a header."""
+    """True if the bytes begin as a mailbox does: a dated `From ` line, then a header."""
     return _FROM_LINE.match(head.replace(b"\r\n", b"\n")) is not None
 
 

@@ -44,7 +44,7 @@ class FoundFile(NamedTuple):
 
 
 class FileFilter:
-    """The policy applied. `is_easy` is True where every readable regular file is taken."""
+    """The policy applied. `is_easy` is True if every readable regular file is taken."""
 
     def __init__(self, file_policy: FilePolicy, *, now: float) -> None:
         self._policy = file_policy
@@ -77,7 +77,7 @@ class FileFilter:
         return FoundFile(folder, name, status, twin, through_link)
 
     def unwanted(self, name: bytes) -> str | None:
-        """Why the policy leaves out everything of this name; None where it does not."""
+        """Why the policy leaves out everything of this name; None if it does not."""
         if not self._names_matter:
             return None
         if self._policy.system == "skip" and name.lower() in policy.SYSTEM_NAMES:

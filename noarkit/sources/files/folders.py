@@ -85,7 +85,7 @@ def fault(key: str, error: OSError) -> SourceFault:
 
 
 def is_gone(error: OSError) -> bool:
-    """True where the fault means that the thing is no longer there."""
+    """True if the fault means that the thing is no longer there."""
     return error.errno in _GONE
 
 

@@ -52,7 +52,7 @@ class Levels:
 
     @property
     def are_cases(self) -> bool:
-        """True where the folders of the level are named like cases, not only chosen as the likeliest."""
+        """True if the folders of the level are named like cases, not only chosen as the likeliest."""
         return self.folders >= _LEAST_FOLDERS and self.case_like >= _LEAST_SHARE * self.folders
 
 

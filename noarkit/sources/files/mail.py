@@ -40,7 +40,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """What a mail says of itself. `is_mail` is False where nothing of a mail was found; `within` counts what is
+    """What a mail says of itself. `is_mail` is False if nothing of a mail was found; `within` counts what is
     attached and has no bytes of its own; `too_complex` is a mail that is not taken apart."""
 
     fields: Mapping[str, object]
@@ -79,7 +79,7 @@ def read_mail(content: bytes) -> Mail:
 
 
 def read_attachment(content: bytes, number: int) -> bytes | None:
-    """The bytes of one attachment; None where the mail has none of that number."""
+    """The bytes of one attachment; None if the mail has none of that number."""
     try:
         attachment = next((part for at, part in _documents(list(parts(content))) if at == number), None)
     except TooComplex:
@@ -130,7 +130,7 @@ def fields_of(headers: list[tuple[str, str]]) -> dict[str, object]:
 
 def with_direction(fields: Mapping[str, object], own_domains: Iterable[str]) -> dict[str, object]:
     """The fields as the owner of some domains sees them: each party `own` or not, the mail's direction `in`, `out`,
-    `internal`, or empty where no address tells."""
+    `internal`, or empty if no address tells."""
     own = tuple(domain.lower().lstrip("@.") for domain in own_domains)
     result = dict(fields)
     for name in (*_ROLES, "sender", "reply_to", "parties"):
@@ -147,7 +147,7 @@ def _is_own(address: str, own: tuple[str, ...]) -> bool:
 
 
 def domain_of(address: str) -> str:
-    """What stands behind the last @ of an address; empty where it has none."""
+    """What stands behind the last @ of an address; empty if it has none."""
     return address.rpartition("@")[2].strip().lower().rstrip(".>") if "@" in address else ""
 
 

@@ -39,7 +39,7 @@ class TooComplex(Exception):
 
 @dataclass(slots=True)
 class Part:
-    """A part: its own headers, and where its body lies. `closed` is False where its parts never end."""
+    """A part: its own headers, and where its body lies. `closed` is False if its parts never end."""
 
     head: Message
     media_type: str

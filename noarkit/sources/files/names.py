@@ -40,7 +40,7 @@ def readable(name: str) -> str:
 
 
 def is_decodable(name: bytes) -> bool:
-    """True where every byte of the name belongs to a sign."""
+    """True if every byte of the name belongs to a sign."""
     try:
         name.decode("utf-8")
     except UnicodeDecodeError:
@@ -49,17 +49,17 @@ def is_decodable(name: bytes) -> bool:
 
 
 def has_forbidden(name: str) -> bool:
-    """True where the name holds a sign that XML 1.0 forbids."""
+    """True if the name holds a sign that XML 1.0 forbids."""
     return _FORBIDDEN.search(name) is not None
 
 
 def has_invisible(name: str) -> bool:
-    """True where the name holds signs that do not show or that turn the reading direction: breaks, marks, joiners."""
+    """True if the name holds signs that do not show or that turn the reading direction: breaks, marks, joiners."""
     return not name.isprintable() and any(unicodedata.category(sign) in _INVISIBLE for sign in name)
 
 
 def find_twins(names: Iterable[bytes], again: Iterable[bytes]) -> dict[bytes, bool]:
-    """The names that some system would take for another of the same folder; the value is True where case alone differs.
+    """The names that some system would take for another of the same folder; the value is True if case alone differs.
 
     Takes the names twice, so that a folder of a million entries costs a bitmap and not a copy of its names.
     """

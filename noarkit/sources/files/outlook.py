@@ -79,7 +79,7 @@ def read_message(file: IO[bytes], *, include_parts: bool) -> Mail:
 
 
 def read_message_part(file: IO[bytes], number: int) -> bytes | None:
-    """The bytes of one attachment; None where the message has none of that number."""
+    """The bytes of one attachment; None if the message has none of that number."""
     try:
         with _open_container(file) as ole:
             places = [place for place in _storages(ole, "__attach_version1.0_#") if _has_bytes(ole, place)]
@@ -89,7 +89,7 @@ def read_message_part(file: IO[bytes], number: int) -> bytes | None:
 
 
 def streams_in(file: IO[bytes]) -> frozenset[str] | None:
-    """What stands directly in an OLE2 file; None where it cannot be read."""
+    """What stands directly in an OLE2 file; None if it cannot be read."""
     try:
         with _open_container(file) as ole:
             return frozenset(str(entry.name) for entry in ole.root.kids)
@@ -202,7 +202,7 @@ class _Texts:
         self._ole, self._place, self._codepage = ole, place, codepage
 
     def get(self, number: int) -> str:
-        """The text of a property, cleaned; empty where there is none."""
+        """The text of a property, cleaned; empty if there is none."""
         for kind, encoding in (("001F", "utf-16-le"), ("001E", self._codepage)):
             path = f"{self._place}__substg1.0_{number:04X}{kind}"
             if self._ole.exists(path):

@@ -16,7 +16,7 @@ _MOST_BYTES = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The domain that most mails name; empty where none stands out. `mails` of the `read` ones name it."""
+    """The domain that most mails name; empty if none stands out. `mails` of the `read` ones name it."""
 
     domain: str = ""
     mails: int = 0

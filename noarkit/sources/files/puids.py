@@ -9,23 +9,22 @@ import hashlib
 import importlib.util
 import json
 import os
-import selectors
-import subprocess
 import sys
 import tempfile
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
 from noarkit.errors import ConfigFault
-from noarkit.safe.children import child_environment
+from noarkit.safe.children import WorkerLost
+from noarkit.safe.line_worker import LineWorker
 from noarkit.sources.files.detect import looks_like_mail
 
 _REMEMBERED = 50_000
 _HASHED_BYTES = 256 * 1024
 _PATIENCE_S = 120.0
-_SERVE = "from noarkit.sources.files.puids import serve; serve()"
+_PROGRAM = "noarkit.sources.files.puids"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class PuidMatch:
     basis: str = ""
     """`byte match …`, `container …`, `text match …`, `extension match …`; several in one."""
     warning: str = ""
-    """`extension mismatch`, `match on extension only`; empty where all agree."""
+    """`extension mismatch`, `match on extension only`; empty if all agree."""
 
 
 class Puids:
@@ -46,7 +45,7 @@ class Puids:
     def __init__(self) -> None:
         if importlib.util.find_spec("pygfried") is None:
             raise ConfigFault(where="puids", why="the extra `pronom` is not installed")
-        self._worker: subprocess.Popen[bytes] | None = None
+        self._worker: LineWorker | None = None
         self._known: OrderedDict[tuple[str, int, bytes], PuidMatch | None] = OrderedDict()
         self._links = tempfile.TemporaryDirectory(prefix="noarkit-puid-")
 
@@ -62,7 +61,7 @@ class Puids:
         self._links.cleanup()
 
     def of(self, descriptor: int, ext: str, head: bytes) -> str | None:
-        """The PUID of the open file, or None where it is unknown. Alike small files are asked for once."""
+        """The PUID of the open file, or None if it is unknown. Alike small files are asked for once."""
         match = self.match(descriptor, ext, head)
         return match.puid if match is not None else None
 
@@ -84,11 +83,10 @@ class Puids:
         path = self._path(descriptor, ext)
         if path is None:
             return None
-        worker = self._worker or self._start()
+        self._worker = self._worker or LineWorker(_PROGRAM, "serve", quiet=True)
         try:
-            _send(worker.stdin, json.dumps(str(path)))
-            answer = json.loads(_received(worker.stdout))
-        except (OSError, ValueError, TimeoutError):
+            answer = json.loads(self._worker.ask(json.dumps(str(path)).encode(), _PATIENCE_S))
+        except (WorkerLost, OSError, ValueError):
             self._end()
             return None
         finally:
@@ -112,22 +110,10 @@ class Puids:
         target.write_bytes(os.pread(descriptor, 64 * 1024 * 1024, 0))
         return target
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        self._worker = subprocess.Popen(  # noqa: S603 - our own interpreter and our own module
-            [sys.executable, "-c", _SERVE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**child_environment(), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-            start_new_session=True,
-        )
-        return self._worker
-
     def _end(self) -> None:
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.kill()
-            worker.communicate()
 
 
 def serve() -> None:
@@ -150,20 +136,3 @@ def _mail_match(head: bytes, ext: str) -> PuidMatch | None:
         return None
     puid = "fmt/950" if b"\nmime-version:" in b"\n" + head.lower() else "fmt/278"
     return PuidMatch(puid, "message/rfc822", "byte match of header lines")
-
-
-def _send(pipe: IO[bytes] | None, line: str) -> None:
-    if pipe is None:
-        raise BrokenPipeError
-    pipe.write(line.encode() + b"\n")
-    pipe.flush()
-
-
-def _received(pipe: IO[bytes] | None) -> bytes:
-    if pipe is None:
-        raise BrokenPipeError
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        if not selector.select(_PATIENCE_S):
-            raise TimeoutError
-    return pipe.readline()

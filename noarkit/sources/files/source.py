@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from noarkit.errors import SourceGone
-from noarkit.events import Event, Listener
+from noarkit.events import Listener
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.recipes.proposal import describe_kinds, observe
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
@@ -29,9 +27,8 @@ from noarkit.sources.files.records import RecordMaker
 from noarkit.sources.files.register_lookup import FolderRegisters, LeadingRegister, NamedFile, with_register_row
 from noarkit.sources.files.streams import open_content
 from noarkit.sources.files.walk import EmptyFolder, Walk, WalkItem
+from noarkit.sources.item_stream import sample_records, system_name, with_progress
 
-_TELL_EVERY = 10_000
-_LOOKED_AT = 20_000
 _LONGEST_SYSTEM = 200
 _AS_IT_STANDS = FilePolicy()
 
@@ -73,13 +70,10 @@ class FileTree:
         Raises `SourceGone` where the root is not there, or is no longer there at the end; `ItemMalformed` or
         `ItemVanished` for a leading register that cannot be read.
         """
-        for count, item in enumerate(self._records(), start=1):
-            yield item
-            if count % _TELL_EVERY == 0:
-                emit(Event("source_read", {"items": count}))
+        return with_progress(self._records(), emit)
 
     def summaries(self, emit: Listener) -> Iterator[FileSummary | SetAside | Skipped] | None:
-        """The same items seen from outside, several times faster; None where the policy looks inside."""
+        """The same items seen from outside, several times faster; None if the policy looks inside."""
         return None if self._policy.look_inside or self._policy.lead else self._summaries(emit)
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
@@ -100,8 +94,7 @@ class FileTree:
 
     def proposal(self, emit: Listener) -> str:
         """The default recipe, with what the first records hold, ten thousands of them, as its comments."""
-        sample = (item for item in islice(self.records(emit), _LOOKED_AT) if isinstance(item, SourceRecord))
-        return f"{describe_kinds(observe(sample))}\n{self.default_recipe()}"
+        return f"{describe_kinds(observe(sample_records(self.records(emit))))}\n{self.default_recipe()}"
 
     def _levels(self) -> Levels:
         if self._only is None:
@@ -167,7 +160,7 @@ class FileTree:
         root = folders.open_root(self._root)
         try:
             maker = RecordMaker(self._root_name(), now=now, case_level=self._policy.case_level)
-            for count, item in enumerate(self._walk(root, now), start=1):
+            for item in with_progress(self._walk(root, now), emit):
                 if isinstance(item, FoundFile):
                     status = item.status
                     yield FileSummary("file", status.st_size, status.st_mtime_ns, *maker.summarize(item))
@@ -175,8 +168,6 @@ class FileTree:
                     yield FileSummary("folder", 0, item.status.st_mtime_ns, "", maker.folder(item).notes)
                 else:
                     yield item
-                if count % _TELL_EVERY == 0:
-                    emit(Event("source_read", {"items": count}))
         finally:
             os.close(root)
 
@@ -196,10 +187,7 @@ class FileTree:
         return Walk(root, self._policy, now=now, check_root=check_root, only=self._only).items()
 
     def _system(self) -> str:
-        where = self.identity.where
-        if len(where) > _LONGEST_SYSTEM:
-            where = f"…{where[-80:]} {hashlib.sha256(where.encode()).hexdigest()[:32]}"
-        return f"files:{where}"
+        return system_name("files", self.identity.where)
 
     def _root_name(self) -> str:
         return readable(text_of(os.fsencode(self._root.resolve().name))) or "/"

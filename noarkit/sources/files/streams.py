@@ -49,7 +49,7 @@ class FileStream:
         return block
 
     def begins_with(self, signature: bytes) -> bool:
-        """True where the stream, from where it stands, begins with these bytes; nothing is read from it."""
+        """True if the stream, from where it stands, begins with these bytes; nothing is read from it."""
         with folders.faults(self._key):
             return os.pread(self._descriptor, len(signature), self._at) == signature
 
@@ -58,7 +58,7 @@ class FileStream:
         return os.fdopen(os.dup(self._descriptor), "rb")
 
     def still_the_same(self) -> bool:
-        """True where the file is as it was when opened, and still the one that its name leads to."""
+        """True if the file is as it was when opened, and still the one that its name leads to."""
         try:
             now = os.fstat(self._descriptor)
             path_status = os.stat(self._name, dir_fd=self._parent, follow_symlinks=self._follow)

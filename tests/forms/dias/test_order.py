@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ConfigFault
-from noarkit.forms.dias.write.order import NOT_STATED, DiasOrder, Party, Person, System, read_order
+from noarkit.forms.dias.write.order import NOT_STATED, DiasOrder
+from noarkit.forms.metadata.dias import read_order
+from noarkit.forms.metadata.model import Party, Person, System
 
 WHOLE = """
 [agreement]
@@ -94,6 +96,7 @@ def test_the_template_as_it_is_written_says_nothing(lang: str, tmp_path: Path) -
         ("[agreement]\nnumber = 7", 2, "not-text"),
         ('[period]\n\nstart = "soon"', 3, "not-a-day"),
         ('[[contacts]]\nname = "Kari"\nrole = "boss"', 3, "not-a-role"),
+        ('[period]\nincoming = "half"', 2, "not-a-cut"),
         ('system = "Sak"', 1, "not-a-table"),
         ("[submitter]\nname = []", 2, "not-text"),
     ],

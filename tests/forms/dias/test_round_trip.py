@@ -18,8 +18,9 @@ from noarkit.forms.dias import spec
 from noarkit.forms.dias.read.package import open_dias
 from noarkit.forms.dias.rules.run import validate_dias
 from noarkit.forms.dias.schemas import schemas
-from noarkit.forms.dias.write.order import DiasOrder, Party, Person, System
+from noarkit.forms.dias.write.order import DiasOrder
 from noarkit.forms.dias.write.package import make_dias
+from noarkit.forms.metadata.model import Party, Person, System
 from tests.forms.dias.official import Official
 from tests.forms.dias.trees import content_of, laid, trees
 

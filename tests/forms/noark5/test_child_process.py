@@ -18,11 +18,12 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import PackageFault
-from noarkit.forms.noark5.child_process import can_use_child, iterate_in_child
+from noarkit.forms.noark5.child_process import iterate_in_child
 from noarkit.forms.noark5.source import ExtractSource
+from noarkit.safe.worker_pool import can_use_workers
 from tests.sources.package.made import classified, fonds, items, package, record, series
 
-pytestmark = pytest.mark.skipif(not can_use_child(), reason="a child has no processor to run on")
+pytestmark = pytest.mark.skipif(not can_use_workers(), reason="a child has no processor to run on")
 
 _ENDLESS = """
 import json, multiprocessing, os, signal, sys

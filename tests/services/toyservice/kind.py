@@ -25,7 +25,7 @@ TOY = ServiceKind(
         Toy,
         {
             "letters": (
-                Verb("list", "", lambda toy, used: toy.letters()),
+                Verb("list", "", lambda toy, used: toy.letters(), formats=("json", "toytext")),
                 Verb("add", "", _add_letter),
             )
         },

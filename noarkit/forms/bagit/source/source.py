@@ -6,27 +6,24 @@ there and not listed, is set aside. A bag in a zip or tar is read where it lies.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
 
 from noarkit.errors import (
     HostileInput,
-    ItemChanged,
     ItemMalformed,
-    ItemUnreadable,
     ItemVanished,
     PackageFault,
     SourceGone,
 )
-from noarkit.events import Event, Listener
+from noarkit.events import Listener
 from noarkit.forms.bagit.read import Bag, BagEntry, bag_info, contradicted_files, open_bag
 from noarkit.forms.bagit.spec import DECLARATION, hash_name, manifest_of
+from noarkit.forms.container.contents import FileBytes, refuse_damaged
 from noarkit.forms.container.digests import stamp_of
 from noarkit.forms.container.locators import MemberReader, MemberStream
 from noarkit.forms.container.plain_files import PlainFile, PlainRecords, open_below
@@ -52,12 +49,10 @@ from noarkit.records import (
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of, readable
+from noarkit.sources.item_stream import sample_records, system_name, with_progress
 from noarkit.sources.verified_stream import VerifiedStream
 
 KIND = "bag"
-_TELL_EVERY = 10_000
-_LOOKED_AT = 20_000
-_LONGEST_SYSTEM = 200
 
 
 def find_bag(where: str) -> BagSource | None:
@@ -102,10 +97,7 @@ class BagSource:
     def records(self, emit: Listener) -> Iterator[SourceItem]:
         """Every file that the manifests list, by name. Raises `SourceGone`, and `PackageFault` for what is no bag,
         or one whose tag files are not what their manifests say."""
-        for count, item in enumerate(self._records(emit), start=1):
-            yield item
-            if count % _TELL_EVERY == 0:
-                emit(Event("source_read", {"items": count}))
+        return with_progress(self._records(emit), emit)
 
     @contextmanager
     def open(self, content: Content) -> Iterator[ContentStream]:
@@ -131,8 +123,7 @@ class BagSource:
 
     def proposal(self, emit: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
-        records = (item for item in islice(self.records(emit), _LOOKED_AT) if isinstance(item, SourceRecord))
-        return propose(observe(records), source_kind=KIND, external_system=self._system())
+        return propose(observe(sample_records(self.records(emit))), source_kind=KIND, external_system=self._system())
 
     def _records(self, emit: Listener) -> Iterator[SourceItem]:
         if not self.path.exists():
@@ -142,8 +133,7 @@ class BagSource:
             closing(bag.original_names()) as names,
         ):
             if not self._despite:
-                for name in contradicted_files(bag):
-                    raise PackageFault(where=f"{self.path}: {name}", why="damaged-source")
+                refuse_damaged(self.path, contradicted_files(bag))
             yield from descriptions(bag, self.path)
             records = PlainRecords(self.path, self._name(), bag.open, {"bag": dict(bag.info)})
             for entry in bag.entries(complete=False):
@@ -166,10 +156,7 @@ class BagSource:
         return readable(self.path.name) or "/"
 
     def _system(self) -> str:
-        where = key_of(str(self.path).encode("utf-8", "surrogateescape"))
-        if len(where) > _LONGEST_SYSTEM:
-            where = f"…{where[-80:]} {hashlib.sha256(where.encode()).hexdigest()[:32]}"
-        return f"{KIND}:{where}"
+        return system_name(KIND, key_of(str(self.path).encode("utf-8", "surrogateescape")))
 
 
 def _rebuild(path: Path, despite: bool, limits: UnpackLimits) -> BagSource:
@@ -192,29 +179,6 @@ def _proof(entry: BagEntry) -> tuple[str | None, str]:
         return digests["sha256"], ":"
     name = max(digests, key=lambda one: len(digests[one]), default="")
     return None, f"{name}:{digests[name]}" if name else ":"
-
-
-class FileBytes:
-    """A file of a bag that is a folder. Raises `ItemChanged` where it is not as it was planned."""
-
-    def __init__(self, file: BinaryIO, content: Content) -> None:
-        self._file = file
-        self._content = content
-        if not self.still_the_same():
-            raise ItemChanged(key=content.locator, why="time")
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Up to `size` bytes."""
-        try:
-            return self._file.read(size)
-        except OSError as error:
-            raise ItemUnreadable(key=self._content.locator, why=str(error.strerror)) from error
-
-    def still_the_same(self) -> bool:
-        """True where size and time are as planned."""
-        status = os.fstat(self._file.fileno())
-        content = self._content
-        return content.size_bytes in (None, status.st_size) and content.modified_ns in (None, status.st_mtime_ns)
 
 
 DESCRIPTION = "description"

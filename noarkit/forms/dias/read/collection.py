@@ -68,7 +68,7 @@ def read_aic(path: Path) -> AicContents:
 
 
 def aic_id_of(package: DiasPackage) -> str:
-    """The AIC that a package says it is included in; empty where it says none."""
+    """The AIC that a package says it is included in; empty if it says none."""
     try:
         with package.open(spec.PREMIS) as file:
             reader = PremisReader(file)

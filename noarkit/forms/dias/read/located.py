@@ -29,7 +29,7 @@ class LocatedPackage:
 
     @property
     def is_tar(self) -> bool:
-        """True where it is not unpacked."""
+        """True if it is not unpacked."""
         return not self.place.is_dir()
 
 
@@ -138,7 +138,7 @@ def _only_description(folder: Path) -> Path | None:
 
 
 def _is_mets(path: Path) -> bool:
-    """True where the beginning of a file speaks of METS, or it is an older description; what it is worth is for a
+    """True if the beginning of a file speaks of METS, or it is an older description; what it is worth is for a
     reader to tell."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)

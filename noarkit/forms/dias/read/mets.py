@@ -44,13 +44,13 @@ class MetsHeader:
     records: tuple[tuple[str, str], ...] = ()
 
     def value(self, kind: str) -> str:
-        """The first `altRecordID` of a type; empty where there is none."""
+        """The first `altRecordID` of a type; empty if there is none."""
         return next((value for name, value in self.records if name == kind), "")
 
 
 @dataclass(frozen=True, slots=True)
 class MetsFile:
-    """A file as METS lists it. `size_bytes` is None where it is not told as a number."""
+    """A file as METS lists it. `size_bytes` is None if it is not told as a number."""
 
     href: str
     size_bytes: int | None

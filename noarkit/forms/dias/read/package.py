@@ -63,7 +63,7 @@ class DiasPackage:
 
     def size_of(self, name: str) -> int | None:
         """How large a file is; None where it is not there."""
-        return self._inventory.size_of(name)
+        return self._inventory.files.size_of(name)
 
     @contextmanager
     def open(self, name: str) -> Iterator[Readable]:
@@ -120,7 +120,7 @@ def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, complete: bool = Tru
         stack.callback(inventory.close)
         inventory.add_present(storage.files())
         header = MetsHeader()
-        if complete or inventory.has(METS):
+        if complete or inventory.files.has(METS):
             header = _read_mets(storage, inventory, complete=complete)
         stack.pop_all()
     return DiasPackage(located, storage, inventory, header)
@@ -159,7 +159,7 @@ _MOST_SEALED = 10_000
 
 
 def is_tar_entry(mets_file: MetsFile, name: str = "") -> bool:
-    """True where a file of the description is the tar: by its name, or by its ending alone, for tars are renamed."""
+    """True if a file of the description is the tar: by its name, or by its ending alone, for tars are renamed."""
     paths = list(paths_of(mets_file.href))
     return any(path == name or (path.lower().endswith(".tar") and "/" not in path) for path in paths)
 

@@ -27,7 +27,7 @@ _PART = frozenset({"is included in", "is part of"})
 
 @dataclass(frozen=True, slots=True)
 class PremisObject:
-    """An object: its identifiers, and what is told of it, empty where nothing is. `location` is an address.
+    """An object: its identifiers, and what is told of it, empty if nothing is. `location` is an address.
 
     `included_in` is the package that this one is a part of.
     """

@@ -120,7 +120,7 @@ class TarStorage:
         return open_member(self._picker, self.member(name), name)
 
     def member(self, name: str) -> Member | None:
-        """How a file lies in the tar; None where it is not there."""
+        """How a file lies in the tar; None if it is not there."""
         row = self._db.execute(
             "SELECT size, offset, modified FROM held WHERE name = ?", (self._above + name,)
         ).fetchone()

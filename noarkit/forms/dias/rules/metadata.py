@@ -21,7 +21,7 @@ _STRONG = ("SHA-256", "SHA-384", "SHA-512")
 def read_mets(
     copied: CopiedDocument, inventory: Inventory, validator: DocumentValidator, tally: Tally
 ) -> MetsHeader | None:
-    """Judges dias-mets.xml, and takes all that it lists; None where it cannot be read to its end."""
+    """Judges dias-mets.xml, and takes all that it lists; None if it cannot be read to its end."""
     try:
         with copied.path.open("rb") as file:
             mets = MetsReader(file)
@@ -141,10 +141,10 @@ def _file_of(premis_object: PremisObject, uuid: str, inventory: Inventory) -> st
     """The file of the package that an object is; empty for the package itself."""
     for name in (premis_object.location, premis_object.original_name):
         if name:
-            return next((path for path in spec.paths_of(name) if inventory.has(path)), name)
+            return next((path for path in spec.paths_of(name) if inventory.files.has(path)), name)
     for identifier in premis_object.identifiers:
         head, _, file_path = identifier.partition("/")
-        if file_path and spec.uuid_in(head) == uuid and inventory.has(file_path):
+        if file_path and spec.uuid_in(head) == uuid and inventory.files.has(file_path):
             return file_path
     return ""
 

@@ -72,7 +72,7 @@ def validate_dias(
         check = Check(located, storage, inventory, DocumentValidator(folder, options.schemas), tally)
         header = check.run(options)
         inner = _inner(storage, inventory, options, tally)
-        octets, files = inventory.octets()
+        octets, files = inventory.files.octets()
     summary = {**_summary(header), **({} if inner is None else inner.summary)}
     summary |= {"files": (str(files),), "bytes": (str(octets),)}
     return ValidateResult(
@@ -143,7 +143,7 @@ class Check:
         return header
 
     def _copy(self, name: str) -> CopiedDocument | None:
-        return self._validator.copy(self._storage.open(name)) if self._inventory.has(name) else None
+        return self._validator.copy(self._storage.open(name)) if self._inventory.files.has(name) else None
 
     def _documents(self, uuid: str, *, has_header: bool) -> None:
         for name in (spec.PREMIS, spec.LOG):
@@ -218,7 +218,7 @@ def _inner(
     storage: Storage, inventory: Inventory, options: Noark5ValidateOptions, tally: Tally
 ) -> ValidateResult | None:
     """The report on the extract in the content; None where there is none."""
-    if not inventory.any_below(spec.CONTENT):
+    if not inventory.files.has_below(f"{spec.CONTENT}/"):
         return None
     content = SubfolderStorage(storage, spec.CONTENT)
     extract = find_extract_root(content)

@@ -31,14 +31,14 @@ def judge_places(located: LocatedPackage, storage: Storage, inventory: Inventory
             tally.add("D115", name)
     for name, kind in inventory.odd():
         tally.add("D114", name, kind=kind)
-    if not inventory.has(spec.PREMIS):
+    if not inventory.files.has(spec.PREMIS):
         tally.add("D105", spec.PREMIS, name=spec.PREMIS)
-    if not inventory.has(spec.LOG):
+    if not inventory.files.has(spec.LOG):
         tally.add("D106", spec.LOG)
     for name in _SCHEMAS:
-        if not inventory.has(name):
+        if not inventory.files.has(name):
             tally.add("D107", name, name=name)
-    if not inventory.any_below(spec.CONTENT):
+    if not inventory.files.has_below(f"{spec.CONTENT}/"):
         tally.add("D111", spec.CONTENT)
 
 
@@ -46,13 +46,13 @@ def judge_type(header: MetsHeader, inventory: Inventory, tally: Tally) -> None:
     """What holds for a SIP or an AIP."""
     if header.type == "AIP":
         for name in _DESCRIPTIONS:
-            if not inventory.has(name):
+            if not inventory.files.has(name):
                 tally.add("D107" if name.endswith(".xsd") else "D108", name, name=name)
-        if inventory.has(f"{spec.CONTENT}/arkivuttrekk.xml"):
+        if inventory.files.has(f"{spec.CONTENT}/arkivuttrekk.xml"):
             _judge_copies(inventory, tally)
-        if not inventory.has(spec.HANDBOOK):
+        if not inventory.files.has(spec.HANDBOOK):
             tally.add("D110", spec.HANDBOOK, name=spec.HANDBOOK)
-        if not inventory.any_below(spec.OPERATIONS):
+        if not inventory.files.has_below(f"{spec.OPERATIONS}/"):
             tally.add("D110", spec.OPERATIONS, name=spec.OPERATIONS)
     elif header.type == "SIP":
         for name in _of_an_aip(inventory):
@@ -76,13 +76,13 @@ def judge_names(header: MetsHeader, located: LocatedPackage, storage: Storage, t
 
 
 def _judge_copies(inventory: Inventory, tally: Tally) -> None:
-    if not inventory.has(spec.ADDML) and not inventory.has(spec.OLD_ADDML):
+    if not inventory.files.has(spec.ADDML) and not inventory.files.has(spec.OLD_ADDML):
         tally.add("D109", spec.ADDML, name=spec.ADDML)
-    if not inventory.has(spec.ADDML_XSD):
+    if not inventory.files.has(spec.ADDML_XSD):
         tally.add("D109", spec.ADDML_XSD, name=spec.ADDML_XSD)
 
 
 def _of_an_aip(inventory: Inventory) -> Iterator[str]:
-    yield from (name for name in (spec.EAD, spec.EAC) if inventory.has(name))
-    if inventory.any_below(spec.OPERATIONS):
+    yield from (name for name in (spec.EAD, spec.EAC) if inventory.files.has(name))
+    if inventory.files.has_below(f"{spec.OPERATIONS}/"):
         yield spec.OPERATIONS

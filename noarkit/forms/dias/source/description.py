@@ -85,7 +85,7 @@ def description_item(package: DiasPackage, records: PlainRecords, file: PlainFil
 
 
 def sealing_item(package: DiasPackage) -> SourceItem | None:
-    """The record of the submission description beside the package; None where there is none."""
+    """The record of the submission description beside the package; None if there is none."""
     place = package.located.description
     if place is None:
         return None

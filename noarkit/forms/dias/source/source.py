@@ -7,12 +7,9 @@ package says of itself. The bytes of each must be what dias-mets.xml lists; a fi
 from __future__ import annotations
 
 import hashlib
-import os
-import weakref
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from noarkit.errors import (
@@ -21,8 +18,8 @@ from noarkit.errors import (
     PackageFault,
     SourceGone,
 )
-from noarkit.events import Event, Listener
-from noarkit.forms.container.locators import MemberReader, MemberStream
+from noarkit.events import Listener
+from noarkit.forms.container.contents import PackageContents, open_named, refuse_damaged
 from noarkit.forms.container.names import original_name
 from noarkit.forms.container.plain_files import PlainFile, PlainRecords
 from noarkit.forms.dias import spec
@@ -53,20 +50,17 @@ from noarkit.records import (
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of
-from noarkit.sources.files.streams import open_content
-from noarkit.sources.verified_stream import VerifiedStream
+from noarkit.sources.item_stream import sample_records, with_progress
 
 KIND = "dias"
 _ABOVE = f"{spec.CONTENT}/"
 _STRUCTURE = f"{spec.CONTENT}/arkivstruktur.xml"
 SKIPPED_SCHEMA = "a schema of the package"
 UNLISTED = Note("W251")
-_TELL_EVERY = 10_000
-_LOOKED_AT = 20_000
 
 
 def find_dias(where: str, limits: UnpackLimits = LIMITS) -> Source | None:
-    """The extract in a package, or its content; None where there is no package. Raises what `safe` refuses, and
+    """The extract in a package, or its content; None if there is no package. Raises what `safe` refuses, and
     `PackageFault` for a package that cannot be read, or where several lie in one folder."""
     path = Path(where)
     try:
@@ -92,8 +86,7 @@ class DiasSource:
         self._limits = limits
         self._despite = despite
         self.place = place.absolute()
-        self._located = MemberReader(self.place)
-        weakref.finalize(self, self._located.close)
+        self._contents = PackageContents(self.place)
 
     @property
     def identity(self) -> SourceIdentity:
@@ -111,15 +104,12 @@ class DiasSource:
             raise SourceGone(where=str(self.place), why="ENOENT")
         with open_dias(self.place, limits=self._limits, complete=False) as package:
             if not self._despite:
-                for name in contradicted_documents(package):
-                    raise PackageFault(where=f"{self.place}: {name}", why="damaged-source")
+                refuse_damaged(self.place, contradicted_documents(package))
             records = _records_of(package, self.place)
             yield from _descriptions(package, records)
-            for count, entry in enumerate(package.entries(), start=1):
+            for entry in with_progress(package.entries(), emit):
                 if entry.name.startswith(_ABOVE):
                     yield records.item(_listed_file(entry, package))
-                if count % _TELL_EVERY == 0:
-                    emit(Event("source_read", {"items": count}))
             for name in package.missing():
                 key = _key(name)
                 yield SetAside(key, ItemVanished.code, {"key": key})
@@ -127,21 +117,12 @@ class DiasSource:
                 if name.startswith(_ABOVE):
                     yield _stray(package, records, name)
 
-    @contextmanager
-    def open(self, content: Content) -> Iterator[ContentStream]:
+    def open(self, content: Content) -> AbstractContextManager[ContentStream]:
         """Opens a file by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
-        algorithm, expected, locator = content.locator.split(":", 2)
-        with ExitStack() as stack:
-            stream: ContentStream
-            if algorithm == BESIDE or self.place.is_dir():
-                folder = self.place.parent if algorithm == BESIDE else self.place
-                plain = replace(content, locator=key_of(os.fsencode(locator)))
-                stream = stack.enter_context(open_content(folder, plain, follow=False, mail_limit_bytes=0))
-                algorithm = "" if algorithm == BESIDE else algorithm
-            else:
-                packed = stack.enter_context(self._located.open(locator))
-                stream = MemberStream(packed, self._located, content.modified_ns)
-            yield VerifiedStream(stream, algorithm, expected)
+        algorithm, _, locator = content.locator.split(":", 2)
+        if algorithm == BESIDE:
+            return open_named(self.place.parent, content, locator)
+        return self._contents.open(content)
 
     def default_recipe(self) -> str:
         """That of a file tree: one record with one document and one version for every file; and one for each document
@@ -152,8 +133,7 @@ class DiasSource:
 
     def proposal(self, emit: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
-        records = (item for item in islice(self.records(emit), _LOOKED_AT) if isinstance(item, SourceRecord))
-        return propose(observe(records), source_kind=KIND, external_system=self._system())
+        return propose(observe(sample_records(self.records(emit))), source_kind=KIND, external_system=self._system())
 
     def _label(self) -> str:
         with open_dias(self.place, limits=self._limits, complete=False) as package:

@@ -22,8 +22,8 @@ from noarkit.forms.dias.spec import (
     mime_of,
 )
 from noarkit.forms.dias.write.markup import HEAD, attributes, element
-from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder, Party, Person, System
-from noarkit.forms.metadata.model import OtherAgent
+from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder
+from noarkit.forms.metadata.model import OtherAgent, Party, Person, System
 from noarkit.safe.xml_text import escape_attribute
 
 ROLES = ("CREATOR", "EDITOR", "ARCHIVIST", "PRESERVATION", "DISSEMINATOR", "CUSTODIAN", "IPOWNER", "OTHER")
@@ -44,7 +44,7 @@ class Facts:
     original: Callable[[str], str] = lambda name: ""
 
     def original_of(self, row: PackagedFile) -> str:
-        """What the file of a row was called; empty where it still is."""
+        """What the file of a row was called; empty if it still is."""
         return self.original(row.name.removeprefix(_IN_CONTENT)) if row.name.startswith(_IN_CONTENT) else ""
 
 

@@ -31,9 +31,9 @@ from noarkit.forms.dias.schemas import EAC_SCHEMA, EAD_SCHEMA, METS_SCHEMA, PREM
 from noarkit.forms.dias.spec import EAC, EAC_NAMESPACE, EAD, EAD_NAMESPACE
 from noarkit.forms.dias.write.markup import HEAD, attributes, element
 from noarkit.forms.dias.write.mets import Facts, SealedFile, dias_mets, submission_description
-from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder, Party
+from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder
 from noarkit.forms.dias.write.premis import dias_premis, log
-from noarkit.forms.metadata.model import FileFacts
+from noarkit.forms.metadata.model import FileFacts, Party
 from noarkit.safe.atomic import is_temporary, no_room, sync_folder, write_bytes, write_text
 from noarkit.safe.digest import sha256_of
 from noarkit.safe.locks import try_lock
@@ -327,7 +327,7 @@ class BuildState:
         write_text(self._home / "start.json", json.dumps(self._facts))
 
     def has_file(self, name: str) -> bool:
-        """True where a file stands in the pair; what was left of its making is taken away."""
+        """True if a file stands in the pair; what was left of its making is taken away."""
         if not (self.folder / name).is_file():
             return False
         for entry in self.folder.iterdir():
@@ -336,7 +336,7 @@ class BuildState:
         return True
 
     def is_placed(self) -> bool:
-        """True where a build before this gave the pair its folder, and was killed before it could clear up."""
+        """True if a build before this gave the pair its folder, and was killed before it could clear up."""
         return self._facts.get("phase") == "whole" and os.path.lexists(self._target) and not any(self.folder.iterdir())
 
     def place(self) -> None:

@@ -36,7 +36,7 @@ def read_descriptive(source: Readable, where: str) -> Iterator[DescriptiveField]
 
 
 def resolve_reference(href: str, folder: str) -> str:
-    """The name in the package that a description in `folder` leads to; empty where that is outside.
+    """The name in the package that a description in `folder` leads to; empty if that is outside.
 
     >>> led_to("file:../../representations/rep1/data/a.txt", "metadata/descriptive/")
     'representations/rep1/data/a.txt'

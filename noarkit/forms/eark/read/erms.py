@@ -185,7 +185,7 @@ class _ErmsReader(XmlReader[Unit]):
             self._texts.append(text)
 
     def _keep(self, unit: Unit, where: tuple[str, str], attributes: dict[str, str], text: str) -> bool:
-        """Takes a text where it has a field of its own; False where it has none, or has it already."""
+        """Takes a text where it has a field of its own; False if it has none, or has it already."""
         above, local = where
         below = self._below()
         if unit.restrictions and below[:1] == ("restriction",):
@@ -217,5 +217,5 @@ class _ErmsReader(XmlReader[Unit]):
 
 
 def _set(fields: dict[str, str], name: str, text: str) -> bool:
-    """Sets a field that is not set yet; False where it is, to something else."""
+    """Sets a field that is not set yet; False if it is, to something else."""
     return fields.setdefault(name, text) == text

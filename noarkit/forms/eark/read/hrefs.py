@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_-][A-Za-z0-9_.-
 
 @dataclass(frozen=True, slots=True)
 class ResolvedHref:
-    """Where a reference leads. `why` is empty where a file lies there, else `missing`, `outside` or `unsafe`."""
+    """Where a reference leads. `why` is empty if a file lies there, else `missing`, `outside` or `unsafe`."""
 
     name: str
     why: str = ""
@@ -77,13 +77,13 @@ def _spellings(path: str) -> Iterator[str]:
 
 
 def _is_foreign(name: str, folder: str) -> bool:
-    """True where a name, seen from the root, would be a file that is not of this folder, nor shared by all: the same
+    """True if a name, seen from the root, would be a file that is not of this folder, nor shared by all: the same
     path in the package itself describes the package, and stands in for no file that the representation lacks."""
     return not name.startswith((folder, *_SHARED))
 
 
 def _plain_name(base: str, spelt: str) -> str | None:
-    """The plain name, None where it is none."""
+    """The plain name, None if it is none."""
     try:
         return "/".join(checked_parts(base + spelt))
     except UnsafePath:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from noarkit.forms.container.inventory import FileInventory, after, compose
+from noarkit.forms.container.storage import StoredFile
 from noarkit.forms.eark.read.hrefs import ResolvedHref, resolve
 from noarkit.forms.eark.read.mets import MetsReference, Role
-from noarkit.safe.scratch import scratch
 
 _BATCH = 2_000
 _REPRESENTATIONS = "/representations/"
@@ -20,7 +20,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that is listed. `name` is how it is stored; `why` is empty where it is there."""
+    """Something that is listed. `name` is how it is stored; `why` is empty if it is there."""
 
     name: str
     why: str
@@ -57,31 +57,21 @@ class Inventory:
     """The files of one package."""
 
     def __init__(self) -> None:
-        self._db = scratch(32 * 1_024)
-        self._db.execute("CREATE TABLE present (name TEXT PRIMARY KEY, size INTEGER) WITHOUT ROWID")
-        self._db.execute(
-            f"CREATE TABLE listed (number INTEGER PRIMARY KEY, role TEXT, folder TEXT, {_COLUMNS}, content TEXT,"
-            " other TEXT)"
+        self._files = FileInventory(
+            f"listed (number INTEGER PRIMARY KEY, role TEXT, folder TEXT, {_COLUMNS}, content TEXT, other TEXT)"
         )
+        self._db = self._files.db
         self._db.execute("CREATE INDEX listed_name ON listed (name)")
         self._db.execute("CREATE INDEX listed_folder ON listed (role, folder, name)")
-        self._present: list[tuple[str, int]] = []
         self._listed: list[tuple[object, ...]] = []
-        self._loose = False
 
     def close(self) -> None:
         """Forgets everything."""
-        self._db.close()
+        self._files.close()
 
-    def add_present(self, name: str, size_bytes: int) -> None:
-        """A file that is there."""
-        self._present.append((name, size_bytes))
-        if len(self._present) >= _BATCH:
-            self.flush_present()
-
-    def flush_present(self) -> None:
-        """No more come for now."""
-        self._insert("INSERT OR IGNORE INTO present VALUES (?, ?)", self._present)
+    def add_present(self, files: Iterable[StoredFile]) -> None:
+        """All that is there."""
+        self._files.add(files)
 
     def add_listed(self, mets: str, reference: MetsReference, target: ResolvedHref) -> None:
         """Something that a METS lists."""
@@ -115,16 +105,11 @@ class Inventory:
     def flush_listed(self) -> None:
         """No more come for now."""
         placeholders = ", ".join("?" * 20)
-        self._insert(
+        self._files.insert(
             f"INSERT INTO listed (role, folder, {_COLUMNS}, content, other) VALUES ({placeholders})",  # noqa: S608  # our own columns
             self._listed,
         )
-
-    def _insert(self, statement: str, rows: list[tuple[object, ...]] | list[tuple[str, int]]) -> None:
-        self._db.execute("BEGIN")
-        self._db.executemany(statement, rows)
-        self._db.execute("COMMIT")
-        rows.clear()
+        self._listed.clear()
 
     def resolve(self, href: str, folder: str) -> ResolvedHref:
         """Where a reference leads."""
@@ -132,18 +117,13 @@ class Inventory:
 
     def find(self, name: str) -> str | None:
         """How a name is stored: as it is spelt, or composed otherwise where only one is the same but for that."""
-        if self._db.execute("SELECT 1 FROM present WHERE name = ?", (name,)).fetchone():
+        if self._files.has(name):
             return name
         if name.isascii():
             return None
-        if not self._loose:
-            self._db.create_function("composed", 1, lambda text: unicodedata.normalize("NFC", text), deterministic=True)
-            self._db.execute("CREATE TABLE loose AS SELECT name, composed(name) AS form FROM present")
-            self._db.execute("CREATE INDEX loose_form ON loose (form)")
-            self._loose = True
-        form = unicodedata.normalize("NFC", name)
-        rows = self._db.execute("SELECT name FROM loose WHERE form = ? LIMIT 2", (form,)).fetchall()
-        return str(rows[0][0]) if len(rows) == 1 else None
+        form = compose(name)
+        names = {*self._files.alike(name), *([form] if self._files.has(form) else [])}
+        return names.pop() if len(names) == 1 else None
 
     def entries(self, role: Role, folder: str | None) -> Iterator[Entry]:
         """What is listed in a role: everywhere, in one representation's folder, or outside of all (``""``)."""
@@ -181,7 +161,7 @@ class Inventory:
                 name = row[0]
             else:
                 yield folder
-                name = f"{folder[:-1]}0"
+                name = after(folder)
 
     def all_files(self) -> Iterator[tuple[str, int]]:
         """What is there."""
@@ -189,8 +169,7 @@ class Inventory:
 
     def unlisted(self) -> Iterator[str]:
         """What is there, and listed nowhere."""
-        query = "SELECT name FROM present EXCEPT SELECT name FROM listed EXCEPT SELECT 'METS.xml' ORDER BY 1"
-        yield from (name for (name,) in self._db.execute(query))
+        return self._files.unlisted("SELECT name FROM listed UNION SELECT 'METS.xml'")
 
     def unlisted_below(self, folder: str) -> Iterator[tuple[str, int]]:
         """What is there below a folder, and listed nowhere, with its size."""
@@ -198,9 +177,8 @@ class Inventory:
             "SELECT name, size FROM present p WHERE name >= ? AND name < ?"
             " AND NOT EXISTS (SELECT 1 FROM listed l WHERE l.name = p.name) ORDER BY name"
         )
-        yield from self._db.execute(query, (folder, f"{folder[:-1]}0"))
+        yield from self._db.execute(query, (folder, after(folder)))
 
     def size_of(self, name: str) -> int | None:
         """How large a file is that is there."""
-        row = self._db.execute("SELECT size FROM present WHERE name = ?", (name,)).fetchone()
-        return None if row is None else int(row[0])
+        return self._files.size_of(name)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from noarkit.errors import PackageFault, UnsafeMember
-from noarkit.forms.container.storage import Storage, open_storage
+from noarkit.forms.container.storage import Storage, StoredFile, open_storage
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.read.hrefs import ResolvedHref
 from noarkit.forms.eark.read.inventory import Entry, Inventory, representation_folder
@@ -102,11 +102,7 @@ class EarkPackage:
         self._inventory = Inventory()
         self.documents: dict[str, Heading] = {}
         try:
-            for file in storage.files():
-                if file.odd:
-                    raise UnsafeMember(where=file.name, why=file.odd)
-                self._inventory.add_present(file.name, file.size_bytes)
-            self._inventory.flush_present()
+            self._inventory.add_present(_plain_files(storage))
             if self._inventory.find(spec.METS_FILE) is None:
                 raise PackageFault(where=self.where, why="eark-without-mets")
             self._read_all()
@@ -138,13 +134,13 @@ class EarkPackage:
 
     @property
     def kind(self) -> str:
-        """`sip`, `aip` or `dip`; empty where nothing says so."""
+        """`sip`, `aip` or `dip`; empty if nothing says so."""
         package_type = self.root.package_type or self.root.category
         return _KIND_OF_TYPE.get(package_type.upper(), "")
 
     @property
     def version(self) -> str:
-        """The version that the profile names; empty where it names none."""
+        """The version that the profile names; empty if it names none."""
         return spec.version_of_profile(self.root.profile) or ""
 
     def files(self, representation: str | None = None) -> Iterator[Entry]:
@@ -185,7 +181,7 @@ class EarkPackage:
         return self._storage.open(name)
 
     def size_of(self, name: str) -> int | None:
-        """How large a file is; None where there is none."""
+        """How large a file is; None if there is none."""
         return self._inventory.size_of(name)
 
     def member(self, name: str) -> Member | None:
@@ -254,6 +250,14 @@ class EarkPackage:
                 else content
             )
             yield Part(f"{outer}/{last}" if outer else last, folder, part_heading, *content_types)
+
+
+def _plain_files(storage: Storage) -> Iterator[StoredFile]:
+    """The files of a package. Raises `UnsafeMember` for a link or device."""
+    for file in storage.files():
+        if file.odd:
+            raise UnsafeMember(where=file.name, why=file.odd)
+        yield file
 
 
 def _parent_folder(name: str) -> str:

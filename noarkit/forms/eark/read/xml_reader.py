@@ -15,7 +15,7 @@ Found = TypeVar("Found")
 
 
 class XmlReader(ABC, Generic[Found]):
-    """The state between two events. `_text` is None where no text is wanted."""
+    """The state between two events. `_text` is None if no text is wanted."""
 
     def __init__(self, parser: XMLParserType, where: str, max_depth: int) -> None:
         self._parser = parser

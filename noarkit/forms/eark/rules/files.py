@@ -41,7 +41,7 @@ class Entries:
         self._reported_spellings: set[str] = set()
 
     def of_file(self, file: FileElement) -> Entry | None:
-        """The entry of a file; None where no file is there, which is told."""
+        """The entry of a file; None if no file is there, which is told."""
         attributes, line, add_finding = file.attributes, file.line, self._add_finding
         if not attributes.keys() >= _ALL:
             for name in _NEEDED:
@@ -118,7 +118,7 @@ class Entries:
                 )
 
     def find_entry(self, origin: str, href: str | None, attributes: Attributes, line: int) -> Entry | None:
-        """The file that a href names, with what is said of it; None where it is not there, which is told.
+        """The file that a href names, with what is said of it; None if it is not there, which is told.
 
         A plain name that is read at once is not looked for here: whoever reads it sees whether it is there.
         """

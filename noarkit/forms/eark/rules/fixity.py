@@ -148,7 +148,7 @@ class FixityChecker:
                 sink.hit(codes.checksum, line, name=name, expected=entry.digest, found=hashed.digests[0])
 
     def _is_package_path(self, entry: Entry, sink: FindingSink) -> bool:
-        """True where a plain name of a representation is one of the whole package: it is compared later."""
+        """True if a plain name of a representation is one of the whole package: it is compared later."""
         base = entry.document.rpartition("/")[0]
         name = entry.name.removeprefix(f"{base}/")
         if not base or not name.startswith(f"{base}/") or self._inventory.size_of(name) is None:

@@ -57,7 +57,7 @@ def judge_folders(inventory: Inventory, sink: FindingSink, has: HasFolder, *, ob
 
 
 def _in_representation(inventory: Inventory, has: HasFolder, folder: str) -> bool:
-    """True where a representation has a folder that the package may have instead."""
+    """True if a representation has a folder that the package may have instead."""
     above = representations_folder(inventory)
     return any(has(f"{above}/{name}/{folder}") for name in islice(inventory.folders(f"{above}/"), _MOST))
 

@@ -6,18 +6,14 @@ compared wait here, by algorithm.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, groupby, islice
+from itertools import chain, groupby
 from typing import NamedTuple, Self
 
-from noarkit.safe.paths import twin_key
-from noarkit.safe.scratch import scratch
+from noarkit.forms.container.inventory import FileInventory, after
 
-_BATCH = 2_000
 _PAGE = 500
 _MOST_LOOKED_AT = 20_000
-_AFTER = {"/": "0"}  # the sign that follows a slash: everything below a folder sorts before it
 
 
 class Entry(NamedTuple):
@@ -45,16 +41,14 @@ class Inventory:
 
     def __init__(self, ask_size: Callable[[str], int]) -> None:
         self._ask_size = ask_size
-        self._db = scratch(32 * 1_024)
-        self._db.execute("CREATE TABLE present (name TEXT PRIMARY KEY, size INTEGER) WITHOUT ROWID")
-        self._db.execute(
-            "CREATE TABLE listed (name TEXT, origin TEXT, document TEXT, line INTEGER, algorithm TEXT,"
-            " digest TEXT, size INTEGER, id TEXT, waits INTEGER)"
+        self._files = FileInventory(
+            "listed (name TEXT, origin TEXT, document TEXT, line INTEGER, algorithm TEXT, digest TEXT, size INTEGER,"
+            " id TEXT, waits INTEGER)",
+            "ids (document TEXT, id TEXT)",
+            "read (name TEXT PRIMARY KEY) WITHOUT ROWID",
         )
-        self._db.execute("CREATE TABLE ids (document TEXT, id TEXT)")
-        self._db.execute("CREATE TABLE read (name TEXT PRIMARY KEY) WITHOUT ROWID")
+        self._db = self._files.db
         self._cursor = self._db.cursor()
-        self._composed = False
         self._remaining_lookups = _MOST_LOOKED_AT
 
     def __enter__(self) -> Self:
@@ -65,53 +59,33 @@ class Inventory:
 
     def close(self) -> None:
         """Forgets everything."""
-        self._db.close()
+        self._files.close()
 
     def take_present(self, files: Iterable[tuple[str, int]]) -> None:
         """Takes what is there: names with sizes, -1 where a size is asked for only when it is needed."""
-        source = iter(files)
-        while batch := list(islice(source, _BATCH)):
-            self._insert("INSERT OR IGNORE INTO present VALUES (?, ?)", batch)
+        self._files.add_rows((name, size_bytes, "") for name, size_bytes in files)
 
     def take_entries(self, entries: Sequence[Entry], waiting: Sequence[bool]) -> None:
         """Takes what a document lists; those `waiting` are still to be read for their checksum."""
         rows = [(*entry, waits) for entry, waits in zip(entries, waiting, strict=True)]
-        self._insert("INSERT INTO listed VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        self._files.insert("INSERT INTO listed VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def take_ids(self, document: str, ids: Sequence[str]) -> None:
         """Takes ids of elements that are no files."""
-        self._insert("INSERT INTO ids VALUES (?, ?)", [(document, element_id) for element_id in ids])
+        self._files.insert("INSERT INTO ids VALUES (?, ?)", [(document, element_id) for element_id in ids])
 
     def index(self) -> None:
         """Makes look-ups by name quick; said once everything is listed."""
         self._db.execute("CREATE INDEX IF NOT EXISTS listed_name ON listed (name)")
 
-    def _insert(self, insert: str, rows: Sequence[tuple[object, ...]]) -> None:
-        self._db.execute("BEGIN")
-        self._db.executemany(insert, rows)
-        self._db.execute("COMMIT")
-
     def size_of(self, name: str) -> int | None:
         """The size of a file that is there under exactly that name."""
-        row = self._cursor.execute("SELECT size FROM present WHERE name = ?", (name,)).fetchone()
-        return None if row is None else self._size(name, int(row[0]))
-
-    def _size(self, name: str, size: int) -> int:
-        """The size of a file, asked for where the walk did not tell it."""
-        return size if size >= 0 else self._ask_size(name)
+        size_bytes = self._files.size_of(name)
+        return self._ask_size(name) if size_bytes is not None and size_bytes < 0 else size_bytes
 
     def composed(self, name: str) -> str | None:
         """The name of a file that differs from `name` in the composition of letters alone."""
-        if not self._composed:
-            self._composed = True
-            self._db.create_function("composed", 1, _compose, deterministic=True)
-            self._db.execute(
-                "CREATE TABLE loose AS SELECT name, composed(name) AS form FROM present WHERE name GLOB '*[^ -~]*'"
-            )
-            self._db.execute("CREATE INDEX loose_form ON loose (form)")
-        query = "SELECT min(name) FROM loose WHERE form = ?"
-        name_found = self._cursor.execute(query, (_compose(name),)).fetchone()[0]
-        return None if name_found is None else str(name_found)
+        return next(iter(self._files.alike(name)), None)
 
     def folders(self, above: str) -> Iterator[str]:
         """The names of the folders right below one (`""` or `folder/`), as far as files lie in them."""
@@ -120,13 +94,13 @@ class Inventory:
             row = self._db.execute(
                 "SELECT name FROM present WHERE name >= ? AND (? = '' OR name < ?) AND instr(substr(name, ?), '/')"
                 " ORDER BY name LIMIT 1",
-                (position, above, _end(above), len(above) + 1),
+                (position, above, after(above), len(above) + 1),
             ).fetchone()
             if row is None:
                 return
             folder = str(row[0])[len(above) :].partition("/")[0]
             yield folder
-            position = _end(f"{above}{folder}/")
+            position = after(f"{above}{folder}/")
 
     def files_in(self, folder: str) -> Iterator[str]:
         """The files right in one folder (`""` or `folder/`), a few at a time."""
@@ -135,7 +109,7 @@ class Inventory:
             rows = self._db.execute(
                 "SELECT name FROM present WHERE name > ? AND (? = '' OR name < ?) AND NOT instr(substr(name, ?), '/')"
                 " ORDER BY name LIMIT ?",
-                (last, folder, _end(folder), len(folder) + 1, _PAGE),
+                (last, folder, after(folder), len(folder) + 1, _PAGE),
             ).fetchall()
             yield from (name for (name,) in rows)
             if len(rows) < _PAGE:
@@ -144,11 +118,10 @@ class Inventory:
 
     def has_below(self, folder: str) -> bool:
         """True where a file lies somewhere below `folder/`."""
-        query = "SELECT EXISTS (SELECT 1 FROM present WHERE name >= ? AND name < ?)"
-        return bool(self._query_number(query, folder, _end(folder)))
+        return self._files.has_below(folder)
 
     def has_folder(self, path: str) -> bool:
-        """True where files lie below a folder of that path, in whatever case each part of it is spelt.
+        """True if files lie below a folder of that path, in whatever case each part of it is spelt.
 
         True as well once too many folders were searched in vain: a package must not make the search take for ever.
         """
@@ -181,7 +154,7 @@ class Inventory:
         return [str(name) for (name,) in rows]
 
     def set_read(self, name: str) -> bool:
-        """Remembers that a document was read; False where it was before."""
+        """Remembers that a document was read; False if it was before."""
         return self._db.execute("INSERT OR IGNORE INTO read VALUES (?)", (name,)).rowcount > 0
 
     def referred(self, origin: str) -> Iterator[str]:
@@ -204,7 +177,7 @@ class Inventory:
     def differing_claims(self, claims: Sequence[PremisClaim]) -> list[PremisClaim]:
         """Those of which METS, or what is there, does not say the same."""
         self._db.execute("CREATE TEMP TABLE IF NOT EXISTS aside (name, line, algorithm, digest, size)")
-        self._insert("INSERT INTO aside VALUES (?, ?, ?, ?, ?)", claims)
+        self._files.insert("INSERT INTO aside VALUES (?, ?, ?, ?, ?)", claims)
         differing = self._db.execute(
             "SELECT * FROM aside a WHERE NOT EXISTS (SELECT 1 FROM listed l JOIN present p ON p.name = l.name"
             " WHERE l.name = a.name AND l.algorithm = a.algorithm AND l.digest = a.digest AND p.size = a.size)"
@@ -252,8 +225,7 @@ class Inventory:
 
     def unlisted(self) -> Iterator[str]:
         """What is there and named by no METS document; what PREMIS alone speaks of, is not."""
-        query = "SELECT name FROM present EXCEPT SELECT name FROM listed WHERE origin <> 'object'"
-        yield from (str(name) for (name,) in self._db.execute(query))
+        return self._files.unlisted("SELECT name FROM listed WHERE origin <> 'object'")
 
     def listed_twice(self, origin: str) -> Iterator[tuple[str, str, int]]:
         """Document, file and line where one document names a file again with the same origin."""
@@ -271,7 +243,6 @@ class Inventory:
 
     def twins(self) -> Iterator[tuple[str, str]]:
         """Names that some systems take for one."""
-        self._db.create_function("twin_key", 1, twin_key, deterministic=True)
         self._db.execute(
             "CREATE TEMP TABLE odd AS SELECT name, twin_key(name) AS key FROM present WHERE name GLOB '*[^-a-z0-9_./]*'"
             " OR name GLOB '*.' OR name GLOB '*./*'"
@@ -283,7 +254,7 @@ class Inventory:
 
     def set_sizes(self, sizes: Sequence[tuple[int, str]]) -> None:
         """Takes sizes that were met while files were read."""
-        self._insert("UPDATE present SET size = ? WHERE name = ?", sizes)
+        self._files.insert("UPDATE present SET size = ? WHERE name = ?", sizes)
 
     def size_bytes(self) -> int:
         """All bytes that are there."""
@@ -291,20 +262,8 @@ class Inventory:
             (self._ask_size(name), name) for (name,) in self._db.execute("SELECT name FROM present WHERE size < 0")
         ]
         self.set_sizes(sizes)
-        return self._query_number("SELECT coalesce(sum(size), 0) FROM present")
+        return self._files.octets()[0]
 
     def count(self) -> int:
         """How many files are there."""
-        return self._query_number("SELECT count(*) FROM present")
-
-    def _query_number(self, query: str, *values: object) -> int:
-        return int(self._db.execute(query, values).fetchone()[0])
-
-
-def _end(folder: str) -> str:
-    """The first text that sorts after everything below `folder/`."""
-    return folder[:-1] + _AFTER["/"] if folder else ""
-
-
-def _compose(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
+        return self._files.number("SELECT count(*) FROM present")

@@ -51,7 +51,7 @@ def never_in_passing(algorithm: str) -> bool:
 class Judge:
     """Watches one document. `at_once` knows the algorithm by which plain names are read without being looked for.
 
-    `latest` is the last day on which anything can have been changed; empty where the day is unknown.
+    `latest` is the last day on which anything can have been changed; empty if the day is unknown.
     """
 
     def __init__(
@@ -288,7 +288,7 @@ class Judge:
 
 
 def same_name(object_id: str, folder: str) -> bool:
-    """True where a folder is called as an id, signs that no folder may have replaced by any other."""
+    """True if a folder is called as an id, signs that no folder may have replaced by any other."""
     return _portable_name(object_id) == _portable_name(folder)
 
 

@@ -52,7 +52,7 @@ class Groups:
                 ids.add(section_id)
 
     def has(self, use: str) -> bool:
-        """True where groups of that use are there, in whatever case."""
+        """True if groups of that use are there, in whatever case."""
         return use.lower() in self.uses
 
     def has_id(self, use: str, group_id: str | None) -> bool:

@@ -4,7 +4,7 @@ tells it.
 source    the package as records
 records   one file, or one unit of an ERMS document, as a record
 titles    what descriptive metadata calls the package and its files
-streams   the bytes of a file, held to the checksum that the METS tells
+streams   a file as a plan remembers it, with the checksum that the METS tells
 """
 
 from noarkit.forms.eark.source.source import KIND, EarkSource, find_eark, reopen_eark

@@ -185,7 +185,7 @@ def _values(unit: Unit) -> Iterator[tuple[str, str]]:
 
 
 def _is_covered(agent: Mapping[str, str]) -> bool:
-    """True where a party or the author says all there is to say of it."""
+    """True if a party or the author says all there is to say of it."""
     covered_fields = _OF_A_PARTY - {"idNumber"} if party_of(agent) else frozenset({"type", "role", "name"})
     return bool(party_of(agent) or _words(agent) & _AUTHORS) and not set(agent) - covered_fields
 

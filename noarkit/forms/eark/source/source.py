@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from importlib import resources
-from itertools import islice
 from pathlib import Path
 
 from noarkit.errors import (
@@ -24,7 +23,8 @@ from noarkit.errors import (
     SourceFault,
     SourceGone,
 )
-from noarkit.events import Event, Listener
+from noarkit.events import Listener
+from noarkit.forms.container.contents import PackageContents, refuse_damaged
 from noarkit.forms.container.plain_files import path_fields
 from noarkit.forms.container.storage import open_storage
 from noarkit.forms.eark import spec
@@ -49,7 +49,7 @@ from noarkit.forms.eark.source.records import (
     unit_record,
 )
 from noarkit.forms.eark.source.shallow import NOT_FOLLOWED, ShallowFiles, is_shallow
-from noarkit.forms.eark.source.streams import PackageFiles
+from noarkit.forms.eark.source.streams import content_of
 from noarkit.forms.eark.source.tables import SHAPES, TERM, PackedTables, archives_in, is_of_tables
 from noarkit.forms.eark.source.titles import Titles
 from noarkit.forms.metadata.descriptions import with_descriptions
@@ -75,19 +75,18 @@ from noarkit.records import (
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.database.documents import read_settings
 from noarkit.sources.files.default import basic_string
+from noarkit.sources.item_stream import sample_records, with_progress
 
 KIND = "eark"
 NOT_OPENED = "W254"
 SKIPPED_SCHEMA = "a schema of the package"
-_TELL_EVERY = 10_000
-_LOOKED_AT = 20_000
 _LONGEST_SYSTEM = 200
 _OWN_SETTINGS = frozenset({"kind", TERM, SHAPES, DESPITE_DAMAGE, SHALLOW_ROOT, ENCODING})
 _EXTRACT = re.compile(rf"{spec.REPRESENTATIONS}/[^/]+/{spec.DATA}/(?:content/)?{STRUCTURE}\.xml")
 
 
 def find_eark(where: str, detection: DetectedForm | None = None, limits: UnpackLimits = LIMITS) -> Source | None:
-    """The package in a folder, zip or tar, or the Noark 5 extract in it; None where there is none.
+    """The package in a folder, zip or tar, or the Noark 5 extract in it; None if there is none.
 
     `found` is what a look at the path told. Raises what `safe` refuses.
     """
@@ -139,7 +138,7 @@ class EarkSource:
     def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
         self._limits = limits
         self.path = path.absolute()
-        self._files = PackageFiles(self.path)
+        self._files = PackageContents(self.path)
         self._tables: PackedTables | None = None
         self._despite = False
         self._shallow: ShallowFiles | None = None
@@ -189,10 +188,7 @@ class EarkSource:
 
         Raises `SourceGone` where the package is not there, `PackageFault` and `UnsafeXml` where it cannot be read.
         """
-        for count, item in enumerate(self._records(), start=1):
-            yield item
-            if count % _TELL_EVERY == 0:
-                emit(Event("source_read", {"items": count}))
+        yield from with_progress(self._records(), emit)
         if self._tables is not None:
             yield from self._tables.records(emit)
 
@@ -230,10 +226,9 @@ class EarkSource:
 
     def proposal(self, emit: Listener) -> str:
         """A recipe fitted to the first records, ten thousands of them."""
-        records = (item for item in islice(self.records(emit), _LOOKED_AT) if isinstance(item, SourceRecord))
         with self._open_package() as package:
             system = self._system(package.root.object_id)
-        return propose(observe(records), source_kind=KIND, external_system=system)
+        return propose(observe(sample_records(self.records(emit))), source_kind=KIND, external_system=system)
 
     def _system(self, object_id: str) -> str:
         return f"eark:{object_id or self.path.name}"[:_LONGEST_SYSTEM]
@@ -246,8 +241,7 @@ class EarkSource:
     def _records(self) -> Iterator[SourceItem]:
         with self._open_package() as package, closing(Titles()) as titles, closing(SeenInDatabase()) as seen_names:
             if not self._despite:
-                for name in contradicted_documents(package):
-                    raise PackageFault(where=f"{self.path}: {name}", why="damaged-source")
+                refuse_damaged(self.path, contradicted_documents(package))
             titles.read(package)
             common_fields = package_fields(package.root, titles.of(""))
             outside = {
@@ -311,7 +305,7 @@ class EarkSource:
         self, context: _ReadContext, entry: Entry, size: int, kind_and_notes: tuple[str, tuple[Note, ...]]
     ) -> SourceItem:
         try:
-            content = self._files.content(context.package, entry, size)
+            content = content_of(self._files, context.package, entry, size)
         except SourceFault as fault:
             return SetAside(entry.name, fault.code, dict(fault.data))
         if kind_and_notes[0] == DESCRIPTION:

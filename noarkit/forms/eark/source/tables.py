@@ -18,13 +18,14 @@ from noarkit.forms.eark import spec
 from noarkit.forms.eark.read.inventory import representation_folder
 from noarkit.forms.eark.read.package import EarkPackage, open_eark
 from noarkit.forms.siard.source import find_siard
-from noarkit.forms.siard.source.source import SiardArchiveSource
+from noarkit.forms.siard.source.source import SiardArchiveSource, SiardTables
 from noarkit.graph.entity import Content
 from noarkit.records import ContentStream, SourceItem, SourceRecord
 from noarkit.safe.atomic import temporary_name
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.toml import load_toml
 from noarkit.safe.workplace import folder_for_owner
+from noarkit.sources.database.table_copy import TableCopy
 from noarkit.sources.files.default import basic_string
 
 TERM = "siard"
@@ -92,7 +93,7 @@ class PackedTables:
         return self._source().open(replace(content, locator=content.locator.removeprefix(_LOCATOR)))
 
     def recipe(self) -> tuple[str, str] | None:
-        """What a recipe has to say of the tables: the terms below `[source]`, and formats and rules. None where a table
+        """What a recipe has to say of the tables: the terms below `[source]`, and formats and rules. None if a table
         bears the name of another kind of record."""
         text = self._source().default_recipe()
         document = load_toml(text)
@@ -110,9 +111,8 @@ class PackedTables:
             archive = find_siard(str(self._archive_path()))
             if archive is None:
                 raise PackageFault(where=f"{self._path}/{self.name}", why="no-siard-metadata")
-            source = SiardArchiveSource(archive.path, self._settings, self._shapes)
-            if self._home is not None:
-                source.settle(self._home)
+            tables = TableCopy(SiardTables(archive.path), self._settings, self._shapes, home=self._home)
+            source = SiardArchiveSource(archive.path, tables)
             self._archive = source.despite_damage() if self._despite else source
         return self._archive
 

@@ -57,7 +57,7 @@ class Titles:
         return self._folders.get(folder, {})
 
     def file(self, name: str) -> str:
-        """The title of a file; empty where none is told."""
+        """The title of a file; empty if none is told."""
         if not self._any:
             return ""
         row = self._db.execute("SELECT title FROM told WHERE name = ?", (name,)).fetchone()

@@ -32,7 +32,7 @@ def moment(when: datetime) -> str:
 
 
 def moment_of_stamp(stamp: str) -> str | None:
-    """When a file was last changed, out of its stamp; None where that tells no time."""
+    """When a file was last changed, out of its stamp; None if that tells no time."""
     time_ns = modified_ns(stamp)
     second = time_ns // 1_000_000_000 if time_ns is not None else _LAST_SECOND + 1
     return _format_second(second) if _FIRST_SECOND <= second <= _LAST_SECOND else None

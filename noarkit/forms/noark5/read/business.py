@@ -38,7 +38,7 @@ class BusinessFields:
                 self._owner[field.id] = group.id
 
     def read(self, nodes: Iterable[Node]) -> dict[str, object]:
-        """The groups of one object in the form of a save; empty where nothing is said."""
+        """The groups of one object in the form of a save; empty if nothing is said."""
         groups: dict[str, dict[str, dict[str, list[str]]]] = {}
         for node in nodes:
             for group, name, value in _leaves(node):

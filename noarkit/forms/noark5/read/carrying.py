@@ -151,7 +151,7 @@ def _holder(owner: Entity, keys: Mapping[str, Entity]) -> Entity | None:
 
 
 def _has_place(owner: Entity, piece: Piece) -> bool:
-    """True where an extract can tell it again in its own element."""
+    """True if an extract can tell it again in its own element."""
     return all(fits(owner.type, original) for original in _elements(owner, (piece,)))
 
 

@@ -60,7 +60,7 @@ class Files(Protocol):
         ...
 
     def is_damaged(self, content: Content) -> bool:
-        """True where its bytes cannot be read, or are not what its checksum says."""
+        """True if its bytes cannot be read, or are not what its checksum says."""
         ...
 
 

@@ -66,7 +66,7 @@ def copy_top_files(extract: Storage, root: Path) -> None:
 
 @contextmanager
 def open_change_log(path: Path) -> Iterator[Path | None]:
-    """The change log at a path, or in the archive file there; None where there is none any more."""
+    """The change log at a path, or in the archive file there; None if there is none any more."""
     if path.name.endswith(f"{spec.CHANGE_LOG}.xml") or not path.is_file():
         yield path if path.is_file() else None
         return

@@ -56,7 +56,7 @@ class Original:
 
 
 def original_from(name: str, value: Value) -> Original | None:
-    """A value of a node as an element; None where it says nothing."""
+    """A value of a node as an element; None if it says nothing."""
     if isinstance(value, dict):
         within = [child for inner, values in value.items() for child in _originals_from(inner, values)]
         return Original(name, within=within) if within else None

@@ -68,7 +68,7 @@ class Spine:
 
     @property
     def is_settled(self) -> bool:
-        """True where nothing waits to be told before the next folder or record."""
+        """True if nothing waits to be told before the next folder or record."""
         only_primary = not self._systems or (len(self._systems) == 1 and self._systems[0][0].key == self._primary)
         return self._series_emitted and only_primary
 
@@ -141,7 +141,7 @@ class Spine:
         self._systems = self._systems[-1:] if self._systems and self._systems[-1][0].key == primary else []
 
     def _chained(self, before: str, after: str) -> bool:
-        """True where the two may be told to follow each other: the first time, and where neither has another."""
+        """True if the two may be told to follow each other: the first time, and where neither has another."""
         if before in self._after or after in self._before:
             return False
         self._after[before], self._before[after] = after, before
@@ -173,6 +173,6 @@ def _dates(unit: Entity) -> dict[str, FieldValue]:
 
 
 def _closing_of(node: Node, names: tuple[str, str]) -> tuple[str, ...]:
-    """When a unit was closed, and by whom as far as that is told; empty where it is not told when."""
+    """When a unit was closed, and by whom as far as that is told; empty if it is not told when."""
     texts = [text(node, name) for name in names]
     return tuple(value for value in texts if value is not None) if texts[0] is not None else ()

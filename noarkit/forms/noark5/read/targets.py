@@ -38,7 +38,7 @@ class Targets(Protocol):
     """Where references of a package lead."""
 
     def reaches(self, owner: str, link: str, system_id: str) -> bool:
-        """False where an object of that type may not link to what has this systemID, or nothing has it."""
+        """False if an object of that type may not link to what has this systemID, or nothing has it."""
         ...
 
 
@@ -53,7 +53,7 @@ class TargetsInFile:
         self._any: bool | None = None
 
     def reaches(self, owner: str, link: str, system_id: str) -> bool:
-        """False where an object of that type may not link to what has this systemID, or nothing has it."""
+        """False if an object of that type may not link to what has this systemID, or nothing has it."""
         if self._any is None:
             self._search()
         if not self._any:

@@ -93,7 +93,7 @@ class Codes:
         return known_code
 
     def matches_text(self, list_name: str, code: str, text: object) -> bool:
-        """True where the name of a code is written as the text that it was read from."""
+        """True if the name of a code is written as the text that it was read from."""
         if not isinstance(text, str) or (stripped := text.strip()) == code:
             return True
         return stripped in _names_of(list_name).get(code, ())

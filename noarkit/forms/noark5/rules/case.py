@@ -53,11 +53,11 @@ class Case:
         return self.description.value(name) if self.description is not None else None
 
     def has_sharp_period(self) -> bool:
-        """True where the period is cut sharply at both ends, so that everything must be there on both sides."""
+        """True if the period is cut sharply at both ends, so that everything must be there on both sides."""
         return all((self.value_of(name) or "").startswith("skarp") for name in ("inngaaendeSkille", "utgaaendeSkille"))
 
     def has(self, document: str) -> bool:
-        """True where an XML document is there and could be read to its end."""
+        """True if an XML document is there and could be read to its end."""
         name = f"{document}.xml"
         return name in self.files and name not in self.unread
 

@@ -1,20 +1,17 @@
 """Runs the jobs of a validation that can be shared: schema checks, reading and hashing, inline or in child processes.
 
 Small packages are handled in this process, large ones by one child per core. Each child takes the next free job, then
-its share of the files. Children, not threads: most of the work is Python code, which threads would run one at a time. A
-child whose parent is gone ends at its next message, because its pipe is broken; nothing is written to disk.
+its share of the files. Children, not threads: most of the work is Python code, which threads would run one at a time.
+Nothing is written to disk, so a child may be killed at any time.
 """
 
 from __future__ import annotations
 
 import gc
 import itertools
-import multiprocessing
-import signal
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
+from functools import partial
 from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
@@ -25,6 +22,15 @@ from noarkit.forms.noark5.rules.documents import Claim, read_files
 from noarkit.forms.noark5.rules.journals import read_change_log, read_journal
 from noarkit.forms.noark5.rules.messages import Message, UnreadableFile, refusal
 from noarkit.forms.noark5.rules.schemas import SchemaSet, judge_document
+from noarkit.safe.children import WorkerLost
+from noarkit.safe.worker_pool import (
+    END,
+    ParentPipe,
+    ProcessPool,
+    WorkerOptions,
+    process_context,
+    ready_workers,
+)
 
 _PATIENCE_S = 5.0
 
@@ -113,19 +119,10 @@ class ProcessWorkers:
     """`count` children that share the work."""
 
     def __init__(self, work: Work, count: int) -> None:
-        context = _context()
-        jobs, blocks = _Counter(context), _Counter(context)
-        self._pipes: list[Connection] = []
-        self._children = []
-        for _ in range(count):
-            parent_end, child_end = context.Pipe(duplex=False)
-            child = context.Process(
-                target=_run_worker, args=(work, child_end, [*self._pipes, parent_end], jobs, blocks), daemon=True
-            )
-            child.start()
-            child_end.close()
-            self._pipes.append(parent_end)
-            self._children.append(child)
+        context = process_context()
+        share = partial(_do_share, work, _Counter(context), _Counter(context))
+        self._pool = ProcessPool(share, WorkerOptions(takes_orders=False))
+        self._busy = [self._pool.start() for _ in range(count)]
 
     def ready(self) -> Iterator[Message]:
         """What lies in the pipes."""
@@ -133,44 +130,29 @@ class ProcessWorkers:
 
     def remaining(self) -> Iterator[Message]:
         """Until every child is done."""
-        while self._pipes:
+        while self._busy:
             yield from self._receive(None)
 
     def close(self) -> None:
         """Ends the children, done or not."""
-        patience_s = 0.0 if self._pipes else _PATIENCE_S  # a child that has sent everything ends by itself
-        for pipe in self._pipes:
-            pipe.close()
-        for child in self._children:
-            child.join(patience_s)
-            child.kill()
-            child.join()
+        # a child that has sent everything ends by itself
+        self._pool.close(0.0 if self._busy else _PATIENCE_S)
 
     def _receive(self, patience_s: float | None) -> Iterator[Message]:
-        for pipe in wait(self._pipes, patience_s):
-            assert isinstance(pipe, Connection)  # noqa: S101  # wait returns what it was given
-            received = _receive_from(pipe)
-            if received is None:
-                self._pipes.remove(pipe)
-                pipe.close()
-            elif isinstance(received, NoarkitError):
-                raise received
+        for worker in ready_workers(self._busy, patience_s):
+            try:
+                message: Message = worker.receive()
+            except WorkerLost as error:
+                raise NoarkitError(error="a child process ended unasked", where="noarkit.validate") from error
+            if message is END:
+                self._busy.remove(worker)
             else:
-                yield from received
+                yield message
 
 
 def make_workers(work: Work, count: int) -> Workers:
     """Child processes where `count` is above 0, else workers in this process."""
     return ProcessWorkers(work, count) if count else InlineWorkers(work)
-
-
-def _receive_from(pipe: Connection) -> Sequence[Message] | NoarkitError | None:
-    """What a child says: findings, a fault, or None where it is done."""
-    try:
-        received = pipe.recv()
-    except EOFError:
-        return NoarkitError(error="a child process ended unasked", where="noarkit.validate")
-    return received if isinstance(received, list | NoarkitError) else None
 
 
 class _Counter:
@@ -186,26 +168,11 @@ class _Counter:
         return number
 
 
-def _context() -> ForkContext | SpawnContext:
-    """Children by fork where the system has it: they start in milliseconds."""
-    if sys.platform.startswith("linux"):
-        return multiprocessing.get_context("fork")
-    return multiprocessing.get_context("spawn")
-
-
-def _run_worker(work: Work, pipe: Connection, inherited: list[Connection], jobs: Claim, blocks: Claim) -> None:
-    for connection in inherited:
-        connection.close()
+def _do_share(work: Work, jobs: Claim, blocks: Claim, parent: ParentPipe) -> None:
+    """Runs in the child."""
     gc.disable()  # nothing here makes circles, and looking for them among millions of elements costs a tenth
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever gathers decides when to stop, and closes the pipe
-    try:
-        while (number := jobs()) < len(work.jobs):
-            for message in run_job(work.jobs[number]):
-                pipe.send([message])
-        for message in read_files(work.root, blocks):
-            pipe.send([message])
-        pipe.send(None)
-    except (BrokenPipeError, ConnectionError):
-        return
-    except NoarkitError as fault:
-        pipe.send(fault)
+    while (number := jobs()) < len(work.jobs):
+        for message in run_job(work.jobs[number]):
+            parent.send(message)
+    for message in read_files(work.root, blocks):
+        parent.send(message)

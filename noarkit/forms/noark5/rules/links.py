@@ -151,7 +151,7 @@ def judge_journals(case: Case) -> None:
 
 
 def _agrees(case: Case, number: int) -> bool:
-    """True where a journal has every entry of arkivstruktur once, and no other, and each says the same.
+    """True if a journal has every entry of arkivstruktur once, and no other, and each says the same.
 
     One pass shows it, and saves asking for each kind of difference: an entry that stood twice would break the order.
     """

@@ -71,7 +71,7 @@ def is_ours(name: str, sha256: str) -> bool:
 
 
 def schemas_for(document: str, files: Mapping[str, Path], own_schemas: Mapping[str, Path]) -> SchemaSet | None:
-    """The schemas for one document; None where we have none. `own_schemas` are those for vsm, by namespace."""
+    """The schemas for one document; None if we have none. `own_schemas` are those for vsm, by namespace."""
     schema_names = spec.schemas_of(document)
     if any(name not in files for name in schema_names):
         return None
@@ -84,7 +84,7 @@ def schemas_for(document: str, files: Mapping[str, Path], own_schemas: Mapping[s
 
 
 def namespace_of(schema: Path) -> str | None:
-    """The namespace that a schema is for; None where it has none or is no schema. `PackageFault` where it is no XML."""
+    """The namespace that a schema is for; None if it has none or is no schema. `PackageFault` where it is no XML."""
     root = parse(schema)
     return root.get("targetNamespace") if root.tag == f"{_XS}schema" else None
 

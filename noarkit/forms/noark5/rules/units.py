@@ -415,7 +415,7 @@ def _crc(text: str) -> int:
 
 
 def _path(state: WalkState, frame: Frame) -> str | None:
-    """The path of a document as it lies in the package, or None where it leads elsewhere."""
+    """The path of a document as it lies in the package, or None if it leads elsewhere."""
     path = frame.values.get("referanseDokumentfil", "").strip()
     if "\\" in path:
         state.hit("N413", frame.at, value=path)

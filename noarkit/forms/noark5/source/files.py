@@ -57,7 +57,7 @@ class DocumentFiles:
         return files_around(self.root)
 
     def is_damaged(self, content: Content) -> bool:
-        """True where its bytes cannot be read, or are not what its checksum says."""
+        """True if its bytes cannot be read, or are not what its checksum says."""
         return is_damaged(self.open, content)
 
     def file(self, name: str) -> BinaryIO:
@@ -81,7 +81,7 @@ class DocumentFiles:
 
 
 def is_damaged(open_content: Callable[[Content], AbstractContextManager[ContentStream]], content: Content) -> bool:
-    """Reads a content through: True where that cannot be done, or it is not what its checksum says."""
+    """Reads a content through: True if that cannot be done, or it is not what its checksum says."""
     try:
         with open_content(content) as stream:
             digest = sha256_of_stream(stream)
@@ -118,7 +118,7 @@ class DocumentStream:
         return block
 
     def still_the_same(self) -> bool:
-        """True where size and time are as planned, and the bytes have the checksum that the extract tells."""
+        """True if size and time are as planned, and the bytes have the checksum that the extract tells."""
         try:
             self.check()
         except ItemChanged:

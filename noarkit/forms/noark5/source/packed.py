@@ -77,7 +77,7 @@ class PackedFiles:
             yield from (file.name for file in self._storage.files() if not file.name.startswith(extract.above))
 
     def is_damaged(self, content: Content) -> bool:
-        """True where its bytes cannot be read, or are not what its checksum says."""
+        """True if its bytes cannot be read, or are not what its checksum says."""
         return is_damaged(self.open, content)
 
     def file(self, name: str) -> AbstractContextManager[Readable]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from noarkit.errors import PackageFault, SourceGone
-from noarkit.events import Event, Listener
-from noarkit.forms.noark5.child_process import can_use_child, iterate_in_child
+from noarkit.events import Listener
+from noarkit.forms.noark5.child_process import iterate_in_child
 from noarkit.forms.noark5.read.business import BusinessFields
 from noarkit.forms.noark5.read.carrying import Carrier
 from noarkit.forms.noark5.read.declarations import declared_groups, read_context
@@ -36,19 +36,20 @@ from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skippe
 from noarkit.records import ContentStream, Groundwork, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import has_file
+from noarkit.safe.worker_pool import can_use_workers
+from noarkit.sources.item_stream import with_progress
 
 KIND = "noark5"
 EXTERNAL_SYSTEM = unmapped.OWN_SYSTEM
 DEFAULT_ZONE = "Europe/Oslo"
 LARGE_BYTES = 4 * 1024 * 1024
-_TELL_EVERY = 10_000
 _ENTITIES = "entities"
 _CONTENTS = "contents"
 _ROOM = 1_000
 
 
 def find_extract(where: str, detection: DetectedForm | None = None) -> ExtractSource | None:
-    """The extract in a folder, zip or tar; None where there is none. Raises what `safe` refuses.
+    """The extract in a folder, zip or tar; None if there is none. Raises what `safe` refuses.
 
     `found` is what a look at the path told.
     """
@@ -128,10 +129,8 @@ class ExtractSource:
                 targets if self._carry else None,
             )
             walk = _Walk(maker, Spine(maker))
-            for count, unit in enumerate(self._units(structure, seen_ids), start=1):
+            for unit in with_progress(self._units(structure, seen_ids), emit):
                 yield from walk.items(unit)
-                if count % _TELL_EVERY == 0:
-                    emit(Event("source_read", {"items": count}))
             yield from walk.finish()
         yield from self._of_the_package()
         yield from skip_surrounding(self._files.around())
@@ -147,7 +146,7 @@ class ExtractSource:
         yield from _groundwork([], notes)
 
     def _units(self, structure: Path, seen_ids: SeenInDatabase) -> Iterator[Unit]:
-        if structure.stat().st_size < self._large_bytes or not can_use_child():
+        if structure.stat().st_size < self._large_bytes or not can_use_workers():
             return units(structure, seen_ids.first)
         return map(Unit._make, iterate_in_child(lambda: _parse_units(structure), str(structure)))
 
@@ -285,7 +284,7 @@ _STRUCTURE_FILE = f"{STRUCTURE}.xml"
 
 
 def extract_root(folder: Path) -> Path | None:
-    """The folder that holds arkivstruktur.xml; None where there is none, or where several would do."""
+    """The folder that holds arkivstruktur.xml; None if there is none, or where several would do."""
     for place in (folder, folder / "content"):
         if _is_extract(place):
             return place

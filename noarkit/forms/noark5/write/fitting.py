@@ -18,7 +18,7 @@ _INTEGER = re.compile(r"[+-]?\d+")
 
 
 def fits(type_name: str, original: Original) -> bool:
-    """True where the group of a type can hold an element; of a group that the type fills itself, what is told here."""
+    """True if the group of a type can hold an element; of a group that the type fills itself, what is told here."""
     groups, type_map = xml_model(WRITTEN_VERSION).structure.groups, mapping().types[type_name]
     group = groups.get(type_map.group or "")
     element = None if group is None else group.element(original.name)
@@ -33,7 +33,7 @@ def fits(type_name: str, original: Original) -> bool:
 
 
 def is_valid(original: Original, element: Element) -> bool:
-    """True where an element holds what the form lets it hold."""
+    """True if an element holds what the form lets it hold."""
     if element.kind == "any":
         return True
     group = xml_model(WRITTEN_VERSION).structure.groups.get(element.group or "")

@@ -83,7 +83,7 @@ class RecordTemplates:
         return self._field_counts
 
     def render(self, content: Content) -> str | None:
-        """Renders a record by its template; None where it is not plain."""
+        """Renders a record by its template; None if it is not plain."""
         shape = _key_and_fields(content)
         if shape is None:
             return None
@@ -109,7 +109,7 @@ class RecordTemplates:
         return template.text % tuple(values)
 
     def _new(self, key: tuple[str, ...]) -> _RecordTemplate | None:
-        """A kind that is new; None where there are so many that none is worth its template."""
+        """A kind that is new; None if there are so many that none is worth its template."""
         # A template pays after some ten uses. Where every record is of a new kind, building them would cost more than
         # they save.
         if self._built_count > _FEW_KINDS and self._built_count * 10 > self._rendered_count:
@@ -210,7 +210,7 @@ class _TemplateBuilder:
         self._kinds: list[tuple[str, tuple[str, ...]]] = []
 
     def build(self, root: _EntityNode) -> _RecordTemplate | None:
-        """The template; None where there are too few values for one."""
+        """The template; None if there are too few values for one."""
         self._add_node(root)
         # Places come in the order of the text, values in the order of the objects; `order` leads from one to the other.
         nodes = sorted(_walk_nodes(root), key=lambda one: one.number)

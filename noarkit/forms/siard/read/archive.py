@@ -103,7 +103,7 @@ class Siard:
             yield from raw_rows(source, name, tags, stray=stray)
 
     def find(self, schema: Schema, table: Table, column: Column, number: int, large: Large) -> LargeLocation | None:
-        """Where the value of a cell stands; None where nothing is. `number` is the column's, from 1.
+        """Where the value of a cell stands; None if nothing is. `number` is the column's, from 1.
 
         Writers disagree on what a name is relative to: every way that any of them means is tried, inside first. Raises
         `UnsafePath` for a name that leads out.
@@ -193,7 +193,7 @@ def place_of(path: Path, limits: UnpackLimits = LIMITS, emit: Listener = ignore_
 
 
 def looks_like_siard(path: Path) -> bool:
-    """True where a look tells a SIARD archive: by its files, never by its name. Raises nothing for what is broken."""
+    """True if a look tells a SIARD archive: by its files, never by its name. Raises nothing for what is broken."""
     if path.is_dir():
         return (path / METADATA).is_file() or (path / danish.INDEX).is_file()
     try:

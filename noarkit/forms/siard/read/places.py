@@ -29,7 +29,7 @@ class Place(Protocol):
     """The files of one archive."""
 
     def size_of(self, name: str) -> int | None:
-        """How large a file is; None where there is none."""
+        """How large a file is; None if there is none."""
         ...
 
     def open(self, name: str) -> AbstractContextManager[Readable]:
@@ -85,7 +85,7 @@ class ZipPlace:
         return folder
 
     def size_of(self, name: str) -> int | None:
-        """How large a file is; None where there is none."""
+        """How large a file is; None if there is none."""
         member = self.member(name)
         return None if member is None else member.size_bytes
 
@@ -172,7 +172,7 @@ class FolderPlace:
         self._last = _FilesByStem(self.names)
 
     def size_of(self, name: str) -> int | None:
-        """How large a file is; None where there is none."""
+        """How large a file is; None if there is none."""
         try:
             descriptor = self._home.open(name)
         except (FileNotFoundError, IsADirectoryError):

@@ -22,8 +22,8 @@ _MOST_PARTS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """An element of a row: its name, its type (`xs:integer`, `clobType`; empty where it has elements), whether it may
-    be missing, and its child elements. `loose` is True where any content is allowed."""
+    """An element of a row: its name, its type (`xs:integer`, `clobType`; empty if it has elements), whether it may
+    be missing, and its child elements. `loose` is True if any content is allowed."""
 
     name: str
     type: str

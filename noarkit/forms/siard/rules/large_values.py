@@ -143,6 +143,6 @@ class _CharacterCounter:
                 self._good = False
 
     def finish(self) -> bool:
-        """True where all of it was UTF-8."""
+        """True if all of it was UTF-8."""
         self.take(b"", final=True)
         return self._good

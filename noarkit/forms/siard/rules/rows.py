@@ -197,7 +197,7 @@ class RowCheck:
 
 
 def _is_local(names: list[str], index: int, name: str) -> bool:
-    """True where the name is the one that is expected; it is remembered as the parser tells it."""
+    """True if the name is the one that is expected; it is remembered as the parser tells it."""
     if name.rpartition(" ")[2] != names[index].rpartition(" ")[2]:
         return False
     names[index] = name

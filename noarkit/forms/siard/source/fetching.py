@@ -179,7 +179,7 @@ class _Reader:
 
     @property
     def is_textual(self) -> bool:
-        """True where COPY's text of a value is the value."""
+        """True if COPY's text of a value is the value."""
         return self._column.kind not in (Kind.BYTES, Kind.ARRAY, Kind.LARGE_OBJECT)
 
     def copy_list(self) -> list[str]:
@@ -313,7 +313,7 @@ def _size(family: str, column: Column, quoted: str) -> str:
 
 
 def _row_place(fetch: Fetch) -> str:
-    """What finds a row again while its snapshot lasts; empty where nothing does."""
+    """What finds a row again while its snapshot lasts; empty if nothing does."""
     if fetch.session.family == POSTGRESQL:
         return "CONCAT(CAST(tableoid AS text), ' ', CAST(ctid AS text))"  # the parts of a table number their rows alike
     if fetch.session.family == SQLITE and not any(column.name == "_rowid_" for column in fetch.table.columns):

@@ -242,7 +242,7 @@ def _sqlite(column: Column, type_name: str, quoted: str) -> str:
 
 
 def oddness(family: str, column: Column, quoted: str) -> str | None:
-    """The question whether one value is beyond what the column's own type in SIARD can hold; None where none can be."""
+    """The question whether one value is beyond what the column's own type in SIARD can hold; None if none can be."""
     if family == POSTGRESQL:
         return _odd_in_postgresql(column, quoted)
     if family == MYSQL:

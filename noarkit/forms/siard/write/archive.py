@@ -64,7 +64,7 @@ class SiardSource(Protocol):
 
     @property
     def stamp(self) -> str:
-        """What is the same in another process exactly where all rows are the same, in the same order; empty where
+        """What is the same in another process exactly where all rows are the same, in the same order; empty if
         nobody can tell: then a killed build starts over."""
         ...
 

@@ -139,7 +139,7 @@ class LargeCells:
             return self._file(column, cell, chain((head,), remaining), None if textual else -1)
 
     def _file(self, column: int, cell: Cell, blocks: Iterator[bytes], length: int | None) -> str:
-        """`length` is -1 where bytes are to be counted, None where signs are."""
+        """`length` is -1 where bytes are to be counted, None if signs are."""
         kind = cell.type.kind if cell.type is not None else "blob"
         number = self._numbers.get(column, 0)
         self._numbers[column] = number + 1

@@ -75,7 +75,7 @@ class RowWriter:
         return ["" if value is None else f"{begin}{next(texts)}{end}" for value in values], False
 
     def _all_short(self, cell: Cell, values: Sequence[object]) -> bool:
-        """True where every value of a large column stands in its cell, as those of other columns do."""
+        """True if every value of a large column stands in its cell, as those of other columns do."""
         expected_type = str if cell.type is not None and cell.type.kind in TEXTUAL else bytes
         if not set(map(type, values)) <= {expected_type, _NONE}:
             return False

@@ -128,7 +128,7 @@ SCOPES = {
 
 
 def scope_of(method: str, path: str) -> str:
-    """The scope that a call needs; empty where it needs none."""
+    """The scope that a call needs; empty if it needs none."""
     name = next((scope for begin, scope in SCOPES.items() if path.startswith(begin)), "")
     reads = method == "GET" or path.endswith(":search")
     return f"{name}:{'read' if reads else 'write'}" if name else ""

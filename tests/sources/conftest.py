@@ -1,4 +1,4 @@
-"""Journeys of connectors: the steps of one test share an archive that is started once."""
+"""Sources are planned and loaded: the steps of one test share an archive that is started once."""
 
 from __future__ import annotations
 

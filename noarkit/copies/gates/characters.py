@@ -1,0 +1,59 @@
+"""Does a copy say that something was lost: replacement characters, `###` of narrow cells, error texts?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from noarkit.copies.gates.words import WordsOf
+from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
+from noarkit.copies.port import Failure, Finding, Product, Task
+from noarkit.copies.reasons import Reason
+from noarkit.copies.tokens import LOST, PRIVATE
+
+# what LibreOffice writes where a reference leads nowhere, in the languages that it is run in here
+_ERRORS = re.compile(
+    r"Error: Reference source not found|Feil: (?:Fant ikke referansekilden|Finner ikke referansekilden)|#REF!|Err:5\d\d"
+)
+_TOO_NARROW = re.compile(r"#{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class CharactersGate:
+    """The text of the copy says of nothing that it was lost."""
+
+    words_of: WordsOf
+    name: str = "characters"
+
+    def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
+        """Fails on replacement characters, error texts and `###` that the original does not have."""
+        if not task.target.startswith("pdf"):
+            return ()
+        original = self.words_of(task.source, task.identity)
+        lost = errors = narrow = private = 0
+        try:
+            with open_pages(product.path) as pages:
+                for number in range(pages.count):
+                    text = pages.text(number)
+                    lost += text.count(LOST)
+                    errors += len(_ERRORS.findall(text))
+                    narrow += len(_TOO_NARROW.findall(text))
+                    private += len(PRIVATE.findall(text))
+        except PdfUnreadable:
+            return Failure(Reason.NO_RESULT, {"tool": product.tool})
+        if original is not None:
+            lost -= sum(word.count(LOST) * times for word, times in original.items())
+            errors -= min(errors, original["referansekilden"] + original["reference"])
+        if lost > 0:
+            return Failure(Reason.TEXT_MISSING, {"replaced": lost})
+        if errors > 0:
+            return Failure(Reason.TEXT_MISSING, {"error_texts": errors})
+        if narrow and _is_sheet(task):
+            return Failure(Reason.TEXT_MISSING, {"too_narrow": narrow})
+        return (Finding("private-characters", {"count": private}),) if private else ()
+
+
+def _is_sheet(task: Task) -> bool:
+    media_type = task.identity.media_type or ""
+    return "sheet" in media_type or "excel" in media_type

@@ -1,0 +1,68 @@
+"""Are there pages, as many as in the original, and none blank that was not?
+
+A converter that could not read a document may still make a valid PDF/A of one empty page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.copies.pdf_pages import PdfPages, PdfUnreadable, is_blank, open_pages
+from noarkit.copies.port import Failure, Finding, Product, Task
+from noarkit.copies.reasons import Reason
+
+_MOST_DRAWN = 400
+"""How many pages without text are drawn to see whether they are blank."""
+
+
+@dataclass(frozen=True, slots=True)
+class PagesGate:
+    """The pages of a PDF that was made."""
+
+    name: str = "pages"
+
+    def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
+        """Fails where there are no pages, all are blank, a PDF lost or gained pages, or a page of it became blank."""
+        if not task.target.startswith("pdf"):
+            return ()
+        try:
+            with open_pages(product.path) as pages:
+                blank = _blank_pages(pages)
+                count = pages.count
+        except PdfUnreadable:
+            return Failure(Reason.NO_RESULT, {"tool": product.tool})
+        if is_pdf(task):
+            failure = _compare(task.source, count, blank)
+            if failure is not None:
+                return failure
+        elif len(blank) == count:
+            return Failure(Reason.BLANK, {"pages": count})
+        return (Finding("blank-pages", {"count": len(blank), "pages": count}),) if blank else ()
+
+
+def is_pdf(task: Task) -> bool:
+    """True where the original is a PDF itself, so that page can be held to page."""
+    return task.identity.media_type == "application/pdf"
+
+
+def _compare(source: Path, count: int, blank: frozenset[int]) -> Failure | None:
+    try:
+        with open_pages(source) as original:
+            if original.count != count:
+                return Failure(Reason.PAGES_DIFFER, {"pages": count, "original": original.count})
+            lost = [number for number in sorted(blank) if not _is_blank_page(original, number)]
+    except PdfUnreadable as error:
+        return Failure(Reason.PASSWORD if error.locked else Reason.DAMAGED)
+    return Failure(Reason.BLANK, {"pages": count, "page": lost[0] + 1}) if lost or not count else None
+
+
+def _blank_pages(pages: PdfPages) -> frozenset[int]:
+    """The blank pages. Of very many without text the first some hundred are looked at."""
+    textless = [number for number in range(pages.count) if not pages.text(number).strip()]
+    return frozenset(number for number in textless[:_MOST_DRAWN] if is_blank(pages.picture(number)))
+
+
+def _is_blank_page(pages: PdfPages, number: int) -> bool:
+    return not pages.text(number).strip() and is_blank(pages.picture(number))

@@ -1,0 +1,99 @@
+"""Are the words of the original in the copy, and not many others?
+
+The words of the original are read from its own bytes, by nobody who draws pages. What is not meant to be
+seen (comments, hidden text, deleted text) is no part of them: the inspection tells of that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
+from noarkit.copies.port import Failure, Finding, Identity, Product, Task
+from noarkit.copies.reasons import Reason
+from noarkit.copies.tokens import tokens
+
+MOST_MISSING = 0.005
+"""The share of the original's words that may be missing: one in two hundred. Below two hundred words, none."""
+MOST_EXTRA = 0.05
+"""The share of words beyond those of the original that nobody need be told of: page numbers and headers."""
+
+OFFICE_TYPES: Mapping[str, str] = {
+    "odt": "application/vnd.oasis.opendocument.text",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+    "odp": "application/vnd.oasis.opendocument.presentation",
+}
+"""Targets that have their words in XML, not on pages."""
+WordsOf = Callable[[Path, Identity], Counter[str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class WordsGate:
+    """Each word of the original is in the copy as often as there."""
+
+    words_of: WordsOf
+    name: str = "words"
+
+    def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
+        """Fails where words are missing; tells of many that the original does not have."""
+        if not (task.target.startswith("pdf") or task.target in OFFICE_TYPES):
+            return ()
+        original = self.words_of(task.source, task.identity)
+        copy = self._words_of_copy(task, product)
+        if isinstance(copy, Failure):
+            return copy
+        if original is None or copy is None:
+            return (Finding("words-not-compared", {}),)
+        total = original.total()
+        missing = _missing(original, copy)
+        if missing > MOST_MISSING * total:
+            percent = round(100 * missing / total, 1)
+            return Failure(Reason.TEXT_MISSING, {"percent": percent, "missing": missing, "words": total})
+        extra = (copy.words - original).total()
+        findings = [Finding("words-missing", {"missing": missing, "words": total})] if missing else []
+        if extra > max(MOST_EXTRA * total, 10):
+            findings.append(Finding("extra-words", {"extra": extra, "words": total}))
+        return findings
+
+    def _words_of_copy(self, task: Task, product: Product) -> CopyWords | Failure | None:
+        media_type = OFFICE_TYPES.get(task.target)
+        if media_type is not None:
+            words = self.words_of(product.path, Identity(None, media_type, task.target, "container"))
+            return None if words is None else CopyWords(words, "".join(words.elements()))
+        try:
+            return read_words(product.path)
+        except PdfUnreadable:
+            return Failure(Reason.NO_RESULT, {"tool": product.tool})
+
+
+@dataclass(frozen=True, slots=True)
+class CopyWords:
+    """The words of a copy, and its text without any gap: a word that a line or cell breaks is found there."""
+
+    words: Counter[str]
+    joined: str
+
+
+def read_words(path: Path) -> CopyWords:
+    """The words of a PDF. Raises `PdfUnreadable`."""
+    words: Counter[str] = Counter()
+    parts: list[str] = []
+    with open_pages(path) as pages:
+        for number in range(pages.count):
+            on_page = list(tokens(pages.text(number)))
+            words.update(on_page)
+            parts.extend(on_page)
+    return CopyWords(words, "".join(parts))
+
+
+def _missing(original: Counter[str], copy: CopyWords) -> int:
+    """How many words of the original the copy does not have. One that is there in pieces counts as there."""
+    lacking = original - copy.words
+    count = 0
+    for word, times in lacking.items():
+        in_pieces = copy.joined.count(word) - copy.words[word]
+        count += max(0, times - max(0, in_pieces))
+    return count

@@ -1,0 +1,85 @@
+"""Web pages and drawings in SVG: what they would fetch when they are shown; and the words of a page."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+from noarkit.copies.inspection.packages import DocumentRefused
+from noarkit.copies.port import Finding
+from noarkit.copies.reasons import Reason
+from noarkit.copies.tokens import tokens
+
+_MOST_BYTES = 64 * 1024 * 1024
+_FETCHED = re.compile(
+    r"""(?:src|data|background|poster|xlink:href)\s*=\s*["']?\s*(?!data:|\#)([a-z][a-z0-9+.-]*:|//|/|\.{0,2}\w)"""
+    r"""|url\(\s*["']?\s*(?!data:|\#)\S|@import|<link\b[^>]*\brel\s*=\s*["']?stylesheet""",
+    re.IGNORECASE,
+)
+_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w-]{2,20})""", re.IGNORECASE)
+_UNSEEN = frozenset({"script", "style", "title", "template", "noscript", "head"})
+_VOID = frozenset({"meta", "link", "base", "br", "img", "input", "hr"})
+
+
+def find_in_markup(path: Path) -> Iterator[Finding]:
+    """What a person should know of a page or drawing. Raises `DocumentRefused`."""
+    text = read_markup(path)
+    if count := sum(1 for _ in _FETCHED.finditer(text)):
+        yield Finding("external-content", {"count": count})
+    if scripts := len(re.findall(r"<script\b", text, re.IGNORECASE)):
+        yield Finding("scripts", {"count": scripts})
+
+
+def page_words(path: Path) -> Counter[str]:
+    """The words of a web page that a reader sees. Raises `DocumentRefused`."""
+    reader = _PageText()
+    reader.feed(read_markup(path))
+    reader.close()
+    return Counter(tokens("".join(reader.parts)))
+
+
+def read_markup(path: Path) -> str:
+    """The text of a page, by the encoding that it states, else UTF-8, else Windows. Raises `DocumentRefused`."""
+    if path.stat().st_size > _MOST_BYTES:
+        raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
+    content = path.read_bytes()
+    for mark, codec in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if content.startswith(mark):
+            return content.decode(codec, "replace")
+    stated = _CHARSET.search(content[:4096])
+    for codec in (stated[1].decode() if stated else "utf-8", "utf-8"):
+        try:
+            return content.decode(codec)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return content.decode("cp1252", "replace")
+
+
+class _PageText(HTMLParser):
+    """Collects the text that is shown."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _UNSEEN:
+            self._unseen += 1
+        elif tag == "body":
+            self._unseen = 0
+        if tag not in ("b", "i", "em", "strong", "span", "a", "u", "sub", "sup", "font"):
+            self.parts.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _UNSEEN:
+            self._unseen = max(0, self._unseen - 1)
+        if tag not in _VOID and tag not in ("b", "i", "em", "strong", "span", "a", "u", "sub", "sup", "font"):
+            self.parts.append(" ")
+
+    def handle_data(self, data: str) -> None:
+        if not self._unseen:
+            self.parts.append(data)

@@ -1,0 +1,101 @@
+"""OpenDocument: what a copy would lose, invent or fetch; and the words that a reader of the printed page sees."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any  # Any: elements of lxml
+
+from noarkit.copies.inspection.packages import DocumentRefused, Package
+from noarkit.copies.port import Finding
+from noarkit.copies.reasons import Reason
+from noarkit.copies.tokens import PRIVATE, tokens
+
+_NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
+_TEXT, _OFFICE, _TABLE, _STYLE = (_NS % name for name in ("text", "office", "table", "style"))
+_DRAW, _PRESENTATION, _MANIFEST = (_NS % name for name in ("drawing", "presentation", "manifest"))
+_XLINK = "{http://www.w3.org/1999/xlink}href"
+_PAGE_NUMBERS = frozenset({f"{_TEXT}page-number", f"{_TEXT}page-count"})
+_UNSEEN = frozenset(
+    {f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}hidden-text", f"{_OFFICE}forms", f"{_OFFICE}scripts"}
+    | {f"{_PRESENTATION}date-time", f"{_PRESENTATION}header", f"{_PRESENTATION}footer", *_PAGE_NUMBERS}
+)
+_PARAGRAPHS = frozenset({f"{_TEXT}p", f"{_TEXT}h"})
+_SPACES = frozenset({f"{_TEXT}s", f"{_TEXT}tab", f"{_TEXT}line-break"})
+_FIELDS = {
+    f"{_TEXT}{name}": name.upper()
+    for name in ("date", "time", "print-date", "print-time", "file-name", "creation-date", "modification-date")
+}
+
+
+def refuse_locked(package: Package) -> None:
+    """Raises `DocumentRefused` where the manifest says that members are encrypted."""
+    for event, element in package.elements("META-INF/manifest.xml"):
+        if event == "start" and element.tag == f"{_MANIFEST}encryption-data":
+            raise DocumentRefused(Reason.PASSWORD)
+
+
+def find_in_odf(package: Package) -> Iterator[Finding]:
+    """What a person should know of an OpenDocument."""
+    counts: Counter[str] = Counter()
+    fields: Counter[str] = Counter()
+    counts["macros"] = sum(name.startswith(("Basic/", "Scripts/")) and name.endswith(".xml") for name in package.names)
+    objects = [name for name in package.names if name.startswith("Object ") and name.endswith("/content.xml")]
+    counts["embedded-objects"] = len(objects)
+    for name in ("content.xml", "styles.xml"):
+        for event, element in package.elements(name, whole=_PARAGRAPHS):
+            if event == "start":
+                _count(element, counts, fields)
+            elif element.tag in _PARAGRAPHS:
+                counts["private-characters"] += len(PRIVATE.findall("".join(element.itertext())))
+    yield from (Finding(code, {"count": count}) for code, count in sorted(counts.items()) if count)
+    if fields:
+        yield Finding("fields", {"count": fields.total(), "kinds": sorted(fields)})
+
+
+def _count(element: Any, counts: Counter[str], fields: Counter[str]) -> None:
+    tag = element.tag
+    if tag == f"{_TEXT}changed-region":
+        counts["tracked-changes"] += 1
+    elif tag == f"{_OFFICE}annotation":
+        counts["comments"] += 1
+    elif tag == f"{_TEXT}hidden-text" or element.get(f"{_TEXT}display") == "none":
+        counts["hidden-text"] += 1
+    elif tag == f"{_TABLE}table" and element.get(f"{_TABLE}display") == "false":
+        counts["hidden-sheets"] += 1
+    elif tag == f"{_STYLE}drawing-page-properties" and element.get(f"{_PRESENTATION}visibility") == "hidden":
+        counts["hidden-slides"] += 1
+    elif tag == f"{_PRESENTATION}notes":
+        counts["notes"] += 1
+    elif tag in _FIELDS and element.get(f"{_TEXT}fixed") != "true":
+        fields[_FIELDS[tag]] += 1
+    place = element.get(_XLINK, "")
+    is_part = not tag.startswith(_TEXT + "a") and "://" in place
+    counts["external-content"] += is_part or (place.startswith("/") and tag.startswith(_DRAW))
+
+
+def odf_words(package: Package) -> Counter[str]:
+    """The words of the body: of a text, or of a presentation with its notes."""
+    words: Counter[str] = Counter()
+    unseen = 0
+    hidden_styles: set[str] = set()
+    for event, element in package.elements("content.xml", whole=_PARAGRAPHS):
+        if event == "start" and element.get(f"{_TEXT}display") == "none":  # properties of a style, before the body
+            hidden_styles.add(element.getparent().get(f"{_STYLE}name", ""))
+        elif element.tag in _UNSEEN:
+            unseen += 1 if event == "start" else -1
+        elif event == "end" and element.tag in _PARAGRAPHS and not unseen:
+            words.update(tokens("".join(_seen_text(element, hidden_styles))))
+    return words
+
+
+def _seen_text(element: Any, hidden_styles: set[str]) -> Iterator[str]:
+    """The text of a paragraph in its order, without that of paragraphs within it (of a note, of a text box), which are
+    read by themselves."""
+    yield element.text or ""
+    for child in element:
+        if child.tag in _SPACES or child.tag in _PARAGRAPHS:
+            yield " "
+        elif child.tag not in _UNSEEN and child.get(f"{_TEXT}style-name") not in hidden_styles:
+            yield from _seen_text(child, hidden_styles)
+        yield child.tail or ""

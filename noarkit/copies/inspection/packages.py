@@ -1,0 +1,92 @@
+"""Zipped documents (Office Open XML, OpenDocument): opened only where their members are bounded and readable."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast  # Any: elements of lxml
+
+from noarkit.copies.port import Failure
+from noarkit.copies.reasons import Reason
+from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.safe.xml import XmlLimits, free_element, stream
+
+MOST_MEMBERS = 20_000
+MOST_BYTES = 1024**3
+MOST_RATIO = 200
+_SMALL = 16 * 1024 * 1024
+"""Below this a ratio says nothing: a short member of blanks packs a thousandfold."""
+_ENCRYPTED = 0x1
+_XML = XmlLimits(max_bytes=MOST_BYTES, max_depth=2_000)
+
+
+class DocumentRefused(Exception):
+    """A document that no converter may be given."""
+
+    def __init__(self, reason: Reason, **data: object) -> None:
+        super().__init__(reason)
+        self.failure = Failure(reason, data)
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """An open zipped document whose members are bounded."""
+
+    archive: zipfile.ZipFile
+    names: tuple[str, ...]
+
+    def beginning(self, prefix: str, suffix: str = ".xml") -> tuple[str, ...]:
+        """The members whose names begin and end so, in order."""
+        return tuple(name for name in self.names if name.startswith(prefix) and name.endswith(suffix))
+
+    def has(self, name: str) -> bool:
+        """True where there is a member of that name."""
+        return name in self.names
+
+    def elements(self, name: str, whole: frozenset[str] = frozenset()) -> Iterator[tuple[str, Any]]:
+        """`start` and `end` of every element of a member. What has ended is freed; what lies in an element of `whole`
+        is there until that one has ended. Raises `DocumentRefused`."""
+        if name not in self.names:
+            return
+        try:
+            with self.archive.open(name) as member:
+                within = 0
+                for event, element in stream(cast(BinaryIO, member), ("start", "end"), limits=_XML):
+                    if element.tag in whole:
+                        within += 1 if event == "start" else -1
+                    yield event, element
+                    if event == "end" and not within:
+                        free_element(element)
+        except UnsafeXml as fault:
+            why = str(fault.data.get("why", ""))
+            raise DocumentRefused(
+                Reason.BOMB if why in ("size", "depth") else Reason.CONTENT_REFUSED, what=why
+            ) from fault
+        except (PackageFault, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as fault:
+            raise DocumentRefused(Reason.DAMAGED, member=name) from fault
+        except RuntimeError as error:  # zipfile's word for a member with a password
+            raise DocumentRefused(Reason.PASSWORD) from error
+
+
+@contextmanager
+def open_package(path: Path) -> Iterator[Package]:
+    """Opens a zipped document as long as a block lasts. Raises `DocumentRefused` if it is damaged, locked or a bomb."""
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
+        raise DocumentRefused(Reason.DAMAGED) from error
+    with archive:
+        members = archive.infolist()
+        unpacked = sum(member.file_size for member in members)
+        packed = max(1, sum(member.compress_size for member in members))
+        if len(members) > MOST_MEMBERS or unpacked > MOST_BYTES:
+            raise DocumentRefused(Reason.BOMB, members=len(members), bytes=unpacked)
+        if unpacked > _SMALL and unpacked / packed > MOST_RATIO:
+            raise DocumentRefused(Reason.BOMB, ratio=round(unpacked / packed))
+        if any(member.flag_bits & _ENCRYPTED for member in members):
+            raise DocumentRefused(Reason.PASSWORD)
+        yield Package(archive, tuple(member.filename for member in members))

@@ -1,0 +1,38 @@
+"""The size and frames of a picture, by its header: nothing is decoded before the number of its pixels is known."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from noarkit.copies.inspection.packages import DocumentRefused
+from noarkit.copies.port import Finding
+from noarkit.copies.reasons import Reason
+
+MOST_PIXELS = 400_000_000
+_MOST_FRAMES = 10_000
+
+
+def find_in_picture(path: Path) -> Iterator[Finding]:
+    """What a person should know of a picture. Raises `DocumentRefused`; unknown kinds are passed over."""
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError:
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is ours, below
+            with Image.open(path) as picture:
+                width, height = picture.size
+                frames = int(getattr(picture, "n_frames", 1))
+    except Image.DecompressionBombError as error:
+        raise DocumentRefused(Reason.TOO_LARGE) from error
+    except UnidentifiedImageError:
+        return
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise DocumentRefused(Reason.DAMAGED) from error
+    if width * height > MOST_PIXELS or frames > _MOST_FRAMES:
+        raise DocumentRefused(Reason.TOO_LARGE, pixels=width * height, frames=frames)
+    if frames > 1:
+        yield Finding("frames", {"count": frames})

@@ -1,0 +1,119 @@
+"""Rich Text Format: what a copy would lose, invent or fetch; and its words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from noarkit.copies.inspection.packages import DocumentRefused
+from noarkit.copies.port import Finding
+from noarkit.copies.reasons import Reason
+from noarkit.copies.tokens import tokens
+
+_MOST_BYTES = 256 * 1024 * 1024
+_MOST_DEPTH = 4_000
+_TOKEN = re.compile(
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)", re.DOTALL
+)
+_FIELD = re.compile(rb"\\fldinst\b[^{}\\]*(?:\{[^{}]*?)?\s([A-Za-z]{2,16})\b")
+_HARMLESS_FIELDS = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES", "HYPERLINK", "TOC", "PAGEREF", "FORMTEXT", "SEQ"})
+# groups whose text is not on the page
+_UNSEEN = frozenset(
+    {"fonttbl", "colortbl", "stylesheet", "info", "pict", "object", "fldinst", "annotation", "atnid", "atnauthor"}
+    | {"atndate", "listtable", "xmlnstbl", "rsidtbl", "listoverridetable", "generator", "themedata", "datastore"}
+    | {"colorschememapping", "latentstyles", "bkmkstart", "bkmkend", "deleted", "pntext", "pnseclvl", "listtext"}
+    | {"template", "revtbl", "headerf", "footerf", "filetbl"}
+)
+_SPACES = frozenset({"par", "line", "tab", "cell", "row", "page", "sect", "column", "emspace", "enspace"})
+_SIGNS = {"emdash": "—", "endash": "-", "lquote": "'", "rquote": "'", "ldblquote": '"', "rdblquote": '"', "bullet": " "}
+
+
+def find_in_rtf(path: Path) -> Iterator[Finding]:
+    """What a person should know of an RTF document. Raises `DocumentRefused`."""
+    content = _content(path)
+    kinds = [match[1].decode().upper() for match in _FIELD.finditer(content)]
+    fields = Counter(kind for kind in kinds if kind not in _HARMLESS_FIELDS)
+    counts = {
+        "comments": len(re.findall(rb"\\annotation\b", content)),
+        "embedded-objects": len(re.findall(rb"\\objdata\b", content)),
+        "external-content": fields["INCLUDEPICTURE"] + fields["INCLUDETEXT"] + fields["LINK"],
+        "hidden-text": len(re.findall(rb"\\v(?![a-zA-Z0-9-])", content)),
+        "tracked-changes": len(re.findall(rb"\\(?:revised|deleted)(?![a-zA-Z0])", content)),
+    }
+    yield from (Finding(code, {"count": count}) for code, count in sorted(counts.items()) if count)
+    if fields:
+        yield Finding("fields", {"count": fields.total(), "kinds": sorted(fields)})
+
+
+def rtf_words(path: Path) -> Counter[str]:
+    """The words of an RTF document. Raises `DocumentRefused`."""
+    return Counter(tokens("".join(_text(_content(path)))))
+
+
+def _content(path: Path) -> bytes:
+    if path.stat().st_size > _MOST_BYTES:
+        raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
+    return path.read_bytes()
+
+
+def _text(content: bytes) -> Iterator[str]:
+    """The text on the pages, in its order."""
+    codec, skipped_after_unicode = "cp1252", 1
+    unseen: list[bool] = [False]
+    hidden: list[bool] = [False]
+    skip = 0
+    starred = False
+    for match in _TOKEN.finditer(content):
+        word, number, byte, sign, brace, plain = match.groups()
+        if brace == b"{":
+            if len(unseen) > _MOST_DEPTH:
+                raise DocumentRefused(Reason.BOMB, depth=len(unseen))
+            unseen.append(unseen[-1])
+            hidden.append(hidden[-1])
+        elif brace == b"}" and len(unseen) > 1:
+            unseen.pop()
+            hidden.pop()
+        elif word is not None:
+            name, value = word.decode(), int(number) if number else None
+            if name in _UNSEEN or starred:
+                unseen[-1] = True
+            starred = False
+            if name == "ansicpg" and value:
+                codec = _codec(value)
+            elif name == "uc" and value is not None:
+                skipped_after_unicode = value
+            elif name == "v":
+                hidden[-1] = value != 0
+            elif unseen[-1] or hidden[-1]:
+                continue
+            elif name == "u" and value is not None:
+                yield chr(value & 0xFFFF)
+                skip = skipped_after_unicode
+            elif name in _SPACES:
+                yield " "
+            elif name in _SIGNS:
+                yield _SIGNS[name]
+        elif sign == b"*":
+            starred = True
+        elif unseen[-1] or hidden[-1]:
+            continue
+        elif byte is not None:
+            if skip:
+                skip -= 1
+            else:
+                yield bytes([int(byte, 16)]).decode(codec, "replace")
+        elif sign is not None:
+            yield {b"~": " ", b"_": "-"}.get(sign, sign.decode("latin-1") if sign in b"\\{}" else "")
+        elif plain is not None:
+            yield plain[skip:].decode(codec, "replace")
+            skip = max(0, skip - len(plain))
+
+
+def _codec(number: int) -> str:
+    try:
+        "".encode(f"cp{number}")
+    except LookupError:
+        return "cp1252"
+    return f"cp{number}"

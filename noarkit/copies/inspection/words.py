@@ -1,0 +1,50 @@
+"""The words of a document, by what it is: what a reader of its printed page sees."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from noarkit.copies.inspection.markup import page_words
+from noarkit.copies.inspection.odf import odf_words
+from noarkit.copies.inspection.ooxml_words import slide_words, text_words
+from noarkit.copies.inspection.packages import DocumentRefused, open_package
+from noarkit.copies.inspection.rtf import rtf_words
+from noarkit.copies.inspection.scan import is_ooxml
+from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
+from noarkit.copies.port import Identity
+from noarkit.copies.tokens import tokens
+
+_ODF = "application/vnd.oasis.opendocument."
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
+
+
+def words_of(path: Path, identity: Identity) -> Counter[str] | None:
+    """The words of a document; None where nobody here can read them (spreadsheets, formats before 2007)."""
+    media_type = (identity.media_type or "").partition(",")[0]
+    try:
+        if is_ooxml(media_type):
+            with open_package(path) as package:
+                if package.has("word/document.xml"):
+                    return text_words(package)
+                return slide_words(package) if package.has("ppt/presentation.xml") else None
+        if media_type.startswith(_ODF):
+            if "spreadsheet" in media_type:
+                return None
+            with open_package(path) as package:
+                return odf_words(package)
+        if media_type in ("application/rtf", "text/rtf"):
+            return rtf_words(path)
+        if media_type == "application/pdf":
+            return _pdf_words(path)
+        return page_words(path) if media_type in _PAGES else None
+    except (DocumentRefused, PdfUnreadable):
+        return None
+
+
+def _pdf_words(path: Path) -> Counter[str]:
+    words: Counter[str] = Counter()
+    with open_pages(path) as pages:
+        for number in range(pages.count):
+            words.update(tokens(pages.text(number)))
+    return words
