@@ -149,7 +149,7 @@ def extract(
         begun_at = store.remember("begun", settings.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
         rights = run.fetch()
         run.check_open()
-        deliver_copies(store, both=settings.with_originals)
+        deliver_copies(store, with_originals=settings.with_originals)
         business = _business(run.administration)
         deps = AssemblyDeps(
             settings.facts, run.codes, schemas, settings.zone, begun_at, business, settings.carry, settings.change_log

@@ -222,7 +222,8 @@ class ChunkLoader:
                 yield self._leave_out(chunk_state, entity, "set_aside", fault.code, fault.data)
         self._known_ids.update(owner_ids)
         self._known_ids.update(revisited.known_ids)
-        chunk_state.new_versions = {entity.n for entity in revisit if entity.type == "Dokumentversjon"} & revisited.new
+        again = {entity.n for entity in revisit if entity.type in lookup.MADE_AGAIN}
+        chunk_state.new_versions = again & revisited.new
         for entity in revisit:
             if entity.n not in revisited.new and entity.bundle not in self._excluded:
                 chunk_state.existing_ids[entity.n] = self._known_ids.get(entity.n, "")

@@ -34,6 +34,8 @@ _NEWEST_FIRST: SortOrder = (("id", "desc"),)
 # four, since faults come in rows: an index that is being built again answers more than one question with nothing
 ORDERS: tuple[SortOrder, ...] = (_OLDEST_FIRST, _NEWEST_FIRST) * 2
 """The orders in which a question is put until nothing is missing; only after the last one is it not there."""
+MADE_AGAIN = frozenset({"Dokumentversjon", "EksternId"})
+"""Types whose objects another plan may make once more under the same keys: a further version, and what names it."""
 _OWNERS = ("refMappe", "refRegistrering", "refDokument", "refDokumentversjon")
 # volatile or filled in by the archive: not part of what identifies an object under its parent
 _NOT_NATURAL = frozenset({"uuid", "virksomhetsspesifikkeMetadata", "referanseDokumentfil", "skjerming"})
@@ -152,9 +154,9 @@ def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[PlannedEnt
     for kind, members in by_type.items():
         for batch in _batches(members):
             names = {uuid_for(facts, entity): entity.n for entity in batch}
-            # A version may stand under either uuid: the key's own, or the one of a plan that added it to a record found
+            # It may stand under either uuid: the key's own, or the one of a plan that added it to a record found
             # there.
-            again = {uuid_of_new_version(facts, entity.key): entity.n for entity in batch if kind == "Dokumentversjon"}
+            again = {uuid_of_new_version(facts, entity.key): entity.n for entity in batch if kind in MADE_AGAIN}
             parameters = {f"@u{i}": name for i, name in enumerate((*names, *again))}
             condition = " || ".join(f"uuid = {name}" for name in parameters)
             answer = objects(archive, Query(kind, condition, parameters))

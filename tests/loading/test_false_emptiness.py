@@ -1,4 +1,4 @@
-"""An archive that says now and then «there is nothing»: what is there is not made again for it, and a double is found."""
+"""An archive that says now and then «there is nothing»: what is there is not made again, and a double is found."""
 
 from __future__ import annotations
 
