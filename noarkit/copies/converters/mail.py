@@ -13,6 +13,7 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.message import EmailMessage, Message
+from functools import partial
 from io import BytesIO
 
 from noarkit.copies.converters.library import LibraryConverter
@@ -21,7 +22,7 @@ from noarkit.copies.converters.page_writer import write_pages
 from noarkit.copies.port import Failure, Finding, Outcome, Task
 from noarkit.copies.reasons import Reason
 from noarkit.sources.files.mail import Attachment, Mail, read_mail
-from noarkit.sources.files.outlook import SIGNATURE, read_body, read_message, read_message_headers
+from noarkit.sources.files.outlook import SIGNATURE, read_message, read_message_body
 from noarkit.words.texts import texts
 
 _MOST_BYTES = 256 * 1024 * 1024
@@ -54,10 +55,12 @@ def make_mail(task: Task) -> Outcome:
     content = task.source.read_bytes()
     if content.startswith(SIGNATURE):
         message = read_message(BytesIO(content), include_parts=True)
-        text, markup = read_body(BytesIO(content))
-        body = MailBody(((markup or text, bool(markup)),))
-        if not (text or markup) and _has_other_body(content):
+        said = read_message_body(BytesIO(content))
+        if said is None:
+            return Failure(Reason.DAMAGED)
+        if said.has_rich and not (said.text or said.markup):
             return Failure(Reason.CONTENT_REFUSED, {"why": "rtf-body"})
+        body = MailBody(((said.markup or said.text, bool(said.markup)),), _pictures_of(message))
     else:
         message = read_mail(content)
         body = body_of(content)
@@ -87,7 +90,7 @@ def body_of(content: bytes) -> MailBody:
         name = str(part.get("content-id", "")).strip().strip("<>").lower()
         data = part.get_payload(decode=True) if name and part.get_content_type() in _SHOWN else None
         if isinstance(data, bytes):
-            pictures[name] = f"data:{part.get_content_type()};base64,{base64.b64encode(data).decode('ascii')}"
+            pictures[name] = data_address(part.get_content_type(), data)
     return MailBody(tuple(passages), pictures, replaced)
 
 
@@ -127,24 +130,34 @@ def _text(part: Message) -> str | None:
     return None
 
 
-def _has_other_body(content: bytes) -> bool:
-    return read_message_headers(BytesIO(content)).has_rtf
+def _pictures_of(message: Mail) -> Mapping[str, str]:
+    """The attached pictures of a message of Outlook, by the name that its HTML knows them under as a rule."""
+    return {
+        attachment.name.lower(): data_address(attachment.media_type, attachment.payload)
+        for attachment in message.attachments
+        if attachment.media_type in _SHOWN
+    }
+
+
+def data_address(media_type: str, payload: bytes) -> str:
+    """Bytes as an address that holds them."""
+    return f"data:{media_type};base64,{base64.b64encode(payload).decode('ascii')}"
 
 
 def mail_page(message: Mail, body: MailBody, language: str) -> str:
     """A mail as a page in HTML."""
-    words = texts(language)
+    words = partial(texts(language).text, "copies_page")
     fields = message.fields
     rows = [
-        (words(f"copies_page.{name}"), _parties(fields.get(name)))
+        (words(name), _parties(fields.get(name)))
         for name in ("from", "to", "cc", "bcc", "reply_to")
         if fields.get(name)
     ]
-    rows += [(words(f"copies_page.{name}"), str(fields[name])) for name in _DATES if fields.get(name)]
-    rows.append((words("copies_page.subject"), str(fields.get("subject", ""))))
+    rows += [(words(name), str(fields[name])) for name in _DATES if fields.get(name)]
+    rows.append((words("subject"), str(fields.get("subject", ""))))
     head = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in rows)
     shown = "".join(_passage(text, is_markup, body.pictures) for text, is_markup in body.passages)
-    title = html.escape(str(fields.get("subject", "")) or words("copies_page.mail"))
+    title = html.escape(str(fields.get("subject", "")) or words("mail"))
     return (
         f'<!DOCTYPE html><html lang="{language}"><head><title>{title}</title></head><body>'
         f'<table class="noarkit-head">{head}</table><div>{shown}</div>'
@@ -168,15 +181,15 @@ def _parties(value: object) -> str:
 def _files(attachments: Sequence[Attachment], within: int, language: str) -> str:
     if not attachments and not within:
         return ""
-    words = texts(language)
+    words = partial(texts(language).text, "copies_page")
     names = ("file", "media_type", "bytes", "sha256")
-    head = "".join(f"<th>{html.escape(words(f'copies_page.{name}'))}</th>" for name in names)
+    head = "".join(f"<th>{html.escape(words(name))}</th>" for name in names)
     rows = [
         (attachment.name, attachment.media_type, str(len(attachment.payload)), _digest(attachment.payload))
         for attachment in attachments
     ]
     body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    more = f"<p>{html.escape(words('copies_page.within', count=within))}</p>" if within else ""
+    more = f"<p>{html.escape(words('within'))}: {within}</p>" if within else ""
     return f'<table class="noarkit-files"><tr>{head}</tr>{body}</table>{more}'
 
 
