@@ -35,10 +35,23 @@ def find_in_markup(path: Path) -> Iterator[Finding]:
 
 def page_words(path: Path) -> Counter[str]:
     """The words of a web page that a reader sees. Raises `DocumentRefused`."""
-    reader = _PageText()
-    reader.feed(read_markup(path))
+    return Counter(tokens(text_of_markup(read_markup(path))))
+
+
+def drawing_words(path: Path) -> Counter[str]:
+    """The words that are drawn in an SVG: nothing of its title or description. Raises `DocumentRefused`."""
+    return Counter(tokens(_collected(_DrawnText(), read_markup(path))))
+
+
+def text_of_markup(markup: str) -> str:
+    """The text of HTML that is shown."""
+    return _collected(_PageText(), markup)
+
+
+def _collected(reader: _PageText, markup: str) -> str:
+    reader.feed(markup)
     reader.close()
-    return Counter(tokens("".join(reader.parts)))
+    return "".join(reader.parts)
 
 
 def read_markup(path: Path) -> str:
@@ -82,4 +95,25 @@ class _PageText(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not self._unseen:
+            self.parts.append(data)
+
+
+class _DrawnText(_PageText):
+    """Collects the text that a drawing draws: it stands in elements of text, and nowhere else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._depth = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "text":
+            self._depth += 1
+            self.parts.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "text":
+            self._depth = max(0, self._depth - 1)
+
+    def handle_data(self, data: str) -> None:
+        if self._depth:
             self.parts.append(data)
