@@ -141,7 +141,7 @@ def unfinished_addition(copies: Place) -> Path | None:
 def require_edit_right(archive: Archive, count: int) -> None:
     """Raises `NotAllowed` where the account may not add to `count` documents that are finalised."""
     if not may_change_finalised(archive):
-        raise NotAllowed(call="transaction", description=f"«{RIGHT}»", documents=count)
+        raise NotAllowed(description=f"«{RIGHT}» (Dokument: {count})", documents=count)
 
 
 def _list_documents(

@@ -28,6 +28,8 @@ with weaker checks: no copy is better than a doubtful one.
     pdf_pages    pages of a PDF: their number, text and picture
     port         what rules, tasks, products, converters and gates are to one another
     reasons      why a document has no copy
+    archived     documents in an archive as a source
+    additions    plans copies beside documents that are in the archive already
     planning     plans copies beside the documents they were made of
     lookup       finds the copies of a document in COPIES, for plans
 
