@@ -29,6 +29,8 @@ with weaker checks: no copy is better than a doubtful one.
     port         what rules, tasks, products, converters and gates are to one another
     converters   programs that make files of documents, in a sandbox
     reasons      why a document has no copy
+    archived     documents in an archive as a source
+    additions    plans copies beside documents that are in the archive already
     planning     plans copies beside the documents they were made of
     lookup       finds the copies of a document in COPIES, for plans
 

@@ -6,6 +6,7 @@
     store         what was fetched: one SQLite file in the work folder beside the package; rows: what a row of it holds
     fetch         pages of objects → store, several types at a time; links: what no object tells by itself
     copies        of a document and its archival copy, the copy is delivered
+    uncopied      versions that have no archival copy beside them
     documents     the files, checked on the way; changes: the change log
 
     assemble      store → the files of the package

@@ -42,7 +42,7 @@ class ArchiveAbilities:
 
 def prove_abilities(archive: Archive, external_system: str, probe: str) -> ArchiveAbilities:
     """Finds or makes the marker, then writes and finds a probe below it. `probe` is a name nobody else uses."""
-    marker = _retry_once(lambda: _find_or_make_marker(archive))
+    marker = _retry_once(lambda: find_or_make_marker(archive))
     knows_system, witness = lookup.find_witness(archive, external_system)
     if marker is None:
         return ArchiveAbilities(None, None, False, False, False, knows_system, witness)
@@ -110,11 +110,12 @@ def lookup_uuid(name: str) -> str:
 
 def guard_for(archive: Archive, marker: str, plan: str, shard: int) -> Guard:
     """Finds or makes the guard of a shard. It cannot exist twice: its class name is unique below the marker."""
-    guard = _retry_once(lambda: _find_or_make_guard(archive, marker, f"{plan}/{shard}"))
+    guard = _retry_once(lambda: find_or_make_class(archive, marker, f"{plan}/{shard}"))
     return Guard(guard.id, guard.version)
 
 
-def _find_or_make_guard(archive: Archive, marker: str, name: str) -> SavedObject:
+def find_or_make_class(archive: Archive, marker: str, name: str) -> SavedObject:
+    """The class of this name below the marker: it cannot exist twice, since its name is unique there."""
     guard = _find_guard(archive, marker, name)
     if guard is None:
         try:
@@ -128,7 +129,8 @@ def _find_or_make_guard(archive: Archive, marker: str, name: str) -> SavedObject
     return guard
 
 
-def _find_or_make_marker(archive: Archive) -> SavedObject | None:
+def find_or_make_marker(archive: Archive) -> SavedObject | None:
+    """The marker; None where the account may not make it."""
     marker = _find_marker(archive)
     if marker is not None:
         return marker

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from noarkit.archive.paging import objects
 from noarkit.archive.values import Parameter, Query, SavedObject
 from noarkit.errors import ArchiveRefused
+from noarkit.graph.entity import CreationMode
 from noarkit.loading.lookup import uuid_for
 from noarkit.loading.verification.ledger import AMISS, BEARERS, ArchivedEntity, Ledger
 from noarkit.loading.verification.objects import ObjectComparison
@@ -110,8 +111,13 @@ def _compare_children(comparison: ObjectComparison, below: ChildFamily, parents:
     keyed = _objects_with_keys(comparison, below, [actual for _, actual in extras])
     states = {place.id: place.state for place in parents}
     for parent, actual in extras:
-        key = comparison.ledger.entity(by_id[parent]).key
-        reason = _reason_not_extra(comparison, below, (parent, states[parent]), actual, keyed)
+        above = comparison.ledger.entity(by_id[parent])
+        key = above.key
+        # what stood before the run holds what others put there
+        is_found = above.target == CreationMode.FIND
+        reason = (
+            "other_run" if is_found else _reason_not_extra(comparison, below, (parent, states[parent]), actual, keyed)
+        )
         if reason:
             comparison.result.leave(BELOW, reason)
             continue
