@@ -15,14 +15,14 @@ _MOST_FRAMES = 10_000
 
 
 def find_in_picture(path: Path) -> Iterator[Finding]:
-    """What a person should know of a picture. Raises `DocumentRefused`; kinds that the library cannot open are passed."""
+    """What a person should know of a picture. Raises `DocumentRefused`; what the library cannot open is passed."""
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError:
         return
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is ours, below
+            warnings.simplefilter("ignore")  # the limit is ours, below, and what breaks off is found by who decodes it
             with Image.open(path) as picture:
                 width, height = picture.size
                 frames = int(getattr(picture, "n_frames", 1))
