@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from noarkit.api.closing import close
     from noarkit.api.comparing import compare
     from noarkit.api.converting import convert
+    from noarkit.api.deriving import DeriveResult, accept_copies, check_copies, derive
     from noarkit.api.extracting import ExtractOptions, FondsResult, extract, extract_each
     from noarkit.api.ingesting import ingest
     from noarkit.api.origins import open_source
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from noarkit.api.verifying import verify
     from noarkit.api.writing_back import write_back
     from noarkit.config import Config
+    from noarkit.copies.checking import CheckCopiesResult
     from noarkit.errors import NoarkitError
     from noarkit.events import Event, Listener
     from noarkit.extraction.convert import ConvertResult
@@ -58,11 +60,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Archive",
+    "CheckCopiesResult",
     "CloseResult",
     "CompareResult",
     "Config",
     "Content",
     "ConvertResult",
+    "DeriveResult",
     "Event",
     "ExtractOptions",
     "ExtractResult",
@@ -87,11 +91,14 @@ __all__ = [
     "VerifyResult",
     "WriteBackResult",
     "__version__",
+    "accept_copies",
     "acknowledge",
+    "check_copies",
     "check_receipt",
     "close",
     "compare",
     "convert",
+    "derive",
     "extract",
     "extract_each",
     "from_reader",
@@ -114,11 +121,13 @@ __all__ = [
 # Imported when first asked for, so that `import noarkit` is quick and a command loads only what it needs.
 _HOMES = {
     "Archive": "noarkit.api.archive",
+    "CheckCopiesResult": "noarkit.copies.checking",
     "CloseResult": "noarkit.loading.close",
     "CompareResult": "noarkit.forms.comparison",
     "Config": "noarkit.config",
     "Content": "noarkit.graph.entity",
     "ConvertResult": "noarkit.extraction.convert",
+    "DeriveResult": "noarkit.api.deriving",
     "Event": "noarkit.events",
     "ExtractOptions": "noarkit.api.extracting",
     "ExtractResult": "noarkit.extraction.run",
@@ -142,11 +151,14 @@ _HOMES = {
     "ValidateResult": "noarkit.forms.validation",
     "VerifyResult": "noarkit.loading.verification",
     "WriteBackResult": "noarkit.services.source.writeback",
+    "accept_copies": "noarkit.api.deriving",
     "acknowledge": "noarkit.api.bundles",
+    "check_copies": "noarkit.api.deriving",
     "check_receipt": "noarkit.api.bundles",
     "close": "noarkit.api.closing",
     "compare": "noarkit.api.comparing",
     "convert": "noarkit.api.converting",
+    "derive": "noarkit.api.deriving",
     "extract": "noarkit.api.extracting",
     "extract_each": "noarkit.api.extracting",
     "from_reader": "noarkit.sources.reader",

@@ -79,6 +79,28 @@ class SealConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class CopiesConfig:
+    """How archival copies are made: programs by name, workers, isolation of the tools, and the maker's name."""
+
+    soffice: Path | None = None
+    ghostscript: Path | None = None
+    ffmpeg: Path | None = None
+    ffprobe: Path | None = None
+    tesseract: Path | None = None
+    bwrap: Path | None = None
+    verapdf: Path | None = None
+    workers: int | None = None
+    isolation: str = "auto"
+    agent: str | None = None
+
+    @property
+    def programs(self) -> Mapping[str, Path]:
+        """The paths that were named."""
+        names = ("soffice", "ghostscript", "ffmpeg", "ffprobe", "tesseract", "bwrap", "verapdf")
+        return {name: path for name in names if (path := getattr(self, name)) is not None}
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings of a run, and where each came from (`origins`, by dotted key)."""
 
@@ -90,6 +112,7 @@ class Config:
     origins: Mapping[str, Origin]
     files: tuple[Path, ...]
     seal: SealConfig = field(default_factory=SealConfig)
+    copies: CopiesConfig = field(default_factory=CopiesConfig)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +264,13 @@ def _assemble(
         connections=MappingProxyType(connections),
         origins=MappingProxyType(dict(origins)),
         files=tuple(document.path for document in documents),
+        copies=CopiesConfig(**_below(values, "copies.")),  # type: ignore[arg-type]  # each was read by its setting
         seal=SealConfig(values["seal.key"], values["seal.trusted"]),  # type: ignore[arg-type]  # each was read by its setting
     )
+
+
+def _below(values: Mapping[str, object], prefix: str) -> dict[str, object]:
+    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
 
 
 def _merge_connections(
@@ -372,6 +400,20 @@ def _seconds(value: object, location: str) -> float:
     return seconds
 
 
+def _whole_number(value: object, location: str) -> int:
+    text = str(value)
+    if isinstance(value, bool) or not text.isascii() or not text.isdecimal() or not 0 < int(text) < 10_000:
+        raise ConfigFault(where=location, why="not-a-number")
+    return int(text)
+
+
+def _isolation(value: object, location: str) -> str:
+    name = _text(value, location)
+    if name not in ("auto", "required"):
+        raise ConfigFault(where=location, why="not-one-of", proposal="auto, required")
+    return name
+
+
 def _yes_or_no(value: object, location: str) -> bool:
     values_by_word = {True: True, False: False, "true": True, "1": True, "false": False, "0": False}
     if not isinstance(value, (bool, str)) or value not in values_by_word:
@@ -415,6 +457,16 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("archive.transaction_deadline_s", _seconds, 60.0, "NOARKIT_TRANSACTION_DEADLINE_S"),
     Setting("seal.key", _path, None, "NOARKIT_SEAL_KEY"),
     Setting("seal.trusted", _paths, (), "NOARKIT_TRUST_KEY"),
+    Setting("copies.soffice", _path, None, "NOARKIT_SOFFICE"),
+    Setting("copies.ghostscript", _path, None, "NOARKIT_GHOSTSCRIPT"),
+    Setting("copies.ffmpeg", _path, None, "NOARKIT_FFMPEG"),
+    Setting("copies.ffprobe", _path, None, "NOARKIT_FFPROBE"),
+    Setting("copies.tesseract", _path, None, "NOARKIT_TESSERACT"),
+    Setting("copies.bwrap", _path, None, "NOARKIT_BWRAP"),
+    Setting("copies.verapdf", _path, None, "NOARKIT_VERAPDF"),
+    Setting("copies.workers", _whole_number, None, "NOARKIT_COPY_WORKERS"),
+    Setting("copies.isolation", _isolation, "auto", "NOARKIT_COPY_ISOLATION"),
+    Setting("copies.agent", _text, None, "NOARKIT_COPY_AGENT"),
     Setting("zone", _zone, "Europe/Oslo", "NOARKIT_ZONE"),
     Setting("lang", _language, "en", "NOARKIT_LANG"),
 )

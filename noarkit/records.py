@@ -149,6 +149,23 @@ class Connected(Protocol):
         ...
 
 
+@runtime_checkable
+class Around(Protocol):
+    """A source that stands around another one, and adds to what it gives."""
+
+    @property
+    def inner(self) -> Source:
+        """The source that it stands around."""
+        ...
+
+
+def innermost(source: Source) -> Source:
+    """The source that nothing is added to: to ask what kind of source it is."""
+    while isinstance(source, Around):
+        source = source.inner
+    return source
+
+
 @contextmanager
 def released(source: Source) -> Iterator[Source]:
     """The source for as long as a block lasts; its connections are let go when it ends."""

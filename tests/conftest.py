@@ -23,6 +23,38 @@ settings.load_profile("noarkit")
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVER = "tests/server"
+MEMORY = Path("/dev/shm")
+PLENTY_BYTES = 8 << 30
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before all tests: where their folders lie, and what Python compiles."""
+    _use_memory(config)
+    _share_bytecode(config)
+
+
+def _use_memory(config: pytest.Config) -> None:
+    """The folders of tests lie in memory where it is plenty: no test waits for a disk to keep what is deleted after it.
+
+    --basetemp puts them elsewhere.
+    """
+    if config.option.basetemp is None and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= PLENTY_BYTES:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+def _share_bytecode(config: pytest.Config) -> None:
+    """The processes of the tests share what Python compiles, also where the environment says that none may keep it.
+
+    Else each compiles the package anew, which takes longer than what most of them do. Nothing is left behind, and
+    nothing is written beside the sources.
+    """
+    if not sys.dont_write_bytecode or os.environ.get("PYTHONPYCACHEPREFIX"):
+        return
+    folder = tempfile.mkdtemp(prefix="noarkit-bytecode-")
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 def reference_folder() -> Path | None:
@@ -39,21 +71,6 @@ def reference() -> Path:
     if place is None:
         pytest.skip("no reference tables: NOARKIT_REFERENCE names no folder that holds them")
     return place
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """The processes of the tests share what Python compiles, also where the environment says that none may keep it.
-
-    Else each compiles the package anew, which takes longer than what most of them do. Nothing is left behind, and
-    nothing is written beside the sources.
-    """
-    if not sys.dont_write_bytecode or os.environ.get("PYTHONPYCACHEPREFIX"):
-        return
-    folder = tempfile.mkdtemp(prefix="noarkit-bytecode-")
-    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    sys.dont_write_bytecode = False
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

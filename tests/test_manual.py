@@ -18,6 +18,7 @@ from noarkit.cli.help import chapter_help, code_lists, fault_kinds
 from noarkit.cli.main import COMMANDS, PROGRAM, main
 from noarkit.cli.options import global_options
 from noarkit.config import SETTINGS
+from noarkit.copies.policy import read_policy
 from noarkit.errors import GRAVITY
 from noarkit.manual.chapters import CHAPTERS, POINTERS, chapter_source, find_chapter, read_chapter
 from noarkit.manual.markdown import Code, Heading, Listing, anchor, parse, plain_text
@@ -187,7 +188,7 @@ def test_the_examples_of_a_chapter_run_as_they_stand(name: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("name", "lang"), BOTH)
-def test_what_a_chapter_writes_in_toml_is_understood(name: str, lang: str) -> None:
+def test_what_a_chapter_writes_in_toml_is_understood(name: str, lang: str, tmp_path: Path) -> None:
     for block in code(name, lang, "toml"):
         text = "\n".join(block.lines)
         data = tomllib.loads(text)
@@ -195,6 +196,9 @@ def test_what_a_chapter_writes_in_toml_is_understood(name: str, lang: str) -> No
             assert [problem for problem in _recipe(data, text).problems if not problem.warning] == []
         elif {"archive", "connections"} & data.keys():
             _judge_config(data)
+        elif "policy" in data:
+            (tmp_path / "policy.toml").write_text(text, "utf-8")
+            assert read_policy(tmp_path / "policy.toml").name == data["policy"]["name"]
         else:
             assert data.keys() <= {"clients", "project"}, text
 

@@ -4,6 +4,7 @@ origins       opens the source that a user names
 destination   the archive that a run goes to, and how it is opened
 scanning      counts what a source holds
 planning      makes and freezes a plan
+deriving      makes archival copies of documents, accepts and checks them
 ingesting     loads a plan, and goes on with it
 retrying      loads what was left out
 closing       finalises what a run made

@@ -39,7 +39,8 @@ class ExtractOptions:
     `package` names a `package.toml`; without one, that of the working folder is read where there is one. `schemas` is a
     folder with the official schemas. `include_open` takes open units too. What the form has no element for goes into
     business-specific metadata, unless `carry` is False. `kept_log` is a change log that a load kept beside its run;
-    `change_log` says which change log the package gets.
+    `change_log` says which change log the package gets. A document that has an archival copy is delivered as the copy;
+    with `with_originals` also as it is, where its own format is taken for deposit.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -49,6 +50,7 @@ class ExtractOptions:
     carry: bool = True
     kept_log: Path | None = None
     change_log: ChangeLog = "from-archive"
+    with_originals: bool = False
 
 
 def extract(
@@ -91,6 +93,7 @@ def extract(
             schemas=extract_options.schemas,
             include_open=extract_options.include_open,
             carry=extract_options.carry,
+            with_originals=extract_options.with_originals,
             kept_log=extract_options.kept_log,
             change_log=extract_options.change_log,
             zone=resolved.config.zone,

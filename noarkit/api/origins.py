@@ -12,6 +12,8 @@ from pathlib import Path
 from noarkit.airgap.receiving import is_received
 from noarkit.airgap.source import SealedSource
 from noarkit.airgap.source.index import INDEX
+from noarkit.copies.lookup import StoreLookup
+from noarkit.copies.planning import COPIES, SourceWithCopies
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.finders import open_source as find_source
@@ -92,13 +94,25 @@ def reopen_source(folder: RunFolder, settings: Settings, source: Source | None =
         folder.plan()
         return SealedSource(folder.graph, folder.path / INDEX)
     identity = source_of(folder)
+    copies = identity.settings.get(COPIES)
+    inner = replace(identity, settings={name: value for name, value in identity.settings.items() if name != COPIES})
+    reopened = _reopen_inner(folder, inner, settings, source)
+    if copies is not None:
+        reopened = SourceWithCopies(reopened, Path(str(copies)), StoreLookup)
+    return prepare_source(reopened, folder.path)
+
+
+def _reopen_inner(
+    folder: RunFolder, identity: SourceIdentity, settings: Settings, source: Source | None = None
+) -> Source:
+    """The source that stands behind the copies of a run, if it has any."""
     if source is not None:
         own_source = source_at(source, settings)
         if (own_source.identity.kind, own_source.identity.where) != (identity.kind, identity.where):
             raise UsageFault(what="run-of-other-source", where=str(folder.path))
-        return prepare_source(own_source, folder.path)
+        return own_source
     service = reopen_connection(identity, settings.config, settings.environment, folder.path)
-    return prepare_source(service or keyed(reopen(identity), settings.config.connections), folder.path)
+    return service or keyed(reopen(identity), settings.config.connections)
 
 
 def prepare_source(source: Source, folder: Path) -> Source:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from noarkit.api.destination import Destination, destination, embedded_identity, open_target
 from noarkit.api.origins import prepare_source, source_at
+from noarkit.copies.lookup import StoreLookup
+from noarkit.copies.planning import with_copies
+from noarkit.copies.store import CopyStore
 from noarkit.embedded import keep_services, starter_codes
 from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
@@ -44,6 +47,7 @@ def plan(
     encoding: str | None = None,
     shallow_root: Place | None = None,
     carry: bool = True,
+    copies: Place | None = None,
     archive: str | None = None,
     settings: Settings | None = None,
     listener: Listener = ignore_event,
@@ -66,6 +70,7 @@ def plan(
         encoding: how names in an archive file are read that are not UTF-8 (`cp1252`).
         shallow_root: the folder below which files outside of an E-ARK package are taken; they are set aside otherwise.
         carry: keeps what an extract tells and the archive has no field for in business-specific metadata.
+        copies: a folder with archival copies of the documents; each is planned as a version beside its original.
         archive: the archive whose code lists apply, which must answer; without it that of the settings, if it answers.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         listener: is called with each event.
@@ -77,7 +82,7 @@ def plan(
     folder = RunFolder(Path(run))
     options = _PlanOptions(recipe, hash_contents, since, strict, archive, known_elements(accept_loss), take_incomplete)
     options = replace(options, source_kind=source_kind, carry=carry, despite_damage=despite_damage)
-    options = replace(options, encoding=encoding, shallow_root=shallow_root)
+    options = replace(options, encoding=encoding, shallow_root=shallow_root, copies=copies)
     return _plan(source, folder, options, final_settings, listener)
 
 
@@ -97,6 +102,7 @@ class _PlanOptions:
     despite_damage: bool = False
     encoding: str | None = None
     shallow_root: Place | None = None
+    copies: Place | None = None
 
 
 def _plan(
@@ -111,9 +117,11 @@ def _plan(
         codes = _archive_codes(
             archive_place, emit, must=options.archive is not None, may=settings.config.archive.url is not None
         )
+    spec = _with_copies(_plan_spec(options, place, codes), options.copies)
     spec = replace(
-        _plan_spec(options, place, codes),
-        hash_contents=options.hash_contents,
+        spec,
+        # a copy is found by the checksum of its document
+        hash_contents=options.hash_contents or options.copies is not None,
         strict=options.strict,
         accept_loss=options.accept_loss,
         accepted_by="{user}@{machine}".format_map(assembly.describe_caller()),
@@ -129,7 +137,7 @@ def _plan(
             recipe=options.recipe.name if isinstance(options.recipe, Recipe) else str(options.recipe or ""),
             archive=archive_place.name,
             asked=codes is not None,
-            hashed=options.hash_contents,
+            hashed=spec.hash_contents,
             since=str(options.since or ""),
             reappeared=renamed,
             reappeared_count=moved_count,
@@ -211,6 +219,15 @@ def _plan_spec(options: _PlanOptions, place: Source, codes: Mapping[str, frozens
     target = recipe.target
     mapper = compile_recipe(recipe)
     return PlanSpec(place, mapper, text, target.external_system, target.zone, target.close, follow=target.follow)
+
+
+def _with_copies(spec: PlanSpec, copies: Place | None) -> PlanSpec:
+    """A plan with the archival copies that lie in a folder. Raises `UsageFault` where none are there."""
+    if copies is None:
+        return spec
+    CopyStore.open(Path(copies)).close()
+    source, mapper = with_copies(spec.source, spec.mapper, Path(copies), StoreLookup)
+    return replace(spec, source=source, mapper=mapper)
 
 
 def _recipe_text(recipe: Place | Recipe | None, source: Source) -> tuple[str, str]:

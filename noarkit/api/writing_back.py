@@ -10,7 +10,7 @@ from noarkit.events import Listener, ignore_event
 from noarkit.loading.engines.runlog import log_run
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import archive_ids
-from noarkit.records import released
+from noarkit.records import innermost, released
 from noarkit.services.registry import find_kind, is_service
 from noarkit.services.source import ConnectorSource
 from noarkit.services.source.writeback import CASE_FILES, WriteBackResult
@@ -33,7 +33,7 @@ def write_back(
     """
     final_settings = resolve_settings(None, settings)
     folder = RunFolder(Path(run))
-    source = reopen_source(folder, final_settings)
+    source = innermost(reopen_source(folder, final_settings))
     if not isinstance(source, ConnectorSource):
         raise _takes_no_ids()
     with released(source), log_run(folder.path, listener, final_settings.now_s, "write-back") as emit_logged:

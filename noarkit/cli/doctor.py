@@ -41,6 +41,8 @@ _PROBE_TYPE = "Klassifikasjonssystem"
 @option("--probe", is_flag=True)
 @option("--run", type=click.Path(file_okay=False, path_type=Path), metavar="RUN")
 @option("--until", metavar="TIME")
+@option("--copies", is_flag=True)
+@option("--policy", metavar="FILE")
 def doctor_command(
     session: Session,
     *,
@@ -50,8 +52,14 @@ def doctor_command(
     probe: bool,
     run: Path | None,
     until: str | None,
+    copies: bool,
+    policy: str | None,
 ) -> int:
     """Prints a line a step, the faults in full, and ends with the gravest of them."""
+    if copies:
+        for check in _examine_copies(session, policy):
+            _print_check(session, check)
+        return 0
     if run is not None:
         require_run(run)
     flags = {"archive.url": archive, "archive.token_url": token_url, "archive.client_id": client_id}
@@ -63,6 +71,17 @@ def doctor_command(
     code = gravest(*codes)
     session.console.notify("doctor.bad" if code else "doctor.good")
     return code
+
+
+def _examine_copies(session: Session, policy: str | None) -> Iterator[CheckResult]:
+    """What archival copies need of this machine."""
+    from noarkit.copies.examination import examine_tools
+    from noarkit.copies.policy import read_policy
+    from noarkit.copies.settings import copy_settings
+
+    rules = read_policy(Path(policy) if policy is not None else None)
+    for check in examine_tools(copy_settings(session.config()), rules):
+        yield CheckResult(f"copies-{check.key}", check.state, check.data)
 
 
 def examine(

@@ -12,7 +12,7 @@ from noarkit.api import extracting
 from noarkit.cli.form_choices import EXTRACT_PRODUCTS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
-from noarkit.extraction import not_in_form
+from noarkit.extraction import copies, not_in_form
 from noarkit.extraction.changes import NO_FLAWS, ChangeLog
 from noarkit.extraction.run import ExtractResult
 from noarkit.extraction.selection import Selection
@@ -37,6 +37,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--schemas", type=_FOLDER, metavar="DIR")
 @option("--package", type=_FILE, metavar="FILE")
 @option("--no-carry-in-vsm", is_flag=True)
+@option("--with-originals", is_flag=True)
 @option("--kept-log", type=_FILE, metavar="FILE")
 @option("--change-log", type=click.Choice(get_args(ChangeLog)), default="from-archive")
 @option("--archive", metavar="URL", variable=None)
@@ -56,6 +57,7 @@ def extract_command(
     schemas: Path | None,
     package: Path | None,
     no_carry_in_vsm: bool,
+    with_originals: bool,
     kept_log: Path | None,
     change_log: ChangeLog,
     archive: str | None,
@@ -70,6 +72,7 @@ def extract_command(
         not no_carry_in_vsm,
         kept_log,
         change_log,
+        with_originals,
     )
     if each:
         return _extract_each(session, output, options, form, archive)
@@ -144,6 +147,9 @@ def _print_result(session: Session, result: ExtractResult) -> None:
         lines.append(texts.say("extract.carried", count=result.carried))
     if result.beside:
         lines.append(texts.say("extract.beside", count=result.beside, table=not_in_form.table_path(result.package)))
+    if result.formats_not_taken:
+        table = copies.table_path(result.package)
+        lines.append(texts.say("extract.formats-not-taken", count=result.formats_not_taken, table=table))
     lines.append(texts.say("extract.report", path=result.report))
     session.console.result(
         "extracted",

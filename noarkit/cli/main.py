@@ -39,6 +39,7 @@ COMMANDS: tuple[str, ...] = (
     "serve",
     "scan",
     "recipe",
+    "derive",
     "plan",
     "ingest",
     "status",

@@ -42,6 +42,7 @@ _WAYS = {"in": "incoming", "out": "outgoing"}
 @option("--encoding", metavar="NAME")
 @option("--shallow-root", type=FOLDER, metavar="DIR")
 @option("--no-carry", is_flag=True)
+@option("--copies", type=FOLDER, metavar="COPIES")
 @option("--archive", metavar="URL", variable=None)
 @option("--pack", type=click.Path(path_type=Path), metavar="BUNDLE")
 @option("--seal-key", type=FILE, metavar="FILE", variable=None)
@@ -62,6 +63,7 @@ def plan_command(
     encoding: str | None,
     shallow_root: Path | None,
     no_carry: bool,
+    copies: Path | None,
     archive: str | None,
     pack: Path | None,
     seal_key: Path | None,
@@ -94,6 +96,7 @@ def plan_command(
                 encoding=encoding,
                 shallow_root=shallow_root,
                 carry=not no_carry,
+                copies=copies,
                 archive=archive,
                 settings=final_settings,
                 listener=work.emit,
@@ -174,6 +177,8 @@ def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
     if warnings:
         codes = ", ".join(f"{code} {grouped(count)}" for code, count in warnings)
         yield texts.say("plan.noted", count=sum(count for _, count in warnings), codes=codes)
+    if facts.get("copies"):
+        yield texts.say("plan.copies", **facts["copies"])
     screening = facts.get("screening", {})
     if screening.get("screened") or screening.get("undecided"):
         yield texts.say("plan.screened", count=screening["screened"])

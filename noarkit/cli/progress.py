@@ -34,6 +34,8 @@ _COUNTED: Mapping[str, tuple[str, str]] = {
     "walked": ("walking", "records"),
     "asked": ("asking", "keys"),
     "compared": ("comparing", "files"),
+    "documents_read": ("identifying", "documents"),
+    "copies_made": ("converting", "settled"),
     "seal_proven": ("proving", "files"),
 }
 

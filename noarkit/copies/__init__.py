@@ -6,12 +6,30 @@ with weaker checks: no copy is better than a doubtful one.
 
     identity     what a document is, by its bytes
     policy/      what is done with documents of each format, as TOML
+    answers      what a rule answers to findings
+    checking     every copy against its checksum
+    composition  the tools of a process, as a site has them
+    conversion   one batch: inspected, converted, held against every gate; in a worker
+    converters/  what makes files of documents
+    coordinator  leases batches to workers and alone writes what became of them
     inspection/  what is in a document, before any converter opens it
+    examination  what this machine has of what copying needs
     gates/       what a product must pass before it is a copy
+    numbers      how the documents of a walk stand
+    pool         worker processes, watched and replaced
+    processes    what tools leave behind
+    reading      a source's documents, each with the row of its copy
+    rows         the tables of derive.db
+    settings     `[copies]` of the config
+    store        derive.db and objects/
+    toolbox      what turns a document into a copy, as one value
+    worker       the process that converts
     tokens       the words of a text, cut the same way in a document and its copy
     pdf_pages    pages of a PDF: their number, text and picture
     port         what rules, tasks, products, converters and gates are to one another
     reasons      why a document has no copy
+    planning     plans copies beside the documents they were made of
+    lookup       finds the copies of a document in COPIES, for plans
 
 The order for one document: identified by its bytes → the policy's rule → inspected → converted in a sandbox → gates →
 stored under a key of everything that could change the result.

@@ -21,6 +21,7 @@ class Reason(StrEnum):
     CONTENT_REFUSED = "content-refused"
     SIGNED = "signed"
     ATTACHMENTS = "attachments"
+    UNREADABLE = "unreadable"
     # of the converter
     TOOL_MISSING = "tool-missing"
     TIMED_OUT = "timed-out"

@@ -5,6 +5,7 @@
     account       what the account may see of it
     store         what was fetched: one SQLite file in the work folder beside the package; rows: what a row of it holds
     fetch         pages of objects → store, several types at a time; links: what no object tells by itself
+    copies        of a document and its archival copy, the copy is delivered
     documents     the files, checked on the way; changes: the change log
 
     assemble      store → the files of the package

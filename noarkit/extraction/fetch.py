@@ -22,6 +22,7 @@ from noarkit.extraction.rows import CLASS, DOCUMENT, FOLDER, FONDS, RECORD, VERS
 from noarkit.extraction.selection import FOLDERS, RECORDS, ResolvedSelection
 from noarkit.extraction.store import ExtractStore, Progress, Row, key_of
 from noarkit.model import metamodel
+from noarkit.model.conversions import DERIVED_FROM
 
 PAGE_SIZE = 500
 _AT_ONCE = 4
@@ -288,7 +289,8 @@ def _drain(results: queue.Queue[_StoredPage | BaseException]) -> None:
 
 def _is_not_own(entity: SavedObject) -> bool:
     """False for what our own loads leave behind for themselves."""
-    return entity.type != "EksternId" or not str(entity.fields.get("eksterntSystem", "")).startswith(_OWN_SYSTEMS)
+    system = str(entity.fields.get("eksterntSystem", "")) if entity.type == "EksternId" else ""
+    return system == DERIVED_FROM or not system.startswith(_OWN_SYSTEMS)
 
 
 def _one_of(path: str, ids: Sequence[str]) -> tuple[str, dict[str, Parameter]]:

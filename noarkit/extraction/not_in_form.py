@@ -14,6 +14,7 @@ from pathlib import Path
 from noarkit.extraction.account import AccountRights
 from noarkit.extraction.assemble import Assembly
 from noarkit.extraction.changes import NO_FLAWS
+from noarkit.extraction.copies import FormatCounts
 from noarkit.extraction.rows import LEFT_OUT
 from noarkit.extraction.store import ExtractStore
 from noarkit.model.mapping import mapping
@@ -30,6 +31,7 @@ class ReportContext:
     rights: AccountRights
     flaws: tuple[str, ...]
     open_units: Mapping[str, int]
+    formats: FormatCounts
 
 
 def table_path(target: Path) -> Path:
@@ -84,6 +86,11 @@ def _build_report(store: ExtractStore, assembly: Assembly, context: ReportContex
         "replaced_signs": assembly.replaced_signs,
         "references_to_nothing": list(_orphans(store)),
         "gaps": list(_gaps(store)),
+        "copies": {
+            "originals_left_out": context.formats.stood_for,
+            "numbered_as_original": context.formats.renumbered,
+        },
+        "formats_not_taken": context.formats.not_taken,
         "files_left_out": store.number("SELECT count(*) FROM version WHERE done = 2"),
     }
 

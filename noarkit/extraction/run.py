@@ -23,6 +23,7 @@ from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction import account, not_in_form
 from noarkit.extraction.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble, is_system_named
 from noarkit.extraction.changes import CHANGED_MEANWHILE, NO_FLAWS, ChangeLog, fetch_changes, merge_kept
+from noarkit.extraction.copies import deliver_copies, list_formats
 from noarkit.extraction.documents import fetch_documents
 from noarkit.extraction.fetch import fetch
 from noarkit.extraction.links import fetch_links
@@ -69,6 +70,7 @@ class ExtractSettings:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     pause: Callable[[], None] = _no_pause
     pool_size: PoolSize = field(default_factory=PoolSize)
+    with_originals: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,8 @@ class ExtractResult(Result):
     """The package that was made. `flaws` say why it is not to be deposited as it is; none where it is. `errors` and
     `warnings` are what our own validator found in it, None if it was not asked. `carried` is how many
     values that the form has no element for stand in business-specific metadata, `beside` how many of them in the table
-    beside the package alone."""
+    beside the package alone. `formats_not_taken` counts files in formats that no depot takes; they are listed beside
+    the package."""
 
     package: Path
     report: Path
@@ -91,6 +94,7 @@ class ExtractResult(Result):
     warnings: int | None = None
     carried: int = 0
     beside: int = 0
+    formats_not_taken: int = 0
 
     @property
     def depositable(self) -> bool:
@@ -110,6 +114,7 @@ class ExtractResult(Result):
             "defaults": self.defaults,
             "carried": self.carried,
             "beside": self.beside,
+            "formats_not_taken": self.formats_not_taken,
             "depositable": self.depositable,
             "flaws": list(self.flaws),
             "errors": self.errors,
@@ -144,6 +149,7 @@ def extract(
         begun_at = store.remember("begun", settings.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
         rights = run.fetch()
         run.check_open()
+        deliver_copies(store, both=settings.with_originals)
         business = _business(run.administration)
         deps = AssemblyDeps(
             settings.facts, run.codes, schemas, settings.zone, begun_at, business, settings.carry, settings.change_log
@@ -154,14 +160,16 @@ def extract(
         places = AssemblyPaths(store.path, package, not_in_form.table_path(target))
         assembly = assemble(places, deps, pool, settings.pause)
         flaws = _flaws(run, assembly, official=schemas.official)
+        formats = list_formats(store, target)
         report = not_in_form.write_report(
-            store, target, assembly, not_in_form.ReportContext(rights, flaws, run.open_units())
+            store, target, assembly, not_in_form.ReportContext(rights, flaws, run.open_units(), formats)
         )
         beside_count = sum(assembly.lost_counts.values()) - assembly.tally.carried_values
         extracted = replace(
             _extracted(store, target, report, assembly, flaws),
             carried=assembly.tally.carried_values,
             beside=beside_count,
+            formats_not_taken=formats.not_taken,
         )
     if is_packed(target):
         pack(package, last)

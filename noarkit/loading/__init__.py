@@ -20,6 +20,7 @@ The load:
     chunk_loader     one chunk: looks up, uploads, sends; or settles, and then sends
     compose          a chunk's entities → the actions of one transaction
     contents         the uploads of a chunk: read, hashed, and made again when they are too old
+    version_numbers  a copy has the number of the version that it is a copy of
     gate             the user's own check of each content, before its upload
     settling         what became of a chunk without an answer
     lookup           asks the archive what is there: anchors, source keys, ids

@@ -41,6 +41,7 @@ from noarkit.loading.lease import (
 from noarkit.loading.preflight import NOT_FOUND_AGAIN
 from noarkit.loading.revisit import changed_versions
 from noarkit.loading.settling import Clock, DoubtSettler, earlier_keys, related_keys, remainder_key
+from noarkit.loading.version_numbers import numbers_with_copies
 from noarkit.records import PLACE_FAULTS
 
 _RECORDS = frozenset({"Basisregistrering", "Journalpost", "Moeteregistrering", "Arkivnotat"})
@@ -212,7 +213,9 @@ class ChunkLoader:
         # added.
         records = {n: owner_id for n, owner_id in owner_ids.items() if self._graph.entity(n).type in _RECORDS}
         revisit = [entity for entity in chunk_state.entities if entity.bundle in owner_ids]
-        revisited, faults = changed_versions(self._archive, self._contents, self._graph, revisit, records)
+        revisited, faults = changed_versions(
+            self._archive, self._contents, self._graph, revisit, records, self._known_ids
+        )
         for n, fault in faults.items():
             entity = next(entity for entity in revisit if entity.n == n)
             if entity.bundle not in self._excluded:
@@ -366,11 +369,18 @@ class ChunkLoader:
     def _compose(self, task: ChunkTask, chunk_state: _ChunkState) -> tuple[tuple[Action, ...], list[Outcome]]:
         left_out: list[Outcome] = []
         links = self._graph.links_between(task.first, task.last)
+        numbers = (
+            numbers_with_copies(self._archive, self._graph, chunk_state.entities, self._known_ids)
+            if self._facts.sets_system_fields
+            else {}
+        )
         while True:
             files = {n: upload.id for n, upload in chunk_state.files.items()}
             # Leaving out one bundle may orphan what refers to it, so it is composed again until nothing dangles.
             again = frozenset(chunk_state.new_versions)
-            composed = compose(chunk_state.entities, links, self._known_ids, files, self._facts, again=again)
+            composed = compose(
+                chunk_state.entities, links, self._known_ids, files, self._facts, again=again, numbers=numbers
+            )
             if not composed.orphans:
                 return composed.actions, left_out
             for entity in [entity for entity in chunk_state.entities if entity.n in composed.orphans]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Action, FieldValue, Link, Save, SavedObject
@@ -49,10 +50,12 @@ def compose(
     facts: RunFacts,
     *,
     again: frozenset[int] = frozenset(),
+    numbers: Mapping[int, int] = MappingProxyType({}),
 ) -> Composition:
     """Composes the saves and links of `entities`; `known_ids` are ids in the archive, `files` upload ids by version.
 
-    `again` are further versions of what another plan loaded under the same keys.
+    `again` are further versions of what another plan loaded under the same keys, `numbers` those of versions that the
+    archive does not count by itself.
     """
     actions: list[Action] = []
     orphans: dict[int, int] = {}
@@ -68,6 +71,8 @@ def compose(
         fields = _fields_to_save(entity, plain[entity.type], files, facts)
         if facts.sets_system_fields:
             fields["uuid"] = uuid_of_new_version(facts, entity.key) if entity.n in again else uuid_for(facts, entity)
+            if entity.n in numbers:
+                fields["versjonsnummer"] = numbers[entity.n]
         actions.append(Save(entity.type, me, fields))
         if parent is not None and entity.parent_link is not None:
             target = known_ids[parent] if parent in known_ids else temporary_id(parent)

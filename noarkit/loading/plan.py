@@ -67,6 +67,15 @@ class FixedMapper(Protocol):
         ...
 
 
+@runtime_checkable
+class CountingMapper(Protocol):
+    """A mapper that counts something of its own, which the plan is to remember."""
+
+    def to_remember(self) -> Mapping[str, object]:
+        """What is remembered, by name; values that JSON has."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class PlanSpec:
     """The specification of a plan. `codes` are the archive's own code lists where they could be read."""
@@ -198,6 +207,9 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
     if fixed_mapper is not None:
         store.forgive_dangling(LINK_LEFT_OUT)
         store.remember("needs", orjson.dumps(fixed_mapper.needs(), option=orjson.OPT_SORT_KEYS).decode())
+    if isinstance(spec.mapper, CountingMapper):
+        for name, value in spec.mapper.to_remember().items():
+            store.remember(name, orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
 
 
 def _map_record(spec: PlanSpec, record: SourceRecord) -> MappedRecord | SetAside | Skipped:

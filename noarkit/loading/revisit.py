@@ -42,16 +42,18 @@ def changed_versions(
     graph: GraphStore,
     entities: Sequence[PlannedEntity],
     records: Mapping[int, str],
+    known_ids: Mapping[int, str],
 ) -> tuple[DocumentChanges, dict[int, SourceFault]]:
     """Compares the planned contents of archived records with the archive's checksums; faults are by version.
 
-    `entities` may be some of a record's: what an earlier chunk held of it is known from the plan.
+    `entities` may be some of a record's: what an earlier chunk held of it is known from the plan, and from `known_ids`.
     """
     archived = _read_archived_documents(archive, list(records.values()))
     revisited = DocumentChanges()
     faults: dict[int, SourceFault] = {}
     new_documents: set[int] = set()
     owners: dict[int, _ArchivedDocuments] = {}
+    labels: list[PlannedEntity] = []
     for record, archive_id in records.items():
         documents = archived.get(archive_id, _ArchivedDocuments())
         for place, document in enumerate(graph.children(record, "Dokument")):
@@ -63,6 +65,8 @@ def changed_versions(
     for entity in entities:
         if entity.n in new_documents or (entity.type == "Dokumentversjon" and entity.parent in new_documents):
             revisited.new.add(entity.n)
+        elif entity.type == "EksternId":
+            labels.append(entity)
         elif entity.type == "Dokumentversjon" and entity.parent in owners:
             try:
                 version = _version_of(entity, owners[entity.parent], contents, graph)
@@ -75,7 +79,40 @@ def changed_versions(
                 revisited.new.add(entity.n)
             else:
                 revisited.known_ids[entity.n] = version
+    revisited.new |= _missing_labels(archive, graph, labels, revisited, known_ids)
     return revisited, faults
+
+
+def _missing_labels(
+    archive: Archive,
+    graph: GraphStore,
+    labels: Sequence[PlannedEntity],
+    revisited: DocumentChanges,
+    known_ids: Mapping[int, str],
+) -> set[int]:
+    """The external ids of versions that are to be made: of new ones, and of those that an earlier chunk made."""
+    missing: set[int] = set()
+    by_version: dict[str, list[PlannedEntity]] = {}
+    for label in labels:
+        version = label.parent
+        if version is None or version in revisited.new:
+            missing.add(label.n)
+        elif graph.entity(version).type == "Dokumentversjon":
+            version_id = revisited.known_ids.get(version) or known_ids.get(version)
+            if version_id:
+                by_version.setdefault(version_id, []).append(label)
+    ids = list(by_version)
+    for start in range(0, len(ids), _IDS_A_QUERY):
+        batch = ids[start : start + _IDS_A_QUERY]
+        wanted = {(one, *_name(label.fields)): label.n for one in batch for label in by_version[one]}
+        for found in objects(archive, _query_below("EksternId", "refDokumentversjon", batch)):
+            wanted.pop((found.links.get("refDokumentversjon", ""), *_name(found.fields)), None)
+        missing.update(wanted.values())
+    return missing
+
+
+def _name(fields: Mapping[str, object]) -> tuple[object, object]:
+    return fields.get("eksterntSystem"), fields.get("eksternID")
 
 
 def _version_of(

@@ -25,6 +25,7 @@ CHAPTERS = (
     "appsec",
     "features",
     "recipes",
+    "copies",
     "ingesting",
     "verification",
     "extracting",

@@ -4,6 +4,7 @@ metamodel         types, fields, references, code lists and rules (noark5.txt, c
 mapping           fields → elements of an extract (noark5-mapping.txt)
 xml_model         the documents of an extract: their elements, in order (noark5-xml.txt)
 formats           formats of files that archives accept (archive-formats.toml)
+conversions       how a conversion to an archival format is carried, and told
 identity_numbers  national identity numbers
 """
 

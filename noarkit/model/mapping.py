@@ -65,6 +65,15 @@ class Fill:
 
 
 @dataclass(frozen=True, slots=True)
+class ToldElement:
+    """An element without a field of its own, which a field with another element carries in words of ours."""
+
+    path: str
+    rule: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
 class LostElement:
     """An element for which the archive has no field, and why."""
 
@@ -83,6 +92,7 @@ class TypeMap:
     links: Mapping[str, LinkMap]
     fills: tuple[Fill, ...]
     lost_elements: tuple[LostElement, ...]
+    told_elements: tuple[ToldElement, ...] = ()
 
     def group_in(self, version: Version) -> str | None:
         """The name of the group in that version; None if the version has none."""
@@ -206,6 +216,7 @@ def _read_type(head: list[str], rows: list[list[str]]) -> TypeMap:
         links=MappingProxyType({row[1]: _read_link(name, row) for row in rows if row[0] == "link"}),
         fills=tuple(Fill(row[1], row[2]) for row in rows if row[0] == "fill"),
         lost_elements=tuple(LostElement(row[1], row[2]) for row in rows if row[0] == "lost"),
+        told_elements=tuple(ToldElement(*row[1:4]) for row in rows if row[0] == "told"),
     )
 
 

@@ -107,6 +107,7 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "faults": _faults(db),
             "warnings": _warnings(db),
             "not_in_archive": lost_facts(db),
+            "copies": orjson.loads(graph.meta("copies") or "null"),
             "accepted_loss": orjson.loads(graph.meta("accepted_loss") or "null"),
             "skipped": _skipped(db),
             "screening": _screening(db, recipe),

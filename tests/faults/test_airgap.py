@@ -19,22 +19,16 @@ import pytest
 
 from noarkit.forms.sealed.read import open_sealed
 from noarkit.safe.signing import new_key_pair, read_public
-from tests.cli.elsewhere import PROGRAM, environment
+from tests.cli.elsewhere import environment
 from tests.faults.test_disk_full import elsewhere, fill, small_disk
+from tests.forked import DEVNULL, PIPE, ROOT, Forked, run_forked
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 KILLS = 25 if DEEP else 2
 FORMS = ("bundle", "bundle.zip", "bundle.tar") if DEEP else ("bundle", "bundle.zip")
 FILES = 20_000 if DEEP else 200
 MOST_MIB = 160
-MEASURED = """
-import os, sys
-from noarkit.cli.main import main
-code = main(sys.argv[1:], os.environ)
-told = open("/proc/self/status").read().split("VmHWM:")[1].split()[0]
-sys.stderr.write(told)
-sys.exit(code)
-"""
+MEASURED = ROOT / "tests" / "programs" / "measured_memory.py"
 
 
 def keys(home: Path) -> None:
@@ -57,22 +51,18 @@ def source(home: Path, count: int, size: int = 2_000) -> Path:
 
 
 def line(*words: object) -> list[str]:
-    return [*PROGRAM, *map(str, words), "--json"]
+    return ["noarkit", *map(str, words), "--json"]
 
 
 def run(home: Path, *words: object) -> tuple[int, list[dict[str, object]]]:
     """A command to its end: its exit code, and what it told."""
-    done = subprocess.run(
-        line(*words), env=environment(home), cwd=home, capture_output=True, text=True, timeout=600, check=False
-    )
+    done = run_forked(line(*words), env=environment(home), cwd=home, timeout=600)
     return done.returncode, [json.loads(one) for one in done.stdout.splitlines()]
 
 
 def killed(home: Path, chance: random.Random, wanted: str, *words: object) -> bool:
     """Starts a command and kills it at some moment after an event; False where it ended before."""
-    process = subprocess.Popen(
-        line(*words), env=environment(home), cwd=home, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+    process = Forked(line(*words), env=environment(home), cwd=home, stdout=PIPE, stderr=DEVNULL)
     assert process.stdout is not None
     for told in process.stdout:
         if f'"{wanted}"' in told:
@@ -183,7 +173,7 @@ def test_a_full_disk_under_the_run_that_a_bundle_becomes_leaves_no_run(
 
 def most_memory(home: Path, *words: object) -> float:
     """The most memory that a command took, in MiB, without its children."""
-    command = [sys.executable, "-c", MEASURED, *map(str, words), "--json"]
+    command = [sys.executable, str(MEASURED), *map(str, words), "--json"]
     done = subprocess.run(command, env=environment(home), cwd=home, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     return int(done.stderr.split()[-1]) / 1024

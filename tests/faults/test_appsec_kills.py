@@ -11,8 +11,6 @@ import csv
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +19,7 @@ import httpx
 
 from noarkit.services.standins.server import StandinSpec
 from tests.faults.world import DEEP
+from tests.forked import Forked
 from tests.services.scripted import Asked, ScriptedService, Told
 from tests.services.standing import Standing, standing
 
@@ -36,7 +35,7 @@ class Door:
         self._held = held
         self._folder = folder
         self._kill_at = 0
-        self._running: subprocess.Popen[bytes] | None = None
+        self._running: Forked | None = None
         self.service = ScriptedService(self._passed_on)
         self._config = folder / "noarkit.toml"
         self._config.write_text(held.config.read_text("utf-8").replace(held.url, self.service.url))
@@ -44,13 +43,13 @@ class Door:
     def ingest(self, home: Path, run: str, kill_at: int = 0) -> int:
         """The command, in a home of its own; its exit code."""
         self.calls, self._kill_at = 0, kill_at
-        line = [sys.executable, "-m", "noarkit", "ingest", "appsec:standin", "-o", str(home / run), "--workers", "1"]
+        line = ["noarkit", "ingest", "appsec:standin", "-o", str(home / run), "--workers", "1"]
         line += ["--archive", f"embedded:{home / 'archive'}", "--config", str(self._config), "--progress", "none"]
         environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
         with (self._folder / "log").open("ab") as log:
-            self._running = subprocess.Popen(line, env=environment, stdout=log, stderr=log, start_new_session=True)
+            self._running = Forked(line, cwd=home.parent, env=environment, stdout=log, stderr=log, new_session=True)
         try:
-            return self._running.wait(240)
+            return self._running.wait(240.0)
         finally:
             self._kill()
 

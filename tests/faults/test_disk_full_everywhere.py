@@ -23,6 +23,7 @@ import pytest
 
 from tests.faults.test_disk_full import elsewhere, fill, small_disk
 from tests.faults.world import DEEP
+from tests.forked import run_forked
 
 DISK_MB = 12
 SIZES = (0, 4, 8, 16, 28, 44, 64, 100, 200, 400)
@@ -94,9 +95,8 @@ class Stage:
     def run(self, words: str, place: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         """One command line; `place` holds the small disk and the home beside it."""
         told = words.format(disk=place / "disk", home=place / "home", base=self.base)
-        command = [sys.executable, "-m", "noarkit", *told.split()]
         env = {**os.environ, "HOME": str(place), "NOARKIT_LANG": "en", **environment}
-        return subprocess.run(command, capture_output=True, text=True, env=env, cwd=place, timeout=120)
+        return run_forked(["noarkit", *told.split()], env=env, cwd=place, timeout=120)
 
     def lay(self, names: tuple[str, ...], place: Path) -> None:
         """Puts copies of what was made into a folder."""

@@ -9,8 +9,6 @@ import os
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -20,6 +18,7 @@ from pathlib import Path
 import httpx
 
 from noarkit.services.standins.server import StandinSpec
+from tests.forked import Forked
 from tests.services.scripted import Asked, ScriptedService, Told
 from tests.services.standing import Standing, standing
 
@@ -35,7 +34,7 @@ class World:
     held: Standing
     calls: int = 0
     kill_at: int = 0
-    running: subprocess.Popen[bytes] | None = None
+    running: Forked | None = None
     door: ScriptedService = field(init=False)
 
     def __post_init__(self) -> None:
@@ -55,14 +54,14 @@ class World:
         )  # fmt: skip
         return Told(answer.status_code, answer.content, {"Content-Type": "application/json"})
 
-    def begin(self, run: str) -> subprocess.Popen[bytes]:
+    def begin(self, run: str) -> Forked:
         """The command that plans and loads, or goes on where it stopped."""
-        command = [sys.executable, "-m", "noarkit", "ingest", "features:standin", "-o", str(self.work / run)]
+        command = ["noarkit", "ingest", "features:standin", "-o", str(self.work / run)]
         command += ["--workers", "1", "--archive", f"embedded:{self.work / 'archive'}", "--progress", "none"]
         command += ["--config", str(self.folder / "noarkit.toml")]
         environment = {"HOME": str(self.work / "home"), "PATH": os.environ["PATH"]}
         with (self.folder / "log").open("ab") as log:
-            self.running = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+            self.running = Forked(command, cwd=self.folder, env=environment, stdout=log, stderr=log, new_session=True)
         return self.running
 
     def kill(self) -> None:

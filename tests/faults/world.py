@@ -10,8 +10,6 @@ import random
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -29,6 +27,7 @@ from noarkit.archive.values import Query
 from noarkit.secrets import Secret
 from noarkit.server.clients import ClientsFile
 from tests.faults.loader import SYSTEM, Job
+from tests.forked import DEVNULL, PIPE, Forked
 
 ROOT = Path(__file__).resolve().parents[2]
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
@@ -41,7 +40,7 @@ Line = dict[str, object]
 class Command:
     """A running load: what it said so far, and how to end it."""
 
-    process: subprocess.Popen[str]
+    process: Forked
     lines: list[Line] = field(default_factory=list)
     _said: queue.Queue[Line | None] = field(default_factory=queue.Queue)
 
@@ -101,7 +100,7 @@ class World:
     kills: int = 0
     run_name: str = "run"
     contents: dict[str, bytes] = field(default_factory=dict)
-    server: subprocess.Popen[str] | None = None
+    server: Forked | None = None
     commands: list[Command] = field(default_factory=list)
 
     @property
@@ -144,10 +143,8 @@ class World:
             path = self.root / "faults.json"
             path.write_text(json.dumps({"rule": rules}))
             script = [str(path)]
-        command = [sys.executable, "-m", "tests.faults.archive_server", str(self.archive), str(self.port), *script]
-        self.server = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
+        line = ["tests.faults.archive_server", self.archive, self.port, *script]
+        self.server = Forked(line, cwd=ROOT, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
         assert self.server.stdout is not None
         assert self.server.stdout.readline().startswith("http"), "the archive does not come up"
 
@@ -196,10 +193,9 @@ class World:
 
     def start(self, **more: object) -> Command:
         """Starts the load, or goes on with it."""
-        command = [sys.executable, "-m", "tests.faults.loader", json.dumps(asdict(self.job(**more)))]
-        log = (self.root / "loader.log").open("a")
-        with log:
-            process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True)
+        line = ["tests.faults.loader", json.dumps(asdict(self.job(**more)))]
+        with (self.root / "loader.log").open("a") as log:
+            process = Forked(line, cwd=ROOT, stdout=PIPE, stderr=log)
         started = Command(process)
         self.commands.append(started)
         return started

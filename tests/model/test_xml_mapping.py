@@ -260,7 +260,7 @@ def test_every_reason_and_rule_is_used_and_has_its_sentence() -> None:
         reasons |= {lost.reason for lost in one.lost_elements} | {
             link.reason for link in one.links.values() if link.reason
         }
-        rules |= {fill.rule for fill in one.fills}
+        rules |= {fill.rule for fill in one.fills} | {told.rule for told in one.told_elements}
         rules |= {word for field in one.fields.values() for word in (field.rule, field.fallback, field.absent)}
     rules |= {word for sources in TABLE.documents.values() for one in sources for word in (one.rule, one.fallback)}
     assert reasons == set(TABLE.words.reasons)

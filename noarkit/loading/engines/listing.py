@@ -21,7 +21,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.lookup import owners_of_keys
 from noarkit.loading.verification import VerifyResult
 from noarkit.recipes import compile_recipe, read_recipe
-from noarkit.records import Source
+from noarkit.records import Source, innermost
 from noarkit.safe.scratch import scratch
 from noarkit.services.port import FetchFailure, Item, Omission
 from noarkit.services.source import ConnectorSource
@@ -36,6 +36,7 @@ def compare_listing(folder: RunFolder, source: Source, archive: Archive, result:
 
     Raises `UsageFault` for a source that is no connection: it is walked whole as it is. Raises ServiceFaults.
     """
+    source = innermost(source)
     if not isinstance(source, ConnectorSource):
         raise UsageFault(what="bad-value", where="--whole")
     with closing(GraphStore.open(folder.graph)) as graph:

@@ -18,7 +18,7 @@ from noarkit.loading.engines.assembly import ArchiveTarget, IngestResult
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import Numbers
-from noarkit.records import Source
+from noarkit.records import Source, innermost
 from noarkit.services.drift import Change
 from noarkit.services.source import ConnectorSource, run_watermarks
 
@@ -75,6 +75,7 @@ def check_archive(folder: RunFolder, target: ArchiveTarget, emit: Listener) -> N
 
 def keep_watermarks(source: Source, result: IngestResult, now_s: float) -> None:
     """Marks move on where nothing was left out while loading; a stream that could not be read whole keeps its own."""
+    source = innermost(source)
     if not isinstance(source, ConnectorSource) or result.state != "done" or result.dry_run:
         return
     with closing(result.folder.open_journal()) as journal:
@@ -88,6 +89,7 @@ def keep_delivered_watermarks(
     source: Source, folder: RunFolder, archive: str, identity: str, numbers: Numbers, now_s: float
 ) -> None:
     """The same for what arrived elsewhere, in an archive that this side calls `archive`."""
+    source = innermost(source)
     left_out = _streams_left_out(folder, numbers)
     if isinstance(source, ConnectorSource) and left_out is not None:
         run_watermarks.commit_watermarks(source, folder.path, archive, identity, left_out, now_s=now_s, delivered=True)

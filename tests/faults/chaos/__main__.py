@@ -13,6 +13,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
@@ -32,6 +33,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--mode", default="all", choices=("all", *MODES), help="what the archive grants")
     parser.add_argument("--pairs", action="store_true", help="seeds count the pairs of a commit fault and a look-up")
     parser.add_argument("--every", type=int, default=1, help="only every n-th of the seeds")
+    parser.add_argument("--sampled", action="store_true", help="only those that it takes to meet all kinds of trouble")
     parser.add_argument("--faults", help="these faults, as a failing schedule prints them, in place of the seed's own")
     parser.add_argument("--no-shrink", action="store_true", help="leave failing schedules as they are")
     parser.add_argument("-v", "--verbose", action="store_true", help="tell what each call of the client came to")
@@ -51,16 +53,18 @@ def main(arguments: list[str]) -> int:
     return 1 if failures else 0
 
 
-def _play(mode: str, seeds: range, template: Path, options: argparse.Namespace) -> int:
+def _play(mode: str, seeds: Sequence[int], template: Path, options: argparse.Namespace) -> int:
     from tests.faults.chaos.lab import Lab
     from tests.faults.chaos.proxy import Fault
-    from tests.faults.chaos.schedules import MODES, pairs, schedule_of
+    from tests.faults.chaos.schedules import MODES, pairs, sampled, schedule_of
     from tests.faults.chaos.trial import Outcome, try_out
 
     place = template.parent / mode
     place.mkdir()
     lab = Lab(MODES[mode], template, place)
     began_s, failures = _began(), 0
+    if options.sampled:
+        seeds = sampled(mode, seeds[0], seeds[-1])
     listed = pairs(mode) if options.pairs else []
     told: Counter[str] = Counter()
     try:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from noarkit.errors import ItemChanged
 from noarkit.forms.noark5.nodes import Node, exact_texts, nodes, text, texts
-from noarkit.forms.noark5.read import values
+from noarkit.forms.noark5.read import conversions, values
 from noarkit.forms.noark5.read.business import BusinessFields
 from noarkit.forms.noark5.read.carrying import Carrier
 from noarkit.forms.noark5.read.fields import Row, unknown_text
@@ -389,10 +389,12 @@ class EntityBuilder:
                     raise
                 notes.miss_file(where, node)
                 continue
+            node, origin = conversions.split_conversion(node, self.readers.zone)
             fields = self._fields("Dokumentversjon", node, where, notes)
             self._drop_repeated_id(node, fields, where, notes)
-            yield Entity(
-                key, "Dokumentversjon", fields, document, "refDokument", content=content, recipe_line=unit.line
+            yield from conversions.with_origin(
+                Entity(key, "Dokumentversjon", fields, document, "refDokument", (), content, recipe_line=unit.line),
+                origin,
             )
 
     def _content(self, node: Node) -> Content:

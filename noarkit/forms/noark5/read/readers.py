@@ -38,6 +38,7 @@ class ReaderCompiler:
     """Compiles the readers of each type when they are first asked for."""
 
     def __init__(self, zone: ZoneInfo, codes: values.Codes) -> None:
+        self.zone = zone
         self._codes = codes
         self._compiled: dict[str, TypeReaders] = {}
         self._converters: Mapping[str, Callable[[str], FieldValue]] = {

@@ -122,6 +122,10 @@ def _parts(type_map: TypeMap, element: Element) -> Iterator[Part]:
     if fill_rule is not None:
         yield Leaf(element.name, "", fill_rule.rule, None, True)
         return
+    told = next((told for told in type_map.told_elements if told.path == element.name), None)
+    if told is not None:
+        yield Leaf("", told.field, told.rule, None, False)
+        return
     nested = [link for link in type_map.links.values() if link.placement == "nest" and link.path == element.name]
     if nested:
         types = [target for link in nested for target in _targets(type_map.type, link.name)]

@@ -15,17 +15,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 
+from noarkit.forms.noark5.conversions import ELEMENT, conversion_elements
 from noarkit.forms.noark5.moments import Moments
 from noarkit.forms.noark5.read.original import GROUP, Original, state_of
 from noarkit.forms.noark5.screened import withheld_parts
 from noarkit.forms.noark5.spec import STRUCTURE, XSI_NAMESPACE, namespace
 from noarkit.forms.noark5.write import vsm
-from noarkit.forms.noark5.write.content import Codes, Content, EntityData
+from noarkit.forms.noark5.write.content import Codes, Content, EntityData, xml_text
 from noarkit.forms.noark5.write.elements import Block, Leaf, Nested, Part, Plan, Reference, plan_of
 from noarkit.forms.noark5.write.record_templates import RecordTemplates
 from noarkit.forms.noark5.write.restoring import CUT, RestoreCount, match_originals, originals_of, restore_elements
 from noarkit.forms.noark5.write.shapes import ComputedPart, Convert, Field, Fill, Op, Shape, shape_of
+from noarkit.model.conversions import parse_details
 from noarkit.model.mapping import mapping
 
 _SAME_AS: Mapping[str, tuple[str, str]] = {
@@ -217,6 +220,8 @@ class Writer:
             return ComputedPart(several, (leaf.field,))
         if leaf.rule == "business":
             return ComputedPart(self._business, () if self._render_carried is not None else (leaf.field,))
+        if leaf.rule == "conversion":
+            return ComputedPart(self._conversion(leaf.field), (leaf.field,))
         if leaf.rule == "screened-parts":
             return ComputedPart(self._screened_parts(type_name, start_tag, end_tag))
         rule = self._rule(leaf.rule)
@@ -250,6 +255,18 @@ class Writer:
         if not authority:
             self.tally.defaults[content["o"]["t"], "skjermingshjemmel", "authority"] += 1
         return authority or self._unknown
+
+    def _conversion(self, field_name: str) -> Fill:
+        def fill(content: Content) -> str:
+            conversion = parse_details(unescape(str(content["o"]["f"].get(field_name, ""))))
+            elements = conversion_elements(conversion, self._moments) if conversion is not None else None
+            if elements is None:
+                return ""
+            self.tally.units[ELEMENT] += 1
+            within = "".join(f"<{name}>{xml_text(text)}</{name}>\n" for name, text in elements.items())
+            return f"<{ELEMENT}>\n{within}</{ELEMENT}>\n"
+
+        return fill
 
     def _screened_parts(self, type_name: str, start_tag: str, end_tag: str) -> Fill:
         def fill(content: Content) -> str:

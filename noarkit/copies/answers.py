@@ -1,0 +1,32 @@
+"""What a rule answers to what was found: a note, a copy that waits for a person, or none at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from noarkit.copies.port import Finding, Response, Rule, State
+from noarkit.copies.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The state that findings lead to, with its reason."""
+
+    state: State
+    reason: Reason | None = None
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+def answer_findings(rule: Rule, findings: Sequence[Finding], good: State) -> Answer:
+    """The state of a copy that passed its gates: `good`, unless the rule holds or refuses what was found."""
+    refused = codes_answered(rule, findings, "refuse")
+    if refused:
+        return Answer("failed", Reason.CONTENT_REFUSED, {"findings": refused})
+    held = codes_answered(rule, findings, "hold")
+    return Answer("held", Reason.HELD, {"findings": held}) if held else Answer(good)
+
+
+def codes_answered(rule: Rule, findings: Sequence[Finding], response: Response) -> list[str]:
+    """The codes of the findings that a rule answers so, each once."""
+    return sorted({finding.code for finding in findings if rule.responses.get(finding.code, "note") == response})

@@ -1,0 +1,55 @@
+"""Proves a folder of copies: every object against its name, every row against its object, and no object too many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from noarkit.copies.store import OBJECTS, CopyStore
+from noarkit.results import Result
+from noarkit.safe.digest import sha256_of
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCopiesResult(Result):
+    """What a check found: `missing` and `changed` are sha256 of copies, `unknown` counts files without a row."""
+
+    copies: str
+    objects: int
+    bytes: int
+    missing: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    unknown: int = 0
+
+    @property
+    def good(self) -> bool:
+        """True where every copy is there, as it was made."""
+        return not (self.missing or self.changed)
+
+    def to_dict(self) -> dict[str, object]:
+        """The keys of `noarkit derive --check --json`."""
+        return {**asdict(self), "good": self.good}
+
+
+def check_store(store: CopyStore) -> CheckCopiesResult:
+    """Reads every copy once."""
+    missing: list[str] = []
+    changed: list[str] = []
+    total = 0
+    wanted: set[str] = set()
+    for sha256, size in store.objects():
+        wanted.add(sha256)
+        path = store.object_path(sha256)
+        if not path.is_file():
+            missing.append(sha256)
+        elif path.stat().st_size != size or sha256_of(path) != sha256:
+            changed.append(sha256)
+        else:
+            total += size
+    unknown = sum(1 for path in _files(store.folder / OBJECTS) if path.name not in wanted)
+    return CheckCopiesResult(str(store.folder), len(wanted), total, missing, changed, unknown)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else iter(())

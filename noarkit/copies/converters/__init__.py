@@ -1,0 +1,22 @@
+"""Converters: programs and libraries that make a file of a document, each held on a short lead.
+
+registry     the converters of a site, by name
+text         text in any of the usual encodings → UTF-8
+sandbox      where programs run: walls, limits, no survivors
+keeper       the process that watches over one command and ends with it everything it started
+
+office              LibreOffice, in batches
+office_filters      by which filter it reads a format and writes a target, with which options
+office_profile      its settings for strangers' documents
+office_fates        who in a batch was made, refused or fatal
+pdfa_writer         finishes a PDF as PDF/A
+fonts               fonts asked for, fonts borne, fonts that are here
+
+freezing            a temporary copy in which fields show what they showed when it was stored
+freezing_edits      which bytes of a part to take out; the ground of the editors
+freezing_word       fields of Word
+freezing_sheets     cells of spreadsheets
+freezing_slides     dates of slides
+freezing_odf        fields and cells of OpenDocument
+freezing_codes      finds fields in doc, xls, ppt and rtf, which are not rewritten
+"""

@@ -1,0 +1,207 @@
+"""The converter of last resort for PDF: Ghostscript draws a document again as PDF/A.
+
+It is for what nothing else can declare: fonts that are not embedded, colours without a profile. It drops links, notes
+and signatures without a word, its exit codes lie, and versions before 10.03 spoil text; so what it is given is chosen
+with care, and half a document never leaves this place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from noarkit.copies.converters.fonts import font_digest
+from noarkit.copies.converters.office_filters import PDF_FLAVOURS
+from noarkit.copies.converters.pdfa_writer import finish_pdfa
+from noarkit.copies.converters.sandbox import Completed, Sandbox
+from noarkit.copies.port import Failure, Finding, Limits, Outcome, Product, Rule, Task
+from noarkit.copies.reasons import Reason
+from noarkit.safe.workplace import temporary_folder
+
+_REVISION = 1
+_SAFE_FOR_TEXT = (10, 3)
+"""10.00.0 to 10.02.0 corrupt text that was there already."""
+
+# pictures are handed through as they are, and never made smaller
+_SWITCHES = (
+    *("-dSAFER", "-dBATCH", "-dNOPAUSE", "-dQUIET", "-sDEVICE=pdfwrite", "-dPDFACompatibilityPolicy=1"),
+    *("-dPDFSTOPONERROR", "-sColorConversionStrategy=RGB", "-dEmbedAllFonts=true", "-dAutoRotatePages=/None"),
+    *("-dDownsampleColorImages=false", "-dDownsampleGrayImages=false", "-dDownsampleMonoImages=false"),
+    *("-dAutoFilterColorImages=false", "-dColorImageFilter=/FlateEncode"),
+    *("-dAutoFilterGrayImages=false", "-dGrayImageFilter=/FlateEncode", "-dPassThroughJPEGImages=true"),
+)
+# names the profile of the colours, without which no reader could tell what they are
+_DEFINITION = """%!
+[ /_objdef {{profile}} /type /stream /OBJ pdfmark
+[ {{profile}} << /N 3 >> /PUT pdfmark
+[ {{profile}} ({profile}) (r) file /PUT pdfmark
+[ /_objdef {{intent}} /type /dict /OBJ pdfmark
+[ {{intent}} << /Type /OutputIntent /S /GTS_PDFA1 /OutputConditionIdentifier (sRGB) /DestOutputProfile {{profile}} >>
+/PUT pdfmark
+[ {{Catalog}} << /OutputIntents [ {{intent}} ] >> /PUT pdfmark
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PdfFacts:
+    """What decides whether Ghostscript may have a PDF."""
+
+    pages: int
+    has_text: bool
+    is_signed: bool
+    has_attachments: bool
+    links: int
+
+
+class Ghostscript:
+    """Ghostscript as a converter. `program` is `gs` or where it lies."""
+
+    name = "ghostscript"
+
+    def __init__(self, sandbox: Sandbox | None = None, program: str = "gs") -> None:
+        self._sandbox = sandbox or Sandbox()
+        self._program = program
+
+    @cached_property
+    def _number(self) -> str | None:
+        path = shutil.which(self._program)
+        if path is None:
+            return None
+        with temporary_folder("ghostscript-version") as folder:
+            completed = self._run([path, "--version"], folder, folder, Limits(cpu_s=10, wall_s=60))
+        found = re.match(r"\d+(\.\d+)+", completed.stdout)
+        return found.group() if found and completed.exit_code == 0 else None
+
+    def version(self) -> str | None:
+        """`Ghostscript 10.03.1`; None where there is none, or the libraries that look over its shoulder are missing."""
+        return f"Ghostscript {self._number}" if self._number and _has_libraries() else None
+
+    def options_digest(self, rule: Rule, target: str) -> str:
+        """A digest of the switches and of the fonts that stand in for missing ones."""
+        options = [_REVISION, _SWITCHES, _DEFINITION, target, font_digest()]
+        return hashlib.sha256(json.dumps(options).encode()).hexdigest()
+
+    def batch_size(self, task: Task) -> int:
+        """One: a start costs next to nothing."""
+        return 1
+
+    def convert(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
+        """Makes a PDF/A of each PDF that it may touch."""
+        for task in tasks:
+            yield task, self._convert(task)
+
+    def _convert(self, task: Task) -> Outcome:
+        number = self._number
+        if number is None or not _has_libraries():
+            return Failure(Reason.TOOL_MISSING, {"tool": self._program})
+        if task.target not in PDF_FLAVOURS:
+            return Failure(Reason.NO_RULE, {"target": task.target})
+        facts = pdf_facts(task.source)
+        failure = facts if isinstance(facts, Failure) else refusal(facts, number)
+        if failure is not None or isinstance(facts, Failure):
+            return failure or Failure(Reason.DAMAGED)
+        with tempfile.TemporaryDirectory(prefix=".gs-", dir=task.folder, ignore_cleanup_errors=True) as name:
+            inputs, outputs = Path(name).resolve() / "inputs", Path(name).resolve() / "outputs"
+            inputs.mkdir()
+            outputs.mkdir()
+            completed = self._draw(task, inputs, outputs)
+            return self._judge(task, completed, outputs / "made.pdf", facts)
+
+    def _draw(self, task: Task, inputs: Path, outputs: Path) -> Completed:
+        from PIL import ImageCms
+
+        profile, definition = inputs / "srgb.icc", inputs / "definition.ps"
+        shutil.copyfile(task.source, inputs / "document.pdf")
+        profile.write_bytes(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+        definition.write_text(_DEFINITION.format(profile=str(profile).replace("\\", "\\\\")), "utf-8")
+        command = [
+            str(shutil.which(self._program)),
+            *_SWITCHES,
+            f"-dPDFA={PDF_FLAVOURS[task.target][0]}",
+            f"--permit-file-read={inputs}/",
+            f"-sOutputFile={outputs / 'made.pdf'}",
+            str(definition),
+            str(inputs / "document.pdf"),
+        ]
+        return self._run(command, inputs, outputs, task.limits)
+
+    def _run(self, command: Sequence[str], inputs: Path, outputs: Path, limits: Limits) -> Completed:
+        home = Path(command[0]).resolve().parent
+        readable = () if home.is_relative_to("/usr") else (home,)
+        return self._sandbox.run(command, inputs=inputs, outputs=outputs, limits=limits, readable=readable)
+
+    def _judge(self, task: Task, completed: Completed, made: Path, facts: PdfFacts) -> Outcome:
+        """Takes the result only of a run without a fault, and only with all its pages."""
+        if completed.reason is not None:
+            return Failure(completed.reason)
+        if completed.exit_code:
+            return Failure(Reason.DAMAGED, {"exit": completed.exit_code})
+        after = pdf_facts(made) if made.is_file() else Failure(Reason.NO_RESULT)
+        result = task.folder / "copy.pdf"
+        if isinstance(after, Failure) or not finish_pdfa(made, result, PDF_FLAVOURS[task.target]):
+            return Failure(Reason.NO_RESULT)
+        if after.pages != facts.pages:
+            result.unlink()
+            return Failure(Reason.PAGES_DIFFER, {"source": facts.pages, "copy": after.pages})
+        dropped = facts.links - after.links
+        return Product(
+            path=result,
+            tool="Ghostscript",
+            version=str(self._number),
+            findings=(Finding("links-dropped", {"count": dropped}),) if dropped > 0 else (),
+            cpu_s=completed.cpu_s,
+            wall_s=completed.wall_s,
+            peak_bytes=completed.peak_bytes,
+        )
+
+
+def refusal(facts: PdfFacts, number: str) -> Failure | None:
+    """Why Ghostscript of a version must not have a PDF; None where it may."""
+    if facts.is_signed:
+        return Failure(Reason.SIGNED)
+    if facts.has_attachments:
+        return Failure(Reason.ATTACHMENTS)
+    if facts.has_text and tuple(int(part) for part in number.split(".")[:2]) < _SAFE_FOR_TEXT:
+        needed = ".".join(f"{part:02d}" for part in _SAFE_FOR_TEXT)
+        return Failure(Reason.TOOL_MISSING, {"tool": f"Ghostscript {needed}", "version": number})
+    return None
+
+
+def pdf_facts(path: Path) -> PdfFacts | Failure:
+    """Looks into a PDF; a failure where it has a password, or no pages, or cannot be read without repair."""
+    import pikepdf
+
+    try:
+        with pikepdf.open(path, attempt_recovery=False) as pdf:
+            if not len(pdf.pages):
+                return Failure(Reason.DAMAGED, {"pages": 0})
+            kinds = [
+                (str(item.get("/Type", "")), str(item.get("/Subtype", "")), "/ByteRange" in item)
+                for item in pdf.objects
+                if isinstance(item, pikepdf.Dictionary)
+            ]
+            annotations = [note for page in pdf.pages for note in page.obj.get("/Annots", ())]
+            return PdfFacts(
+                pages=len(pdf.pages),
+                has_text=any(kind == "/Font" for kind, _, _ in kinds),
+                is_signed=any(ranged or kind == "/Sig" for kind, _, ranged in kinds),
+                has_attachments=bool(pdf.attachments),
+                links=sum(note.get("/Subtype") == "/Link" for note in annotations),
+            )
+    except pikepdf.PasswordError:
+        return Failure(Reason.PASSWORD)
+    except (pikepdf.PdfError, ValueError, TypeError, AttributeError) as error:  # what qpdf makes of broken objects
+        return Failure(Reason.DAMAGED, {"why": type(error).__name__})
+
+
+def _has_libraries() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("pikepdf") is not None and find_spec("PIL") is not None

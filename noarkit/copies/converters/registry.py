@@ -1,0 +1,28 @@
+"""The converters of a site, by the names that policies call them. A new one is a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from noarkit.copies.converters.office import Office
+from noarkit.copies.converters.sandbox import Sandbox
+from noarkit.copies.converters.text import TextConverter
+from noarkit.copies.port import Converter
+from noarkit.copies.settings import CopySettings
+
+
+def converters(settings: CopySettings) -> Mapping[str, Converter]:
+    """Every converter there is, whether its program is installed or not; its version says that.
+
+    Where programs must be isolated and cannot be, those that run one are left out.
+    """
+    sandbox = sandbox_of(settings)
+    libraries: tuple[Converter, ...] = (TextConverter(),)
+    programs: tuple[Converter, ...] = (Office(sandbox, settings.program("soffice") or ""),)
+    allowed = settings.isolation != "required" or sandbox.isolated
+    return {converter.name: converter for converter in (*libraries, *(programs if allowed else ()))}
+
+
+def sandbox_of(settings: CopySettings) -> Sandbox:
+    """Where the programs of a site run."""
+    return Sandbox(settings.program("bwrap") or "")

@@ -1,0 +1,98 @@
+"""Finds the copies of a document in COPIES by the document's checksum, for plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path, PurePosixPath
+
+from noarkit.copies.planning import PlannedCopy
+from noarkit.copies.port import Finding
+from noarkit.copies.rows import StoredCopy
+from noarkit.copies.store import OBJECTS, CopyStore
+from noarkit.graph.entity import Content
+from noarkit.safe.digest import Readable
+
+_AGENT = "noarkit"
+_SUFFIXES: Mapping[str, str] = {"tiff": "tif", "jpeg": "jpg", "matroska": "mkv", "utf-8": ""}
+_MEDIA_TYPES: Mapping[str, str] = {
+    "pdf": "application/pdf",
+    "odt": "application/vnd.oasis.opendocument.text",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+    "odp": "application/vnd.oasis.opendocument.presentation",
+    "png": "image/png",
+    "tif": "image/tiff",
+    "jpg": "image/jpeg",
+    "flac": "audio/flac",
+    "wav": "audio/x-wav",
+    "mkv": "video/x-matroska",
+    "txt": "text/plain",
+    "csv": "text/csv",
+    "xml": "text/xml",
+    "html": "text/html",
+}
+
+
+class StoreLookup:
+    """The copies in one folder. The store is opened when it is first asked, in the process that asks."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._store: CopyStore | None = None
+
+    def copies_of(self, content: Content) -> Iterable[PlannedCopy]:
+        """What the latest rule made of a document: by target the latest copy made, else the latest try."""
+        if self._store is None:
+            self._store = CopyStore.open(self._folder)
+        rows = self._store.copies_of(content.sha256 or "")
+        by_target: dict[str, StoredCopy] = {}
+        for row in rows:
+            if row.rule_digest != rows[0].rule_digest:
+                continue
+            known = by_target.get(row.target)
+            if known is None or (row.state == "made" and known.state != "made"):
+                by_target[row.target] = row
+        agent = self._store.meta("agent") or _AGENT
+        return [_planned(row, content, agent) for row in sorted(by_target.values(), key=lambda row: row.n)]
+
+    def open(self, sha256: str) -> AbstractContextManager[Readable]:
+        """The bytes of a copy. Raises `FileNotFoundError`."""
+        return (self._folder / OBJECTS / sha256[:2] / sha256).open("rb")
+
+    def close(self) -> None:
+        """Closes the store, if it was opened."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+
+def _planned(row: StoredCopy, content: Content, agent: str) -> PlannedCopy:
+    suffix = _suffix(row.target, content)
+    return PlannedCopy(
+        state=row.state,
+        source_sha256=row.source_sha256,
+        source_puid=row.puid,
+        sha256=row.sha256 or "",
+        size_bytes=row.size_bytes or 0,
+        puid=row.result_puid or "",
+        media_type=_MEDIA_TYPES.get(suffix, ""),
+        suffix=suffix,
+        made_at=row.made_at or "",
+        made_by=agent,
+        tool=f"{row.tool} {row.tool_version}".strip(),
+        rule=row.rule,
+        findings=tuple(_finding_text(finding) for finding in row.findings),
+    )
+
+
+def _suffix(target: str, content: Content) -> str:
+    """The ending of what is made: a text that is written in another character set keeps its own."""
+    if target.startswith("pdf"):
+        return "pdf"
+    return _SUFFIXES.get(target, target) or PurePosixPath(content.name).suffix.removeprefix(".").lower()
+
+
+def _finding_text(finding: Finding) -> str:
+    """A finding with its numbers; names and texts in it may be those of people."""
+    numbers = [f"{name}={value}" for name, value in sorted(finding.data.items()) if isinstance(value, int | float)]
+    return " ".join((finding.code, *numbers))

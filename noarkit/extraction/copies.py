@@ -1,0 +1,135 @@
+"""Of a document and its archival copy, an extract delivers the copy: a package holds archive formats alone.
+
+A copy names its original by an external id, or stands beside it under the same number. What is delivered in a format
+that no depot takes is listed by folder and record beside the package.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from noarkit.extraction.store import ExtractStore
+from noarkit.model.conversions import DERIVED_FROM, parse_details, source_of
+from noarkit.model.formats import classify_format
+from noarkit.safe.csv_files import write_csv
+
+PAIRED = "copies-paired"
+RENUMBERED = "copies-renumbered"
+_PUID = re.compile(r"(?:^|[ ;])((?:x-)?fmt/\d+)(?=$|[ ;·])")
+_TAKEN = frozenset({"approved", "conditions"})
+_COPIES = (
+    "SELECT v.rowid, v.parent, v.sort, v.data, p.rowid, json_extract(p.data, '$.f.eksternID') FROM part p"
+    " JOIN version v ON v.id = p.parent"
+    " WHERE p.family = 'V' AND p.type = 'EksternId' AND json_extract(p.data, '$.f.eksterntSystem') = ?"
+    " ORDER BY v.parent, v.sort, v.uuid"
+)
+_ORIGINALS = (
+    "SELECT rowid, sort, data FROM version WHERE parent = ? AND rowid != ?"
+    " AND lower(json_extract(data, '$.f.sjekksum')) = ? ORDER BY sort > ?, abs(sort - ?), uuid"
+)
+_BESIDE = (
+    "SELECT p.rowid, p.data FROM version p WHERE json_extract(p.data, '$.f.variantformat') = 'P' AND EXISTS"
+    " (SELECT 1 FROM version a WHERE a.parent = p.parent AND a.sort = p.sort AND a.rowid != p.rowid"
+    " AND json_extract(a.data, '$.f.variantformat') = 'A')"
+)
+_DELIVERED = (
+    "SELECT coalesce(json_extract(m.data, '$.f.mappeIdent'), ''),"
+    " coalesce(json_extract(r.data, '$.f.registreringsIdent'), ''), coalesce(d.sort, 0), v.path, v.data"
+    " FROM version v LEFT JOIN document d ON d.id = v.parent LEFT JOIN unit r ON r.id = d.parent AND r.kind = 'R'"
+    " LEFT JOIN unit m ON m.id = r.parent AND m.kind = 'M' WHERE v.done < 2 ORDER BY m.sort, r.sort, d.sort, v.path"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FormatCounts:
+    """Versions delivered in a format that no depot takes, originals that their copies stand for, and copies that are
+    written under the number of their original although the archive numbered them on."""
+
+    not_taken: int = 0
+    stood_for: int = 0
+    renumbered: int = 0
+
+
+def deliver_copies(store: ExtractStore, *, both: bool) -> None:
+    """Leaves out what has a copy in the package; with `both`, not where its own format is taken too. Done once."""
+    if store.fact(PAIRED) is not None:
+        return
+    renumbered = stood_for = 0
+    store.db.execute("BEGIN")
+    for copy, document, sort, data, label, name in list(store.rows(_COPIES, (DERIVED_FROM,))):
+        fields = orjson.loads(str(data))["f"]
+        told = parse_details(str(fields.get("formatDetaljer", "")))
+        source = source_of(str(name))
+        if source is not None and told is not None and told.source_sha256 == source:
+            # the conversion tells it, in an element of its own
+            store.db.execute("DELETE FROM part WHERE rowid = ?", (label,))
+        original = store.db.execute(_ORIGINALS, (document, copy, source or "", sort, sort)).fetchone()
+        if original is None:
+            continue
+        row, number, original_data = original
+        if number != sort:
+            renumbered += 1
+            store.db.execute(
+                "UPDATE version SET sort = ?, data = json_set(data, '$.f.versjonsnummer', ?) WHERE rowid = ?",
+                (number, number, copy),
+            )
+        stood_for += _leave_out(store, row, original_data, both=both)
+    for row, data in list(store.rows(_BESIDE)):
+        stood_for += _leave_out(store, row, str(data), both=both)
+    store.remember(RENUMBERED, str(renumbered))
+    store.remember(PAIRED, str(stood_for))
+    store.db.execute("COMMIT")
+
+
+def table_path(target: Path) -> Path:
+    """Where the list stands of what is delivered in a format that no depot takes."""
+    return target.parent / f"{target.name}.formats-not-taken.csv"
+
+
+def list_formats(store: ExtractStore, target: Path) -> FormatCounts:
+    """Lists what is delivered in a format that no depot takes; there is no list where there is nothing."""
+    path = table_path(target)
+    count = 0
+
+    def rows() -> Iterator[tuple[str, str, int, str, str]]:
+        nonlocal count
+        for folder, record, document, file, data in store.rows(_DELIVERED):
+            if not is_taken(orjson.loads(str(data))["f"]):
+                count += 1
+                yield str(folder), str(record), int(str(document)), _suffix(str(file)), str(file)
+
+    first = next(rows(), None)
+    count = 0
+    if first is not None:
+        write_csv(path, ("folder", "record", "document", "format", "file"), rows(), mode=0o644, sync=False)
+    else:
+        path.unlink(missing_ok=True)
+    return FormatCounts(count, int(store.fact(PAIRED) or 0), int(store.fact(RENUMBERED) or 0))
+
+
+def is_taken(fields: dict[str, object]) -> bool:
+    """True for a version in a format that depots take, by its PRONOM identifier where it is told, else its ending. A
+    plain PDF may be a PDF/A: only a validator says so, and the rules of validation ask it."""
+    details = str(fields.get("formatDetaljer", ""))
+    told = parse_details(details)
+    match = _PUID.search(details)
+    puid = told.result_format if told is not None else match[1] if match else None
+    suffix = _suffix(str(fields.get("referanseDokumentfil", ""))) or str(fields.get("format", ""))
+    status = classify_format(puid if puid and "fmt/" in puid else None, suffix, None).status
+    return status in _TAKEN or status == "unclear"
+
+
+def _leave_out(store: ExtractStore, row: object, data: str, *, both: bool) -> int:
+    if both and is_taken(orjson.loads(data)["f"]):
+        return 0
+    cursor = store.db.execute("UPDATE version SET done = 2 WHERE rowid = ? AND done = 0", (row,))
+    return cursor.rowcount
+
+
+def _suffix(path: str) -> str:
+    return path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else ""
