@@ -14,11 +14,16 @@ from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
 
 _MOST_BYTES = 64 * 1024 * 1024
+# every count of blanks and letters is bounded, so that the search stays linear
+_VALUE = r"""\s{0,20}=\s{0,20}["']?\s{0,20}(?!data:|\#|["'>\s])"""
 _FETCHED = re.compile(
-    r"""(?:src|data|background|poster|xlink:href)\s*=\s*["']?\s*(?!data:|\#)([a-z][a-z0-9+.-]*:|//|/|\.{0,2}\w)"""
-    r"""|url\(\s*["']?\s*(?!data:|\#)\S|@import|<link\b[^>]*\brel\s*=\s*["']?stylesheet""",
+    rf"""[\s"'](?:src|srcset|data|background|poster|xlink:href){_VALUE}"""
+    r"""|url\(\s{0,20}["']?\s{0,20}(?!data:|\#)\S|@import\b"""
+    r"""|<link\b[^<>]{0,2000}?\srel\s{0,20}=\s{0,20}["']?stylesheet"""
+    rf"""|<(?:\w{{1,20}}:)?(?:image|use|feimage|script)\b[^<>]{{0,2000}}?\shref{_VALUE}""",
     re.IGNORECASE,
 )
+_ENTITY = re.compile(r"<!ENTITY\b")
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w-]{2,20})""", re.IGNORECASE)
 _UNSEEN = frozenset({"script", "style", "title", "template", "noscript", "head"})
 _VOID = frozenset({"meta", "link", "base", "br", "img", "input", "hr"})
@@ -27,6 +32,8 @@ _VOID = frozenset({"meta", "link", "base", "br", "img", "input", "hr"})
 def find_in_markup(path: Path) -> Iterator[Finding]:
     """What a person should know of a page or drawing. Raises `DocumentRefused`."""
     text = read_markup(path)
+    if _ENTITY.search(text):
+        raise DocumentRefused(Reason.BOMB, what="doctype")
     if count := sum(1 for _ in _FETCHED.finditer(text)):
         yield Finding("external-content", {"count": count})
     if scripts := len(re.findall(r"<script\b", text, re.IGNORECASE)):
