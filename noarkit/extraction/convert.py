@@ -149,7 +149,7 @@ def _with_copies(source: Payload, options: ConvertOptions, target: Path, stack: 
     payload = rename_payload(source, options.form, target, stack)
     if pairs is None or not pairs.count():
         return payload, 0
-    derivations = stack.enter_context(closing(pairs.placed(place_parts(payload, options.form))))
+    derivations = stack.enter_context(closing(pairs.derivations(place_parts(payload, options.form))))
     return replace(payload, derivations=derivations), pairs.count()
 
 

@@ -79,17 +79,17 @@ class Pairs:
         conversion = parse_details(row[0]) if row is not None else None
         return None if conversion is None else FileFacts(puid=_puid(conversion.source_format))
 
-    def placed(self, placements: tuple[PartPlacement, ...]) -> Derivations:
+    def derivations(self, placements: tuple[PartPlacement, ...]) -> Derivations:
         """The derivations of a package, by the paths of their files in it."""
         copies = next(placement for placement in placements if placement.part.role == "copies")
         originals = next((placement for placement in placements if placement.part.role == "originals"), copies)
-        derivations = Derivations()
+        known = Derivations()
         for copy, original, beside, details, *_ in self._rows():
             conversion = parse_details(details)
             assert conversion is not None  # noqa: S101  # as it was written
             source = copies if beside else originals
-            derivations.add(_path(copies, copy), _path(source, original), conversion)
-        return derivations
+            known.add(_path(copies, copy), _path(source, original), conversion)
+        return known
 
     def close(self) -> None:
         """Forgets everything."""

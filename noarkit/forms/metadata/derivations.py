@@ -73,7 +73,7 @@ class Derivations:
         for copy, source_sha256, copy_sha256 in rows:
             expected = copy_sha256 if copy == name else source_sha256
             if sha256 != expected:
-                raise ItemChanged(key=name, why="checksum", planned=expected, found=sha256)
+                raise ItemChanged(key=name, why="other-content", planned=expected, found=sha256)
         if rows:
             self._db.execute("UPDATE derivation SET copy_id = ? WHERE copy = ?", (object_id, name))
             self._db.execute("UPDATE derivation SET source_id = ? WHERE source = ?", (object_id, name))

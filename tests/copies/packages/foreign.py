@@ -22,7 +22,12 @@ class ForeignPremis:
     def find(self, path: str) -> list[tuple[Path, etree._Element]]:
         """Elements of every document with the folder that its places begin in."""
         names = {"p": self.namespace, "xsi": "http://www.w3.org/2001/XMLSchema-instance"}
-        return [(base, one) for base, root in self.documents.items() for one in root.xpath(path, namespaces=names)]
+        found = []
+        for base, root in self.documents.items():
+            elements = root.xpath(path, namespaces=names)
+            assert isinstance(elements, list)
+            found += [(base, one) for one in elements if isinstance(one, etree._Element)]
+        return found
 
     def text(self, element: etree._Element, path: str) -> str:
         """The text at a path below an element."""
@@ -30,7 +35,9 @@ class ForeignPremis:
 
     def texts(self, element: etree._Element, path: str) -> list[str]:
         """All texts at a path below an element."""
-        return [str(one.text) for one in element.xpath(path, namespaces={"p": self.namespace})]
+        found = element.xpath(path, namespaces={"p": self.namespace})
+        assert isinstance(found, list)
+        return [str(one.text) for one in found if isinstance(one, etree._Element)]
 
     def files(self) -> dict[str, Path]:
         """The file of each object that has a place, by the object's identifier."""
