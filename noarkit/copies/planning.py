@@ -272,7 +272,7 @@ def copy_entities(version: Entity, copy: PlannedCopy, key: str) -> tuple[Entity,
         # a copy of a screened document is a screened document
         _VARIANT: _SCREENED if version.fields.get(_VARIANT) == _SCREENED else _ARCHIVAL,
         "format": content_format(content),
-        "formatDetaljer": details_text(_conversion(source, copy)),
+        "formatDetaljer": details_text(conversion_of(source, copy)),
     }
     if "versjonsnummer" in version.fields:
         fields["versjonsnummer"] = version.fields["versjonsnummer"]
@@ -282,7 +282,7 @@ def copy_entities(version: Entity, copy: PlannedCopy, key: str) -> tuple[Entity,
     return made, label
 
 
-def _conversion(source: Content, copy: PlannedCopy) -> Conversion:
+def conversion_of(source: Content, copy: PlannedCopy) -> Conversion:
     """The conversion that made a copy; a format without an identifier is named by its ending."""
     return Conversion(
         source_format=copy.source_puid or source.puid or content_format(source),

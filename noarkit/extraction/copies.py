@@ -61,17 +61,21 @@ def deliver_copies(store: ExtractStore, *, with_originals: bool) -> None:
         return
     renumbered = stood_for = 0
     store.db.execute("BEGIN")
+    store.db.execute("CREATE TABLE copy_of (copy INTEGER NOT NULL, original INTEGER NOT NULL)")
     for copy, document, sort, data, label, name in list(store.rows(_COPIES, (DERIVED_FROM,))):
         fields = orjson.loads(str(data))["f"]
         told = parse_details(str(fields.get("formatDetaljer", "")))
         source = source_of(str(name))
-        if source is not None and told is not None and told.source_sha256 == source:
+        proven = source is not None and told is not None and told.source_sha256 == source
+        if proven:
             # the conversion tells it, in an element of its own
             store.db.execute("DELETE FROM part WHERE rowid = ?", (label,))
         original = store.db.execute(_ORIGINALS, (document, copy, source or "", sort, sort)).fetchone()
         if original is None:
             continue
         row, number, original_data = original
+        if proven:
+            store.db.execute("INSERT INTO copy_of VALUES (?, ?)", (copy, row))
         if number != sort:
             renumbered += 1
             store.db.execute(

@@ -27,6 +27,7 @@ from noarkit.extraction.copies import deliver_copies, list_formats
 from noarkit.extraction.documents import fetch_documents
 from noarkit.extraction.fetch import fetch
 from noarkit.extraction.links import fetch_links
+from noarkit.extraction.originals import fetch_originals
 from noarkit.extraction.schema_files import schema_set
 from noarkit.extraction.selection import Selection, resolve
 from noarkit.extraction.store import FILE_NAME, ExtractStore
@@ -71,6 +72,7 @@ class ExtractSettings:
     pause: Callable[[], None] = _no_pause
     pool_size: PoolSize = field(default_factory=PoolSize)
     with_originals: bool = False
+    originals: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,8 @@ def extract(
         )
         emit(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
         fetch_documents(archive, store, package, emit=emit, pause=settings.pause)
+        if settings.originals is not None:
+            fetch_originals(archive, store, settings.originals, settings.pause)
         emit(Event("assembling", {"where": str(target)}))
         places = AssemblyPaths(store.path, package, not_in_form.table_path(target))
         assembly = assemble(places, deps, pool, settings.pause)
