@@ -12,6 +12,7 @@ import pytest
 import noarkit
 from noarkit.errors import UsageFault
 from noarkit.model.conversions import parse_details
+from noarkit.safe.signing import new_key_pair
 from tests.copies.planning.made import BORN, LETTER, MADE_AT, MINUTES, NOTE, SHEET, lay, sha256
 
 
@@ -134,3 +135,22 @@ def test_a_folder_without_copies_is_refused(place: Path) -> None:
     folder, _ = lay(place)
     with pytest.raises(UsageFault):
         noarkit.plan(folder, "run", copies=folder)
+
+
+def test_copies_go_over_an_air_gap_with_their_documents(place: Path) -> None:
+    folder, copies = lay(place)
+    noarkit.plan(folder, "run", copies="copies")
+    private, public = new_key_pair()
+    (place / "own.key").write_bytes(private)
+    (place / "own.key").chmod(0o600)
+    (place / "own.key.pub").write_bytes(public)
+    packed = noarkit.pack("run", "bundle.zip", seal_key=place / "own.key")
+    assert packed.documents == 7
+    (place / "copies").rename(place / "left behind")
+    (place / "saker").rename(place / "left behind too")
+    noarkit.receive("bundle.zip", "there", trust_key=place / "own.key.pub")
+    assert noarkit.ingest("there", workers=0).numbers.archived == 5
+    assert noarkit.verify("there", depth="bytes").good
+    with noarkit.Archive() as archive:
+        held = {str(one.fields["sjekksum"]) for one in archive.find("Dokumentversjon")}
+    assert {sha256(copies.made[sha256(one)]) for one in (LETTER, MINUTES)} <= held
