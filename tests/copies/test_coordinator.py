@@ -243,6 +243,9 @@ def test_only_documents_of_the_formats_named_are_converted(bench: Bench) -> None
     bench.options = DerivingOptions(workers=1)
     bench.derive()
     assert bench.states() == {"a.1": ("made", None), "b.4": ("made", None)}
+    bench.options = replace(bench.options, reading=ReadingOptions(only=frozenset({"fmt/4"})))
+    bench.derive()  # what has its copy already keeps it
+    assert bench.states() == {"a.1": ("made", None), "b.4": ("made", None)}
 
 
 def test_changed_bytes_are_another_document(bench: Bench) -> None:
