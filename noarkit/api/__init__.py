@@ -5,6 +5,7 @@ destination   the archive that a run goes to, and how it is opened
 scanning      counts what a source holds
 planning      makes and freezes a plan
 deriving      makes archival copies of documents, accepts and checks them
+adding        makes copies of documents in an archive, and plans them beside their originals
 ingesting     loads a plan, and goes on with it
 retrying      loads what was left out
 closing       finalises what a run made

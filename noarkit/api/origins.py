@@ -12,6 +12,7 @@ from pathlib import Path
 from noarkit.airgap.receiving import is_received
 from noarkit.airgap.source import SealedSource
 from noarkit.airgap.source.index import INDEX
+from noarkit.copies.archived import DOCUMENT_LIST, DocumentList
 from noarkit.copies.lookup import StoreLookup
 from noarkit.copies.planning import COPIES, SourceWithCopies
 from noarkit.errors import UsageFault
@@ -111,6 +112,8 @@ def _reopen_inner(
         if (own_source.identity.kind, own_source.identity.where) != (identity.kind, identity.where):
             raise UsageFault(what="run-of-other-source", where=str(folder.path))
         return own_source
+    if identity.kind == DOCUMENT_LIST:
+        return DocumentList(Path(identity.where))
     service = reopen_connection(identity, settings.config, settings.environment, folder.path)
     return service or keyed(reopen(identity), settings.config.connections)
 

@@ -8,6 +8,8 @@ contract        what every line of --json can hold
 progress        how far a run is, on a terminal and elsewhere
 running         what every command on a run shares: listeners, signals, its end
 form_choices    choices that a registry knows: forms of package, formats of results
+derived         what `derive` prints
+derive_archive  `derive --archive`: copies of documents in an archive, and their addition
 configuring     `connect SERVICE:NAME configure`
 connectivity    the line to an archive, for `doctor`
 unattended      what a night alone needs, for `doctor --run`

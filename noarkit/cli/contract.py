@@ -90,6 +90,7 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "changed": "list",
         "unknown": "count",
     },
+    "additions": {"run": "text", "documents": "count", "finalised": "count", "copies": "count"},
     "derived": {
         "copies": "text",
         "policy": "text",

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from noarkit.api import deriving
+from noarkit.api.adding import DeriveOptions
+from noarkit.cli.derive_archive import derive_of_archive
+from noarkit.cli.derived import exit_code_of, print_derived
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
-from noarkit.copies.numbers import STATES, FormatRow
 from noarkit.copies.store import CopyStore
-from noarkit.errors import ItemUnreadable, UsageFault, gravest
-from noarkit.loading.coordinator import stop_fault
+from noarkit.errors import UsageFault
+from noarkit.extraction.selection import Selection
 from noarkit.reports.copies_page import REPORT_FORMATS, write_copies_report
-from noarkit.words.texts import Texts, grouped
 
 _CHANGED = 7
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -40,6 +41,12 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--source-kind", type=SOURCE_KINDS)
 @option("--despite-damage", is_flag=True)
 @option("--encoding", metavar="NAME")
+@option("--archive", metavar="URL", variable=None)
+@option("--arkiv", metavar="NAME")
+@option("--arkivdel", metavar="NAME")
+@option("--klasse", metavar="NAME")
+@option("--select", "query", metavar="QUERY")
+@option("--add", is_flag=True)
 def derive_command(
     session: Session,
     *,
@@ -59,12 +66,26 @@ def derive_command(
     source_kind: str | None,
     despite_damage: bool,
     encoding: str | None,
+    archive: str | None,
+    arkiv: str | None,
+    arkivdel: str | None,
+    klasse: str | None,
+    query: str | None,
+    add: bool,
 ) -> int:
     """Makes copies, or accepts or checks those that are there."""
     if accept:
         _accept(session, output, accept, by)
     if check:
         return _check(session, output)
+    selection = Selection(arkiv, arkivdel, klasse, query=query)
+    if archive is not None:
+        if source is not None:
+            raise UsageFault(what="source-and-archive", where=source)
+        making = DeriveOptions(policy, workers, only, retry, dry_run)
+        return derive_of_archive(session, output, selection, making, archive=archive, add=add)
+    if add or selection.description:
+        raise UsageFault(what="archive-wanted", do=f"noarkit derive --archive URL -o {output}")
     if source is None:
         if report is not None:
             _report(session, output, report, titles=titles)
@@ -88,19 +109,10 @@ def derive_command(
             stop_request=work.stopping,
             listener=work.emit,
         )
-    session.console.result("derived", "\n".join(_lines(session.texts, result)), **result.to_dict())
-    session.console.count(read=result.read, bytes=result.bytes, set_aside=result.set_aside, skipped=result.skipped)
+    print_derived(session, result, output)
     if report is not None and not dry_run:
         _report(session, output, report, titles=titles)
-    if result.held and not result.stopped_by:
-        session.console.notify("derive.held", count=result.held, path=output)
     return exit_code_of(result)
-
-
-def exit_code_of(result: deriving.DeriveResult) -> int:
-    """3 where a document has no copy, and the code of the signal where one stopped the work."""
-    items_code = ItemUnreadable.exit_code if result.held + result.failed + result.set_aside else 0
-    return gravest(items_code, stop_fault(result.stopped_by).exit_code if result.stopped_by else 0)
 
 
 def _accept(session: Session, copies: Path, what: Sequence[str], by: str | None) -> None:
@@ -129,30 +141,3 @@ def _check(session: Session, copies: Path) -> int:
         lines.append(texts.say("derive.unknown", count=result.unknown))
     session.console.result("copies_checked", "\n".join(lines), **result.to_dict())
     return 0 if result.good else _CHANGED
-
-
-def _lines(texts: Texts, result: deriving.DeriveResult) -> Iterator[str]:
-    yield texts.say("derive.would" if result.dry_run else "derive.done", count=result.read, path=result.copies)
-    for state in STATES:
-        count = getattr(result, state)
-        if count:
-            yield f"  {texts.say(f'derive.state.{state}'):<44} {grouped(count):>10}"
-    if result.set_aside:
-        yield f"  {texts.say('derive.set_aside'):<44} {grouped(result.set_aside):>10}"
-    if result.formats:
-        yield ""
-        yield from _table(texts, result.formats)
-    if result.reasons:
-        yield ""
-        for reason, count in result.reasons.items():
-            yield f"  {grouped(count):>8}  {reason}: {texts.text('copies', 'reason', reason, 'what')}"
-            yield f"            {texts.text('copies', 'reason', reason, 'do')}"
-
-
-def _table(texts: Texts, rows: Sequence[FormatRow]) -> Iterator[str]:
-    names = [texts.say(f"derive.column.{state}") for state in STATES]
-    yield f"  {texts.say('derive.column.format'):<14}" + "".join(f"{name:>12}" for name in names)
-    for puid in dict.fromkeys(row.puid for row in rows):
-        counts = [sum(row.documents for row in rows if (row.puid, row.state) == (puid, state)) for state in STATES]
-        cells = "".join(f"{grouped(count) if count else '':>12}" for count in counts)
-        yield f"  {puid or texts.say('derive.unknown_format'):<14}{cells}".rstrip()

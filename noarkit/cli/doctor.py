@@ -234,8 +234,17 @@ def _check_probe(archive: Archive) -> Iterator[CheckResult]:
     condition = all_of(equals("tittel", PROBE_TITLE), equals("beskrivelse", marker))
     if [item.id for item in archive.query(select(_PROBE_TYPE, condition)).objects] == [saved_object.id]:
         yield CheckResult("probe", data={"title": PROBE_TITLE})
+        yield _check_finalised(archive)
     else:
         yield CheckResult("probe-lost", "fault", fault=PlanFault(where=_PROBE_TYPE, why="not-found-again"))
+
+
+def _check_finalised(archive: Archive) -> CheckResult:
+    """Whether copies may be added to documents that are finalised."""
+    from noarkit.loading.closed_material import RIGHT, may_change_finalised
+
+    may = may_change_finalised(archive)
+    return CheckResult("finalised" if may else "finalised-not", "ok" if may else "note", {"right": RIGHT})
 
 
 def _print_check(session: Session, check: CheckResult) -> None:

@@ -27,7 +27,10 @@ with weaker checks: no copy is better than a doubtful one.
     tokens       the words of a text, cut the same way in a document and its copy
     pdf_pages    pages of a PDF: their number, text and picture
     port         what rules, tasks, products, converters and gates are to one another
+    converters   programs that make files of documents, in a sandbox
     reasons      why a document has no copy
+    archived     documents in an archive as a source
+    additions    plans copies beside documents that are in the archive already
     planning     plans copies beside the documents they were made of
     lookup       finds the copies of a document in COPIES, for plans
 

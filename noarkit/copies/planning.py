@@ -194,7 +194,7 @@ class MapperWithCopies:
             for copy in copies:
                 if copy.state == "made":
                     key = copy_key(key)
-                    entities += _copy_entities(entity, copy, key)
+                    entities += copy_entities(entity, copy, key)
         self.counts.update(noted)
         told = ((HELD, "held"), (WITHOUT_COPY, "without"))
         notes = [Note(code, {"count": noted[state]}) for code, state in told if noted[state]]
@@ -260,7 +260,7 @@ def _state(copies: tuple[PlannedCopy, ...]) -> str:
     return next((state for state in ("made", "kept", "held") if state in states), "without")
 
 
-def _copy_entities(version: Entity, copy: PlannedCopy, key: str) -> tuple[Entity, Entity]:
+def copy_entities(version: Entity, copy: PlannedCopy, key: str) -> tuple[Entity, Entity]:
     """The version that is the copy, and the external id by which it names its source."""
     source = version.content
     assert source is not None  # noqa: S101  # a copy is of a content
@@ -272,7 +272,7 @@ def _copy_entities(version: Entity, copy: PlannedCopy, key: str) -> tuple[Entity
         # a copy of a screened document is a screened document
         _VARIANT: _SCREENED if version.fields.get(_VARIANT) == _SCREENED else _ARCHIVAL,
         "format": content_format(content),
-        "formatDetaljer": details_text(_conversion(source, copy)),
+        "formatDetaljer": details_text(conversion_of(source, copy)),
     }
     if "versjonsnummer" in version.fields:
         fields["versjonsnummer"] = version.fields["versjonsnummer"]
@@ -282,7 +282,7 @@ def _copy_entities(version: Entity, copy: PlannedCopy, key: str) -> tuple[Entity
     return made, label
 
 
-def _conversion(source: Content, copy: PlannedCopy) -> Conversion:
+def conversion_of(source: Content, copy: PlannedCopy) -> Conversion:
     """The conversion that made a copy; a format without an identifier is named by its ending."""
     return Conversion(
         source_format=copy.source_puid or source.puid or content_format(source),

@@ -32,6 +32,7 @@ _OWN_SYSTEMS = "noarkit:"
 
 _STRUCTURE = ("Arkiv", "Arkivskaper", "Klassifikasjonssystem", "Arkivdel", "Klasse")
 _MATERIAL = (RECORDS, "Dokument", "Dokumentversjon", "Korrespondansepart", FOLDERS)
+_DOCUMENTS = (RECORDS, "Dokument", "Dokumentversjon", FOLDERS)
 _PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "Korrespondansepart": (("refRegistrering", RECORD),),
     "Sakspart": (("refMappe", FOLDER),),
@@ -80,7 +81,19 @@ def fetch(
         run.run_tasks(Task(kind, kind) for kind in _STRUCTURE)
         run.run_tasks(_whole_task(kind) for kind in dict.fromkeys((*_MATERIAL, *_PARTS)))
     else:
-        _fetch_from_above(run, selection)
+        _fetch_from_above(run, selection, _PARTS)
+
+
+def fetch_versions(
+    archive: Archive, store: ExtractStore, selection: ResolvedSelection, *, emit: Listener, pause: Callable[[], None]
+) -> None:
+    """Fetches the documents of the selection with their versions, and what says where they lie; nothing else."""
+    run = _Fetch(archive, store, emit, pause)
+    if selection.is_whole_archive:
+        run.run_tasks(_whole_task(kind) for kind in _DOCUMENTS)
+        run.run_tasks((Task("origins", "EksternId", "eksterntSystem = @s", {"@s": DERIVED_FROM}),))
+    else:
+        _fetch_from_above(run, selection, {"EksternId": (("refDokumentversjon", VERSION),)})
 
 
 def _whole_task(kind: str) -> Task:
@@ -89,7 +102,9 @@ def _whole_task(kind: str) -> Task:
     return Task(kind, kind)
 
 
-def _fetch_from_above(run: _Fetch, selection: ResolvedSelection) -> None:
+def _fetch_from_above(
+    run: _Fetch, selection: ResolvedSelection, parts: Mapping[str, tuple[tuple[str, str], ...]]
+) -> None:
     fonds: dict[str, Parameter] = {"@f": key_of(selection.arkiv.id)}
     run.run_tasks(
         (
@@ -108,7 +123,7 @@ def _fetch_from_above(run: _Fetch, selection: ResolvedSelection) -> None:
         run.fetch_below(RECORDS, "refMappe", FOLDER)
     run.fetch_below("Dokument", "refRegistrering", RECORD)
     run.fetch_below("Dokumentversjon", "refDokument", DOCUMENT)
-    for kind, owners in _PARTS.items():
+    for kind, owners in parts.items():
         for reference, family in owners:
             run.fetch_below(kind, reference, family)
 

@@ -247,6 +247,9 @@ class GraphBuilder:
 
 
 def _place_under(number: int, family: str, parent: Place | None) -> Place:
+    if family == "Dokument" and parent is None:
+        # one that stands in the archive, and is given further versions
+        return Place(number, family, number, number)
     if family in _SPINE or parent is None:
         return Place(number, family, 0, 0)
     if family in ("AbstraktMappe", "AbstraktRegistrering"):

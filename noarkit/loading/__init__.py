@@ -4,6 +4,7 @@ What comes before a load:
 
     plan             reads the source, maps, checks, cuts and freezes
     preflight        proves what the archive and the account can do; the archive's identity, the guards
+    closed_material  proves whether the account may add to what is finalised
     registers        makes codes and business-specific fields that the plan needs
     spine            fonds, series, creators, classification
     renamed_content  content of a plan that an earlier run archived under other keys
@@ -24,6 +25,7 @@ The load:
     gate             the user's own check of each content, before its upload
     settling         what became of a chunk without an answer
     lookup           asks the archive what is there: anchors, source keys, ids
+    found            what a plan says is there already, by uuid
     governor         limits of rate
     clocks           steady clocks
     tables           the SQLite files of a run: opened, upgraded, changed

@@ -22,10 +22,12 @@ from noarkit.errors import (
     NotAllowed,
     SourceFault,
 )
+from noarkit.graph.entity import CreationMode
 from noarkit.graph.store import GraphStore, PlannedEntity
 from noarkit.loading import lookup
 from noarkit.loading.compose import add_guard, compose, send, temporary_id
 from noarkit.loading.contents import ContentUploader, UploadedFile
+from noarkit.loading.found import find_planned
 from noarkit.loading.lease import (
     BundleLeftOut,
     BytesDiffer,
@@ -112,6 +114,7 @@ class ChunkLoader:
 
     def _load(self, task: ChunkTask) -> Iterator[Outcome]:
         chunk_state = _ChunkState(self._open_entities(task))
+        yield from self._take_over_found(chunk_state)
         if self._landed_keys & {task.key, remainder_key(task.key)}:
             self._take_over_landed(chunk_state, all_sent=False)
         # Invariant 6: source keys are looked up before the first send. In an archive that held nothing of this system
@@ -132,6 +135,15 @@ class ChunkLoader:
             for row in rows
             if row.bundle not in self._excluded and row.n not in self._known_ids and row.n not in found_before
         ]
+
+    def _take_over_found(self, chunk_state: _ChunkState) -> Iterator[Outcome]:
+        """Takes over the ids of what is to be found in the archive; a bundle that lacks it there is left out."""
+        ids, missing = find_planned(self._archive, self._facts, chunk_state.entities)
+        self._known_ids.update(ids)
+        chunk_state.existing_ids.update(ids)
+        chunk_state.entities = [entity for entity in chunk_state.entities if entity.n not in ids]
+        for entity in missing:
+            yield self._leave_out(chunk_state, entity, "refused", ArchiveNotFound.code, {"call": "query"})
 
     def _take_over_landed(self, chunk_state: _ChunkState, *, all_sent: bool) -> None:
         """Takes over the entities that turned out to be in the archive: their ids, and the files of their versions."""
@@ -204,7 +216,11 @@ class ChunkLoader:
             self._take_over_landed(chunk_state, all_sent=False)
             owner_ids = self._owners(chunk_state)
         # the rest of a bundle that earlier chunks began and found
-        begun_bundles = {entity.bundle for entity in chunk_state.entities} & self._already_there
+        begun_bundles = {
+            bundle
+            for bundle in {entity.bundle for entity in chunk_state.entities} & self._already_there
+            if self._graph.entity(bundle).target != CreationMode.FIND  # what was to be found is no other run's load
+        }
         owner_ids.update({bundle: self._known_ids[bundle] for bundle in begun_bundles if bundle in self._known_ids})
         if not owner_ids:
             return
@@ -222,7 +238,8 @@ class ChunkLoader:
                 yield self._leave_out(chunk_state, entity, "set_aside", fault.code, fault.data)
         self._known_ids.update(owner_ids)
         self._known_ids.update(revisited.known_ids)
-        chunk_state.new_versions = {entity.n for entity in revisit if entity.type == "Dokumentversjon"} & revisited.new
+        again = {entity.n for entity in revisit if entity.type in lookup.MADE_AGAIN}
+        chunk_state.new_versions = again & revisited.new
         for entity in revisit:
             if entity.n not in revisited.new and entity.bundle not in self._excluded:
                 chunk_state.existing_ids[entity.n] = self._known_ids.get(entity.n, "")
@@ -249,7 +266,8 @@ class ChunkLoader:
     def _owners(self, chunk_state: _ChunkState) -> dict[int, str]:
         """The archive's ids of objects that have a source key of this chunk, by bundle."""
         bearers = {entity.key: entity for entity in chunk_state.entities if entity.type in _RECORDS | _FOLDERS}
-        owners = lookup.owners_of_keys(self._archive, self._facts.external_system, bearers)
+        system, witness = self._facts.external_system, self._facts.witness
+        owners = lookup.surely_owners_of_keys(self._archive, system, bearers, witness)
         return {bearers[key].bundle: owner.id for key, owner in owners.items()}
 
     # contents

@@ -2,7 +2,8 @@
 journal had no id for is recognised, and what nobody planned is extra.
 
 Not extra is what another run put there: a folder or record that bears a source key, what bears a uuid as noarkit makes
-them, and versions older than the one that this source corresponds to.
+them, and versions older than the one that this source corresponds to, unless they hold the bytes of one that this run
+made: then it made what was there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 from noarkit.archive.paging import objects
 from noarkit.archive.values import Parameter, Query, SavedObject
 from noarkit.errors import ArchiveRefused
+from noarkit.graph.entity import CreationMode
 from noarkit.loading.lookup import uuid_for
 from noarkit.loading.verification.ledger import AMISS, BEARERS, ArchivedEntity, Ledger
 from noarkit.loading.verification.objects import ObjectComparison
@@ -109,8 +111,13 @@ def _compare_children(comparison: ObjectComparison, below: ChildFamily, parents:
     keyed = _objects_with_keys(comparison, below, [actual for _, actual in extras])
     states = {place.id: place.state for place in parents}
     for parent, actual in extras:
-        key = comparison.ledger.entity(by_id[parent]).key
-        reason = _reason_not_extra(comparison, below, (parent, states[parent]), actual, keyed)
+        above = comparison.ledger.entity(by_id[parent])
+        key = above.key
+        # what stood before the run holds what others put there
+        is_found = above.target == CreationMode.FIND
+        reason = (
+            "other_run" if is_found else _reason_not_extra(comparison, below, (parent, states[parent]), actual, keyed)
+        )
         if reason:
             comparison.result.leave(BELOW, reason)
             continue
@@ -183,6 +190,8 @@ def _reason_not_extra(
     """The reason why an unplanned object is in order all the same; empty if it is extra."""
     if actual.id in keyed:
         return "other_run"
+    if below.family == "Dokumentversjon" and _is_doubled(comparison.ledger, parent[0], actual):
+        return ""
     if below.family in ("Dokument", "Dokumentversjon", *_part_families()) and _made_by_noarkit(actual):
         return "other_run"
     if below.family == "Dokumentversjon" and parent[1] == "already_there":
@@ -208,6 +217,17 @@ def _made_by_noarkit(actual: SavedObject) -> bool:
     """True for a uuid made from a key (version 5), as noarkit makes them; archives make random ones."""
     uuid = str(actual.fields.get("uuid") or "")
     return len(uuid) == len("00000000-0000-5000-8000-000000000000") and uuid[14] == "5"
+
+
+def _is_doubled(ledger: Ledger, document: str, actual: SavedObject) -> bool:
+    """True if the run itself made a version of the same bytes in a document: no run makes what it finds there."""
+    place = ledger.archived_as("Dokument", document)
+    checksum = str(actual.fields.get("sjekksum") or "").lower()
+    statement = (
+        "SELECT 1 FROM graph.entity e JOIN run.entity r ON r.n = e.n"
+        " WHERE e.parent = ? AND e.type = 'Dokumentversjon' AND r.state = 'done' AND lower(r.sha256) = ?"
+    )
+    return bool(place and checksum and ledger.db.execute(statement, (place.n, checksum)).fetchone())
 
 
 def _has_newer_version(ledger: Ledger, document: str, actual: SavedObject) -> bool:

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 from noarkit.archive.values import SavedObject
+from noarkit.graph.entity import CreationMode
 from noarkit.graph.store import PlannedEntity
 from noarkit.loading.finality import AUTHOR, AUTHOR_ID, BY_DATE, DATE, STATUS, finalising_fields, withheld_fields
 from noarkit.loading.lease import RunFacts
@@ -114,7 +115,8 @@ class Expectation:
         """Compares an object with its plan, field by field. `screening` is what it may be screened with by
         inheritance, where the plan says nothing of it."""
         comparison = FieldComparison()
-        if entity.type in NATURAL_KEYS and state == "already_there":
+        is_found = entity.type in NATURAL_KEYS or entity.target == CreationMode.FIND
+        if is_found and state == "already_there":
             self._compare_known(entity, actual, comparison)
             return comparison
         final = self._compare_finality(entity, state, actual, comparison)
@@ -143,7 +145,7 @@ class Expectation:
         """Compares only the natural key of an object that was found, not made, by the run."""
         fields = metamodel().types[entity.type].fields
         for name in entity.fields:
-            if name in NATURAL_KEYS[entity.type]:
+            if name in NATURAL_KEYS.get(entity.type, ()):
                 self._compare_planned(fields[name], entity, "already_there", actual, comparison)
             else:
                 comparison.leave("other_run")

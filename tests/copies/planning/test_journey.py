@@ -99,6 +99,17 @@ def test_copies_made_later_are_added_to_what_is_loaded(place: Path) -> None:
         assert sum(one.fields["eksterntSystem"] == "noarkit:derived-from" for one in archive.find("EksternId")) == 2
 
 
+def test_copies_of_unchanged_documents_are_planned_whatever_an_earlier_run_archived(place: Path) -> None:
+    folder, _ = lay(place)
+    noarkit.plan(folder, "run")
+    noarkit.ingest("run", workers=0)
+    planned = noarkit.plan(folder, "again", copies="copies", since="run")
+    assert (planned.records.get("already_there", 0), planned.entities["Dokumentversjon"]) == (0, 7)
+    noarkit.ingest("again", workers=0)
+    third = noarkit.plan(folder, "third", since="again")
+    assert third.records.get("already_there", 0) == 5
+
+
 def test_a_copy_that_was_changed_is_never_loaded(place: Path) -> None:
     folder, copies = lay(place)
     noarkit.plan(folder, "run", copies="copies")
