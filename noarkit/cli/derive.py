@@ -20,13 +20,15 @@ from noarkit.extraction.selection import Selection
 from noarkit.reports.copies_page import REPORT_FORMATS, write_copies_report
 
 _CHANGED = 7
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-@command("derive", exits=(3, 5, 6, 7, 8, 9, 10, 130, 143))
+@command("derive", exits=(3, 4, 5, 6, 7, 8, 9, 10, 130, 143))
 @click.argument("source", metavar="SOURCE", required=False)
 @option("-o", "--output", type=_FOLDER, required=True, metavar="COPIES")
 @option("--policy", metavar="FILE")
+@option("--recipe", type=_FILE, metavar="FILE")
 @option("--workers", type=click.IntRange(1, 1000), metavar="N")
 @option("--only", multiple=True, metavar="PUID")
 @option("--retry", multiple=True, metavar="REASON")
@@ -51,6 +53,7 @@ def derive_command(
     source: str | None,
     output: Path,
     policy: str | None,
+    recipe: Path | None,
     workers: int | None,
     only: tuple[str, ...],
     retry: tuple[str, ...],
@@ -94,6 +97,7 @@ def derive_command(
             source,
             output,
             policy=policy,
+            recipe=recipe,
             workers=workers,
             only=only,
             retry=retry,

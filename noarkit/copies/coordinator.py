@@ -25,12 +25,11 @@ from noarkit.copies.toolbox import Policy, Toolbox, ToolboxFactory, choose_conve
 from noarkit.errors import DiskFull, ItemChanged, SourceFault
 from noarkit.events import Event, Listener
 from noarkit.records import PLACE_FAULTS, Source
-from noarkit.safe.disk import room_in
 from noarkit.safe.locks import claimed
 
 _ALONE = frozenset({Reason.TIMED_OUT, Reason.CRASHED, Reason.MEMORY})
 """What a document may have met because of another one of its batch, or of a busy machine: it is tried once alone."""
-_LEAST_ROOM_BYTES = 8 * 1024**2
+_LEAST_ROOM_BYTES = 1024**2
 _KEPT_AT_ONCE = 20
 """How many documents are looked at together that are kept as they are."""
 _TELL_EVERY_S = 1.0
@@ -201,7 +200,8 @@ class _Conversion:
         copy, task, batch_size = self._running[event.n]
         rule = task.rule
         outcome = event.outcome
-        if outcome.reason is Reason.DISK_FULL and room_in(self.reading.store.folder) < self._room_for(copy):
+        if outcome.state == "failed" and self._is_full(copy):
+            # whatever its tool says: no room may look like a partial file, or like none
             raise DiskFull(where=str(self.reading.store.folder))
         if outcome.reason in _ALONE and not copy.attempt > 1 and (batch_size > 1 or outcome.reason is Reason.TIMED_OUT):
             self._forget(event.n)
@@ -254,8 +254,9 @@ class _Conversion:
         self._running.pop(n, None)
         shutil.rmtree(self.reading.folder / str(n), ignore_errors=True)
 
-    def _room_for(self, copy: StoredCopy) -> int:
-        return max(_LEAST_ROOM_BYTES, 2 * copy.source_size)
+    def _is_full(self, copy: StoredCopy) -> bool:
+        """True where there is too little room to tell a document that cannot be converted from a disk that is full."""
+        return shutil.disk_usage(self.reading.store.folder).free < max(_LEAST_ROOM_BYTES, 3 * copy.source_size)
 
     def _tell(self, *, at_end: bool = False) -> None:
         now = time.monotonic()

@@ -205,8 +205,9 @@ class Reading:
     def _again(self, copy: StoredCopy, rule: Rule) -> int:
         if copy.reason is not None and copy.reason in self.options.retry:
             self.store.renew(copy.n, self.walk)
-        else:
+        elif copy.state in ("planned", "working"):
             self.store.touch(copy.n, self.walk)
+        else:
             self._answer_anew(copy, rule)
         return copy.n
 

@@ -208,7 +208,10 @@ class CopyStore:
                 " walk) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, locator) DO UPDATE SET"
                 " record_key = excluded.record_key, name = excluded.name, size = excluded.size,"
                 " modified_ns = excluded.modified_ns, sha256 = excluded.sha256, identity = excluded.identity,"
-                " fault = excluded.fault, walk = excluded.walk, copy = NULL, also = NULL RETURNING n",
+                " fault = excluded.fault, walk = excluded.walk,"
+                # other bytes are another document; the same ones keep their copy, also where only some are converted
+                " copy = CASE WHEN excluded.sha256 IS sha256 THEN copy END,"
+                " also = CASE WHEN excluded.sha256 IS sha256 THEN also END RETURNING n",
                 values,
             ).fetchone()
         return int(row[0])

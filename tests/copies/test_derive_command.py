@@ -8,6 +8,7 @@ import io
 import json
 import sqlite3
 from contextlib import closing
+from email.message import EmailMessage
 from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]  # it tells no types
@@ -23,6 +24,11 @@ from noarkit.errors import UsageFault
 from noarkit.words.texts import texts
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "events.json"
+MAIL_RECIPE = (
+    noarkit.open_source(str(Path(__file__).parent))
+    .default_recipe()
+    .replace('kind = "files"', 'kind = "files"\nmail = "letters"', 1)
+)
 STATES = ("made", "kept", "held", "failed", "left", "open")
 
 
@@ -190,3 +196,19 @@ def test_the_report_lists_what_has_no_accepted_format_and_names_only_on_request(
     (made,) = [row for row in rows if row["state"] == "made"]
     assert hashlib.sha256((documents / "latin.txt").read_bytes()).hexdigest() == made["sha256"]
     assert main(["derive", "-o", "copies", "--report", "copies.pdf"], {}) == 2
+
+
+def test_attachments_of_mail_are_documents_where_the_recipe_says_so(documents: Path) -> None:
+    message = EmailMessage()
+    message["From"], message["To"], message["Message-ID"] = "a@example.org", "b@example.org", "<1@example.org>"
+    message.set_content("Se vedlegg")
+    message.add_attachment((documents / "latin.txt").read_bytes(), "text", "plain", filename="vedlegg.txt")
+    Path("mail").mkdir()
+    Path("mail/letter.eml").write_bytes(message.as_bytes())
+    Path("recipe.toml").write_text(MAIL_RECIPE, "utf-8")
+    assert noarkit.derive("mail", "as-files").read == 1
+    result = noarkit.derive("mail", "as-letters", recipe="recipe.toml")
+    assert (result.read, result.made) == (2, 1)
+    with closing(sqlite3.connect("as-letters/derive.db")) as db:
+        rows = db.execute("SELECT name FROM document d JOIN copy c ON c.n = d.copy WHERE c.state = 'made'").fetchall()
+    assert rows == [("vedlegg.txt",)]
