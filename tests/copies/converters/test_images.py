@@ -1,4 +1,4 @@
-"""A picture stays the same picture: every kind of them, pixel by pixel, with its profile, its orientation and frames."""
+"""A picture stays the same picture: every kind, pixel by pixel, with its profile, its orientation and its frames."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_every_frame_is_kept_or_the_picture_refused(tmp_path: Path, bench: Workb
             made.seek(number)
             assert (original.mode, original.tobytes()) == (made.mode, made.tobytes())
     if shutil.which("tiffinfo"):
-        shown = subprocess.run(["tiffinfo", str(product.path)], capture_output=True, timeout=60, check=True)  # noqa: S607
+        shown = subprocess.run(["tiffinfo", str(product.path)], capture_output=True, timeout=60, check=True)
         assert shown.stdout.count(b"TIFF directory") + shown.stdout.count(b"TIFF Directory") == 3
     for source in (moving, scanned):
         product, _ = bench.copy(IMAGE_PDF, bench.task(source, "pdfa-2b"))
