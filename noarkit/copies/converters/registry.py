@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from noarkit.copies.converters.image import IMAGE, IMAGE_PDF
 from noarkit.copies.converters.mail import MAIL
 from noarkit.copies.converters.media import media_converters
+from noarkit.copies.converters.ocr import TextRecognition
 from noarkit.copies.converters.office import Office
 from noarkit.copies.converters.page import PAGE
 from noarkit.copies.converters.pdf import PDF_DECLARE
@@ -27,6 +28,7 @@ def converters(settings: CopySettings) -> Mapping[str, Converter]:
     programs: tuple[Converter, ...] = (
         Office(sandbox, settings.program("soffice") or "soffice"),
         *media_converters(sandbox, settings.program("ffmpeg") or "ffmpeg").values(),
+        TextRecognition(sandbox, settings.program("ocrmypdf") or "ocrmypdf"),
     )
     allowed = settings.isolation != "required" or sandbox.isolated
     return {converter.name: converter for converter in (*libraries, *(programs if allowed else ()))}

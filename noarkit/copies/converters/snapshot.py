@@ -45,7 +45,7 @@ def make_snapshot(task: Task) -> Outcome:
     language = str(task.rule.options.get("language", "nb"))
     words = texts(language)
     try:
-        body = "".join(_shown(value, words, 0))
+        body = "".join(_render(value, words, 0))
     except _TooDeep:
         return Failure(Reason.CONTENT_REFUSED, {"why": "nested"})
     title = html.escape(words.text("copies_page", "snapshot"))
@@ -68,32 +68,32 @@ def heading_of(key: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _shown(value: object, words: Texts, depth: int) -> Iterator[str]:
+def _render(value: object, words: Texts, depth: int) -> Iterator[str]:
     if depth > _MOST_DEPTH:
         raise _TooDeep
     if isinstance(value, Mapping):
-        yield from _pairs(value, words, depth)
+        yield from _render_pairs(value, words, depth)
     elif isinstance(value, list):
-        yield from _list(value, words, depth)
+        yield from _render_list(value, words, depth)
     else:
-        yield _plain(value, words)
+        yield _cell(value, words)
 
 
-def _pairs(value: Mapping[str, object], words: Texts, depth: int) -> Iterator[str]:
+def _render_pairs(value: Mapping[str, object], words: Texts, depth: int) -> Iterator[str]:
     if not value:
-        yield _plain(None, words)
+        yield _cell(None, words)
         return
     yield "<table>"
     for key, inner in value.items():
         yield f"<tr><th>{html.escape(heading_of(key))}</th><td>"
-        yield from _shown(inner, words, depth + 1)
+        yield from _render(inner, words, depth + 1)
         yield "</td></tr>"
     yield "</table>"
 
 
-def _list(value: list[object], words: Texts, depth: int) -> Iterator[str]:
+def _render_list(value: list[object], words: Texts, depth: int) -> Iterator[str]:
     if not value:
-        yield _plain(None, words)
+        yield _cell(None, words)
         return
     keys = _columns(value)
     if keys:
@@ -101,13 +101,13 @@ def _list(value: list[object], words: Texts, depth: int) -> Iterator[str]:
         yield f"<table><thead><tr>{heads}</tr></thead>"
         for row in value:
             cells = [row.get(key) if isinstance(row, Mapping) else None for key in keys]
-            yield "<tr>" + "".join(f"<td>{_plain(cell, words)}</td>" for cell in cells) + "</tr>"
+            yield "<tr>" + "".join(f"<td>{_cell(cell, words)}</td>" for cell in cells) + "</tr>"
         yield "</table>"
         return
     yield "<ol>"
     for inner in value:
         yield "<li>"
-        yield from _shown(inner, words, depth + 1)
+        yield from _render(inner, words, depth + 1)
         yield "</li>"
     yield "</ol>"
 
@@ -122,7 +122,7 @@ def _columns(rows: list[object]) -> list[str]:
     return list(keys) if len(keys) <= _WIDEST_TABLE else []
 
 
-def _plain(value: object, words: Texts) -> str:
+def _cell(value: object, words: Texts) -> str:
     if value is None or value == "":
         return html.escape(words.text("copies_page", "empty"))
     if isinstance(value, bool):
