@@ -143,13 +143,13 @@ class Media:
         return None
 
     def _compare(
-        self, source: Path, made: Path, recipe: _Recipe, folders: tuple[Path, Path], task: Task
+        self, source: Path, copy: Path, recipe: _Recipe, folders: tuple[Path, Path], task: Task
     ) -> Failure | None:
         """A failure where what is decoded of one is not what is decoded of the other."""
         for stream in recipe.streams:
             kind = "picture" if ":v" in stream else "sound"
             depth = ("-c:a", "pcm_s32le") if kind == "sound" else ()
-            digests = [self._digest(file, stream, depth, folders, task) for file in (source, made)]
+            digests = [self._digest(file, stream, depth, folders, task) for file in (source, copy)]
             fault = next((digest for digest in digests if isinstance(digest, Failure)), None)
             if fault is not None:
                 return fault
@@ -170,10 +170,10 @@ class Media:
         return _failure_of(completed) or Failure(Reason.DAMAGED)
 
     def _ffmpeg(
-        self, file: Path, streams: Sequence[str], rest: Sequence[str], folders: tuple[Path, Path], task: Task
+        self, file: Path, streams: Sequence[str], output: Sequence[str], folders: tuple[Path, Path], task: Task
     ) -> Completed:
         maps = [word for stream in streams for word in ("-map", stream)]
-        command = [str(shutil.which(self._program)), *_QUIET, *_LOCAL, "-xerror", "-i", str(file), *maps, *rest]
+        command = [str(shutil.which(self._program)), *_QUIET, *_LOCAL, "-xerror", "-i", str(file), *maps, *output]
         return self._run(command, *folders, task.limits)
 
     def _run(self, command: Sequence[str], inputs: Path, outputs: Path, limits: Limits) -> Completed:
