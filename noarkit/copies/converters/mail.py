@@ -120,8 +120,11 @@ def _text(part: Message) -> str | None:
         return None
     claimed = part.get_content_charset() or "utf-8"
     # what claims to be ASCII or Latin 1 is written by Windows as often as not
-    choices = ("utf-8", "cp1252") if claimed in ("us-ascii", "ascii") else (claimed, "utf-8", "cp1252")
-    choices = ("cp1252",) if claimed in ("iso-8859-1", "latin-1") else choices
+    choices: tuple[str, ...] = (claimed, "utf-8", "cp1252")
+    if claimed in ("us-ascii", "ascii"):
+        choices = ("utf-8", "cp1252")
+    elif claimed in ("iso-8859-1", "latin-1"):
+        choices = ("cp1252",)
     for encoding in choices:
         try:
             return data.decode(encoding)

@@ -47,15 +47,15 @@ def page_words(path: Path) -> Counter[str]:
 
 def drawing_words(path: Path) -> Counter[str]:
     """The words that are drawn in an SVG: nothing of its title or description. Raises `DocumentRefused`."""
-    return Counter(tokens(_collected(_DrawnText(), read_markup(path))))
+    return Counter(tokens(_read_text(_DrawnText(), read_markup(path))))
 
 
 def text_of_markup(markup: str) -> str:
     """The text of HTML that is shown."""
-    return _collected(_PageText(), markup)
+    return _read_text(_PageText(), markup)
 
 
-def _collected(reader: _PageText, markup: str) -> str:
+def _read_text(reader: _PageText, markup: str) -> str:
     reader.feed(markup)
     reader.close()
     return "".join(reader.parts)

@@ -23,20 +23,13 @@ class Workbench:
 
     identifier: Identifier
 
-    def task(
-        self, source: Path, target: str, *, limits: Limits = LIMITS, options: Mapping[str, object] = {}
-    ) -> Task:  # never changed
-        """A task for one document, with a folder of its own."""
+    def task(self, source: Path, target: str, *, limits: Limits = LIMITS, **options: object) -> Task:
+        """A task for one document, with a folder of its own. `decode_as` is the option `decode-as`."""
         folder = source.parent / "tasks" / f"{source.name}-{target}"
         folder.mkdir(parents=True)
         identity = self.identifier.identify(source, source.name)
-        rule = Rule(
-            "rule",
-            (),
-            "derive",
-            target=target,
-            options={name.replace("_", "-"): value for name, value in options.items()},
-        )
+        named = {name.replace("_", "-"): value for name, value in options.items()}
+        rule = Rule("rule", (), "derive", target=target, options=named)
         return Task(source, source.name, identity, rule, target, folder, limits)
 
     def make(self, converter: Converter, task: Task) -> Product | Failure:

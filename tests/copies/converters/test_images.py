@@ -1,4 +1,4 @@
-"""A picture stays the same picture: every kind of them, pixel by pixel, with its profile, its orientation and frames."""
+"""A picture stays the same picture: every kind, pixel by pixel, with its profile, its orientation and its frames."""
 
 from __future__ import annotations
 
