@@ -15,11 +15,7 @@ _MOST_FRAMES = 10_000
 
 
 def find_in_picture(path: Path) -> Iterator[Finding]:
-<<<<<<< HEAD
-    """What a person should know of a picture. Raises `DocumentRefused`; what the library cannot open is passed."""
-=======
     """What a person should know of a picture. Raises `DocumentRefused`; unknown kinds are passed over."""
->>>>>>> h-store
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError:
