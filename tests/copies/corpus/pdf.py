@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Sequence
 
 import pikepdf
 from pikepdf import Array, Dictionary, Name, pdfa
 
+_DATE = re.compile(rb"(?<=MetadataDate>)[0-9T:.+-]{32}")
+_NUMBER = re.compile(rb"/ID \[<[0-9a-f]{32}><[0-9a-f]{32}>\]")
 Change = Callable[[pikepdf.Pdf], None]
 
 
@@ -37,7 +40,8 @@ def pdfa_of(plain: bytes, flavour: str = "2b") -> bytes:
     result = io.BytesIO()
     with pikepdf.open(io.BytesIO(plain)) as document:
         pdfa.save(document, result, flavour)
-    return result.getvalue()
+    dated = _DATE.sub(b"2026-01-02T10:00:00.000000+00:00", result.getvalue())
+    return _NUMBER.sub(lambda match: b"/ID [<" + b"0" * 32 + b"><" + b"0" * 32 + b">]", dated)
 
 
 def signed(document: pikepdf.Pdf) -> None:
