@@ -156,13 +156,13 @@ def _list_documents(
     with ExtractStore(folder / FILE_NAME) as store:
         fetch_versions(archive, store, resolve(archive, selection), emit=emit, pause=pause)
 
-        def counted() -> Iterator[ArchivedDocument]:
+        def count_documents() -> Iterator[ArchivedDocument]:
             for document in uncopied_documents(store):
                 counts.documents += 1
                 counts.finalised += document.is_final
                 yield document
 
-        return DocumentList.write(folder / _LIST, counted())
+        return DocumentList.write(folder / _LIST, count_documents())
 
 
 def _plan(

@@ -25,7 +25,7 @@ The load:
     gate             the user's own check of each content, before its upload
     settling         what became of a chunk without an answer
     lookup           asks the archive what is there: anchors, source keys, ids
-    found            what a plan says is there already, by uuid
+    finder           what a plan says is there already, by uuid
     governor         limits of rate
     clocks           steady clocks
     tables           the SQLite files of a run: opened, upgraded, changed

@@ -27,7 +27,7 @@ from noarkit.graph.store import GraphStore, PlannedEntity
 from noarkit.loading import lookup
 from noarkit.loading.compose import add_guard, compose, send, temporary_id
 from noarkit.loading.contents import ContentUploader, UploadedFile
-from noarkit.loading.found import find_planned
+from noarkit.loading.finder import find_planned
 from noarkit.loading.lease import (
     BundleLeftOut,
     BytesDiffer,

@@ -1,7 +1,7 @@
-"""Adds copies to an archive, and is killed at a step: `add_until.py ARCHIVE COPIES STEP`.
+"""Adds copies to an archive, and is killed after a step: `add_until.py ARCHIVE COPIES STEP`.
 
-Steps are before and after each change of the archive and each write of the journal. Step 0 is never reached; the number
-of steps is printed at the end.
+Steps are `write_plan` (the plan stands), `upload` (of a copy), `record` (of an outcome), and `send` and `transaction`:
+before and after the archive is told of a version. No step kills at `none`.
 """
 
 from __future__ import annotations
@@ -16,34 +16,37 @@ from typing import Any
 import noarkit
 from noarkit.api.adding import derive_archive, unfinished_addition
 from noarkit.archive.http import HttpArchive
+from noarkit.archive.values import Save
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import Journal
 
 STEPS: tuple[tuple[type, str], ...] = (
     (HttpArchive, "transaction"),
     (HttpArchive, "upload"),
-    (Journal, "adopt"),
-    (Journal, "lease"),
     (Journal, "record"),
     (RunFolder, "write_plan"),
 )
 
 
 def main() -> None:
-    archive, copies, last = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    count = 0
+    archive, copies, last = sys.argv[1:]
 
-    def step() -> None:
-        nonlocal count
-        count += 1
-        if count == last:
+    def step(name: str) -> None:
+        if name == last:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def around(method: Callable[..., Any]) -> Callable[..., Any]:
+        name = method.__name__
+
         def call(*args: Any, **more: Any) -> Any:
-            step()
+            is_of_copies = name != "transaction" or any(
+                isinstance(action, Save) and action.type == "Dokumentversjon" for action in args[1]
+            )
+            if name == "transaction" and is_of_copies:
+                step("send")
             result = method(*args, **more)
-            step()
+            if is_of_copies:
+                step(name)
             return result
 
         return call
@@ -56,7 +59,6 @@ def main() -> None:
     result = derive_archive(copies, add=True, archive=archive)
     if result.run is not None:
         noarkit.ingest(result.run, archive=archive, workers=0)
-    print(count)
 
 
 if __name__ == "__main__":
