@@ -15,6 +15,7 @@ with weaker checks: no copy is better than a doubtful one.
     inspection/  what is in a document, before any converter opens it
     examination  what this machine has of what copying needs
     gates/       what a product must pass before it is a copy
+    inside       copies that lie in the package that is planned
     numbers      how the documents of a walk stand
     pool         worker processes, watched and replaced
     processes    what tools leave behind

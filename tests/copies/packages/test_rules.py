@@ -87,7 +87,7 @@ def test_one_defect_is_told_by_one_rule(
 
 def test_the_finding_names_the_object_and_both_checksums(package: Path, tmp_path: Path) -> None:
     changed = edited(package, tmp_path / "changed", REP2, f"sha256 {sha256(LETTER)}", f"sha256 {'0' * 64}")
-    (rule,) = [one for one in noarkit.validate(changed).rules if one.code == "EARK-COPY-CHECKSUM"]
+    (rule,) = [one for one in noarkit.validate(changed).outcomes if one.rule.code == "EARK-COPY-CHECKSUM"]
     (place,) = rule.places
     assert (place.file, place.data["expected"], place.data["found"]) == (
         str(REP2 / PREMIS),
