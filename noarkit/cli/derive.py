@@ -74,24 +74,19 @@ def derive_command(
     add: bool,
 ) -> int:
     """Makes copies, or accepts or checks those that are there."""
-    if accept:
-        _accept(session, output, accept, by)
+    _accept(session, output, accept, by)
     if check:
         return _check(session, output)
     selection = Selection(arkiv, arkivdel, klasse, query=query)
     if archive is not None:
         if source is not None:
             raise UsageFault(what="source-and-archive", where=source)
-        making = DeriveOptions(policy, workers, only, retry, dry_run)
-        return derive_of_archive(session, output, selection, making, archive=archive, add=add)
+        options = DeriveOptions(policy, workers, only, retry, dry_run)
+        return derive_of_archive(session, output, selection, options, archive=archive, add=add)
     if add or selection.description:
         raise UsageFault(what="archive-wanted", do=f"noarkit derive --archive URL -o {output}")
     if source is None:
-        if report is not None:
-            _report(session, output, report, titles=titles)
-        if accept or report is not None:
-            return 0
-        raise UsageFault(what="source-wanted", do=f"noarkit derive SOURCE -o {output}")
+        return _without_source(session, output, report, titles=titles, accepted=bool(accept))
     with working(session, drains=True) as work:
         result = deriving.derive(
             source,
@@ -110,19 +105,30 @@ def derive_command(
             listener=work.emit,
         )
     print_derived(session, result, output)
-    if report is not None and not dry_run:
-        _report(session, output, report, titles=titles)
+    _report(session, output, None if dry_run else report, titles=titles)
     return exit_code_of(result)
 
 
+def _without_source(session: Session, copies: Path, report: Path | None, *, titles: bool, accepted: bool) -> int:
+    """What can be done with copies alone: a report of them, after some were accepted or not."""
+    if report is None and not accepted:
+        raise UsageFault(what="source-wanted", do=f"noarkit derive SOURCE -o {copies}")
+    _report(session, copies, report, titles=titles)
+    return 0
+
+
 def _accept(session: Session, copies: Path, what: Sequence[str], by: str | None) -> None:
+    if not what:
+        return
     count = deriving.accept_copies(copies, what, by=by or "", settings=settings(session, None))
     session.console.result(
         "accepted", session.texts.say("derive.accepted", count=count, by=by), copies=str(copies), accepted=count, by=by
     )
 
 
-def _report(session: Session, copies: Path, path: Path, *, titles: bool) -> None:
+def _report(session: Session, copies: Path, path: Path | None, *, titles: bool) -> None:
+    if path is None:
+        return
     kind = next((kind for kind in REPORT_FORMATS if path.suffix == f".{kind}"), None)
     if kind is None:
         raise UsageFault(what="bad-value", where="--report", do="--report FILE.html|FILE.json|FILE.csv")
