@@ -9,6 +9,7 @@ NAMES = (
     "archive",
     "bags",
     "connectors",
+    "copies",
     "database",
     "dias",
     "eark",

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from scripts.copies_corpus.letters import Letter
 from tests.copies.corpus import binary, hostile, images, odf, office, pdf
@@ -165,7 +166,7 @@ def _csv(letter: Letter) -> str:
     return "gnr;verdi\r\n" + "".join(f"{name};{value}\r\n" for name, value in letter.rows)
 
 
-def _picture(kind: str, mode: str = "RGB", **options: object) -> Write:
+def _picture(kind: str, mode: str = "RGB", **options: Any) -> Write:  # Any: the library's own words
     return lambda letter: images.encoded(kind, mode, shade=letter.number % 250, **options)
 
 
