@@ -190,9 +190,9 @@ def _derivation(order: DiasOrder, facts: Facts, source: str) -> str:
     )
 
 
-def _file(row: PackagedFile, file_facts: FileFacts, package_type: str, named: tuple[str, str]) -> str:
+def _file(row: PackagedFile, file_facts: FileFacts, package_type: str, id_and_relations: tuple[str, str]) -> str:
     """A file by its identifier, with its relationships."""
-    identifier, related = named
+    identifier, related = id_and_relations
     fixity = (
         "<fixity>"
         f"<messageDigestAlgorithm>SHA-256</messageDigestAlgorithm><messageDigest>{row.digests[0]}</messageDigest>"

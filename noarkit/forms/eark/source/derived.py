@@ -161,8 +161,8 @@ class DerivedFiles:
                 continue
             match = _DETAIL.fullmatch(detail or "")
             conversion = Conversion(
-                match["source"] if match else source_puid or _ending(source),
-                match["result"] if match else copy_puid or _ending(copy),
+                match["source"] if match else source_puid or _suffix_of(source),
+                match["result"] if match else copy_puid or _suffix_of(copy),
                 at or "",
                 maker or "",
                 tool or "",
@@ -185,7 +185,7 @@ def _sha256_of(entry: Entry | None) -> str:
     return entry.checksum if len(entry.checksum) == _SHA256_LENGTH else ""
 
 
-def _ending(name: str) -> str:
+def _suffix_of(name: str) -> str:
     return name.rpartition(".")[2].lower() if "." in name.rpartition("/")[2] else ""
 
 
