@@ -31,6 +31,7 @@ def convert(
     despite_damage: bool = False,
     strict: bool = False,
     encoding: str | None = None,
+    copies: Place | None = None,
     settings: Settings | None = None,
     listener: Listener = ignore_event,
 ) -> ConvertResult:
@@ -47,6 +48,8 @@ def convert(
         despite_damage: takes what is there of a package that is not whole; it is refused otherwise.
         strict: makes nothing where a file would be renamed or set aside; the lists beside `target` name all of them.
         encoding: how names in an archive file are read that are not UTF-8 (`cp1252`).
+        copies: the folder of archival copies that `derive` made of the documents of a folder; they go along, each
+            told with the document that it was made of.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         listener: is called with each event.
 
@@ -59,7 +62,10 @@ def convert(
         limits=replace(LIMITS, encoding=named_encoding(encoding)),
         source_form=_form_named(source_kind),
         strict=strict,
+        copies=Path(copies) if copies is not None else None,
     )
+    if copies is not None and known_forms().product(form).kind != "package":
+        raise UsageFault(what="bad-value", where="--copies")
     if known_forms().product(form).kind == "database":
         if ":" not in str(source):  # neither an address nor the name of a connection
             require_existing(str(source))

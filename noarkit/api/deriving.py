@@ -20,12 +20,14 @@ from noarkit.copies.policy import read_policy
 from noarkit.copies.reading import ReadingOptions
 from noarkit.copies.settings import copy_settings
 from noarkit.copies.store import DATABASE, LOCK, CopyStore
-from noarkit.errors import UsageFault
+from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.loading.coordinator import StopRequest
-from noarkit.records import Source, accept_damage, released
+from noarkit.recipes import Recipe, fits, read_recipe
+from noarkit.records import Source, accept_damage, fitted, released
 from noarkit.results import Result
 from noarkit.safe.locks import claimed
+from noarkit.safe.toml import read_text
 from noarkit.settings import Place, Settings, resolve_settings
 
 
@@ -67,6 +69,7 @@ def derive(
     copies: Place,
     *,
     policy: Place | None = None,
+    recipe: Place | Recipe | None = None,
     workers: int | None = None,
     only: Collection[str] = (),
     retry: Collection[str] = (),
@@ -85,6 +88,8 @@ def derive(
 
     Options:
         policy: a policy file, or the name of a shipped one; without it `no-raf-2022`.
+        recipe: a file or a `Recipe`, which says what of the source are documents (the attachments of mail); the one
+            that `plan` is given.
         workers: how many documents are converted at a time; without it one for each processor.
         only: PRONOM identifiers; documents of other formats are left for another time.
         retry: reasons whose documents are tried once more, or `outdated` for copies that other tools would make now.
@@ -96,23 +101,37 @@ def derive(
         stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.
         listener: is called with each event.
 
-    Raises `ConfigFault` for a policy that cannot be used, `SourceGone`, `UsageFault`, `RunLocked` and `DiskFull`.
+    Raises `ConfigFault` for a policy that cannot be used, `PlanFault` for a recipe that cannot, `SourceGone`,
+    `UsageFault`, `RunLocked` and `DiskFull`.
     """
     resolved, stop = resolve_settings(None, settings), stop_request or StopRequest()
     own = copy_settings(resolved.config, workers)
+    rules = read_policy(Path(policy) if policy is not None else None)
     tools = DerivingTools(
-        read_policy(Path(policy) if policy is not None else None),
+        rules,
         partial(composition.toolbox, own),
         listener,
+        own.agent or rules.agent,
         is_stopped=lambda: bool(stop),
         now_s=resolved.now_s,
     )
     options = DerivingOptions(ReadingOptions(frozenset(retry), frozenset(only)), 0 if dry_run else own.workers)
     found_source = source_at(source, settings, kind=source_kind, emit=listener, encoding=encoding)
     with released(found_source) as place, _target(Path(copies), dry_run=dry_run) as store:
-        derivation = derive_copies(accept_damage(place, despite_damage=despite_damage), store, tools, options)
+        whole_place = accept_damage(_as_recipe_says(place, recipe), despite_damage=despite_damage)
+        derivation = derive_copies(whole_place, store, tools, options)
         result = _result(store, derivation, tools.policy.name)
     return replace(result, copies=str(copies), stopped_by=stop.reason, dry_run=dry_run)
+
+
+def _as_recipe_says(source: Source, recipe: Place | Recipe | None) -> Source:
+    """The source on the terms of a recipe. Raises `PlanFault` for terms that do not fit it."""
+    if recipe is None:
+        return source
+    wanted = recipe if isinstance(recipe, Recipe) else read_recipe(read_text(Path(recipe)), str(recipe))
+    if not fits(wanted, source.identity.kind):
+        raise PlanFault(where=wanted.name, why="recipe-for-other-source")
+    return fitted(source, wanted.data.get("source"))
 
 
 def _result(store: CopyStore, derivation: Derivation, policy: str) -> DeriveResult:

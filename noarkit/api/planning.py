@@ -10,6 +10,7 @@ from pathlib import Path
 
 from noarkit.api.destination import Destination, destination, embedded_identity, open_target
 from noarkit.api.origins import prepare_source, source_at
+from noarkit.copies.inside import with_own_copies
 from noarkit.copies.lookup import StoreLookup
 from noarkit.copies.planning import with_copies
 from noarkit.copies.store import CopyStore
@@ -217,7 +218,7 @@ def _plan_spec(options: _PlanOptions, place: Source, codes: Mapping[str, frozens
     text, recipe = _recipe(options.recipe, place, codes)
     place = fitted(place, recipe.data.get("source"))
     target = recipe.target
-    mapper = compile_recipe(recipe)
+    mapper = with_own_copies(place, compile_recipe(recipe))
     return PlanSpec(place, mapper, text, target.external_system, target.zone, target.close, follow=target.follow)
 
 

@@ -28,6 +28,7 @@ _SHOWN = 20
 @option("--despite-damage", is_flag=True)
 @option("--encoding", metavar="NAME")
 @option("--strict", is_flag=True)
+@option("--copies", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="COPIES")
 def convert_command(
     session: Session,
     *,
@@ -39,6 +40,7 @@ def convert_command(
     despite_damage: bool,
     encoding: str | None,
     strict: bool,
+    copies: Path | None,
 ) -> int:
     """Converts, and says what was made."""
     with working(session) as work:
@@ -51,6 +53,7 @@ def convert_command(
             despite_damage=despite_damage,
             encoding=encoding,
             strict=strict,
+            copies=copies,
             settings=settings(session, None),
             listener=work.emit,
         )
@@ -70,6 +73,8 @@ def _lines(texts: Texts, result: ConvertResult, form: str) -> list[str]:
     count = {"size": texts.size(result.bytes), "source": source_form}
     contents_key = "convert.database" if known_forms().product(form).kind == "database" else "convert.holds"
     lines = [texts.say("convert.made", path=result.package), texts.say(contents_key, files=result.files, **count)]
+    if result.copies:
+        lines.append(texts.say("convert.copies", count=result.copies))
     if result.defaults:
         lines.append(texts.say("convert.defaults"))
     if result.as_text:

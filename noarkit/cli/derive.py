@@ -14,17 +14,21 @@ from noarkit.cli.derived import exit_code_of, print_derived
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
+from noarkit.copies.store import CopyStore
 from noarkit.errors import UsageFault
 from noarkit.extraction.selection import Selection
+from noarkit.reports.copies_page import REPORT_FORMATS, write_copies_report
 
 _CHANGED = 7
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-@command("derive", exits=(3, 5, 6, 7, 8, 9, 10, 130, 143))
+@command("derive", exits=(3, 4, 5, 6, 7, 8, 9, 10, 130, 143))
 @click.argument("source", metavar="SOURCE", required=False)
 @option("-o", "--output", type=_FOLDER, required=True, metavar="COPIES")
 @option("--policy", metavar="FILE")
+@option("--recipe", type=_FILE, metavar="FILE")
 @option("--workers", type=click.IntRange(1, 1000), metavar="N")
 @option("--only", multiple=True, metavar="PUID")
 @option("--retry", multiple=True, metavar="REASON")
@@ -32,6 +36,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--accept", multiple=True, metavar="WHAT")
 @option("--by", metavar="NAME")
 @option("--check", is_flag=True)
+@option("--report", "report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@option("--titles", is_flag=True)
 @option("--source-kind", type=SOURCE_KINDS)
 @option("--despite-damage", is_flag=True)
 @option("--encoding", metavar="NAME")
@@ -47,6 +53,7 @@ def derive_command(
     source: str | None,
     output: Path,
     policy: str | None,
+    recipe: Path | None,
     workers: int | None,
     only: tuple[str, ...],
     retry: tuple[str, ...],
@@ -54,6 +61,8 @@ def derive_command(
     accept: tuple[str, ...],
     by: str | None,
     check: bool,
+    report: Path | None,
+    titles: bool,
     source_kind: str | None,
     despite_damage: bool,
     encoding: str | None,
@@ -78,7 +87,9 @@ def derive_command(
     if add or selection.description:
         raise UsageFault(what="archive-wanted", do=f"noarkit derive --archive URL -o {output}")
     if source is None:
-        if accept:
+        if report is not None:
+            _report(session, output, report, titles=titles)
+        if accept or report is not None:
             return 0
         raise UsageFault(what="source-wanted", do=f"noarkit derive SOURCE -o {output}")
     with working(session, drains=True) as work:
@@ -86,6 +97,7 @@ def derive_command(
             source,
             output,
             policy=policy,
+            recipe=recipe,
             workers=workers,
             only=only,
             retry=retry,
@@ -98,6 +110,8 @@ def derive_command(
             listener=work.emit,
         )
     print_derived(session, result, output)
+    if report is not None and not dry_run:
+        _report(session, output, report, titles=titles)
     return exit_code_of(result)
 
 
@@ -106,6 +120,15 @@ def _accept(session: Session, copies: Path, what: Sequence[str], by: str | None)
     session.console.result(
         "accepted", session.texts.say("derive.accepted", count=count, by=by), copies=str(copies), accepted=count, by=by
     )
+
+
+def _report(session: Session, copies: Path, path: Path, *, titles: bool) -> None:
+    kind = next((kind for kind in REPORT_FORMATS if path.suffix == f".{kind}"), None)
+    if kind is None:
+        raise UsageFault(what="bad-value", where="--report", do="--report FILE.html|FILE.json|FILE.csv")
+    with CopyStore.open(copies) as store:
+        write_copies_report(store, path, kind, session.texts.lang, titles=titles)
+    session.console.result("report", session.texts.say("derive.report", path=path), path=str(path))
 
 
 def _check(session: Session, copies: Path) -> int:

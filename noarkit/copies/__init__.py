@@ -15,6 +15,7 @@ with weaker checks: no copy is better than a doubtful one.
     inspection/  what is in a document, before any converter opens it
     examination  what this machine has of what copying needs
     gates/       what a product must pass before it is a copy
+    inside       copies that lie in the package that is planned
     numbers      how the documents of a walk stand
     pool         worker processes, watched and replaced
     processes    what tools leave behind
@@ -27,6 +28,7 @@ with weaker checks: no copy is better than a doubtful one.
     tokens       the words of a text, cut the same way in a document and its copy
     pdf_pages    pages of a PDF: their number, text and picture
     port         what rules, tasks, products, converters and gates are to one another
+    converters   programs that make files of documents, in a sandbox
     reasons      why a document has no copy
     archived     documents in an archive as a source
     additions    plans copies beside documents that are in the archive already

@@ -25,12 +25,13 @@ from noarkit.copies.toolbox import Policy, Toolbox, ToolboxFactory, choose_conve
 from noarkit.errors import DiskFull, ItemChanged, SourceFault
 from noarkit.events import Event, Listener
 from noarkit.records import PLACE_FAULTS, Source
-from noarkit.safe.disk import room_in
 from noarkit.safe.locks import claimed
 
 _ALONE = frozenset({Reason.TIMED_OUT, Reason.CRASHED, Reason.MEMORY})
 """What a document may have met because of another one of its batch, or of a busy machine: it is tried once alone."""
-_LEAST_ROOM_BYTES = 8 * 1024**2
+_LEAST_ROOM_BYTES = 1024**2
+_KEPT_AT_ONCE = 20
+"""How many documents are looked at together that are kept as they are."""
 _TELL_EVERY_S = 1.0
 
 
@@ -50,6 +51,8 @@ class DerivingTools:
     policy: Policy
     factory: ToolboxFactory
     emit: Listener
+    agent: str = "noarkit"
+    """Who is named as the maker of the copies."""
     is_stopped: Callable[[], bool] = lambda: False
     now_s: Callable[[], float] = time.time
 
@@ -72,6 +75,7 @@ def derive(source: Source, store: CopyStore, tools: DerivingTools, options: Deri
         work.mkdir(mode=0o700)
         stack.callback(shutil.rmtree, work, ignore_errors=True)
         toolbox = stack.enter_context(tools.factory())
+        store.remember(agent=tools.agent)
         walk = store.begin_walk(source_name(source), tools.policy.name)
         now = _timestamp(tools.now_s())
         reading = Reading(source, store, tools.policy, toolbox, walk, work, now, options.reading)
@@ -135,9 +139,9 @@ class _Conversion:
             tasks: list[BatchTask] = []
             self._stage_into(tasks, first)
             converter = self.toolbox.converters.get(first.converter)
-            if tasks and converter is not None and first.attempt == 0:
-                count = max(1, converter.batch_size(tasks[0].task))
-                for copy in store.more_planned(first, walk, count - 1):
+            if tasks and first.attempt == 0:
+                count = converter.batch_size(tasks[0].task) if converter is not None else _KEPT_AT_ONCE
+                for copy in store.more_planned(first, walk, max(0, count - 1)):
                     self._stage_into(tasks, copy)
             if tasks:
                 store.lease([item.n for item in tasks], _timestamp(self.tools.now_s()))
@@ -196,15 +200,17 @@ class _Conversion:
         copy, task, batch_size = self._running[event.n]
         rule = task.rule
         outcome = event.outcome
-        if outcome.reason is Reason.DISK_FULL and room_in(self.reading.store.folder) < self._room_for(copy):
+        if outcome.state == "failed" and self._is_full(copy):
+            # whatever its tool says: no room may look like a partial file, or like none
             raise DiskFull(where=str(self.reading.store.folder))
         if outcome.reason in _ALONE and not copy.attempt > 1 and (batch_size > 1 or outcome.reason is Reason.TIMED_OUT):
             self._forget(event.n)
             self.reading.store.give_back(event.n, tried=True)
             return
         if copy.converter == KEEP and outcome.reason in UNKEPT and (other := self.tools.policy.otherwise(rule)):
-            self._settle(copy, outcome)
-            self.reading.instead(copy, task.identity, other)
+            with self.reading.store.transaction():
+                self._settle(copy, outcome)
+                self.reading.instead(copy, task.identity, other)
             return
         if event.refused and self._hand_on(copy, rule, outcome):
             return
@@ -248,8 +254,9 @@ class _Conversion:
         self._running.pop(n, None)
         shutil.rmtree(self.reading.folder / str(n), ignore_errors=True)
 
-    def _room_for(self, copy: StoredCopy) -> int:
-        return max(_LEAST_ROOM_BYTES, 2 * copy.source_size)
+    def _is_full(self, copy: StoredCopy) -> bool:
+        """True where there is too little room to tell a document that cannot be converted from a disk that is full."""
+        return shutil.disk_usage(self.reading.store.folder).free < max(_LEAST_ROOM_BYTES, 3 * copy.source_size)
 
     def _tell(self, *, at_end: bool = False) -> None:
         now = time.monotonic()

@@ -21,6 +21,7 @@ _BASES: tuple[tuple[str, Basis], ...] = (
     ("riff match", "signature"),
     ("text match", "text"),
 )
+_TEXTS = frozenset({"application/json", "application/x-ndjson", "application/xml", "application/javascript"})
 _LONGEST_SUFFIX = 10
 
 
@@ -65,8 +66,8 @@ def suffix_of(name: str) -> str:
 
 def _judge(match: PuidMatch, suffix: str, media_type: str) -> Identity:
     basis: Basis = next((basis for words, basis in _BASES if words in match.basis), "name")
-    if basis == "name" and media_type.startswith("text/"):
-        basis = "text"  # formats without a signature that are text: CSV, SQL
+    if basis == "name" and (media_type.startswith("text/") or media_type in _TEXTS):
+        basis = "text"  # formats without a signature that are text: CSV, SQL, JSON
     if basis == "name":
         return Identity(None, media_type, suffix, "name")
     # many formats are plain text; its name may say which

@@ -57,7 +57,11 @@ class StoreLookup:
 
     def open(self, sha256: str) -> AbstractContextManager[Readable]:
         """The bytes of a copy. Raises `FileNotFoundError`."""
-        return (self._folder / OBJECTS / sha256[:2] / sha256).open("rb")
+        return self.path(sha256).open("rb")
+
+    def path(self, sha256: str) -> Path:
+        """Where the bytes of a copy lie."""
+        return self._folder / OBJECTS / sha256[:2] / sha256
 
     def close(self) -> None:
         """Closes the store, if it was opened."""

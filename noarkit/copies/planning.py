@@ -51,6 +51,8 @@ class PlannedCopy:
     tool: str = ""
     rule: str = ""
     findings: tuple[str, ...] = ()
+    locator: str = ""
+    """Where the source itself opens it; empty for one in a folder of copies."""
 
 
 class CopyLookup(Protocol):
@@ -165,7 +167,8 @@ class SourceWithCopies:
 class MapperWithCopies:
     """Maps as the mapper it stands around, and puts the copies of each record's documents beside them."""
 
-    def __init__(self, mapper: PlanMapper, lookup: CopyLookup) -> None:
+    def __init__(self, mapper: PlanMapper, lookup: CopyLookup, *, tells_lacks: bool = True) -> None:
+        self._tells_lacks = tells_lacks
         self._mapper = mapper
         self._lookup = lookup
         self.counts: Counter[str] = Counter()
@@ -196,7 +199,7 @@ class MapperWithCopies:
                     key = copy_key(key)
                     entities += copy_entities(entity, copy, key)
         self.counts.update(noted)
-        told = ((HELD, "held"), (WITHOUT_COPY, "without"))
+        told = ((HELD, "held"), (WITHOUT_COPY, "without")) if self._tells_lacks else ()
         notes = [Note(code, {"count": noted[state]}) for code, state in told if noted[state]]
         return replace(mapped, entities=tuple(entities), notes=(*mapped.notes, *notes))
 
@@ -266,13 +269,19 @@ def copy_entities(version: Entity, copy: PlannedCopy, key: str) -> tuple[Entity,
     assert source is not None  # noqa: S101  # a copy is of a content
     name = f"{PurePosixPath(source.name).stem}.{copy.suffix}" if copy.suffix else source.name
     content = Content(
-        f"copies:{copy.sha256}", name, copy.size_bytes, None, copy.sha256, copy.media_type or None, copy.puid or None
+        copy.locator or f"copies:{copy.sha256}",
+        name,
+        copy.size_bytes,
+        None,
+        copy.sha256,
+        copy.media_type or None,
+        copy.puid or None,
     )
     fields: dict[str, FieldValue] = {
         # a copy of a screened document is a screened document
         _VARIANT: _SCREENED if version.fields.get(_VARIANT) == _SCREENED else _ARCHIVAL,
         "format": content_format(content),
-        "formatDetaljer": details_text(_conversion(source, copy)),
+        "formatDetaljer": details_text(conversion_of(source, copy)),
     }
     if "versjonsnummer" in version.fields:
         fields["versjonsnummer"] = version.fields["versjonsnummer"]
@@ -282,7 +291,7 @@ def copy_entities(version: Entity, copy: PlannedCopy, key: str) -> tuple[Entity,
     return made, label
 
 
-def _conversion(source: Content, copy: PlannedCopy) -> Conversion:
+def conversion_of(source: Content, copy: PlannedCopy) -> Conversion:
     """The conversion that made a copy; a format without an identifier is named by its ending."""
     return Conversion(
         source_format=copy.source_puid or source.puid or content_format(source),

@@ -21,7 +21,7 @@ from noarkit.safe.children import OUR_THREADS, interpreter_command, interpreter_
 
 _GRACE_S = 60.0
 """What inspection, gates and a slow disk may take beyond the limits of the tasks."""
-_BEGIN_S = 60.0
+_BEGIN_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class _Worker:
     process: subprocess.Popen[bytes]
     requests: BinaryIO
     open_numbers: set[int]
+    allowed_s: float = 0.0
     deadline_s: float | None = None
     timed_out: bool = False
     is_ready: bool = False
@@ -77,7 +78,8 @@ class WorkerPool:
         worker = next((worker for worker in self._workers if worker.deadline_s is None), None) or self._begin()
         allowed_s = sum(item.task.limits.wall_s for item in batch.tasks) + self._grace_s
         worker.open_numbers = {item.n for item in batch.tasks}
-        worker.deadline_s = time.monotonic() + allowed_s + (0.0 if worker.is_ready else _BEGIN_S)
+        worker.allowed_s = allowed_s
+        worker.deadline_s = time.monotonic() + (allowed_s if worker.is_ready else _BEGIN_S)
         with suppress(BrokenPipeError):  # it has died, which its answers tell
             send(worker.requests, batch)
 
@@ -124,6 +126,7 @@ class WorkerPool:
     def _event(self, worker: _Worker, message: object) -> list[PoolEvent]:
         if isinstance(message, Ready):
             worker.is_ready = True
+            worker.deadline_s = time.monotonic() + worker.allowed_s  # its own beginnings are no document's fault
             return []
         if isinstance(message, Settlement):
             worker.open_numbers.discard(message.n)

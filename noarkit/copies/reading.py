@@ -16,7 +16,7 @@ from noarkit.copies.port import Identity, Rule
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
 from noarkit.copies.store import CopyKey, CopyOutcome, CopyStore, DocumentPlace
-from noarkit.copies.toolbox import Policy, Toolbox, choose_converter
+from noarkit.copies.toolbox import ConverterChoice, Policy, Toolbox, choose_converter, converter_choice
 from noarkit.errors import ItemChanged, SourceFault
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
@@ -187,9 +187,10 @@ class Reading:
         """The row of a copy: the latest that a rule led to, or a new one."""
         key = self._key(digest, identity, rule, target)
         latest = self.store.latest(key)
-        if latest is not None and not self._is_wanted_anew(latest, rule, target):
+        choice = self._choice(latest, rule, target)
+        if latest is not None and choice is None:
             return self._again(latest, rule)
-        choice = choose_converter(self.toolbox, rule, target)
+        choice = choice or choose_converter(self.toolbox, rule, target)
         whole_key = CopyKey(
             *(key.source_sha256, key.puid, key.rule_digest, target),
             *(choice.name, choice.version, choice.options_digest),
@@ -199,15 +200,14 @@ class Reading:
             self.store.settle(
                 number, CopyOutcome("failed", Reason.TOOL_MISSING, {"tools": list(rule.converters)}), self.now
             )
-        elif latest is not None and latest.n == number:
-            self.store.renew(number, self.walk)
         return number
 
     def _again(self, copy: StoredCopy, rule: Rule) -> int:
         if copy.reason is not None and copy.reason in self.options.retry:
             self.store.renew(copy.n, self.walk)
-        else:
+        elif copy.state in ("planned", "working"):
             self.store.touch(copy.n, self.walk)
+        else:
             self._answer_anew(copy, rule)
         return copy.n
 
@@ -222,20 +222,22 @@ class Reading:
         elif (answer.state, answer.reason) != (copy.state, copy.reason) and copy.reason is not Reason.SIGNED:
             self.store.answer(copy.n, answer.state, answer.reason, answer.data)
 
-    def _is_wanted_anew(self, copy: StoredCopy, rule: Rule, target: str) -> bool:
-        """True for a copy that another converter may make now: its tool was missing, or is another since."""
-        if copy.reason is Reason.TOOL_MISSING and not copy.converter:
-            return True
-        if copy.state in ("planned", "working") or (copy.reason is not None and copy.reason in self.options.retry):
-            # what was never made is made by what is there now
-            return True
-        if OUTDATED not in self.options.retry:
-            return False
-        converter = self.toolbox.converters.get(copy.converter)
-        version = converter.version() if converter is not None else None
-        if converter is None or version is None:
-            return False
-        return (version, converter.options_digest(rule, target)) != (copy.version, copy.options_digest)
+    def _choice(self, latest: StoredCopy | None, rule: Rule, target: str) -> ConverterChoice | None:
+        """What makes a copy; None where the latest stands, or is made as it was planned.
+
+        A document that one converter of its rule has refused stays with the one that it came to.
+        """
+        if latest is None or (latest.reason is Reason.TOOL_MISSING and not latest.converter):
+            return choose_converter(self.toolbox, rule, target)
+        is_open = latest.state in ("planned", "working")
+        is_named = latest.reason is not None and latest.reason in self.options.retry
+        if not (is_open or is_named or OUTDATED in self.options.retry):
+            return None
+        choice = converter_choice(self.toolbox, latest.converter, rule, target)
+        if choice is None:
+            return choose_converter(self.toolbox, rule, target) if is_open else None
+        is_same = (choice.version, choice.options_digest) == (latest.version, latest.options_digest)
+        return None if is_same else choice
 
 
 def stage(source: Source, content: Content, target: Path | None) -> Digest:

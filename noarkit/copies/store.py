@@ -169,6 +169,10 @@ class CopyStore:
             row = db.execute("INSERT INTO walk (source, policy) VALUES (?, ?) RETURNING n", (source, policy)).fetchone()
         return int(row[0])
 
+    def latest_walks(self) -> Sequence[int]:
+        """The latest walk of each source."""
+        return [int(row[0]) for row in self._rows("SELECT max(n) FROM walk GROUP BY source ORDER BY 1")]
+
     # -- documents ------------------------------------------------------------------------------------------------
 
     def document(self, source: str, locator: str) -> StoredDocument | None:
@@ -204,7 +208,10 @@ class CopyStore:
                 " walk) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, locator) DO UPDATE SET"
                 " record_key = excluded.record_key, name = excluded.name, size = excluded.size,"
                 " modified_ns = excluded.modified_ns, sha256 = excluded.sha256, identity = excluded.identity,"
-                " fault = excluded.fault, walk = excluded.walk, copy = NULL, also = NULL RETURNING n",
+                " fault = excluded.fault, walk = excluded.walk,"
+                # other bytes are another document; the same ones keep their copy, also where only some are converted
+                " copy = CASE WHEN excluded.sha256 IS sha256 THEN copy END,"
+                " also = CASE WHEN excluded.sha256 IS sha256 THEN also END RETURNING n",
                 values,
             ).fetchone()
         return int(row[0])
@@ -232,8 +239,9 @@ class CopyStore:
         return copy_of(self._rows(f"{_COPY} WHERE n = ?", (n,))[0], self.folder / OBJECTS)
 
     def copies_of(self, sha256: str) -> Sequence[StoredCopy]:
-        """Every copy of a document by the document's sha256, the latest first."""
-        rows = self._rows(f"{_COPY} WHERE source_sha256 = ? ORDER BY n DESC", (sha256,))
+        """Every copy of a document by the document's sha256: those that the policy wants now, and the latest first."""
+        wanted = "EXISTS (SELECT 1 FROM document d WHERE d.copy = c.n OR d.also = c.n)"
+        rows = self._rows(f"{_COPY} WHERE source_sha256 = ? ORDER BY {wanted} DESC, n DESC", (sha256,))
         return [copy_of(row, self.folder / OBJECTS) for row in rows]
 
     def latest(self, key: CopyKey) -> StoredCopy | None:

@@ -67,9 +67,14 @@ def choose_converter(toolbox: Toolbox, rule: Rule, target: str, after: str | Non
     names = rule.converters
     if after is not None:
         names = names[names.index(after) + 1 :] if after in names else ()
-    for name in names:
-        converter = toolbox.converters.get(name)
-        version = converter.version() if converter is not None else None
-        if converter is not None and version is not None:
-            return ConverterChoice(name, version, converter.options_digest(rule, target))
-    return ConverterChoice()
+    choices = (converter_choice(toolbox, name, rule, target) for name in names)
+    return next((choice for choice in choices if choice is not None), ConverterChoice())
+
+
+def converter_choice(toolbox: Toolbox, name: str, rule: Rule, target: str) -> ConverterChoice | None:
+    """A converter as it is now; None where it, or its program, is missing."""
+    converter = toolbox.converters.get(name)
+    version = converter.version() if converter is not None else None
+    if converter is None or version is None:
+        return None
+    return ConverterChoice(name, version, converter.options_digest(rule, target))

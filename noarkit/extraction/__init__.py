@@ -7,7 +7,7 @@
     fetch         pages of objects → store, several types at a time; links: what no object tells by itself
     copies        of a document and its archival copy, the copy is delivered
     uncopied      versions that have no archival copy beside them
-    documents     the files, checked on the way; changes: the change log
+    documents     the files, checked on the way; originals: those that copies stand for; changes: the change log
 
     assemble      store → the files of the package
     bundles       units out of the store, each with all that stands within it
@@ -28,6 +28,7 @@ From one package to another, without an archive between:
     statements    what the source says of itself: metadata, documents, facts of its files
     packing       both, written into the places that the new form has for them
     package_files  the files as another package takes them; naming: how they are called there
+    derived       copies beside the documents that they were made of
     renamed       which file goes where, under which name
     left_out      what is not carried over
     databases     a live database as SIARD, and SIARD as a SQLite file

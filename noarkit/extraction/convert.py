@@ -9,17 +9,18 @@ call after a kill goes on. A bag takes a package as it stands, so that nothing o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 from noarkit.errors import PackageFault, SourceFault, UsageFault
 from noarkit.events import Listener, ignore_event
+from noarkit.extraction.derived import Pairs, with_originals, with_store
 from noarkit.extraction.packing import Delivery, metadata_for
 from noarkit.extraction.payload import Part, Payload, payload_of
 from noarkit.extraction.renamed import NOARK as NOARK
-from noarkit.extraction.renamed import LeftOut, rename_payload, require_unchanged, write_names
+from noarkit.extraction.renamed import LeftOut, place_parts, rename_payload, require_unchanged, write_names
 from noarkit.extraction.renamed import set_aside_path as set_aside_path
 from noarkit.forms.container.building import File
 from noarkit.forms.container.packager import MadePackage, Order, make_package
@@ -35,7 +36,8 @@ class ConvertOptions:
     """What a place is converted to. `package` is a `package.toml`; without one the source and stated defaults tell.
     `source_form` is what the source is read as, whatever it looks like. `strict` makes nothing where a file had to be
     called otherwise or to be left out. `checked` is the outcome where the source was held to its own checksums before,
-    empty if nobody did."""
+    empty if nobody did. `copies` is what `derive` made of the documents of a folder; `originals` what an extract left
+    out for the copies in it, with what was made of what. Both become a part of their own, told by derivations."""
 
     form: str
     package: Path | None = None
@@ -43,6 +45,8 @@ class ConvertOptions:
     source_form: FormName | None = None
     strict: bool = False
     checked: str = ""
+    copies: Path | None = None
+    originals: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class ConvertResult(Result):
     columns of a database that hold what their types in SIARD cannot, and became texts or bytes; `left_out` what of a
     database SIARD has no place for, which is counted and listed as set aside. `empty_folders` are in that list, too,
     for no form holds them; `untold_events` stand in the source's own PREMIS alone, which goes along; `unread` are
-    documents of the source that should say something and cannot be read."""
+    documents of the source that should say something and cannot be read. `copies` are archival copies among the files,
+    each told with the document that it was made of."""
 
     package: Path
     source_form: str
@@ -69,6 +74,7 @@ class ConvertResult(Result):
     untold_events: int = 0
     unread: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    copies: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """The package, as `noarkit convert --json` has it."""
@@ -84,6 +90,7 @@ class ConvertResult(Result):
             "empty_folders": self.empty_folders,
             "untold_events": self.untold_events,
             "unread": list(self.unread),
+            "copies": self.copies,
         }
 
 
@@ -97,7 +104,7 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
     _refuse_inside(source, target)
     counter = _FileCounter()
     with payload_of(source, options.limits, emit, form=options.source_form) as source_payload, ExitStack() as stack:
-        payload = rename_payload(source_payload, options.form, target, stack)
+        payload, copies = _with_copies(source_payload, options, target, stack)
         left_out = LeftOut(payload, options.form)
         if options.strict:
             require_unchanged(source, target, payload, left_out)
@@ -128,7 +135,22 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
         empty_folders=len(left_out.empty),
         untold_events=statement.metadata.history.omitted,
         unread=statement.unread,
+        copies=copies,
     )
+
+
+def _with_copies(source: Payload, options: ConvertOptions, target: Path, stack: ExitStack) -> tuple[Payload, int]:
+    """The payload under the names it gets, with the copies of its documents where there are any, and how many."""
+    pairs: Pairs | None = None
+    if options.copies is not None:
+        source, pairs = with_store(source, options.copies, stack)
+    elif options.originals is not None:
+        source, pairs = with_originals(source, options.originals, stack)
+    payload = rename_payload(source, options.form, target, stack)
+    if pairs is None or not pairs.count():
+        return payload, 0
+    derivations = stack.enter_context(closing(pairs.derivations(place_parts(payload, options.form))))
+    return replace(payload, derivations=derivations), pairs.count()
 
 
 def maker_of(product: Product) -> Callable[[Delivery, str], MadePackage]:

@@ -55,32 +55,36 @@ class FormatCounts:
     renumbered: int = 0
 
 
-def deliver_copies(store: ExtractStore, *, both: bool) -> None:
-    """Leaves out what has a copy in the package; with `both`, not where its own format is taken too. Done once."""
+def deliver_copies(store: ExtractStore, *, with_originals: bool) -> None:
+    """Leaves out, once, what has a copy; `with_originals`, not where its own format is taken too."""
     if store.fact(PAIRED) is not None:
         return
     renumbered = stood_for = 0
     store.db.execute("BEGIN")
+    store.db.execute("CREATE TABLE copy_of (copy INTEGER NOT NULL, original INTEGER NOT NULL)")
     for copy, document, sort, data, label, name in list(store.rows(_COPIES, (DERIVED_FROM,))):
         fields = orjson.loads(str(data))["f"]
         told = parse_details(str(fields.get("formatDetaljer", "")))
         source = source_of(str(name))
-        if source is not None and told is not None and told.source_sha256 == source:
+        proven = source is not None and told is not None and told.source_sha256 == source
+        if proven:
             # the conversion tells it, in an element of its own
             store.db.execute("DELETE FROM part WHERE rowid = ?", (label,))
         original = store.db.execute(_ORIGINALS, (document, copy, source or "", sort, sort)).fetchone()
         if original is None:
             continue
         row, number, original_data = original
+        if proven:
+            store.db.execute("INSERT INTO copy_of VALUES (?, ?)", (copy, row))
         if number != sort:
             renumbered += 1
             store.db.execute(
                 "UPDATE version SET sort = ?, data = json_set(data, '$.f.versjonsnummer', ?) WHERE rowid = ?",
                 (number, number, copy),
             )
-        stood_for += _leave_out(store, row, original_data, both=both)
+        stood_for += _leave_out(store, row, original_data, with_originals=with_originals)
     for row, data in list(store.rows(_BESIDE)):
-        stood_for += _leave_out(store, row, str(data), both=both)
+        stood_for += _leave_out(store, row, str(data), with_originals=with_originals)
     store.remember(RENUMBERED, str(renumbered))
     store.remember(PAIRED, str(stood_for))
     store.db.execute("COMMIT")
@@ -124,8 +128,8 @@ def is_taken(fields: dict[str, object]) -> bool:
     return status in _TAKEN or status == "unclear"
 
 
-def _leave_out(store: ExtractStore, row: object, data: str, *, both: bool) -> int:
-    if both and is_taken(orjson.loads(data)["f"]):
+def _leave_out(store: ExtractStore, row: object, data: str, *, with_originals: bool) -> int:
+    if with_originals and is_taken(orjson.loads(data)["f"]):
         return 0
     cursor = store.db.execute("UPDATE version SET done = 2 WHERE rowid = ? AND done = 0", (row,))
     return cursor.rowcount

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from noarkit.archive.port import Archive
@@ -27,17 +27,18 @@ def deliver(
     if os.path.lexists(target) and not (work / "extracted.json").is_file():
         raise UsageFault(what="exists", where=str(target))
     extract_path, facts_path, named_path = work / NOARK, work / "extracted.json", work / "named"
+    originals = work / "originals"
     work.mkdir(parents=True, exist_ok=True)
     if facts_path.is_file():
         facts = json.loads(facts_path.read_text("utf-8"))
     else:
         if extract_path.exists():  # killed before it was told what it holds
             shutil.rmtree(extract_path)
-        extracted = extract(archive, extract_path, settings, emit=emit)
+        extracted = extract(archive, extract_path, replace(settings, originals=originals), emit=emit)
         facts = {**asdict(extracted), "package": "", "report": _report_name(target, extracted.report)}
         write_text(facts_path, json.dumps(facts))
     if not named_path.is_file():
-        convert(extract_path, target, options, emit=emit)
+        convert(extract_path, target, replace(options, originals=originals), emit=emit)
         write_text(named_path, "")
     for report in work.glob(f"{NOARK}.*"):
         report.replace(target.parent / _report_name(target, report))

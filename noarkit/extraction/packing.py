@@ -5,6 +5,7 @@ What the form has no element for goes along as a document of the source, or as a
 
 from __future__ import annotations
 
+import mimetypes
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -16,14 +17,15 @@ from noarkit.extraction.package_files import DescriptionFile, moment_of
 from noarkit.extraction.payload import Part, Payload
 from noarkit.extraction.renamed import PartPlacement, place_parts, renamed_files
 from noarkit.extraction.statements import SOURCE_SUFFIX
-from noarkit.forms.bagit.spec import PAYLOAD
-from noarkit.forms.bagit.write import Blocks
+from noarkit.forms.bagit.spec import DEFAULT_ALGORITHMS, PAYLOAD
+from noarkit.forms.bagit.write import Blocks, Rows
 from noarkit.forms.container.building import File
 from noarkit.forms.container.packager import MadePackage
 from noarkit.forms.container.sinks import top_name
 from noarkit.forms.dias.spec import ADMINISTRATIVE, DESCRIPTIVE
 from noarkit.forms.dias.write.order import DEFAULT_LABEL, DEFAULT_STATUS, DEFAULT_SYSTEM, NOT_STATED
 from noarkit.forms.eark import spec
+from noarkit.forms.eark.write.listing import UNKNOWN_TYPE, PackageFile
 from noarkit.forms.eark.write.order import EarkFile, EarkOrder, MetadataFile, Representation
 from noarkit.forms.metadata.bag import bag_info
 from noarkit.forms.metadata.dias import dias_order, read_order
@@ -33,6 +35,8 @@ from noarkit.forms.metadata.model import FileFacts, PackageMetadata, PartFacts, 
 from noarkit.forms.metadata.provenance import Conversion
 from noarkit.version import __version__
 
+_SHA256 = "sha256"
+_TYPES = mimetypes.MimeTypes(filenames=())  # the language's own table: the same everywhere
 MOST_TAG_BYTES = 64 * 1024 * 1024
 _CONTENT_TYPES = {
     "noark5": ("OTHER", "Noark 5", "Databases"),
@@ -86,7 +90,8 @@ def pack_bag(delivery: Delivery, product: str) -> MadePackage:
         (*bag_info(delivery.metadata), *info),
         tags=(*names, *tags),
         identified=True,
-        premis=partial(_bag_premis, delivery),
+        premis=partial(_bag_premis, delivery, product),
+        algorithms=DEFAULT_ALGORITHMS if payload.derivations is None else (*DEFAULT_ALGORITHMS, _SHA256),
     )
     return make_bag(
         (BagFile(*file) for file in placed_files(place_parts(payload, product))),
@@ -110,10 +115,15 @@ def _names_in_bag(payload: Payload, product: str) -> tuple[tuple[tuple[str, str]
     return ((LABEL, f"{ORIGINAL_NAMES} ({count})"),), ((ORIGINAL_NAMES, names_tag(pairs)),)
 
 
-def _bag_premis(delivery: Delivery, identifier: str, created: str) -> Iterable[bytes]:
+def _bag_premis(delivery: Delivery, product: str, identifier: str, created: str, rows: Rows) -> Iterable[bytes]:
+    """premis.xml: how the bag came to be, and the copies in it with their originals."""
     from noarkit.forms.eark.write.premis import PremisHeading as Subject
-    from noarkit.forms.eark.write.premis import premis
+    from noarkit.forms.eark.write.premis import file_id, premis
 
+    derivations, prefix = delivery.payload.derivations, "ID-"
+    if derivations is not None:
+        for number, file in enumerate(_paired_files(delivery, product, created, rows), 1):
+            derivations.identify(file.name, file_id(prefix, number), file.digest)
     subject = Subject(
         identifier,
         "intellectualEntity",
@@ -123,8 +133,29 @@ def _bag_premis(delivery: Delivery, identifier: str, created: str) -> Iterable[b
         delivery.metadata.history,
         sources=delivery.metadata.derived_from,
         conversion=delivery.conversion,
+        derivations=derivations,
     )
-    return premis(subject, (), spec.WRITTEN_CHECKSUM, "ID-")
+    return premis(subject, _paired_files(delivery, product, created, rows), spec.WRITTEN_CHECKSUM, prefix)
+
+
+def _paired_files(delivery: Delivery, product: str, created: str, rows: Rows) -> Iterator[PackageFile]:
+    """The copies in a bag, and what they were made of."""
+    derivations = delivery.payload.derivations
+    if derivations is None:
+        return
+    placements = place_parts(delivery.payload, product)
+    for row in rows():
+        if derivations.concerns(row.name):
+            facts = _file_facts(placements, row.name.removeprefix(f"{PAYLOAD}/")) or FileFacts()
+            yield PackageFile(
+                row.name,
+                row.size_bytes,
+                row.digests[-1],
+                created,
+                facts.media_type or _TYPES.guess_type(row.name)[0] or UNKNOWN_TYPE,
+                facts.puid,
+                original_name=facts.original_name,
+            )
 
 
 def _tags(documents: Iterable[DescriptionFile]) -> Iterator[tuple[str, bytes]]:
@@ -171,6 +202,7 @@ def pack_eark(delivery: Delivery, product: str) -> MadePackage:
         schemas=_documents(documents, "schema"),
         history=metadata.history,
         conversion=delivery.conversion,
+        derivations=payload.derivations,
     )
     return make_eark(parts, delivery.target, order, aside=payload.aside, emit=delivery.emit)
 
@@ -190,11 +222,19 @@ def _representation(part: Part, payload: Payload, metadata: PackageMetadata) -> 
         other_type,
         facts.category if facts.category in spec.CONTENT_CATEGORIES else category,
         label=facts.label,
-        kind=facts.kind or "ORIGINAL",
+        kind=facts.kind or ("PRESERVATION" if part.role == "copies" else "ORIGINAL"),
         metadata=_metadata(documents),
         documentation=_documents(documents, "documentation"),
         schemas=_documents(documents, "schema"),
+        made_of=_made_of(part, payload),
     )
+
+
+def _made_of(part: Part, payload: Payload) -> tuple[str, ...]:
+    """The representation whose files a representation has copies of."""
+    if part.role != "copies":
+        return ()
+    return tuple(other.folder for other in payload.parts if other.role == "originals")
 
 
 def _eark_file(file: File, facts: FileFacts | None) -> EarkFile:
@@ -247,7 +287,10 @@ def pack_dias(delivery: Delivery, product: str) -> MadePackage:
     order = replace(order, conversion=delivery.conversion)
     placements = place_parts(payload, product)
     inputs = PackageContent(
-        placed_files(placements), _dias_documents(payload.statement.documents), partial(_file_facts, placements)
+        placed_files(placements),
+        _dias_documents(payload.statement.documents),
+        partial(_file_facts, placements),
+        payload.derivations,
     )
     return make_dias(inputs, delivery.target, order, aside=payload.aside, emit=delivery.emit)
 

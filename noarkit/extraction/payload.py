@@ -28,6 +28,7 @@ from noarkit.forms.container.building import File, OnUnreadable
 from noarkit.forms.container.names import OriginalNames
 from noarkit.forms.container.storage import FolderStorage, Storage, StoredFile, SubfolderStorage, open_storage
 from noarkit.forms.dias.read.tar_storage import open_tar_storage
+from noarkit.forms.metadata.derivations import Derivations
 from noarkit.forms.metadata.model import FileFacts
 from noarkit.forms.noark5.read.nested_extract import find_extract_root
 from noarkit.forms.package_form import PLAIN, DetectedForm, FormName, PackageForm
@@ -44,6 +45,7 @@ from noarkit.safe.workplace import temporary_folder
 from noarkit.sources.files.folders import kind_of
 
 Content = Literal["noark5", "siard", "files"]
+Role = Literal["", "originals", "copies"]
 _REPRESENTATIONS = "representations"
 _DATA = "data"
 _SEALED = "dias"
@@ -58,7 +60,8 @@ _SAME_NAMES = NameMapping()
 @dataclass(frozen=True, slots=True)
 class Part:
     """Files that belong together under a name. `files` may be asked for again. `where` is the place they lie in, of
-    which `takes` says what belongs to them; `facts` are what is said of each by its name."""
+    which `takes` says what belongs to them; `facts` are what is said of each by its name. `role` is what they are to
+    another part: the originals of copies, or the copies."""
 
     name: str
     content: Content
@@ -69,6 +72,7 @@ class Part:
     facts: Facts = no_facts
     names: NameMapping = _SAME_NAMES
     naming: Naming | None = None
+    role: Role = ""
 
     @property
     def folder(self) -> str:
@@ -110,7 +114,8 @@ class Payload:
     """What is to be carried over. `form` is what it came in, `title` what the place is called; `statement` is what it
     says of itself, with the documents that say it; `set_aside` is what stands in a folder and is no file, with its
     kind, and what stands in a package and belongs to nothing that it holds; `empty` are folders without anything.
-    `aside` is told of files that cannot be read."""
+    `aside` is told of files that cannot be read. `derivations` say which files are copies of which others, by their
+    paths in the new package."""
 
     form: FormName
     title: str
@@ -120,6 +125,7 @@ class Payload:
     set_aside: Mapping[str, str] = field(default_factory=dict)
     empty: tuple[str, ...] = ()
     aside: OnUnreadable | None = None
+    derivations: Derivations | None = None
 
 
 @contextmanager

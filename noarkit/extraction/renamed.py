@@ -25,6 +25,7 @@ from noarkit.safe.portable import portable_part, portable_path, repaired_path
 NOARK = "noark5"
 TOO_LONG = "path-too-long"
 _SHOWN = 20
+_FOLDERS: Mapping[str, str] = MappingProxyType({"originals": "original/", "copies": "archive/"})
 _CODES: Mapping[str, str] = MappingProxyType({NOT_CARRIED: "", FOLDER: ItemUnreadable.code, TOO_LONG: UnsafePath.code})
 
 
@@ -51,7 +52,8 @@ def place_parts(payload: Payload, form: str) -> tuple[PartPlacement, ...]:
     """What of a payload goes into a package of a form."""
     product, several = known_forms().product(form), len(payload.parts) > 1
     form_of_source = known_forms().find(payload.form)
-    if product.whole and (form_of_source is None or form_of_source.layout != "file"):
+    paired = any(part.role for part in payload.parts)
+    if product.whole and not paired and (form_of_source is None or form_of_source.layout != "file"):
         bare = form_of_source is None or form_of_source.layout == "extract" or form_of_source.takes_whole
         above = "" if bare else f"{portable_part(payload.title)}/"
         return (PartPlacement(payload.whole_part, above, product.content),)
@@ -63,6 +65,9 @@ def place_parts(payload: Payload, form: str) -> tuple[PartPlacement, ...]:
 
 
 def _below(base: str, part: Part, several: bool) -> PartPlacement:
+    if part.role:
+        # readers look for an extract at the top
+        return PartPlacement(part, "" if part.content == "noark5" else _FOLDERS[part.role], base)
     return PartPlacement(part, f"{part.folder}/" if several else "", base)
 
 

@@ -27,6 +27,7 @@ from noarkit.extraction.copies import deliver_copies, list_formats
 from noarkit.extraction.documents import fetch_documents
 from noarkit.extraction.fetch import fetch
 from noarkit.extraction.links import fetch_links
+from noarkit.extraction.originals import fetch_originals
 from noarkit.extraction.schema_files import schema_set
 from noarkit.extraction.selection import Selection, resolve
 from noarkit.extraction.store import FILE_NAME, ExtractStore
@@ -71,6 +72,7 @@ class ExtractSettings:
     pause: Callable[[], None] = _no_pause
     pool_size: PoolSize = field(default_factory=PoolSize)
     with_originals: bool = False
+    originals: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +151,15 @@ def extract(
         begun_at = store.remember("begun", settings.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
         rights = run.fetch()
         run.check_open()
-        deliver_copies(store, both=settings.with_originals)
+        deliver_copies(store, with_originals=settings.with_originals)
         business = _business(run.administration)
         deps = AssemblyDeps(
             settings.facts, run.codes, schemas, settings.zone, begun_at, business, settings.carry, settings.change_log
         )
         emit(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
         fetch_documents(archive, store, package, emit=emit, pause=settings.pause)
+        if settings.originals is not None:
+            fetch_originals(archive, store, settings.originals, settings.pause)
         emit(Event("assembling", {"where": str(target)}))
         places = AssemblyPaths(store.path, package, not_in_form.table_path(target))
         assembly = assemble(places, deps, pool, settings.pause)

@@ -238,7 +238,8 @@ class ChunkLoader:
                 yield self._leave_out(chunk_state, entity, "set_aside", fault.code, fault.data)
         self._known_ids.update(owner_ids)
         self._known_ids.update(revisited.known_ids)
-        chunk_state.new_versions = {entity.n for entity in revisit if entity.type == "Dokumentversjon"} & revisited.new
+        again = {entity.n for entity in revisit if entity.type in lookup.MADE_AGAIN}
+        chunk_state.new_versions = again & revisited.new
         for entity in revisit:
             if entity.n not in revisited.new and entity.bundle not in self._excluded:
                 chunk_state.existing_ids[entity.n] = self._known_ids.get(entity.n, "")
@@ -265,7 +266,8 @@ class ChunkLoader:
     def _owners(self, chunk_state: _ChunkState) -> dict[int, str]:
         """The archive's ids of objects that have a source key of this chunk, by bundle."""
         bearers = {entity.key: entity for entity in chunk_state.entities if entity.type in _RECORDS | _FOLDERS}
-        owners = lookup.owners_of_keys(self._archive, self._facts.external_system, bearers)
+        system, witness = self._facts.external_system, self._facts.witness
+        owners = lookup.surely_owners_of_keys(self._archive, system, bearers, witness)
         return {bearers[key].bundle: owner.id for key, owner in owners.items()}
 
     # contents

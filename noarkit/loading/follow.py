@@ -24,7 +24,7 @@ from noarkit.graph.entity import FOLLOWED, PARTIES
 from noarkit.loading.finality import DATE, STATUS
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.lease import RunFacts
-from noarkit.loading.lookup import objects_of_ids
+from noarkit.loading.lookup import ORDERS, objects_of_ids
 from noarkit.model import metamodel
 from noarkit.safe.csv_files import cell_from_csv, write_csv
 
@@ -78,7 +78,7 @@ def _compare_folders(
     archive: Archive, batch: list[_EarlierFolder], followed: frozenset[str], facts: RunFacts
 ) -> Iterator[Row]:
     by_id = {item.id: item for item in objects_of_ids(archive, batch[0].type, (folder.id for folder in batch))}
-    parties = _parties_of(archive, list(by_id))
+    parties = _parties_of(archive, {folder.id: folder for folder in batch if folder.id in by_id})
     for folder in batch:
         actual = by_id.get(folder.id)
         if actual is None:
@@ -107,7 +107,7 @@ def _differences(
             differences.rows.append((name, before, now, follows))
             differences.fields |= {name: now} if follows else {}
     for party in folder.parties:
-        row = tuple(str(party.get(name) or "") for name in _PARTY)
+        row = _party_row(party)
         if row not in parties:
             follows = PARTIES in followed and not is_final
             differences.rows.append((PARTIES, "", ": ".join(row), follows))
@@ -145,15 +145,21 @@ def _is_final(actual: SavedObject) -> bool:
     return bool(actual.fields.get(DATE)) or (status is not None and actual.fields.get(status[0]) == status[1])
 
 
-def _parties_of(archive: Archive, ids: list[str]) -> dict[str, frozenset[Row]]:
-    rows_by_folder: dict[str, set[Row]] = {}
-    if ids:
-        parameters = {f"@p{i}": folder_id for i, folder_id in enumerate(ids)}
-        condition = " || ".join(f"refMappe.id = {name}" for name in parameters)
-        for party in objects(archive, Query("Sakspart", condition, parameters, order=(("id", "asc"),))):
-            row = tuple(str(party.fields.get(name) or "") for name in _PARTY)
-            rows_by_folder.setdefault(party.links.get("refMappe", ""), set()).add(row)
+def _parties_of(archive: Archive, folders: Mapping[str, _EarlierFolder]) -> dict[str, frozenset[Row]]:
+    """The parties of folders in the archive, by folder id; asked again while a planned one is missing."""
+    rows_by_folder: dict[str, set[Row]] = {folder_id: set() for folder_id in folders}
+    parameters = {f"@p{i}": folder_id for i, folder_id in enumerate(folders)}
+    condition = " || ".join(f"refMappe.id = {name}" for name in parameters)
+    for order in ORDERS if folders else ():
+        for party in objects(archive, Query("Sakspart", condition, parameters, order=order)):
+            rows_by_folder.setdefault(party.links.get("refMappe", ""), set()).add(_party_row(party.fields))
+        if all(_party_row(party) in rows_by_folder[one.id] for one in folders.values() for party in one.parties):
+            break
     return {folder_id: frozenset(rows) for folder_id, rows in rows_by_folder.items()}
+
+
+def _party_row(party: Mapping[str, object]) -> Row:
+    return tuple(str(party.get(name) or "") for name in _PARTY)
 
 
 def _open_plan(folder: RunFolder) -> sqlite3.Connection:

@@ -16,7 +16,8 @@ class RunFacts:
     those of another run of an equal plan. `fresh` says that nothing of this
     external system was in the archive when the run began, so that source keys need no look-up. `closes`: what
     finalises an object is held back until all stands. `codes`: what the archive calls a planned code, by list. A
-    `rehearsal` writes nothing, and so never looks for it.
+    `rehearsal` writes nothing, and so never looks for it. `witness`: a source key that was there when the run began, so
+    that an answer without it is not believed.
     """
 
     plan: str
@@ -31,6 +32,7 @@ class RunFacts:
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rehearsal: bool = False
     mark: str = ""
+    witness: str | None = None
 
     @property
     def anchor_system(self) -> str:

@@ -2,6 +2,10 @@
 
 Three ways to find an object again: by the EksternId that bears its source key, by the uuid made from its key (where the
 account may write uuids), and by its natural key: what was sent, under the parent it was sent for, in the order sent.
+
+What is not found is made, so an empty answer must not be believed lightly: an index that lags or a proxy that answers
+from before would have made again what is there. Either the question holds a key that is known to be there, its
+*witness*, without which no answer counts; or it is put several times, in two ways.
 """
 
 from __future__ import annotations
@@ -13,7 +17,8 @@ from typing import TypeVar
 
 from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
-from noarkit.archive.values import Query, SavedObject
+from noarkit.archive.values import Order, Query, SavedObject
+from noarkit.errors import ArchiveStrange
 from noarkit.graph.store import PlannedEntity
 from noarkit.loading.lease import RunFacts
 from noarkit.model import metamodel
@@ -23,6 +28,14 @@ T = TypeVar("T")
 _NAMESPACE = uuid.UUID("6f2f9d0e-6f0b-5c58-9f0e-2f0c4f7f5a11")
 GUARD_TYPE = "Klasse"
 _KEYS_A_QUERY = 100
+SortOrder = tuple[tuple[str, Order], ...]
+_OLDEST_FIRST: SortOrder = (("id", "asc"),)
+_NEWEST_FIRST: SortOrder = (("id", "desc"),)
+# four, since faults come in rows: an index that is being built again answers more than one question with nothing
+ORDERS: tuple[SortOrder, ...] = (_OLDEST_FIRST, _NEWEST_FIRST) * 2
+"""The orders in which a question is put until nothing is missing; only after the last one is it not there."""
+MADE_AGAIN = frozenset({"Dokumentversjon", "EksternId"})
+"""Types whose objects another plan may make once more under the same keys: a further version, and what names it."""
 _OWNERS = ("refMappe", "refRegistrering", "refDokument", "refDokumentversjon")
 # volatile or filled in by the archive: not part of what identifies an object under its parent
 _NOT_NATURAL = frozenset({"uuid", "virksomhetsspesifikkeMetadata", "referanseDokumentfil", "skjerming"})
@@ -54,28 +67,72 @@ def uuid_of_new_version(facts: RunFacts, key: str) -> str:
 
 def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[str, Owner]:
     """The objects that bear these external ids, by key; a key that several bear is answered with the oldest."""
-    # Ordered by id, so that of two bearers of one key the older answers, in every run the same.
-    owners: dict[str, Owner] = {}
     keys = dict.fromkeys(keys)
+    owners: dict[str, Owner] = {}
     for batch in _batches(list(keys)):
-        parameters = {f"@k{i}": key for i, key in enumerate(batch)}
-        condition = "eksterntSystem = @s && (" + " || ".join(f"eksternID = @k{i}" for i in range(len(batch))) + ")"
-        query = Query("EksternId", condition, {"@s": system, **parameters}, order=(("id", "asc"),))
-        for external in objects(archive, query):
-            key = str(external.fields.get("eksternID"))
-            # An archive may compare without case or trailing spaces; a key that is not exactly ours is somebody else's.
-            if external.type != "EksternId" or key not in keys:
-                continue
-            owner = next((Owner(link, external.links[link]) for link in _OWNERS if link in external.links), None)
+        for key, owner in _bearers(archive, system, batch, _OLDEST_FIRST).items():
             if owner is not None:
-                owners.setdefault(key, owner)
+                owners[key] = owner
     return owners
+
+
+def surely_owners_of_keys(archive: Archive, system: str, keys: Iterable[str], witness: str | None) -> dict[str, Owner]:
+    """Like `owners_of_keys`, where a key that is not found will be made. Raises `ArchiveStrange` for an archive that
+    keeps forgetting the witness, a key that it showed before."""
+    keys = dict.fromkeys(keys)
+    owners: dict[str, Owner] = {}
+    for batch in _batches(list(keys)):
+        for order in ORDERS:
+            bearers = _bearers(archive, system, dict.fromkeys((*batch, witness)) if witness else batch, order)
+            owners.update({key: owner for key, owner in bearers.items() if owner is not None and key in keys})
+            if (witness in bearers) if witness else all(key in owners for key in batch):
+                break
+        else:
+            if witness:
+                raise ArchiveStrange(call="query", why="witness-missing")
+    return owners
+
+
+def _bearers(archive: Archive, system: str, keys: Iterable[str], order: SortOrder) -> dict[str, Owner | None]:
+    """Which of these external ids the archive has, each with the oldest object that bears it."""
+    # Ordered by id, so that of two bearers of one key the older answers, in every run the same.
+    keys = list(keys)
+    parameters = {f"@k{i}": key for i, key in enumerate(keys)}
+    condition = "eksterntSystem = @s && (" + " || ".join(f"eksternID = @k{i}" for i in range(len(keys))) + ")"
+    answer = objects(archive, Query("EksternId", condition, {"@s": system, **parameters}, order=order))
+    bearers: dict[str, Owner | None] = {}
+    for external in answer if order == _OLDEST_FIRST else reversed(list(answer)):
+        key = str(external.fields.get("eksternID"))
+        # An archive may compare without case or trailing spaces; a key that is not exactly ours is somebody else's.
+        if external.type != "EksternId" or key not in keys:
+            continue
+        owner = next((Owner(link, external.links[link]) for link in _OWNERS if link in external.links), None)
+        bearers[key] = bearers.get(key) or owner
+    return bearers
 
 
 def system_is_known(archive: Archive, system: str) -> bool:
     """True if any object bears an external id of this system."""
-    query = Query("EksternId", "eksterntSystem = @s", {"@s": system}, limit=1)
-    return bool(archive.query(query).objects)
+    return _newest_key(archive, system) is not None
+
+
+def find_witness(archive: Archive, system: str) -> tuple[bool, str | None]:
+    """Whether any object bears an external id of this system; and the newest of them as a witness, or None where the
+    archive does not find it by its value."""
+    # The newest, since an answer that shows it is complete: page by page, and up to what came last.
+    newest = _newest_key(archive, system)
+    if newest is None:
+        return False, None
+    is_found = any(newest in _bearers(archive, system, [newest], order) for order in ORDERS)
+    return True, newest if is_found else None
+
+
+def _newest_key(archive: Archive, system: str) -> str | None:
+    for order in reversed(ORDERS):
+        query = Query("EksternId", "eksterntSystem = @s", {"@s": system}, order=order, limit=1)
+        for external in archive.query(query).objects:
+            return str(external.fields.get("eksternID"))
+    return None
 
 
 def objects_of_ids(archive: Archive, kind: str, ids: Iterable[str]) -> Iterator[SavedObject]:
@@ -97,9 +154,9 @@ def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[PlannedEnt
     for kind, members in by_type.items():
         for batch in _batches(members):
             names = {uuid_for(facts, entity): entity.n for entity in batch}
-            # A version may stand under either uuid: the key's own, or the one of a plan that added it to a record found
+            # It may stand under either uuid: the key's own, or the one of a plan that added it to a record found
             # there.
-            again = {uuid_of_new_version(facts, entity.key): entity.n for entity in batch if kind == "Dokumentversjon"}
+            again = {uuid_of_new_version(facts, entity.key): entity.n for entity in batch if kind in MADE_AGAIN}
             parameters = {f"@u{i}": name for i, name in enumerate((*names, *again))}
             condition = " || ".join(f"uuid = {name}" for name in parameters)
             answer = objects(archive, Query(kind, condition, parameters))

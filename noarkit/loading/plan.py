@@ -191,7 +191,9 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
     checks = EntityChecks(spec.codes, fixed_mapper.new_codes if fixed_mapper else None)
     builder = GraphBuilder(store, spec.external_system, checks)
     builder.targets(spec.mapper.targets())
-    with _EarlierRun(spec.since) as was_archived:
+    # copies may have been made since of what has not changed itself
+    earlier = None if isinstance(spec.mapper, CountingMapper) else spec.since
+    with _EarlierRun(earlier) as was_archived:
         for read, item in enumerate(spec.source.records(emit), 1):
             if isinstance(item, Groundwork):
                 builder.targets(item.entities, item.notes)
@@ -356,7 +358,7 @@ class _EarlierRun:
         else:
             was = self._db.execute(
                 "SELECT c.locator, c.size, c.modified_ns FROM entity e JOIN content c ON c.entity = e.n"
-                " WHERE e.record = ?",
+                " WHERE e.record = ? AND c.locator NOT GLOB 'copies:*'",
                 (row[0],),
             ).fetchall()
         now = {(content.locator, content.size_bytes, content.modified_ns) for content in record.contents}

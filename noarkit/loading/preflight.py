@@ -28,7 +28,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ArchiveAbilities:
-    """What the preflight found. `identity` is None if the account may not make or see the marker."""
+    """What the preflight found. `identity` is None if the account may not make or see the marker; `witness` is an
+    external id that must be in every answer to a look-up of source keys."""
 
     identity: str | None
     marker: str | None
@@ -36,17 +37,19 @@ class ArchiveAbilities:
     honours_versions: bool
     sets_system_fields: bool
     knows_system: bool
+    witness: str | None
 
 
 def prove_abilities(archive: Archive, external_system: str, probe: str) -> ArchiveAbilities:
     """Finds or makes the marker, then writes and finds a probe below it. `probe` is a name nobody else uses."""
     marker = _retry_once(lambda: find_or_make_marker(archive))
+    knows_system, witness = lookup.find_witness(archive, external_system)
     if marker is None:
-        return ArchiveAbilities(None, None, False, False, False, lookup.system_is_known(archive, external_system))
+        return ArchiveAbilities(None, None, False, False, False, knows_system, witness)
     guard = _retry_once(lambda: _make_probe(archive, marker.id, probe))
     # What the account may not read looks absent. An account that cannot find what it writes could settle nothing, and
     # every resume would make doubles; so it is proven once, before anything is loaded.
-    probe_again = _find_guard(archive, marker.id, probe)
+    probe_again = _first_found(lambda: _find_guard(archive, marker.id, probe))
     return ArchiveAbilities(
         identity=str(marker.fields.get("uuid")),
         marker=marker.id,
@@ -55,7 +58,8 @@ def prove_abilities(archive: Archive, external_system: str, probe: str) -> Archi
             lambda: _honours_versions(archive, _find_guard(archive, marker.id, probe) or guard)
         ),
         sets_system_fields=guard.fields.get("uuid") == lookup_uuid(probe),
-        knows_system=lookup.system_is_known(archive, external_system),
+        knows_system=knows_system,
+        witness=witness,
     )
 
 
@@ -87,8 +91,8 @@ def _make_probe(archive: Archive, marker: str, name: str) -> SavedObject:
 
 def read_abilities(archive: Archive, external_system: str) -> ArchiveAbilities:
     """Reads what can be known without writing: the archive's identity, and whether it has records of the source."""
-    is_known = lookup.system_is_known(archive, external_system)
-    return ArchiveAbilities(find_identity(archive), None, False, False, False, is_known)
+    knows_system, witness = lookup.find_witness(archive, external_system)
+    return ArchiveAbilities(find_identity(archive), None, False, False, False, knows_system, witness)
 
 
 def find_identity(archive: Archive) -> str | None:
@@ -143,7 +147,15 @@ def find_or_make_marker(archive: Archive) -> SavedObject | None:
 
 
 def _find_marker(archive: Archive) -> SavedObject | None:
-    return _matching_object(archive.query(_MARKER_QUERY).objects, _MARKER_TYPE, "tittel", MARKER_TITLE)
+    # two markers would be two identities of one archive
+    return _first_found(
+        lambda: _matching_object(archive.query(_MARKER_QUERY).objects, _MARKER_TYPE, "tittel", MARKER_TITLE)
+    )
+
+
+def _first_found(ask: Callable[[], SavedObject | None]) -> SavedObject | None:
+    """The first answer that is not empty; asks as often as of anything whose absence would have a consequence."""
+    return next((found for _ in lookup.ORDERS if (found := ask()) is not None), None)
 
 
 def _find_guard(archive: Archive, marker: str, name: str) -> SavedObject | None:

@@ -133,6 +133,7 @@ def _prepare(
         codes=registers.prepare(archive, graph, rehearsal=settings.rehearsal),
         rehearsal=settings.rehearsal,
         mark=journal.meta("mark") or "",
+        witness=abilities.witness,
     )
     if first:
         # Last: a preflight that failed leaves the run unstarted, and the next call may still find the archive «fresh».

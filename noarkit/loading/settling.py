@@ -2,7 +2,8 @@
 
 Two marks show that a chunk has landed: its anchor (an EksternId of its own), and the shard's guard, whose text names
 the chunk that landed last. Reading the guard also fixes its version: what was sent with an older version can no longer
-land. Where there is no guard, one answer that says «not there» is not believed: the query is made twice, at once.
+land. Where there is no guard, one answer that says «not there» is not believed: the query is made as often as any
+whose empty answer has something made (`lookup.ORDERS`).
 
     sent, no answer  ->  wait for the deadline  ->  look for the anchors, then read the guard
         found        ->  take over the ids; never send again
@@ -84,11 +85,8 @@ class DoubtSettler:
         # here is refused (invariant 3). With the text unread, that version would let a resend land beside the first.
         if not keys:
             return set()
-        landed_keys = self._anchored_keys(keys)
-        # Without a guard nothing stops a late commit, so at least a lagging index is given a second chance.
-        if self.guard is None and len(landed_keys) < len(keys):
-            landed_keys |= self._anchored_keys(keys)
-        return landed_keys | self._last_landed_key(keys)
+        # Without a guard nothing else tells that a chunk landed, so an index that lags is given further chances.
+        return self._anchored_keys(keys, surely=self.guard is None) | self._last_landed_key(keys)
 
     def anchor_owners(self, keys: Collection[str]) -> set[str]:
         """The ids of the objects that the anchors of these chunks hang on."""
@@ -135,9 +133,13 @@ class DoubtSettler:
             return lookup.ids_by_uuid(self._archive, self._facts, entities)
         return lookup.ids_by_natural_key(self._archive, self._facts, entities, known_ids)
 
-    def _anchored_keys(self, keys: Iterable[str]) -> set[str]:
-        names = {self._facts.anchor(key): key for key in keys}
-        return {names[name] for name in lookup.owners_of_keys(self._archive, self._facts.anchor_system, names)}
+    def _anchored_keys(self, keys: Iterable[str], *, surely: bool) -> set[str]:
+        names, system = {self._facts.anchor(key): key for key in keys}, self._facts.anchor_system
+        if surely:
+            owners = lookup.surely_owners_of_keys(self._archive, system, names, None)
+        else:
+            owners = lookup.owners_of_keys(self._archive, system, names)
+        return {names[name] for name in owners}
 
     def _last_landed_key(self, keys: Iterable[str]) -> set[str]:
         """Reads the guard; the key of the chunk that it says landed last, where it is one of these."""

@@ -13,6 +13,7 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import Parameter, Query, SavedObject
 from noarkit.errors import ArchiveFault, PlanFault
 from noarkit.graph.store import GraphStore, PlannedEntity
+from noarkit.loading import lookup
 from noarkit.loading.compose import add_guard, compose, send, temporary_id
 from noarkit.loading.lease import ChunkDone, ChunkInDoubt, ChunkSent, ChunkTask, Guard, Lease, Outcome
 from noarkit.loading.lookup import uuid_for
@@ -94,8 +95,8 @@ class SpineLoader:
     def _find_existing(
         self, rows: list[PlannedEntity], *, was_sent: bool
     ) -> tuple[list[PlannedEntity], dict[int, str]]:
-        """What is to be made, and the ids of what is there, which are known from then on. What was sent and what must
-        be there is looked for twice."""
+        """What is to be made, and the ids of what is there, which are known from then on. No
+        single empty answer is believed."""
         missing: list[PlannedEntity] = []
         existing: dict[int, str] = {}
         new: set[int] = set()
@@ -104,9 +105,10 @@ class SpineLoader:
             # what an earlier plan of the same source made bears our uuid: it is ours, and could not be made twice
             findable = row.target != "create" or was_sent or self._facts.sets_system_fields
             if row.parent not in new and findable:
-                archive_id = self._find(row, only_ours=row.target == "create")
-                if archive_id is None and (was_sent or row.target == "find"):
-                    archive_id = self._find(row, only_ours=row.target == "create")
+                # a second one that bears our uuid would be refused; of all else an empty answer would make a double
+                orders = lookup.ORDERS if row.target != "create" or was_sent else lookup.ORDERS[:1]
+                for order in orders:
+                    archive_id = archive_id or self._find(row, order, only_ours=row.target == "create")
             if archive_id is not None:
                 existing[row.n] = self._known_ids[row.n] = archive_id
             elif row.target == "find":
@@ -116,7 +118,7 @@ class SpineLoader:
                 new.add(row.n)
         return missing, existing
 
-    def _find(self, row: PlannedEntity, *, only_ours: bool) -> str | None:
+    def _find(self, row: PlannedEntity, order: lookup.SortOrder, *, only_ours: bool) -> str | None:
         names = NATURAL_KEYS[row.type]
         parts, parameters = [], dict[str, Parameter]()
         for name in names:
@@ -128,11 +130,16 @@ class SpineLoader:
         if only_ours and self._facts.sets_system_fields:
             parts.append("uuid = @uuid")
             parameters["@uuid"] = uuid_for(self._facts, row)
-        query = Query(row.type, " && ".join(parts), parameters, order=(("id", "desc"),))
-        matches = [
-            match for match in objects(self._archive, query) if match.type == row.type and _has_same_names(match, row)
+        query = Query(row.type, " && ".join(parts), parameters, order=order)
+        ids = [
+            match.id
+            for match in objects(self._archive, query)
+            if match.type == row.type and _has_same_names(match, row)
         ]
-        return matches[-1].id if matches and not only_ours else (matches[0].id if matches else None)
+        if not ids:
+            return None
+        # of what stands before us the oldest, of what we made the newest
+        return (max if only_ours else min)(ids, key=lambda object_id: (len(object_id), object_id))
 
 
 def _has_same_names(saved_object: SavedObject, row: PlannedEntity) -> bool:

@@ -38,9 +38,9 @@ def numbers_with_copies(
     return numbers
 
 
-def _number(versions: Sequence[PlannedEntity], known: Mapping[str, int], highest: int) -> dict[int, int]:
+def _number(versions: Sequence[PlannedEntity], numbers_by_key: Mapping[str, int], highest: int) -> dict[int, int]:
     """Numbers after the highest one; that of its original for a copy."""
-    by_key = dict(known)
+    by_key = dict(numbers_by_key)
     numbers: dict[int, int] = {}
     for version in versions:
         own = version.fields.get(_NUMBER)

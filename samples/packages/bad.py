@@ -17,6 +17,7 @@ from samples.packages.changes import (
     added,
     all_of,
     astray,
+    conversions,
     edit,
     element,
     fewer_entries,
@@ -52,6 +53,7 @@ _NOTE = '<property name="note">\n<value>?</value>\n</property>\n'
 _SYSTEM_NAME = '<additionalElement name="systemName">.*?</additionalElement>\n'
 _DOCUMENT_COUNT = r'(<property name="antallDokumentfiler" dataType="integer">\n<value>)\d+'
 _PARTIES = "(?s)<korrespondansepart>(?:(?!</korrespondansepart>).)*</korrespondansepart>\n"
+_OTHER_SUMS = f"sha256 {'a' * 64} → {'b' * 64}"
 _OTHER_PARTY = (">Kari Nordmann</korrespondansepartNavn>", ">Per Hansen</korrespondansepartNavn>")
 _OTHER_ANSWER = (">Tatt til etterretning<", ">Tatt til orientering<")
 _SHOWN_CASE = replaced(PUBLIC, "(<saksmappe>.*?<offentligTittel>)[^<]*", r"\g<1>Et tittel")
@@ -203,6 +205,14 @@ BAD: tuple[Bad, ...] = (
     Bad("N416", "outside-documents", before=outside_documents),
     Bad("N417", "nothing-to-show", before=nothing_to_show),
     Bad("N418", "format-by-puid", before=element("format", "fmt/354")),
+    Bad("N419", "converted-to-other", before=conversions(("fmt/40", "fmt/353"))),
+    Bad("N420", "converted-file-other", before=conversions(("fmt/40", "pdf"), comment=_OTHER_SUMS)),
+    Bad(
+        "N421",
+        "conversions-out-of-order",
+        before=conversions(("fmt/38", "fmt/40"), ("fmt/40", "pdf"), years=(2020, 2019)),
+    ),
+    Bad("N422", "conversions-apart", before=conversions(("fmt/38", "fmt/39"), ("fmt/40", "pdf"))),
     Bad("N501", "heads-differ", before=all_of(SOFT, head(PUBLIC, "journalSluttDato", "2019-12-30"))),
     Bad("N502", "head-miscounted", before=head(RUNNING, "antallJournalposter", "7")),
     Bad("N504", "period-of-heads", before=both(head, "journalStartDato", "2019-02-01")),

@@ -155,6 +155,28 @@ def without_vsm(draft: Draft) -> None:
     draft.said["inneholderVirksomhetsspesifikkeMetadata"] = "false"
 
 
+def conversions(*formats: tuple[str, str], comment: str = "", years: tuple[int, ...] = (2019, 2019)) -> Change:
+    """The first dokumentobjekt with these conversions, each from one format to another, and no others."""
+
+    def change(draft: Draft) -> None:
+        text = draft.files[STRUCTURE].decode()
+        own = re.search("<dokumentobjekt>.*?</dokumentobjekt>", text, re.DOTALL)
+        if own is None:
+            raise ValueError("there is no dokumentobjekt")
+        told = "".join(
+            f"<konvertering><konvertertDato>{year}-06-01T10:00:00</konvertertDato><konvertertAv>Kari</konvertertAv>"
+            f"<konvertertFraFormat>{source}</konvertertFraFormat><konvertertTilFormat>{result}</konvertertTilFormat>"
+            f"<konverteringsverktoey>Writer</konverteringsverktoey>"
+            f"<konverteringskommentar>{comment or 'ingen'}</konverteringskommentar></konvertering>"
+            for (source, result), year in zip(formats, years, strict=False)
+        )
+        bare = re.sub("<konvertering>.*?</konvertering>\n?", "", own[0], flags=re.DOTALL)
+        new = bare.replace("</dokumentobjekt>", f"{told}</dokumentobjekt>")
+        draft.files[STRUCTURE] = (text[: own.start()] + new + text[own.end() :]).encode()
+
+    return change
+
+
 def rewritten(content: bytes, algorithm: str = "sha256", name: str = "SHA-256", ending: str = "pdf") -> Change:
     """The first document gets other content, and its dokumentobjekt says so."""
 

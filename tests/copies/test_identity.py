@@ -63,6 +63,7 @@ CASES = [
     ("notat.txt", "Blåbærsyltetøy".encode(), "x-fmt/111", "text", False),
     ("LESMEG.md", "# Blåbær\n".encode(), "fmt/1149", "text", False),
     ("tall.csv", b"a;b\n1;2\n", "x-fmt/18", "text", False),
+    ("svar.json", b'{"a": 1}', "fmt/817", "text", False),
     ("post.eml", MAIL, "fmt/278", "signature", False),
     ("brev.docx", os.urandom(3000), None, "none", False),
     ("tall.csv", b"\x00\x01\x02\xff" * 900, None, "name", False),

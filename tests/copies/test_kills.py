@@ -143,7 +143,8 @@ def processes_at(place: Path, word: str) -> list[str]:
     return lines
 
 
-def test_a_full_disk_stops_it_and_room_lets_it_go_on(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("room", [500_000, 1_200_000])
+def test_a_full_disk_stops_it_and_room_lets_it_go_on(tmp_path: Path, request: pytest.FixtureRequest, room: int) -> None:
     if elsewhere(request):
         return
     write_source(tmp_path)
@@ -152,7 +153,7 @@ def test_a_full_disk_stops_it_and_room_lets_it_go_on(tmp_path: Path, request: py
     copies = tmp_path / "disk" / "copies"
     source = open_source(str(tmp_path / "source"))
     with small_disk(tmp_path / "disk", 4):
-        keeper = fill(tmp_path / "disk", 500_000)
+        keeper = fill(tmp_path / "disk", room)
         for _ in range(2):
             with pytest.raises(DiskFull), CopyStore.open(copies, create=True) as store:
                 coordinator.derive(source, store, tools, DerivingOptions(workers=1))

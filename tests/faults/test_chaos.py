@@ -1,12 +1,13 @@
 """Random schedules of a misbehaving proxy between a real client and a real archive, and pairs of faults one by one.
 
 `scripts/faults chaos` plays as many of them as one likes, `scripts/faults` 400 in each mode and every 37th pair. The
-suite takes a sample: of the first 96, so few that every kind of trouble that is among them comes up in each mode.
+suite takes a sample: of the same 400, so few that every kind of trouble that is among them comes up in each mode.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import subprocess
@@ -21,7 +22,7 @@ from tests.faults.chaos.trial import Outcome, shrink
 from tests.faults.world import ROOT
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
-SAMPLED = "1-96"
+SAMPLED = "1-400"
 LONGEST_S = 3600 if DEEP else 570
 
 
@@ -59,6 +60,24 @@ def test_a_hidden_commit_and_whatever_the_look_up_after_it_is_answered_tell_noth
     """A few of the pairs in each mode, the same every time; `scripts/faults chaos --pairs` plays them all."""
     every, count = "37" if DEEP else "2571", len(pairs(mode))
     assert wrong_in(mode, "--pairs", "--seeds", f"1-{count}", "--every", every) == 0
+
+
+DOUBLED = {
+    "the fonds and its series": (97, "query 10 after:cut", "query 19 before:page"),
+    "documents' versions, verified": (97, "token 1 before:truncated", "query 10 after:cut 2", "query 19 before:page"),
+    "folders, by three empty pages in a row": (254, "query 9 before:page 3"),
+}
+
+
+@pytest.mark.parametrize("what", DOUBLED)
+def test_what_a_false_empty_page_once_doubled_in_a_second_run_stands_once(what: str) -> None:
+    seed, *struck = DOUBLED[what]
+    faults = [
+        {"call": call, "nth": int(nth), "kind": kind, "times": int(times[0]) if times else 1}
+        for call, nth, kind, *times in (str(fault).split() for fault in struck)
+    ]
+    told = chaos("--seeds", str(seed), "--mode", "second-run", "--no-shrink", "--faults", json.dumps(faults))
+    assert f"second-run: seeds {seed}-{seed}, 0 wrong" in told, told
 
 
 def test_the_sample_meets_every_call_at_every_moment_with_every_answer_and_strikes_the_client() -> None:

@@ -2,6 +2,14 @@
 
 registry     the converters of a site, by name
 text         text in any of the usual encodings → UTF-8
+library      runs a library on a document in a child process
+pdf          PDF → PDF/A, pages untouched; pdfa_declaring: writes it, or names the rules against it
+image        pictures → PNG, TIFF, or pages of PDF/A
+page         web pages and SVG → PDF/A; page_writer: draws HTML and fetches nothing
+mail         mails → PDF/A; markup_cleaning: keeps of a stranger's HTML what shows text
+media        sound → FLAC, video → FFV1 in Matroska, decoded and compared
+snapshot     what a service answered in JSON → PDF/A
+ocr          lays the text of a scan behind its pages, where a policy wants it
 sandbox      where programs run: walls, limits, no survivors
 keeper       the process that watches over one command and ends with it everything it started
 

@@ -30,7 +30,7 @@ _FONT_ATTRIBUTES = {
     "font-face": ("font-family", "name"),
 }
 _STYLE_WORDS = re.compile(
-    r"[-, ]*(?:regular|roman|book|bold|italic|oblique|light|medium|semibold|demi|black|thin|condensed|mt|ps|psmt)+$"
+    r"[-, ]*(?:regular|bold|italic|oblique|light|medium|semibold|demi|black|thin|condensed|mt|ps|psmt)+$"
 )
 # what may stand for what, and nobody sees it: the same widths, or the same signs
 _TWINS: dict[str, str] = {

@@ -137,15 +137,15 @@ class Ghostscript:
         readable = () if home.is_relative_to("/usr") else (home,)
         return self._sandbox.run(command, inputs=inputs, outputs=outputs, limits=limits, readable=readable)
 
-    def _judge(self, task: Task, completed: Completed, made: Path, facts: PdfFacts) -> Outcome:
+    def _judge(self, task: Task, completed: Completed, draft: Path, facts: PdfFacts) -> Outcome:
         """Takes the result only of a run without a fault, and only with all its pages."""
         if completed.reason is not None:
             return Failure(completed.reason)
         if completed.exit_code:
             return Failure(Reason.DAMAGED, {"exit": completed.exit_code})
-        after = pdf_facts(made) if made.is_file() else Failure(Reason.NO_RESULT)
+        after = pdf_facts(draft) if draft.is_file() else Failure(Reason.NO_RESULT)
         result = task.folder / "copy.pdf"
-        if isinstance(after, Failure) or not finish_pdfa(made, result, PDF_FLAVOURS[task.target]):
+        if isinstance(after, Failure) or not finish_pdfa(draft, result, PDF_FLAVOURS[task.target]):
             return Failure(Reason.NO_RESULT)
         if after.pages != facts.pages:
             result.unlink()

@@ -49,8 +49,8 @@ _RESTART_CODE = 81
 
 _CONVERTED = re.compile(r"^convert .*?([^/]+) -> .* using filter : ", re.MULTILINE)
 _NOT_LOADED = "source file could not be loaded"
+_WRITE_FAILED = "failed: 0xc10"
 _PLAIN_NAME = re.compile(r"[\w][\w .,()&+=@-]{0,100}")
-_WORTH_ANOTHER_TRY = (Reason.TIMED_OUT, Reason.CRASHED, Reason.MEMORY, Reason.TOO_LARGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,13 +285,13 @@ def _stage(task: Task, inputs: Path, stems: set[str]) -> _Staged | Failure | Non
 
 def _settle(batch: _Batch, completed: Completed) -> tuple[list[tuple[Task, Outcome]], Task | None, list[Task]]:
     """What became of each document, by the files that are there and by what LibreOffice said while it made them."""
-    said = completed.stdout + completed.stderr
+    output = completed.stdout + completed.stderr
     results = {one.path.name: batch.result_of(one) for one in batch.staged if _is_whole(batch.result_of(one))}
     fates = fates_of(
         [one.path.name for one in batch.staged],
         loaded=frozenset(_CONVERTED.findall(completed.stdout)),
-        made=frozenset(results),
-        refusals=said.count(_NOT_LOADED),
+        finished=frozenset(results),
+        refusals=output.count(_NOT_LOADED),
         ended=completed.reason is None and completed.exit_code == 0,
     )
     share = replace(
@@ -303,8 +303,10 @@ def _settle(batch: _Batch, completed: Completed) -> tuple[list[tuple[Task, Outco
     for one, fate in zip(batch.staged, fates, strict=True):
         if fate == "made":
             outcomes.append((one.task, _product(one, results[one.path.name], share, batch.version)))
-        elif fate in ("damaged", "no-result"):
-            outcomes.append((one.task, Failure(Reason(fate))))
+        elif fate == "damaged":
+            outcomes.append((one.task, Failure(Reason.DAMAGED)))
+        elif fate == "no-result":
+            outcomes.append((one.task, _no_result(batch.result_of(one), one.task.limits, output)))
         elif completed.reason is Reason.DISK_FULL:
             outcomes.append((one.task, Failure(Reason.DISK_FULL)))
         elif fate == "waiting":
@@ -314,6 +316,13 @@ def _settle(batch: _Batch, completed: Completed) -> tuple[list[tuple[Task, Outco
         else:
             outcomes.append((one.task, _failure(completed, one.task.limits, batch.patience)))
     return outcomes, suspect, waiting
+
+
+def _no_result(path: Path, limits: Limits, output: str) -> Failure:
+    """Nothing whole was written, though LibreOffice is content: also where what it wrote met the limit."""
+    if _WRITE_FAILED in output or (path.is_file() and path.stat().st_size >= limits.output_bytes):
+        return Failure(Reason.TOO_LARGE, {"limit_bytes": limits.output_bytes})
+    return Failure(Reason.NO_RESULT)
 
 
 def _failure(completed: Completed, limits: Limits, patience: int) -> Failure:
@@ -337,17 +346,17 @@ def _is_whole(path: Path) -> bool:
         return b"%%EOF" in file.read()
 
 
-def _product(staged: _Staged, made: Path, completed: Completed, version: str) -> Outcome:
+def _product(staged: _Staged, draft: Path, completed: Completed, version: str) -> Outcome:
     """The file in the folder of its task, with what a person should know of it."""
     task = staged.task
-    result = task.folder / f"copy{made.suffix}"
+    result = task.folder / f"copy{draft.suffix}"
     findings = list(staged.frozen.findings)
     if task.target in PDF_FLAVOURS:
-        if not finish_pdfa(made, result, PDF_FLAVOURS[task.target]):
+        if not finish_pdfa(draft, result, PDF_FLAVOURS[task.target]):
             return Failure(Reason.NO_RESULT)
         findings += missing_fonts(task.source, result)
     else:
-        made.replace(result)
+        draft.replace(result)
     return Product(
         path=result,
         tool="LibreOffice",

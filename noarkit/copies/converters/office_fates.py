@@ -14,7 +14,7 @@ def fates_of(
     names: Sequence[str],
     *,
     loaded: AbstractSet[str],
-    made: AbstractSet[str],
+    finished: AbstractSet[str],
     refusals: int,
     ended: bool,
 ) -> list[Fate]:
@@ -23,26 +23,24 @@ def fates_of(
     `refusals` counts how often it said that a document could not be loaded; it does not say which. `ended` is True
     where it came to its own end.
     """
-    turns = len(names) if ended else _place_of_breaker(names, loaded, made, refusals)
+    last = max((place for place, name in enumerate(names) if name in loaded or name in finished), default=-1)
+    passed_over = sum(name not in loaded and name not in finished for name in names[: last + 1])
+    refused_behind = max(0, refusals - passed_over)
+    if not ended:
+        broke_writing = last >= 0 and names[last] not in finished
+        turns = last if broke_writing else last + 1 + refused_behind
+    elif last >= 0 and len(names) - last - 1 > refused_behind:
+        turns = last + 1  # it left in the middle, content: who comes behind has another start
+    else:
+        turns = len(names)
     fates: list[Fate] = []
     for place, name in enumerate(names):
-        if name in made:
+        if name in finished:
             fates.append("made")
-        elif place > turns:
-            fates.append("waiting")
-        elif place == turns:
-            fates.append("broke")
+        elif place >= turns:
+            fates.append("waiting" if ended or place > turns else "broke")
         elif name in loaded or not refusals:
             fates.append("no-result")
         else:
             fates.append("damaged")
     return fates
-
-
-def _place_of_breaker(names: Sequence[str], loaded: AbstractSet[str], made: AbstractSet[str], refusals: int) -> int:
-    """Where the batch broke; behind the last where all had their turn."""
-    last = max((place for place, name in enumerate(names) if name in loaded or name in made), default=-1)
-    if last >= 0 and names[last] not in made:
-        return last
-    passed_over = sum(name not in loaded and name not in made for name in names[: last + 1])
-    return last + 1 + max(0, refusals - passed_over)

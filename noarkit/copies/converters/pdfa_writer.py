@@ -18,19 +18,19 @@ _NOT_ALLOWED_IN_TRAILER = "/DocChecksum"
 _NOT_ALLOWED_IN_ROOT = "/OpenAction"
 
 
-def finish_pdfa(made: Path, target: Path, flavour: str) -> bool:
-    """Writes `made` to `target` as PDF/A of a flavour (`2b`), pages untouched; False where it cannot be read.
+def finish_pdfa(draft: Path, target: Path, flavour: str) -> bool:
+    """Writes `draft` to `target` as PDF/A of a flavour (`2b`), pages untouched; False where it cannot be read.
 
     What pikepdf does not take for PDF/A is written all the same, for the gates to name the rules. Without pikepdf the
-    file stays as it was made.
+    file stays as it was.
     """
     try:
         import pikepdf
     except ImportError:
-        made.replace(target)
+        draft.replace(target)
         return True
     try:
-        with pikepdf.open(made) as pdf:
+        with pikepdf.open(draft) as pdf:
             _delete(pdf.trailer, _NOT_ALLOWED_IN_TRAILER)
             _delete(pdf.Root, _NOT_ALLOWED_IN_ROOT)
             if not _saved_as_pdfa(pdf, target, flavour):

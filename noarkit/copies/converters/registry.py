@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from noarkit.copies.converters.ghostscript import Ghostscript
+from noarkit.copies.converters.image import IMAGE, IMAGE_PDF
+from noarkit.copies.converters.mail import MAIL
+from noarkit.copies.converters.media import media_converters
+from noarkit.copies.converters.ocr import TextRecognition
 from noarkit.copies.converters.office import Office
+from noarkit.copies.converters.page import PAGE
+from noarkit.copies.converters.pdf import PDF_DECLARE
 from noarkit.copies.converters.sandbox import Sandbox
+from noarkit.copies.converters.snapshot import SNAPSHOT
 from noarkit.copies.converters.text import TextConverter
 from noarkit.copies.port import Converter
 from noarkit.copies.settings import CopySettings
@@ -17,8 +25,13 @@ def converters(settings: CopySettings) -> Mapping[str, Converter]:
     Where programs must be isolated and cannot be, those that run one are left out.
     """
     sandbox = sandbox_of(settings)
-    libraries: tuple[Converter, ...] = (TextConverter(),)
-    programs: tuple[Converter, ...] = (Office(sandbox, settings.program("soffice") or "soffice"),)
+    libraries: tuple[Converter, ...] = (TextConverter(), PDF_DECLARE, IMAGE, IMAGE_PDF, PAGE, MAIL, SNAPSHOT)
+    programs: tuple[Converter, ...] = (
+        Office(sandbox, settings.program("soffice") or ""),
+        Ghostscript(sandbox, settings.program("gs") or ""),
+        *media_converters(sandbox, settings.program("ffmpeg") or "ffmpeg").values(),
+        TextRecognition(sandbox, settings.program("ocrmypdf") or "ocrmypdf"),
+    )
     allowed = settings.isolation != "required" or sandbox.isolated
     return {converter.name: converter for converter in (*libraries, *(programs if allowed else ()))}
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from noarkit.copies.converters import keeper
 from noarkit.copies.port import Limits
 from noarkit.copies.reasons import Reason
+from noarkit.safe.workplace import temporary_folder
 
 NOBODY = 65534
 MOST_PROCESSES = 64
@@ -44,6 +45,9 @@ _NO_MEMORY = (
     "memory exhausted",
     "MemoryError",
 )
+_OF_PYTHON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""Where Python itself may need its libraries from; the command does not see it."""
+
 _LITTLE_ROOM = 4 * 1024 * 1024
 
 
@@ -135,12 +139,12 @@ def _folders_for_nobody(inputs: Path, outputs: Path, scratch: Path) -> Iterator[
     if not _is_root():
         yield _Place(outputs, scratch), {}
         return
-    with tempfile.TemporaryDirectory(prefix="noarkit-sandbox-", ignore_cleanup_errors=True) as name:
-        home = Path(name)
+    with temporary_folder("sandbox") as home:
+        home.chmod(0o711)
         theirs = {inputs: home / "inputs", outputs: home / "outputs", scratch: home / "scratch"}
         for own, copy in theirs.items():
             shutil.copytree(own, copy, symlinks=True)
-        _hand_over(home)
+            _hand_over(copy)
         try:
             yield _Place(theirs[outputs], theirs[scratch]), {str(own): str(copy) for own, copy in theirs.items()}
         finally:
@@ -250,7 +254,12 @@ def _keep(errand: keeper.Errand) -> keeper.Account:
     """Hands a command to a keeper of its own, and waits for its account."""
     starter = [sys.executable, "-I", "-S", keeper.__file__]
     with subprocess.Popen(  # noqa: S603
-        starter, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={}, start_new_session=True
+        starter,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={name: os.environ[name] for name in _OF_PYTHON if name in os.environ},
+        start_new_session=True,
     ) as process:
         assert process.stdin is not None and process.stdout is not None  # noqa: S101  # they are pipes
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 
 import orjson
@@ -19,7 +20,10 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_REVISION = "1"
+_NO_TEXT = re.compile("[\x00-\x08\x0e-\x19\x1b\x1c-\x1f\x7f-\x9f\ufffd]")
+"""What stands in no text: controls (but the end of a file of DOS), and the sign for what could not be read."""
+_CERTAIN = frozenset({"utf-8", *(encoding for _, encoding in _MARKS)})
+_REVISION = "2"
 DECODE_AS = "decode-as"
 """The option of a rule that lists the encodings to try where a text is no UTF-8."""
 
@@ -63,9 +67,11 @@ def decode(data: bytes, fallbacks: Sequence[str]) -> tuple[str, str] | None:
 
 def _strict(data: bytes, encoding: str) -> tuple[str, str] | None:
     try:
-        return data.decode(encoding).removeprefix("\ufeff"), encoding
+        text = data.decode(encoding).removeprefix("\ufeff")
     except (UnicodeDecodeError, LookupError):
         return None
+    # every byte is a sign in some encodings: what reads as controls is something else, UTF-16 without a mark as a rule
+    return None if encoding not in _CERTAIN and _NO_TEXT.search(text) else (text, encoding)
 
 
 def _convert(task: Task) -> Outcome:
@@ -75,6 +81,8 @@ def _convert(task: Task) -> Outcome:
     if decoded is None:
         return Failure(Reason.CONTENT_REFUSED, {"why": "no-encoding", "tried": ["utf-8", *names]})
     text, encoding = decoded
-    product = task.folder / f"{task.source.stem}.txt"
+    if "\0" in text:
+        return Failure(Reason.CONTENT_REFUSED, {"why": "binary"})
+    product = task.folder / f"copy.{task.identity.suffix or 'txt'}"
     product.write_bytes(text.encode("utf-8"))
     return Product(product, "noarkit", __version__, (Finding("decoded-as", {"encoding": encoding}),))

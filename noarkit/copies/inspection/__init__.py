@@ -9,6 +9,7 @@
     rtf         Rich Text Format, and its words
     pdf         PDF: locks, signatures, attachments, scripts
     markup      web pages and drawings: what they would fetch; the words of a page
+    mail_words  the words of a mail
     pictures    the size and frames of a picture, by its header
 
 Everything is bounded before it is read: the members of a package in number, size and ratio, XML in depth and without a

@@ -7,6 +7,7 @@ revisions and hidden text by the codes of their properties.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,17 +18,23 @@ from noarkit.copies.port import Finding
 from noarkit.copies.reasons import Reason
 
 _MOST_BYTES = 256 * 1024 * 1024
-_MACROS = ("VBA", "Macros", "_VBA_PROJECT_CUR")
 _ENCRYPTED_STREAMS = ("EncryptedPackage", "EncryptionInfo")
 _FIB_FLAGS = 0x0A
 _FIB_ENCRYPTED = 0x0100
+_FIB_COMMENTS = 0xBE
+_COMMENT_BYTES = 34
+"""Of a comment in the table whose length stands at `_FIB_COMMENTS`: a place, and what is said of it."""
 # sprmCFRMarkDel, sprmCFRMarkIns and sprmCFVanish, switched on
 _REVISIONS = (b"\x00\x08\x01", b"\x01\x08\x01")
 _HIDDEN = b"\x3c\x08\x01"
 _FIELD_NAMES = b"DATE|TIME|PRINTDATE|SAVEDATE|CREATEDATE|FILENAME|IF|REF|INCLUDETEXT|INCLUDEPICTURE|LINK"
 _FIELDS = re.compile(rb"\x13\s*(" + _FIELD_NAMES + rb")\b")
 _WIDE_FIELDS = re.compile(rb"\x13\x00(?: \x00)*((?:[A-Z]\x00){2,14}) ?")
-_BIFF_FILEPASS = 0x002F
+_BIFF_FORMULA, _BIFF_NOTE, _BIFF_FILEPASS, _BIFF_SHEET = 0x0006, 0x001C, 0x002F, 0x0085
+_FORMULA_HEAD = 22
+_VOLATILE = {b"\xdd\x00": "TODAY", b"\x4a\x00": "NOW", b"\x3f\x00": "RAND"}
+# a call of a function that takes a fixed number of values, in its three classes
+_VOLATILE_CALL = re.compile(rb"[\x21\x41\x61](\xdd\x00|\x4a\x00|\x3f\x00)")
 
 
 def find_in_binary(path: Path) -> Iterator[Finding]:
@@ -37,7 +44,7 @@ def find_in_binary(path: Path) -> Iterator[Finding]:
             names = [entry[-1] for entry in container.listdir(streams=True, storages=True)]
             if any(name in _ENCRYPTED_STREAMS for name in names):
                 raise DocumentRefused(Reason.PASSWORD)
-            macros = sum(name in _MACROS for name in names)
+            macros = names.count("VBA")
             streams = {name: _stream(container, name) for name in ("WordDocument", "Workbook", "Book")}
     except (OSError, ValueError, IndexError, TypeError) as error:
         raise DocumentRefused(Reason.DAMAGED) from error
@@ -48,7 +55,7 @@ def find_in_binary(path: Path) -> Iterator[Finding]:
         yield from _find_in_text(text)
     book = streams["Workbook"] or streams["Book"]
     if book:
-        _refuse_locked_book(book)
+        yield from _find_in_book(book)
 
 
 def _stream(container: olefile.OleFileIO, name: str) -> bytes:
@@ -62,6 +69,9 @@ def _stream(container: olefile.OleFileIO, name: str) -> bytes:
 def _find_in_text(text: bytes) -> Iterator[Finding]:
     if int.from_bytes(text[_FIB_FLAGS : _FIB_FLAGS + 2], "little") & _FIB_ENCRYPTED:
         raise DocumentRefused(Reason.PASSWORD)
+    comments = int.from_bytes(text[_FIB_COMMENTS : _FIB_COMMENTS + 4], "little") // _COMMENT_BYTES
+    if comments:
+        yield Finding("comments", {"count": comments})
     revisions = sum(text.count(code) for code in _REVISIONS)
     if revisions:
         yield Finding("tracked-changes", {"count": revisions})
@@ -74,13 +84,23 @@ def _find_in_text(text: bytes) -> Iterator[Finding]:
         yield Finding("fields", {"count": len(kinds), "kinds": sorted(set(kinds))})
 
 
-def _refuse_locked_book(book: bytes) -> None:
-    """Raises `DocumentRefused` where one of the first records of a workbook says that the others are encrypted."""
+def _find_in_book(book: bytes) -> Iterator[Finding]:
+    """Reads the records of a workbook. Raises `DocumentRefused` where one says that the others are encrypted."""
+    counts: Counter[str] = Counter()
+    fields: Counter[str] = Counter()
     place = 0
-    for _ in range(32):
+    while place + 4 <= len(book):
         kind, size = (int.from_bytes(book[place + at : place + at + 2], "little") for at in (0, 2))
+        data = book[place + 4 : place + 4 + size]
         if kind == _BIFF_FILEPASS:
             raise DocumentRefused(Reason.PASSWORD)
+        if kind == _BIFF_FORMULA:
+            fields.update(_VOLATILE[match[1]] for match in _VOLATILE_CALL.finditer(data[_FORMULA_HEAD:]))
+        elif kind == _BIFF_NOTE:
+            counts["comments"] += 1
+        elif kind == _BIFF_SHEET:
+            counts["hidden-sheets"] += bool(data[4:5]) and data[4] & 0x03 != 0
         place += 4 + size
-        if place >= len(book):
-            return
+    yield from (Finding(code, {"count": count}) for code, count in sorted(counts.items()) if count)
+    if fields:
+        yield Finding("fields", {"count": fields.total(), "kinds": sorted(fields)})

@@ -14,11 +14,16 @@ from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
 
 _MOST_BYTES = 64 * 1024 * 1024
+# every count of blanks and letters is bounded, so that the search stays linear
+_VALUE = r"""\s{0,20}=\s{0,20}["']?\s{0,20}(?!data:|\#|["'>\s])"""
 _FETCHED = re.compile(
-    r"""(?:src|data|background|poster|xlink:href)\s*=\s*["']?\s*(?!data:|\#)([a-z][a-z0-9+.-]*:|//|/|\.{0,2}\w)"""
-    r"""|url\(\s*["']?\s*(?!data:|\#)\S|@import|<link\b[^>]*\brel\s*=\s*["']?stylesheet""",
+    rf"""[\s"'](?:src|srcset|data|background|poster|xlink:href){_VALUE}"""
+    r"""|url\(\s{0,20}["']?\s{0,20}(?!data:|\#)\S|@import\b"""
+    r"""|<link\b[^<>]{0,2000}?\srel\s{0,20}=\s{0,20}["']?stylesheet"""
+    rf"""|<(?:\w{{1,20}}:)?(?:image|use|feimage|script)\b[^<>]{{0,2000}}?\shref{_VALUE}""",
     re.IGNORECASE,
 )
+_ENTITY = re.compile(r"<!ENTITY\b")
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w-]{2,20})""", re.IGNORECASE)
 _UNSEEN = frozenset({"script", "style", "title", "template", "noscript", "head"})
 _VOID = frozenset({"meta", "link", "base", "br", "img", "input", "hr"})
@@ -27,6 +32,8 @@ _VOID = frozenset({"meta", "link", "base", "br", "img", "input", "hr"})
 def find_in_markup(path: Path) -> Iterator[Finding]:
     """What a person should know of a page or drawing. Raises `DocumentRefused`."""
     text = read_markup(path)
+    if _ENTITY.search(text):
+        raise DocumentRefused(Reason.BOMB, what="doctype")
     if count := sum(1 for _ in _FETCHED.finditer(text)):
         yield Finding("external-content", {"count": count})
     if scripts := len(re.findall(r"<script\b", text, re.IGNORECASE)):
@@ -35,10 +42,23 @@ def find_in_markup(path: Path) -> Iterator[Finding]:
 
 def page_words(path: Path) -> Counter[str]:
     """The words of a web page that a reader sees. Raises `DocumentRefused`."""
-    reader = _PageText()
-    reader.feed(read_markup(path))
+    return Counter(tokens(text_of_markup(read_markup(path))))
+
+
+def drawing_words(path: Path) -> Counter[str]:
+    """The words that are drawn in an SVG: nothing of its title or description. Raises `DocumentRefused`."""
+    return Counter(tokens(_read_text(_DrawnText(), read_markup(path))))
+
+
+def text_of_markup(markup: str) -> str:
+    """The text of HTML that is shown."""
+    return _read_text(_PageText(), markup)
+
+
+def _read_text(reader: _PageText, markup: str) -> str:
+    reader.feed(markup)
     reader.close()
-    return Counter(tokens("".join(reader.parts)))
+    return "".join(reader.parts)
 
 
 def read_markup(path: Path) -> str:
@@ -82,4 +102,25 @@ class _PageText(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not self._unseen:
+            self.parts.append(data)
+
+
+class _DrawnText(_PageText):
+    """Collects the text that a drawing draws: it stands in elements of text, and nowhere else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._depth = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "text":
+            self._depth += 1
+            self.parts.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "text":
+            self._depth = max(0, self._depth - 1)
+
+    def handle_data(self, data: str) -> None:
+        if self._depth:
             self.parts.append(data)

@@ -20,6 +20,8 @@ _UNSEEN = frozenset(
     {f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}hidden-text", f"{_OFFICE}forms", f"{_OFFICE}scripts"}
     | {f"{_PRESENTATION}date-time", f"{_PRESENTATION}header", f"{_PRESENTATION}footer", *_PAGE_NUMBERS}
 )
+_LINKS = frozenset({f"{_TEXT}a", f"{_DRAW}a"})
+"""Followed by a reader, fetched by nobody."""
 _PARAGRAPHS = frozenset({f"{_TEXT}p", f"{_TEXT}h"})
 _SPACES = frozenset({f"{_TEXT}s", f"{_TEXT}tab", f"{_TEXT}line-break"})
 _FIELDS = {
@@ -40,12 +42,18 @@ def find_in_odf(package: Package) -> Iterator[Finding]:
     counts: Counter[str] = Counter()
     fields: Counter[str] = Counter()
     counts["macros"] = sum(name.startswith(("Basic/", "Scripts/")) and name.endswith(".xml") for name in package.names)
+    unseen_sheets: set[str] = set()
+    """Styles of sheets that are not shown."""
     objects = [name for name in package.names if name.startswith("Object ") and name.endswith("/content.xml")]
     counts["embedded-objects"] = len(objects)
     for name in ("content.xml", "styles.xml"):
         for event, element in package.elements(name, whole=_PARAGRAPHS):
             if event == "start":
                 _count(element, counts, fields)
+                if element.tag == f"{_STYLE}table-properties" and element.get(f"{_TABLE}display") == "false":
+                    unseen_sheets.add(element.getparent().get(f"{_STYLE}name", ""))
+                elif element.tag == f"{_TABLE}table":
+                    counts["hidden-sheets"] += element.get(f"{_TABLE}style-name") in unseen_sheets
             elif element.tag in _PARAGRAPHS:
                 counts["private-characters"] += len(PRIVATE.findall("".join(element.itertext())))
     yield from (Finding(code, {"count": count}) for code, count in sorted(counts.items()) if count)
@@ -61,17 +69,18 @@ def _count(element: Any, counts: Counter[str], fields: Counter[str]) -> None:
         counts["comments"] += 1
     elif tag == f"{_TEXT}hidden-text" or element.get(f"{_TEXT}display") == "none":
         counts["hidden-text"] += 1
-    elif tag == f"{_TABLE}table" and element.get(f"{_TABLE}display") == "false":
-        counts["hidden-sheets"] += 1
     elif tag == f"{_STYLE}drawing-page-properties" and element.get(f"{_PRESENTATION}visibility") == "hidden":
         counts["hidden-slides"] += 1
     elif tag == f"{_PRESENTATION}notes":
         counts["notes"] += 1
     elif tag in _FIELDS and element.get(f"{_TEXT}fixed") != "true":
         fields[_FIELDS[tag]] += 1
-    place = element.get(_XLINK, "")
-    is_part = not tag.startswith(_TEXT + "a") and "://" in place
-    counts["external-content"] += is_part or (place.startswith("/") and tag.startswith(_DRAW))
+    counts["external-content"] += tag not in _LINKS and _lies_outside(element.get(_XLINK, ""))
+
+
+def _lies_outside(place: str) -> bool:
+    """True for a reference that leaves the package: with a scheme, from the root, or from the package's own folder."""
+    return place.startswith(("/", "\\", "../")) or (":" in place.partition("/")[0] and not place.startswith("#"))
 
 
 def odf_words(package: Package) -> Counter[str]:
@@ -80,12 +89,15 @@ def odf_words(package: Package) -> Counter[str]:
     unseen = 0
     hidden_styles: set[str] = set()
     for event, element in package.elements("content.xml", whole=_PARAGRAPHS):
-        if event == "start" and element.get(f"{_TEXT}display") == "none":  # properties of a style, before the body
-            hidden_styles.add(element.getparent().get(f"{_STYLE}name", ""))
-        elif element.tag in _UNSEEN:
+        is_hidden = element.get(f"{_TEXT}display") == "none"
+        if is_hidden and element.tag == f"{_STYLE}text-properties":
+            if event == "start":  # of a style, before the body
+                hidden_styles.add(element.getparent().get(f"{_STYLE}name", ""))
+        elif element.tag in _UNSEEN or (is_hidden and element.tag == f"{_TEXT}section"):
             unseen += 1 if event == "start" else -1
         elif event == "end" and element.tag in _PARAGRAPHS and not unseen:
-            words.update(tokens("".join(_seen_text(element, hidden_styles))))
+            is_shown = element.get(f"{_TEXT}style-name") not in hidden_styles
+            words.update(tokens("".join(_seen_text(element, hidden_styles))) if is_shown else ())
     return words
 
 

@@ -46,9 +46,10 @@ def _external_targets(package: Package, name: str) -> int:
     """How many parts lie outside of the document and would be fetched; links that a reader follows are none."""
     count = 0
     for event, element in _starts(package, name):
-        kind = element.get("Type", "")
-        if event and element.get("TargetMode") == "External" and not kind.endswith(("/hyperlink", "/attachedTemplate")):
-            count += 1
+        kind, target = element.get("Type", ""), element.get("Target", "").lower()
+        if event and element.get("TargetMode") == "External" and not kind.endswith("/hyperlink"):
+            # a template in its author's own folders is named in honest letters; one on the network is not
+            count += not kind.endswith("/attachedTemplate") or target.startswith(("http:", "https:", "ftp:"))
     return count
 
 

@@ -69,12 +69,14 @@ class _TextReader:
         if tag in _GONE:
             self._gone += 1 if event == "start" else -1
         elif event == "start":
-            self._begin(tag)
+            self._begin(tag, element)
         else:
             self._end(tag, element)
 
-    def _begin(self, tag: str) -> None:
-        if tag == f"{_W}p":
+    def _begin(self, tag: str, element: Any) -> None:
+        if tag == f"{_W}fldSimple":
+            self._fields.append((element.get(f"{_W}instr", ""), True))
+        elif tag == f"{_W}p":
             self._flush_run()
             self._paragraphs.append([])
         elif tag == f"{_W}r":
@@ -88,6 +90,9 @@ class _TextReader:
             self._flush_run()
         elif tag == f"{_W}vanish":
             self._run_hidden = element.get(f"{_W}val", "1").lower() not in _OFF and _is_of_run(element)
+        elif tag == f"{_W}fldSimple" and self._fields:
+            self._flush_run()
+            self._fields.pop()
         elif tag == f"{_W}fldChar":
             self._field(element.get(f"{_W}fldCharType", ""))
         elif tag == f"{_W}instrText" and self._fields:

@@ -21,7 +21,10 @@ MOST_RATIO = 200
 _SMALL = 16 * 1024 * 1024
 """Below this a ratio says nothing: a short member of blanks packs a thousandfold."""
 _ENCRYPTED = 0x1
+_MOST_TYPE_BYTES = 200
 _XML = XmlLimits(max_bytes=MOST_BYTES, max_depth=2_000)
+MOST_PARAGRAPHS = 500_000
+"""A text of so many has over ten thousand pages; programs that set pages hang on it."""
 
 
 class DocumentRefused(Exception):
@@ -38,6 +41,8 @@ class Package:
 
     archive: zipfile.ZipFile
     names: tuple[str, ...]
+    most_paragraphs: int = MOST_PARAGRAPHS
+    """In one member."""
 
     def beginning(self, prefix: str, suffix: str = ".xml") -> tuple[str, ...]:
         """The members whose names begin and end so, in order."""
@@ -54,18 +59,19 @@ class Package:
             return
         try:
             with self.archive.open(name) as member:
-                within = 0
+                within = paragraphs = 0
                 for event, element in stream(cast(BinaryIO, member), ("start", "end"), limits=_XML):
                     if element.tag in whole:
                         within += 1 if event == "start" else -1
+                    if event == "end" and element.tag.endswith("}p"):
+                        paragraphs += 1
+                        if paragraphs > self.most_paragraphs:
+                            raise DocumentRefused(Reason.TOO_LARGE, paragraphs=paragraphs)
                     yield event, element
                     if event == "end" and not within:
                         free_element(element)
         except UnsafeXml as fault:
-            why = str(fault.data.get("why", ""))
-            raise DocumentRefused(
-                Reason.BOMB if why in ("size", "depth") else Reason.CONTENT_REFUSED, what=why
-            ) from fault
+            raise DocumentRefused(Reason.BOMB, what=str(fault.data.get("why", ""))) from fault
         except (PackageFault, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as fault:
             raise DocumentRefused(Reason.DAMAGED, member=name) from fault
         except RuntimeError as error:  # zipfile's word for a member with a password
@@ -89,4 +95,15 @@ def open_package(path: Path) -> Iterator[Package]:
             raise DocumentRefused(Reason.BOMB, ratio=round(unpacked / packed))
         if any(member.flag_bits & _ENCRYPTED for member in members):
             raise DocumentRefused(Reason.PASSWORD)
-        yield Package(archive, tuple(member.filename for member in members))
+        names = tuple(member.filename for member in members)
+        yield Package(archive, names, MOST_BYTES if _has_sheets(archive, names) else MOST_PARAGRAPHS)
+
+
+def _has_sheets(archive: zipfile.ZipFile, names: tuple[str, ...]) -> bool:
+    """True for a spreadsheet, each of whose cells is a paragraph."""
+    if "mimetype" in names and archive.getinfo("mimetype").file_size < _MOST_TYPE_BYTES:
+        try:
+            return b"spreadsheet" in archive.read("mimetype")
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            raise DocumentRefused(Reason.DAMAGED, member="mimetype") from error
+    return False

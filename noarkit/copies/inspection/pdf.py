@@ -30,7 +30,7 @@ def find_in_pdf(path: Path) -> Iterator[Finding]:
             yield from _findings(pdf)
     except pikepdf.PasswordError as error:
         raise DocumentRefused(Reason.PASSWORD) from error
-    except (pikepdf.PdfError, ValueError, RuntimeError, RecursionError) as error:
+    except (pikepdf.PdfError, ValueError, TypeError, LookupError, AttributeError, RuntimeError) as error:
         raise DocumentRefused(Reason.DAMAGED) from error
 
 
@@ -60,10 +60,11 @@ def _findings(pdf: pikepdf.Pdf) -> Iterator[Finding]:
 def _fields(form: Any) -> Iterator[Any]:
     """The fields of a form, those within others too."""
     waiting = list(form.get("/Fields", ()))
-    for _ in range(_MOST_FIELDS):
-        if not waiting:
-            return
+    known: set[tuple[int, int]] = set()
+    while waiting and len(known) < _MOST_FIELDS:
         field = waiting.pop()
-        if hasattr(field, "get"):
+        if hasattr(field, "get") and field.objgen not in known:
+            if field.is_indirect:
+                known.add(field.objgen)
             yield field
             waiting.extend(field.get("/Kids", ()))

@@ -22,7 +22,7 @@ def find_in_picture(path: Path) -> Iterator[Finding]:
         return
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is ours, below
+            warnings.simplefilter("ignore")  # the limit is ours, below, and what breaks off is found by who decodes it
             with Image.open(path) as picture:
                 width, height = picture.size
                 frames = int(getattr(picture, "n_frames", 1))

@@ -17,6 +17,7 @@ _MOST_DEPTH = 4_000
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)", re.DOTALL
 )
+_BRACE = re.compile(rb"\\.|[{}]", re.DOTALL)
 _FIELD = re.compile(rb"\\fldinst\b[^{}\\]*(?:\{[^{}]*?)?\s([A-Za-z]{2,16})\b")
 _HARMLESS_FIELDS = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES", "HYPERLINK", "TOC", "PAGEREF", "FORMTEXT", "SEQ"})
 # groups whose text is not on the page
@@ -33,6 +34,7 @@ _SIGNS = {"emdash": "—", "endash": "-", "lquote": "'", "rquote": "'", "ldblquo
 def find_in_rtf(path: Path) -> Iterator[Finding]:
     """What a person should know of an RTF document. Raises `DocumentRefused`."""
     content = _content(path)
+    _refuse_deep(content)
     kinds = [match[1].decode().upper() for match in _FIELD.finditer(content)]
     fields = Counter(kind for kind in kinds if kind not in _HARMLESS_FIELDS)
     counts = {
@@ -45,6 +47,15 @@ def find_in_rtf(path: Path) -> Iterator[Finding]:
     yield from (Finding(code, {"count": count}) for code, count in sorted(counts.items()) if count)
     if fields:
         yield Finding("fields", {"count": fields.total(), "kinds": sorted(fields)})
+
+
+def _refuse_deep(content: bytes) -> None:
+    """Raises `DocumentRefused` where groups lie in one another as in no honest document."""
+    depth = 0
+    for match in _BRACE.finditer(content):
+        depth += {b"{": 1, b"}": -1}.get(match[0], 0)
+        if depth > _MOST_DEPTH:
+            raise DocumentRefused(Reason.BOMB, depth=depth)
 
 
 def rtf_words(path: Path) -> Counter[str]:
@@ -84,8 +95,8 @@ def _text(content: bytes) -> Iterator[str]:
                 codec = _codec(value)
             elif name == "uc" and value is not None:
                 skipped_after_unicode = value
-            elif name == "v":
-                hidden[-1] = value != 0
+            elif name == "v" or name == "plain":
+                hidden[-1] = name == "v" and value != 0
             elif unseen[-1] or hidden[-1]:
                 continue
             elif name == "u" and value is not None:

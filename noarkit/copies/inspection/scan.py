@@ -20,7 +20,9 @@ _LOCKED = frozenset({"fmt/494", "fmt/754", "fmt/755"})
 _OOXML = "application/vnd.openxmlformats-officedocument."
 _MACRO_OOXML = ("application/vnd.ms-word.", "application/vnd.ms-excel.", "application/vnd.ms-powerpoint.")
 _ODF = "application/vnd.oasis.opendocument."
-_BINARY = frozenset({"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"})
+_BINARY = frozenset(
+    {"application/x-ole-storage", "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"}
+)
 _RTF = frozenset({"application/rtf", "text/rtf"})
 _MARKUP = frozenset({"text/html", "application/xhtml+xml", "image/svg+xml"})
 
@@ -61,5 +63,6 @@ def _findings(path: Path, identity: Identity) -> Iterator[Finding]:
     elif media_type.startswith("image/"):
         yield from find_in_picture(path)
     elif media_type == "application/zip":
-        with open_package(path):
-            pass
+        with open_package(path) as package:
+            if "META-INF/manifest.xml" in package.names:  # an OpenDocument whose content nobody can read
+                refuse_locked(package)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from noarkit.copies.inspection.markup import page_words
+from noarkit.copies.inspection.mail_words import mail_words
+from noarkit.copies.inspection.markup import drawing_words, page_words
 from noarkit.copies.inspection.odf import odf_words
 from noarkit.copies.inspection.ooxml_words import slide_words, text_words
 from noarkit.copies.inspection.packages import DocumentRefused, open_package
@@ -16,6 +17,8 @@ from noarkit.copies.port import Identity
 from noarkit.copies.tokens import tokens
 
 _ODF = "application/vnd.oasis.opendocument."
+_MAILS = frozenset({"message/rfc822", "application/vnd.ms-outlook"})
+_MAIL_PUIDS = frozenset({"fmt/278", "fmt/950", "x-fmt/430"})
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
@@ -37,6 +40,10 @@ def words_of(path: Path, identity: Identity) -> Counter[str] | None:
             return rtf_words(path)
         if media_type == "application/pdf":
             return _pdf_words(path)
+        if media_type in _MAILS or identity.puid in _MAIL_PUIDS:
+            return mail_words(path)
+        if media_type == "image/svg+xml":
+            return drawing_words(path)
         return page_words(path) if media_type in _PAGES else None
     except (DocumentRefused, PdfUnreadable):
         return None

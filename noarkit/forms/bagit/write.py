@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from uuid import uuid4
@@ -37,7 +38,7 @@ from noarkit.forms.bagit.spec import (
 )
 from noarkit.forms.container.building import OnUnreadable
 from noarkit.forms.container.packager import Build, MadePackage, Order, make_package
-from noarkit.forms.container.progress import Progress
+from noarkit.forms.container.progress import PackagedFile, Progress
 from noarkit.safe.digest import Readable
 from noarkit.safe.tree import walk_tree
 from noarkit.version import __version__
@@ -49,6 +50,7 @@ _OXUM = "Payload-Oxum"
 
 Blocks = Callable[[], Iterable[bytes]]
 Opener = Callable[[], AbstractContextManager[Readable]]
+Rows = Callable[[], Iterator[PackagedFile]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class BagOrder:
     blocks, which may be asked for again.
 
     One that is `identified` gets a UUID of its own at its first start. `premis` is asked for the tag file `premis.xml`,
-    by that identifier and the moment of the first start.
+    by that identifier, the moment of the first start, and what asks for the files of the payload, by name.
     """
 
     info: tuple[tuple[str, str], ...] = ()
@@ -78,7 +80,7 @@ class BagOrder:
     tags: tuple[tuple[str, bytes | Blocks], ...] = ()
     width: int | None = None
     identified: bool = False
-    premis: Callable[[str, str], Iterable[bytes]] | None = None
+    premis: Callable[[str, str, Rows], Iterable[bytes]] | None = None
 
 
 MadeBag = MadePackage
@@ -173,12 +175,13 @@ def _write_tags(build: Build, progress: Progress, order: BagOrder) -> None:
     ]
     build.tag(INFO, [write_info([*info, (_OXUM, f"{octets}.{count}")]).encode()])
     if order.premis is not None:
-        build.tag(PREMIS, order.premis(progress.get(_ID) or "", progress.get(_STARTED_AT) or ""))
+        rows = partial(progress.rows, "payload", by_name=True)
+        build.tag(PREMIS, order.premis(progress.get(_ID) or "", progress.get(_STARTED_AT) or "", rows))
     for name, content in sorted(order.tags, key=itemgetter(0)):
         build.tag(name, [content] if isinstance(content, bytes) else content())
     for number, algorithm in enumerate(order.algorithms):
-        rows = progress.rows("payload", by_name=True)
-        build.tag(manifest_name(algorithm), (_line(row.digests[number], row.name) for row in rows))
+        files = progress.rows("payload", by_name=True)
+        build.tag(manifest_name(algorithm), (_line(row.digests[number], row.name) for row in files))
     tag_rows = list(progress.rows("tag", by_name=True))
     for number, algorithm in enumerate(order.algorithms):
         lines = (_line(row.digests[number], row.name) for row in tag_rows)

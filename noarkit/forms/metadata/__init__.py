@@ -7,6 +7,7 @@ eark    METS of an E-ARK package
 dias    METS of a DIAS package
 bag     bag-info.txt
 descriptions  the documents that describe a package, as fields of recipes
+derivations   which files of a package are copies of which others
 provenance    what a new package tells of its making
 records       alternative record identifiers of METS
 """

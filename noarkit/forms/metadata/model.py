@@ -62,7 +62,9 @@ Identifier = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that was done: a PREMIS event. `when` is text as it was written, `outcomes` are results with notes."""
+    """Something that was done: a PREMIS event. `when` is text as it was written, `outcomes` are results with notes.
+
+    `roles` say in order what part each of the `objects` had in it, where that is told."""
 
     identifier: Identifier
     type: str
@@ -71,6 +73,7 @@ class Event:
     outcomes: tuple[tuple[str, str], ...] = ()
     agents: tuple[Identifier, ...] = ()
     objects: tuple[Identifier, ...] = ()
+    roles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ V213  screening is other than planned or inherited
 V214  what the run finalised is open again
 V215  documents or versions are in another order than planned
 V220  an object below one of the run's own that nobody planned and no run put there
-V221  a document version that nobody planned and no run put there
+V221  a document version that nobody planned and no run put there, or one whose bytes this run loaded once more
 V231  a version names another file than was loaded
 V232  the checksum that the archive keeps is not that of what was loaded
 V233  the size that the archive keeps is not that of what was loaded

@@ -2,7 +2,8 @@
 journal had no id for is recognised, and what nobody planned is extra.
 
 Not extra is what another run put there: a folder or record that bears a source key, what bears a uuid as noarkit makes
-them, and versions older than the one that this source corresponds to.
+them, and versions older than the one that this source corresponds to, unless they hold the bytes of one that this run
+made: then it made what was there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from noarkit.archive.paging import objects
 from noarkit.archive.values import Parameter, Query, SavedObject
 from noarkit.errors import ArchiveRefused
 from noarkit.graph.entity import CreationMode
-from noarkit.loading.lookup import uuid_for
+from noarkit.loading.lookup import ORDERS, uuid_for
 from noarkit.loading.verification.ledger import AMISS, BEARERS, ArchivedEntity, Ledger
 from noarkit.loading.verification.objects import ObjectComparison
 from noarkit.loading.verification.outcome import BELOW
@@ -83,8 +84,10 @@ def _has_children(comparison: ObjectComparison, below: ChildFamily) -> bool:
     if below.family == "EksternId":
         condition += " && eksterntSystem != @anchors"
         parameters["@anchors"] = _ANCHORS
+    # asked in all orders, since a false «none» would leave what nobody planned unseen, and certify it
+    queries = (Query(below.family, condition, parameters, order=order, limit=1) for order in ORDERS)
     try:
-        return bool(comparison.archive.query(Query(below.family, condition, parameters, limit=1)).objects)
+        return any(comparison.archive.query(query).objects for query in queries)
     except ArchiveRefused:  # an archive that has no such type has none of them
         return False
 
@@ -189,6 +192,8 @@ def _reason_not_extra(
     """The reason why an unplanned object is in order all the same; empty if it is extra."""
     if actual.id in keyed:
         return "other_run"
+    if below.family == "Dokumentversjon" and _is_doubled(comparison.ledger, parent[0], actual):
+        return ""
     if below.family in ("Dokument", "Dokumentversjon", *_part_families()) and _made_by_noarkit(actual):
         return "other_run"
     if below.family == "Dokumentversjon" and parent[1] == "already_there":
@@ -214,6 +219,17 @@ def _made_by_noarkit(actual: SavedObject) -> bool:
     """True for a uuid made from a key (version 5), as noarkit makes them; archives make random ones."""
     uuid = str(actual.fields.get("uuid") or "")
     return len(uuid) == len("00000000-0000-5000-8000-000000000000") and uuid[14] == "5"
+
+
+def _is_doubled(ledger: Ledger, document: str, actual: SavedObject) -> bool:
+    """True if the run itself made a version of the same bytes in a document: no run makes what it finds there."""
+    place = ledger.archived_as("Dokument", document)
+    checksum = str(actual.fields.get("sjekksum") or "").lower()
+    statement = (
+        "SELECT 1 FROM graph.entity e JOIN run.entity r ON r.n = e.n"
+        " WHERE e.parent = ? AND e.type = 'Dokumentversjon' AND r.state = 'done' AND lower(r.sha256) = ?"
+    )
+    return bool(place and checksum and ledger.db.execute(statement, (place.n, checksum)).fetchone())
 
 
 def _has_newer_version(ledger: Ledger, document: str, actual: SavedObject) -> bool:

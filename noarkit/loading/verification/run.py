@@ -18,6 +18,7 @@ from noarkit.graph.store import GraphStore
 from noarkit.loading import registers
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.lease import RunFacts
+from noarkit.loading.lookup import ORDERS
 from noarkit.loading.numbers import numbers
 from noarkit.loading.verification.below import compare_below
 from noarkit.loading.verification.changes import ChangeLog
@@ -286,9 +287,11 @@ def compare_cross_links(comparison: ObjectComparison) -> None:
 
 def _has_links(archive: Archive, crossing: CrossLink) -> bool:
     """Whether the archive has any link of this kind; where it has none, no object need be asked for."""
+    # asked in all orders, since a false «none» would leave what nobody planned unseen, and certify it
+    condition = f"{crossing.name} != @none"
+    queries = (Query(crossing.family, condition, {"@none": None}, order=order, limit=1) for order in ORDERS)
     try:
-        query = Query(crossing.family, f"{crossing.name} != @none", {"@none": None}, limit=1)
-        return bool(archive.query(query).objects)
+        return any(archive.query(query).objects for query in queries)
     except ArchiveRefused:  # an archive that has no such link has none of them
         return False
 

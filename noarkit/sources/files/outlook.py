@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import IO
 
@@ -31,6 +32,7 @@ SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MOST_ENTRIES = 60_000
 _MOST_PARTIES = 5_000
 _LONGEST_TEXT = 256 * 1024
+_LONGEST_BODY = 64 * 1024 * 1024
 _PROPERTIES = "__properties_version1.0"
 _ROLES = {1: "to", 2: "cc", 3: "bcc"}
 _HEADER_BYTES = {"top": 32, "below": 8}
@@ -42,6 +44,7 @@ _EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
 _SUBJECT, _HEADERS, _MESSAGE_ID, _REFERENCES, _IN_REPLY_TO = 0x0037, 0x007D, 0x1035, 0x1039, 0x1042
 _SENT, _DELIVERED = 0x0039, 0x0E06
 _SENDERS = ((0x5D02, 0x0065, 0x0042), (0x5D01, 0x0C1F, 0x0C1A))  # who it is sent for, then who sent it
+_BODY, _HTML_BODY, _RICH_BODY = 0x1000, 0x1013, 0x1009
 _NAME, _ADDRESS, _SMTP, _RECIPIENT_TYPE = 0x3001, 0x3003, 0x39FE, 0x0C15
 _LONG_NAME, _SHORT_NAME, _MIME, _METHOD = 0x3707, 0x3704, 0x370E, 0x3705
 _BYTES = "__substg1.0_37010102"
@@ -86,6 +89,36 @@ def read_message_part(file: IO[bytes], number: int) -> bytes | None:
             return _stream(ole, f"{places[number - 1]}/{_BYTES}") if 0 < number <= len(places) else None
     except (TooComplex, *_BROKEN):
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageBody:
+    """What a message says: plain, and in HTML; each empty where it is not there. `has_rich` tells of one in RTF."""
+
+    text: str
+    markup: str
+    has_rich: bool
+
+
+def read_message_body(file: IO[bytes]) -> MessageBody | None:
+    """What the message in an open file says; None if it cannot be read, also in the encoding that it claims."""
+    try:
+        with _open_container(file) as ole:
+            codepage = _codepage(ole)
+            kinds = (("001F", "utf-16-le"), ("001E", codepage), ("0102", codepage))
+            text, markup = (_long_text(ole, number, kinds) for number in (_BODY, _HTML_BODY))
+            return MessageBody(text, markup, has_rich=bool(ole.exists(f"__substg1.0_{_RICH_BODY:04X}0102")))
+    except (TooComplex, *_BROKEN):
+        return None
+
+
+def _long_text(ole: _BoundedOleFile, number: int, kinds: Iterable[tuple[str, str]]) -> str:
+    """A text as it stands, with its lines."""
+    for kind, encoding in kinds:
+        path = f"__substg1.0_{number:04X}{kind}"
+        if ole.exists(path):
+            return _stream(ole, path, _LONGEST_BODY).decode(encoding).rstrip("\x00")
+    return ""
 
 
 def streams_in(file: IO[bytes]) -> frozenset[str] | None:

@@ -1,4 +1,4 @@
-"""Office documents of a few hundred bytes each, made by hand: what stands in them is what the tests say, and no more."""
+"""Office documents of a few hundred bytes each, made by hand: in them stands what the tests say, and no more."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def pptx(path: Path, *slides: str, hidden: frozenset[int] = frozenset()) -> Path
 
 def odf(path: Path, kind: str, body: str) -> Path:
     """A document in OpenDocument: `kind` is text, spreadsheet or presentation."""
-    names = "office text table draw presentation style".split()
+    names = ["office", "text", "table", "draw", "presentation", "style"]
     spaces = " ".join(f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in names)
     spaces += ' xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:of="urn:oasis:names:tc:opendocument:xmlns:of:1.2"'
     spaces += ' xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"'

@@ -1,4 +1,4 @@
-"""Tasks for converters, each with a folder of its own; and what a test asks of the machine before it starts a program."""
+"""Tasks for converters, each with a folder of its own; and what a test asks of the machine before it starts one."""
 
 from __future__ import annotations
 

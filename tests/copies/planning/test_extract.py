@@ -184,3 +184,12 @@ def test_without_the_right_the_extract_has_the_number_of_the_original(
     assert [text(one, "versjonsnummer") for one in objects(tmp_path / "package")] == ["1"] * 5
     report = json.loads((tmp_path / "package.not-in-form.json").read_text("utf-8"))
     assert report["copies"] == {"originals_left_out": 2, "numbered_as_original": 2}
+
+
+def test_the_validator_names_only_what_has_no_copy(place: Path) -> None:
+    """The whole journey: files, copies, plan, load, close, extract, validate."""
+    report = noarkit.validate(place / "package")
+    found = {one.rule.code: one for one in report.outcomes}
+    assert {str(one.data["path"]).rpartition(".")[2] for one in found["N410"].places} == {"xls", "rtf"}
+    assert found["N410"].count == 2
+    assert not {"N402", "N407", "N408", "N409", "N415", "N419", "N420", "N421", "N422"} & found.keys()

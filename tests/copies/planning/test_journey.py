@@ -12,6 +12,7 @@ import pytest
 import noarkit
 from noarkit.errors import UsageFault
 from noarkit.model.conversions import parse_details
+from noarkit.safe.signing import new_key_pair
 from tests.copies.planning.made import BORN, LETTER, MADE_AT, MINUTES, NOTE, SHEET, lay, sha256
 
 
@@ -99,6 +100,17 @@ def test_copies_made_later_are_added_to_what_is_loaded(place: Path) -> None:
         assert sum(one.fields["eksterntSystem"] == "noarkit:derived-from" for one in archive.find("EksternId")) == 2
 
 
+def test_copies_of_unchanged_documents_are_planned_whatever_an_earlier_run_archived(place: Path) -> None:
+    folder, _ = lay(place)
+    noarkit.plan(folder, "run")
+    noarkit.ingest("run", workers=0)
+    planned = noarkit.plan(folder, "again", copies="copies", since="run")
+    assert (planned.records.get("already_there", 0), planned.entities["Dokumentversjon"]) == (0, 7)
+    noarkit.ingest("again", workers=0)
+    third = noarkit.plan(folder, "third", since="again")
+    assert third.records.get("already_there", 0) == 5
+
+
 def test_a_copy_that_was_changed_is_never_loaded(place: Path) -> None:
     folder, copies = lay(place)
     noarkit.plan(folder, "run", copies="copies")
@@ -123,3 +135,22 @@ def test_a_folder_without_copies_is_refused(place: Path) -> None:
     folder, _ = lay(place)
     with pytest.raises(UsageFault):
         noarkit.plan(folder, "run", copies=folder)
+
+
+def test_copies_go_over_an_air_gap_with_their_documents(place: Path) -> None:
+    folder, copies = lay(place)
+    noarkit.plan(folder, "run", copies="copies")
+    private, public = new_key_pair()
+    (place / "own.key").write_bytes(private)
+    (place / "own.key").chmod(0o600)
+    (place / "own.key.pub").write_bytes(public)
+    packed = noarkit.pack("run", "bundle.zip", seal_key=place / "own.key")
+    assert packed.documents == 7
+    (place / "copies").rename(place / "left behind")
+    (place / "saker").rename(place / "left behind too")
+    noarkit.receive("bundle.zip", "there", trust_key=place / "own.key.pub")
+    assert noarkit.ingest("there", workers=0).numbers.archived == 5
+    assert noarkit.verify("there", depth="bytes").good
+    with noarkit.Archive() as archive:
+        held = {str(one.fields["sjekksum"]) for one in archive.find("Dokumentversjon")}
+    assert {sha256(copies.made[sha256(one)]) for one in (LETTER, MINUTES)} <= held

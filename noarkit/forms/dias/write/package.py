@@ -32,7 +32,8 @@ from noarkit.forms.dias.spec import EAC, EAC_NAMESPACE, EAD, EAD_NAMESPACE
 from noarkit.forms.dias.write.markup import HEAD, attributes, element
 from noarkit.forms.dias.write.mets import Facts, SealedFile, dias_mets, submission_description
 from noarkit.forms.dias.write.order import NOT_STATED, SOFTWARE, DiasOrder
-from noarkit.forms.dias.write.premis import dias_premis, log
+from noarkit.forms.dias.write.premis import dias_premis, file_id, log
+from noarkit.forms.metadata.derivations import Derivations
 from noarkit.forms.metadata.model import FileFacts, Party
 from noarkit.safe.atomic import is_temporary, no_room, sync_folder, write_bytes, write_text
 from noarkit.safe.digest import sha256_of
@@ -61,11 +62,13 @@ def no_facts(_: str) -> FileFacts | None:
 
 @dataclass(frozen=True, slots=True)
 class PackageContent:
-    """What goes into a package: the content, metadata by whole names, and what is `known` of single files."""
+    """What goes into a package: the content, metadata by whole names, what is known of single files, and which of them
+    are copies of others."""
 
     content: Iterable[File]
     metadata: Iterable[File] = ()
     facts_of: FactsLookup = no_facts
+    derivations: Derivations | None = None
 
 
 def make_dias(
@@ -124,7 +127,7 @@ def _resume(
     if not state.has_file(tar.name) or "mets" not in start_facts:  # under its own name a tar is whole
 
         def describe(build: Build, progress: Progress) -> None:
-            _describe(build, progress, order, facts, state, payload.facts_of)
+            _describe(build, progress, order, facts, state, payload)
 
         package_order = Order(
             tar, f"{_FORMAT} {start_facts['job']}", folders=spec.FOLDERS, top=facts.uuid, aside=callbacks.aside
@@ -179,16 +182,18 @@ def _refuse_unwritable(name: str) -> None:
         raise UnsafePath(where=name, why="not-utf-8") from error
 
 
-def _files_for_premis(progress: Progress, facts_of: FactsLookup) -> Iterator[tuple[PackagedFile, FileFacts]]:
+def _files_for_premis(progress: Progress, payload: PackageContent) -> Iterator[tuple[PackagedFile, FileFacts]]:
     """The files that METS has no type for, and those of which more is known than it can say."""
+    derivations = payload.derivations
     for row in progress.rows("payload", by_name=True):
-        file_facts = facts_of(row.name.removeprefix(f"{spec.CONTENT}/")) or _NO_FACTS
-        if not spec.has_mime_type(row.name) or file_facts.puid or file_facts.format_name or file_facts.original_name:
+        file_facts = payload.facts_of(row.name.removeprefix(f"{spec.CONTENT}/")) or _NO_FACTS
+        known = file_facts.puid or file_facts.format_name or file_facts.original_name
+        if not spec.has_mime_type(row.name) or known or (derivations is not None and derivations.concerns(row.name)):
             yield row, file_facts
 
 
 def _describe(
-    build: Build, progress: Progress, order: DiasOrder, facts: Facts, state: BuildState, facts_of: FactsLookup
+    build: Build, progress: Progress, order: DiasOrder, facts: Facts, state: BuildState, payload: PackageContent
 ) -> None:
     """Writes all metadata; dias-mets.xml comes last, for it lists the others."""
     own = dict(_schemas(order))
@@ -198,7 +203,10 @@ def _describe(
     for name in sorted(own):
         build.tag(name, [own[name]])
     size_bytes, files = progress.octets()
-    build.tag(spec.PREMIS, dias_premis(order, facts, _files_for_premis(progress, facts_of)))
+    if payload.derivations is not None:
+        for number, (row, _) in enumerate(_files_for_premis(progress, payload), start=1):
+            payload.derivations.identify(row.name, file_id(facts, number), row.digests[0])
+    build.tag(spec.PREMIS, dias_premis(order, facts, _files_for_premis(progress, payload), payload.derivations))
     build.tag(spec.LOG, log(order, facts, files, size_bytes))
     build.tag(spec.METS, dias_mets(order, facts, _own(progress), progress.rows(by_name=True, below=spec.CONTENT)))
     match = progress.find(spec.METS)

@@ -7,6 +7,7 @@ and those whose original name is another.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from noarkit.forms.container.progress import PackagedFile
@@ -22,7 +23,8 @@ from noarkit.forms.dias.spec import (
 from noarkit.forms.dias.write.markup import HEAD, attributes, element
 from noarkit.forms.dias.write.mets import Facts
 from noarkit.forms.dias.write.order import SOFTWARE, DiasOrder
-from noarkit.forms.metadata.model import Event, EventAgent, FileFacts
+from noarkit.forms.metadata.derivations import DERIVATION, Derivations, derivation_agents, derivation_events
+from noarkit.forms.metadata.model import Event, EventAgent, FileFacts, Identifier
 from noarkit.forms.metadata.provenance import (
     MIGRATION,
     OBJECT_TYPE,
@@ -45,20 +47,57 @@ _BATCH = 500
 
 
 def dias_premis(
-    order: DiasOrder, facts: Facts, extra_files: Iterable[tuple[PackagedFile, FileFacts]]
+    order: DiasOrder,
+    facts: Facts,
+    extra_files: Iterable[tuple[PackagedFile, FileFacts]],
+    derivations: Derivations | None = None,
 ) -> Iterator[bytes]:
-    """dias-premis.xml; `untold` are the files that METS has no type for, or less to say of than is known."""
+    """dias-premis.xml; `extra_files` are the files that METS has no type for, or less to say of than is known, and
+    copies with their originals."""
     yield (_root_start() + _package(order, facts)).encode()
     lines: list[str] = []
     for number, (row, file_facts) in enumerate(extra_files, start=1):
-        lines.append(_file(row, file_facts, order.type, f"{facts.uuid}/{number}"))
+        related = "" if derivations is None else _relations(derivations, facts, row.name)
+        lines.append(_file(row, file_facts, order.type, (file_id(facts, number), related)))
         if len(lines) >= _BATCH:
             yield "".join(lines).encode()
             lines.clear()
     lines += _earlier_events(order, facts)
+    makers: dict[Identifier, EventAgent] = {}
+    if derivations is not None:
+        for derivation in derivations.all():
+            makers.update((maker.identifier, maker) for maker in derivation_agents(derivation.conversion))
+            for event in derivation_events(facts.uuid, IDENTIFIER_TYPE, derivation):
+                lines.append(_earlier_event(with_valid_time(_named_as_here(event)), facts))
+            yield "".join(lines).encode()
+            lines.clear()
     lines.append(_event(order, facts, "hash", "SHA-256 of every file, while it was copied", ""))
-    agents = "".join(map(_earlier_agent, agents_of(order.history, software_agent(facts.version))))
+    agents = "".join(map(_earlier_agent, agents_of(order.history, software_agent(facts.version), *makers.values())))
     yield ("".join(lines) + _agent(facts) + agents + "</premis>\n").encode()
+
+
+def file_id(facts: Facts, number: int) -> str:
+    """What dias-premis.xml calls its files, in their order."""
+    return f"{facts.uuid}/{number}"
+
+
+def _named_as_here(event: Event) -> Event:
+    """An event under the word that DIAS has for it, where it has one."""
+    kind = next((entry for entry in EVENT_TYPES if entry.casefold() == event.type.casefold()), event.type)
+    return replace(event, type=kind)
+
+
+def _relations(derivations: Derivations, facts: Facts, name: str) -> str:
+    """What a file is a copy of, and which copies there are of it, each with the event."""
+    return "".join(
+        "<relationship>\n"
+        + element("relationshipType", DERIVATION)
+        + element("relationshipSubType", relation.subtype)
+        + _identifier("relatedObjectIdentification", "relatedObject", relation.object_id)
+        + _identifier("relatedEventIdentification", "relatedEvent", relation.event[1], relation.event[0])
+        + "</relationship>\n"
+        for relation in derivations.relations(facts.uuid, name)
+    )
 
 
 def _earlier_events(order: DiasOrder, facts: Facts) -> Iterator[str]:
@@ -151,7 +190,9 @@ def _derivation(order: DiasOrder, facts: Facts, source: str) -> str:
     )
 
 
-def _file(row: PackagedFile, file_facts: FileFacts, package_type: str, identifier: str) -> str:
+def _file(row: PackagedFile, file_facts: FileFacts, package_type: str, named: tuple[str, str]) -> str:
+    """A file by its identifier, with its relationships."""
+    identifier, related = named
     fixity = (
         "<fixity>"
         f"<messageDigestAlgorithm>SHA-256</messageDigestAlgorithm><messageDigest>{row.digests[0]}</messageDigest>"
@@ -166,7 +207,7 @@ def _file(row: PackagedFile, file_facts: FileFacts, package_type: str, identifie
         + "<storage><contentLocation>\n"
         + element("contentLocationType", package_type)
         + element("contentLocationValue", href_of(row.name))
-        + "</contentLocation></storage>\n</object>\n"
+        + f"</contentLocation></storage>\n{related}</object>\n"
     )
 
 

@@ -36,12 +36,23 @@ _TEXTS = frozenset(
         "formatName",
         "eventIdentifierValue",
         "eventType",
+        "eventDetail",
+        "eventOutcome",
+        "linkingObjectIdentifierValue",
         "linkingAgentIdentifierValue",
         "agentIdentifierValue",
+        "relationshipType",
         "relationshipSubType",
         "relatedObjectIdentifierValue",
         "relatedEventIdentifierValue",
     }
+)
+_RELATIONSHIP = " relationship"  # in either namespace
+_OF_RELATIONSHIP = (
+    "relationshipType",
+    "relationshipSubType",
+    "relatedObjectIdentifierValue",
+    "relatedEventIdentifierValue",
 )
 _ASIDE = 5_000
 _LENGTHS = {"MD5": 32, "SHA-1": 40, "SHA-256": 64, "SHA-384": 96, "SHA-512": 128}
@@ -52,15 +63,26 @@ _ACTIONS: Mapping[str, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """What an object is to others, and the events that this comes from."""
+
+    type: str
+    subtype: str
+    objects: tuple[str, ...]
+    events: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class PremisEntity:
-    """An object, event, agent or right: its kind, its type, and its texts by name."""
+    """An object, event, agent or right: its kind, its type, its texts by name, and its relationships."""
 
     kind: str
     type: str
     line: int
     texts: dict[str, list[str]] = field(default_factory=dict)
     namespace: str = ""
+    relationships: list[Relationship] = field(default_factory=list)
 
     def all(self, name: str) -> Sequence[str]:
         """Every text of that name."""
@@ -93,6 +115,7 @@ class _Reader:
         self._location = location
         self._depth = 0
         self._entity: PremisEntity | None = None
+        self._before: tuple[int, ...] = ()
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.CharacterDataHandler = self._data
 
@@ -104,6 +127,17 @@ class _Reader:
             raise UnsafeXml(where=self._location, why="depth", line=self._parser.CurrentLineNumber)
         elif name in _ACTIONS:
             self.text = []
+        elif self._entity is not None and name.endswith(_RELATIONSHIP):
+            self._before = tuple(len(self._entity.all(text)) for text in _OF_RELATIONSHIP)
+
+    def _relate(self, entity: PremisEntity) -> None:
+        """A relationship ends: what was read since it began is its own."""
+        kinds, subtypes, objects, events = (
+            tuple(entity.all(name)[begin:]) for name, begin in zip(_OF_RELATIONSHIP, self._before, strict=True)
+        )
+        self._before = ()
+        if len(entity.relationships) < MOST_KEPT:
+            entity.relationships.append(Relationship("".join(kinds[:1]), "".join(subtypes[:1]), objects, events))
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         local_name = name.rpartition(" ")[2]
@@ -124,6 +158,8 @@ class _Reader:
         entity = self._entity
         if entity is None:
             return
+        if self._before and name.endswith(_RELATIONSHIP):
+            self._relate(entity)
         if self.text is not None:
             texts = entity.texts.setdefault(_ACTIONS.get(name, ""), [])
             text = "".join(self.text).strip()
@@ -140,11 +176,20 @@ class _Reader:
 
 
 class Preservation:
-    """Judges one PREMIS document. `keep` takes checksums that METS does not have, to be compared later."""
+    """Judges one PREMIS document. `keep` takes checksums that METS does not have, to be compared later, `observe` is
+    shown every entity."""
 
     def __init__(
-        self, name: str, inventory: Inventory, sink: FindingSink, keep: Callable[[Entry], None], *, aip: bool
+        self,
+        name: str,
+        inventory: Inventory,
+        sink: FindingSink,
+        keep: Callable[[Entry], None],
+        observe: Callable[[str, PremisEntity], None] = lambda *_: None,
+        *,
+        aip: bool,
     ) -> None:
+        self._observe = observe
         self._name = name
         self._inventory = inventory
         self._places = Places(inventory)
@@ -166,6 +211,7 @@ class Preservation:
         """Everything in the document."""
         for entity in entities:
             self.namespace = entity.namespace
+            self._observe(self._name, entity)
             if entity.kind == "object":
                 self._object(entity)
             elif entity.kind == "event":

@@ -11,8 +11,8 @@ import io
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,6 +26,7 @@ from noarkit.forms.container.storage import Storage, open_storage
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.marks import names_eark
 from noarkit.forms.eark.rules.codes import XSD, rules_for
+from noarkit.forms.eark.rules.derivations import DerivationRules
 from noarkit.forms.eark.rules.finding_sink import FindingSink
 from noarkit.forms.eark.rules.fixity import FixityChecker
 from noarkit.forms.eark.rules.folders import judge_folders, representation_documents
@@ -33,7 +34,7 @@ from noarkit.forms.eark.rules.inventory import Entry, Inventory
 from noarkit.forms.eark.rules.judge import Judge, same_name
 from noarkit.forms.eark.rules.mets import read_mets
 from noarkit.forms.eark.rules.mets_model import Document
-from noarkit.forms.eark.rules.premis import Preservation, read_entities
+from noarkit.forms.eark.rules.premis import PremisEntity, Preservation, read_entities
 from noarkit.forms.eark.rules.schemas import load_schemas
 from noarkit.forms.findings import Rule, Tally, ValidateResult
 from noarkit.forms.form_markers import head_of
@@ -273,11 +274,11 @@ class _Check:
 
     def _preservation(self) -> None:
         aip = self._root is not None and self._root.kind == "AIP"
-        for name in self._inventory.referred("PREMIS"):
-            if not name.lower().endswith(".xml"):
-                continue
+        derivations = DerivationRules()
+        names = [name for name in self._inventory.referred("PREMIS") if name.lower().endswith(".xml")]
+        for name in names:
             sink = FindingSink(self._tally, name)
-            judge = Preservation(name, self._inventory, sink, self._fixities.keep_one, aip=aip)
+            judge = Preservation(name, self._inventory, sink, self._fixities.keep_one, derivations.observe, aip=aip)
             try:
                 with self._opener(name) as open_document:
                     with open_document() as source:
@@ -286,7 +287,19 @@ class _Check:
                         check_schema(sink, open_document, self._schemas.premis)
             except (PackageFault, UnsafeXml, OSError) as fault:
                 add_unreadable(sink, fault)
+        derivations.judge(lambda: self._premis_entities(names), lambda name: FindingSink(self._tally, name))
         self._fixities.flush()
+
+    def _premis_entities(self, names: Iterable[str]) -> Iterator[tuple[str, PremisEntity]]:
+        """Every entity of PREMIS documents; what cannot be read was told before."""
+        for name in names:
+            with (
+                suppress(PackageFault, UnsafeXml, OSError),
+                self._opener(name) as open_document,
+                open_document() as source,
+            ):
+                for entity in read_entities(source, name):
+                    yield name, entity
 
     def _completeness(self) -> None:
         if self._root is not None:

@@ -31,6 +31,7 @@ from noarkit.forms.eark import spec
 from noarkit.forms.eark.read.erms import Unit, is_erms, read_erms
 from noarkit.forms.eark.read.inventory import Entry, representation_folder
 from noarkit.forms.eark.read.package import EarkPackage, Part, is_eark, open_eark
+from noarkit.forms.eark.source.derived import DerivedFiles
 from noarkit.forms.eark.source.description import (
     DESCRIPTION,
     contradicted_documents,
@@ -80,6 +81,7 @@ from noarkit.sources.item_stream import sample_records, with_progress
 KIND = "eark"
 NOT_OPENED = "W254"
 SKIPPED_SCHEMA = "a schema of the package"
+SKIPPED_COPY = "an archival copy, read with its original"
 _LONGEST_SYSTEM = 200
 _OWN_SETTINGS = frozenset({"kind", TERM, SHAPES, DESPITE_DAMAGE, SHALLOW_ROOT, ENCODING})
 _EXTRACT = re.compile(rf"{spec.REPRESENTATIONS}/[^/]+/{spec.DATA}/(?:content/)?{STRUCTURE}\.xml")
@@ -130,6 +132,7 @@ class _ReadContext:
     seen_names: SeenInDatabase
     part: Part | None
     frame: Frame
+    derived: DerivedFiles
 
 
 class EarkSource:
@@ -200,6 +203,13 @@ class EarkSource:
             return self._shallow.open(content)
         return self._files.open(content)
 
+    def copies_inside(self) -> DerivedFiles:
+        """The archival copies in the package, which are read with their originals."""
+        derived = DerivedFiles()
+        with self._open_package() as package:
+            derived.read(package, self._files)
+        return derived
+
     def default_recipe(self) -> str:
         """Representations become Mapper, files become records; archive and creator are named as the package names
         them."""
@@ -240,6 +250,8 @@ class EarkSource:
 
     def _records(self) -> Iterator[SourceItem]:
         with self._open_package() as package, closing(Titles()) as titles, closing(SeenInDatabase()) as seen_names:
+            derived = DerivedFiles()
+            derived.read(package, self._files)
             if not self._despite:
                 refuse_damaged(self.path, contradicted_documents(package))
             titles.read(package)
@@ -251,13 +263,13 @@ class EarkSource:
                 "other_content_type": "",
                 "kind": "",
             }
-            of_package = _ReadContext(package, titles, seen_names, None, Frame(common_fields, outside, ""))
+            of_package = _ReadContext(package, titles, seen_names, None, Frame(common_fields, outside, ""), derived)
             for entry in descriptions(package):
                 if seen_names.first(entry.name):
                     yield self._listed_item(of_package, entry, DESCRIPTION)
             for part in package.representations:
                 frame = Frame(common_fields, part_fields(part, titles.of(part.folder)), f"{part.folder}{spec.DATA}/")
-                yield from self._part(_ReadContext(package, titles, seen_names, part, frame), part)
+                yield from self._part(_ReadContext(package, titles, seen_names, part, frame, derived), part)
             yield from self._unassigned_files(of_package)
 
     def _part(self, context: _ReadContext, part: Part) -> Iterator[SourceItem]:
@@ -293,6 +305,8 @@ class EarkSource:
             return Skipped(entry.name, SKIPPED_SCHEMA)
         if entry.why == "outside":
             return self._outside_item(context, entry, kind)
+        if context.derived.is_copy(entry.name):
+            return Skipped(entry.name, SKIPPED_COPY)
         if entry.why:
             return SetAside(entry.name, ItemVanished.code, {"key": entry.href, "why": entry.why})
         size = context.package.size_of(entry.name) or 0

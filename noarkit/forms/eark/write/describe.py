@@ -11,7 +11,7 @@ from noarkit.forms.eark.write.listing import Facts, Listing, PackageFile
 from noarkit.forms.eark.write.markup import moment
 from noarkit.forms.eark.write.mets import ID_PREFIX, Group, Heading, MetsMetadata, mets, software
 from noarkit.forms.eark.write.order import EarkOrder, MetadataFile, Representation
-from noarkit.forms.eark.write.premis import PremisHeading, premis
+from noarkit.forms.eark.write.premis import PremisHeading, file_id, premis
 from noarkit.forms.metadata.model import Event, History
 from noarkit.forms.metadata.provenance import event_identifier, software_agent
 from noarkit.version import __version__
@@ -32,6 +32,7 @@ class Describer:
     def describe(self, build: Build, progress: Progress, created: str) -> None:
         """Writes all of it."""
         listing = Listing(progress, self._facts, created)
+        self._identify(listing)
         for number, part in enumerate(self._parts, 1):
             self._representation(build, listing, part, (number, created))
         own: list[PackageFile] = []
@@ -54,14 +55,32 @@ class Describer:
         heading = self._heading(created)
         build.tag(spec.METS_FILE, mets(heading, metadata, self._groups(listing), self._order.checksum))
 
+    def _identify(self, listing: Listing) -> None:
+        """Tells the derivations what PREMIS calls the files of every representation."""
+        if self._order.derivations is None:
+            return
+        for number, part in enumerate(self._parts, 1):
+            files = listing.below(f"{spec.REPRESENTATIONS}/{part.name}/{spec.DATA}")
+            for file_number, file in enumerate(files, 1):
+                self._order.derivations.identify(file.name, file_id(_prefix(number), file_number), file.digest)
+
     def _representation(self, build: Build, listing: Listing, part: Representation, numbered: tuple[int, str]) -> None:
         number, created = numbered
         base = f"{spec.REPRESENTATIONS}/{part.name}/"
-        prefix = f"{ID_PREFIX}rep{number}-"
+        prefix = _prefix(number)
         own: list[PackageFile] = []
         if self._order.premis:
             premis_heading = PremisHeading(
-                part.name, "representation", created, self._version, "../../../../", part_of=self._order.object_id
+                part.name,
+                "representation",
+                created,
+                self._version,
+                "../../../../",
+                part_of=self._order.object_id,
+                derivations=self._order.derivations,
+                base=base,
+                made_of=part.made_of,
+                made_into=tuple(other.name for other in self._parts if part.name in other.made_of),
             )
             files = listing.below(base + spec.DATA, base)
             place = base + _premis_place(part.metadata)
@@ -106,6 +125,11 @@ class Describer:
                 place,
                 self._order.kind == "aip",
             )
+
+
+def _prefix(number: int) -> str:
+    """What stands before the ids of a representation's files."""
+    return f"{ID_PREFIX}rep{number}-"
 
 
 def _own_groups(listing: Listing, base: str) -> Iterator[Group]:

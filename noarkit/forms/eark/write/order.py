@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from noarkit.forms.eark.spec import DEFAULT_VERSION, WRITTEN_CHECKSUM, Kind, Version
+from noarkit.forms.metadata.derivations import Derivations
 from noarkit.forms.metadata.model import History
 from noarkit.forms.metadata.provenance import Conversion
 from noarkit.safe.digest import Readable
@@ -65,7 +66,8 @@ class MetadataFile:
 class Representation:
     """One representation. `files` go below its `data/` and are gone through once, in a stable order.
 
-    `kind` is the type of its top division (ORIGINAL, ACCESS …), empty for none.
+    `kind` is the type of its top division (ORIGINAL, ACCESS …), empty for none. `made_of` are the representations whose
+    files it has copies of.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Representation:
     metadata: tuple[MetadataFile, ...] = ()
     documentation: Iterable[EarkFile] = ()
     schemas: Iterable[EarkFile] = ()
+    made_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,7 @@ class EarkOrder:
     package are those of its representations, MIXED where they differ. Without `metadata` of its own a package has
     Dublin Core of its label, without `documentation` a note that says what it is. `records` are further alternative
     record identifiers, `derived_from` the identifiers of the packages that this one is made from; `history` is what
-    was done before, `conversion` how it came from a source.
+    was done before, `conversion` how it came from a source, `derivations` which of its files are copies of others.
     """
 
     kind: Kind = "sip"
@@ -145,6 +148,7 @@ class EarkOrder:
     checksum: str = WRITTEN_CHECKSUM
     premis: bool = True
     width: int | None = None
+    derivations: Derivations | None = None
 
 
 def creator(name: str, code: str = "", type_: str = "ORGANIZATION") -> Agent:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from noarkit.forms.noark5.rules.formats import FormatIdentifier, declared_pdfa, format_identifier
 from noarkit.forms.noark5.rules.messages import Message, Rows
 from noarkit.forms.noark5.rules.store import Row
 from noarkit.forms.noark5.rules.values import formats
@@ -24,6 +25,8 @@ _BATCH = 2_000
 _CHUNK = 1024 * 1024
 _CLAIM = b"pdfaid"
 _FIRST = 8
+_HEAD = 4096
+_METADATA = 1024
 _STARTS = formats().first_bytes
 
 Claim = Callable[[], int]
@@ -34,19 +37,20 @@ def read_files(root: Path, claim: Claim) -> Iterator[Message]:
     """A row for every file of the blocks that were claimed; links and special files come with the first block."""
     rows: list[Row] = []
     own_block, count = claim(), 0
-    for entry in walk_tree(root):
-        block = count // BLOCK
-        count += 1
-        if block < own_block:
-            continue
-        row = _row(entry)
-        if row is not None:
-            rows.append(row)
-        if count % BLOCK == 0:
-            own_block = claim()
-        if len(rows) >= _BATCH:
-            yield Rows("files", tuple(rows))
-            rows.clear()
+    with format_identifier() as identifier:
+        for entry in walk_tree(root):
+            block = count // BLOCK
+            count += 1
+            if block < own_block:
+                continue
+            row = _row(entry, identifier)
+            if row is not None:
+                rows.append(row)
+            if count % BLOCK == 0:
+                own_block = claim()
+            if len(rows) >= _BATCH:
+                yield Rows("files", tuple(rows))
+                rows.clear()
     yield Rows("files", tuple(rows))
 
 
@@ -59,11 +63,11 @@ def hash_file(path: Path, algorithm: str) -> bytes | None:
         return None
 
 
-def _row(entry: TreeEntry) -> Row | None:
+def _row(entry: TreeEntry, identifier: FormatIdentifier) -> Row | None:
     if entry.kind == "folder":
         return None
     name = os.fsencode(entry.name)
-    bare_row: Row = (name, "link" if entry.kind == "link" else "other", 0, None, None, None, None)
+    bare_row: Row = (name, "link" if entry.kind == "link" else "other", 0, None, None, None, None, None)
     if entry.kind != "file":
         return bare_row
     try:
@@ -73,7 +77,11 @@ def _row(entry: TreeEntry) -> Row | None:
     try:
         if not is_file(descriptor):
             return bare_row
-        return _file_row(entry.name, partial(os.read, descriptor))
+        row = _file_row(entry.name, partial(os.read, descriptor))
+        if "/" not in entry.name:  # what describes the documents
+            return row
+        suffix, head = _suffix(entry.name), os.pread(descriptor, _HEAD, 0)
+        return row if row[-1] else (*row[:-1], identifier.identify(descriptor, suffix, head))
     except OSError:
         return bare_row
     finally:
@@ -94,27 +102,39 @@ def _whole_blocks(content: Readable, size: int) -> bytes:
 
 
 def _file_row(name: str, read: Callable[[int], bytes]) -> Row:
-    size, digest, first, claimed = _read(read)
-    suffix = name.rpartition(".")[2].lower() if "." in name else ""
+    size, digest, first, metadata = _read(read)
+    suffix = _suffix(name)
     starts = _STARTS.get(suffix)
     fits = None if starts is None or size == 0 else int(first.startswith(starts))
-    return (os.fsencode(name), "file", size, digest, suffix.encode("utf-8", "replace").decode(), fits, int(claimed))
+    ending = suffix.encode("utf-8", "replace").decode()
+    puid = declared_pdfa(metadata) if metadata else None
+    return (os.fsencode(name), "file", size, digest, ending, fits, int(bool(metadata)), puid)
 
 
-def _read(read: Callable[[int], bytes]) -> tuple[int, bytes, bytes, bool]:
-    """Size, sha256, first bytes, and whether the metadata of PDF/A were met."""
+def _suffix(name: str) -> str:
+    return name.rpartition(".")[2].lower() if "." in name else ""
+
+
+def _read(read: Callable[[int], bytes]) -> tuple[int, bytes, bytes, bytes]:
+    """Size, sha256, first bytes, and the metadata of PDF/A where they were met."""
     block = read(_CHUNK)
     first = block[:_FIRST]
     pdf = first.startswith(b"%PDF")
     if len(block) < _CHUNK:
-        return len(block), hashlib.sha256(block).digest(), first, pdf and _CLAIM in block
+        return len(block), hashlib.sha256(block).digest(), first, _metadata_in(block) if pdf else b""
     hasher = hashlib.sha256()
-    size, claimed, tail = 0, False, b""
+    size, metadata, tail = 0, b"", b""
     while block:
         hasher.update(block)
         size += len(block)
-        if pdf and not claimed:
-            claimed = _CLAIM in tail + block if tail else _CLAIM in block
-            tail = block[-len(_CLAIM) :]
+        if pdf and not metadata:
+            metadata = _metadata_in(tail + block if tail else block)
+            tail = block[-_METADATA:]
         block = read(_CHUNK)
-    return size, hasher.digest(), first, claimed
+    return size, hasher.digest(), first, metadata
+
+
+def _metadata_in(block: bytes) -> bytes:
+    """What stands around the first mark of PDF/A; nothing where there is none."""
+    at = block.find(_CLAIM)
+    return b"" if at < 0 else block[max(0, at - _METADATA) : at + _METADATA]

@@ -7,6 +7,7 @@ from functools import cache
 from noarkit.forms.noark5 import spec
 from noarkit.forms.noark5.rules.case import Case, add_findings
 from noarkit.forms.noark5.rules.fields import REFERENCES
+from noarkit.forms.noark5.rules.formats import unaccepted_documents, wrongly_converted
 from noarkit.forms.noark5.rules.journals import JOURNALS
 from noarkit.forms.noark5.rules.store import unpack_id
 from noarkit.forms.noark5.rules.units import keys_in
@@ -81,6 +82,8 @@ def judge_documents(case: Case) -> None:
     ask = case.store.ask
     if case.registered:
         case.tally.add("N418", FILE, found=case.registered)
+    add_findings(case, "N410", FILE, unaccepted_documents(case.store), ("value", "path"))
+    add_findings(case, "N419", FILE, wrongly_converted(case.store), ("value", "found", "path"))
     if case.tally.has("N414"):
         return
     add_findings(case, "N401", FILE, ask(_OBJECTS.format("f.name IS NULL", "o.path")), ("value",))

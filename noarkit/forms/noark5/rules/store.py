@@ -21,8 +21,8 @@ _TABLES = {
     "refs": "kind INTEGER, target BLOB, at INTEGER, owner BLOB",
     "posts": "id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, written TEXT, title INTEGER,"
     " hidden INTEGER, case_file INTEGER, parties BLOB, secret BLOB, answers BLOB, at INTEGER",
-    "objects": "path BLOB, sum BLOB, algorithm TEXT, size TEXT, owner BLOB, at INTEGER",
-    "files": "name BLOB, kind TEXT, size INTEGER, sum BLOB, ending TEXT, fits INTEGER, claim INTEGER",
+    "objects": "path BLOB, sum BLOB, algorithm TEXT, size TEXT, owner BLOB, at INTEGER, ending TEXT, made_as TEXT",
+    "files": "name BLOB, kind TEXT, size INTEGER, sum BLOB, ending TEXT, fits INTEGER, claim INTEGER, puid TEXT",
     "entries": "journal INTEGER, id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, written TEXT,"
     " title INTEGER, case_year INTEGER, case_sequence INTEGER, case_title INTEGER, parties BLOB, answer BLOB,"
     " at INTEGER",

@@ -13,6 +13,7 @@ from noarkit.forms.noark5.rules.store import is_uuid, pack_id
 from noarkit.forms.noark5.rules.values import formats
 from noarkit.forms.noark5.rules.walk_state import UNITS, Frame, WalkState
 from noarkit.forms.noark5.spec import DOCUMENT_FOLDERS
+from noarkit.model.conversions import checksums_in
 from noarkit.safe.paths import checked_parts
 
 Closer = Callable[[WalkState, Frame, Frame], None]
@@ -31,6 +32,8 @@ _HIDDEN_SENDER = "Skjerming navn avsender"
 _HIDDEN_RECEIVER = "Skjerming navn mottaker"
 _SCREENED, _SENT, _RECEIVED, _OTHER, _ANSWERS = "|screened", "|sent", "|received", "|other", "|answers"
 """What the groups in a unit leave with its values; no element has such a name."""
+_CONVERTED, _CONVERTED_SUM, _CONVERTED_AT = "|converted", "|converted-sum", "|converted-at"
+"""What the last conversion of a version leaves with it: the format it made, the checksum it names, its date."""
 _EMPTY, _HOLDS = "|empty", "|holds"
 """Of the classes below: how many hold nothing, and whether any holds a folder or a record."""
 _KEY = 4
@@ -173,7 +176,8 @@ def close_dokumentobjekt(state: WalkState, frame: Frame, parent: Frame) -> None:
     state.counts.add("N923", format_)
     path = _path(state, frame)
     if path is not None:
-        _judge_format(state, frame, format_, path)
+        suffix = _judge_format(state, frame, format_, path)
+        made_as = _judge_conversion(state, frame, suffix, path)
         row = (
             path.encode("utf-8", "surrogatepass"),
             _digest(values.get("sjekksum", "").strip()),
@@ -181,8 +185,28 @@ def close_dokumentobjekt(state: WalkState, frame: Frame, parent: Frame) -> None:
             values.get("filstoerrelse"),
             pack_id(values.get("systemID") or parent.values.get("systemID", "")),
             frame.at,
+            suffix,
+            made_as,
         )
         state.store.add("objects", row)
+
+
+def close_konvertering(state: WalkState, frame: Frame, parent: Frame) -> None:
+    """A conversion of a document, and what it follows upon."""
+    state.counts.add("N936", parent.kind)
+    values = frame.values
+    made_at, source = values.get("konvertertDato", ""), values.get("konvertertFraFormat", "").strip()
+    checksums = checksums_in(values.get("konverteringskommentar", ""))
+    earlier = parent.values.get(_CONVERTED)
+    if earlier is not None and earlier != source:
+        state.hit("N422", frame.at, value=source, found=earlier)
+    before = parent.values.get(_CONVERTED_AT, "")
+    if made_at[:10] < before[:10]:
+        state.hit("N421", frame.at, value=made_at, found=before)
+    parent.values[_CONVERTED_AT] = made_at
+    parent.values[_CONVERTED] = values.get("konvertertTilFormat", "").strip()
+    # the last one in the row made the file that is delivered
+    parent.values[_CONVERTED_SUM] = checksums[1] if checksums is not None else ""
 
 
 def close_skjerming(state: WalkState, frame: Frame, parent: Frame) -> None:
@@ -253,7 +277,7 @@ CLOSERS: Mapping[str, Closer | None] = {
     "dokumentflyt": _count_closer("N931"),
     "gradering": _count_closer("N933"),
     "utfoertKassasjon": _count_closer("N935"),
-    "konvertering": _count_closer("N936"),
+    "konvertering": close_konvertering,
     "sletting": _count_closer("N941"),
     "moetedeltaker": None,
     "elektroniskSignatur": None,
@@ -408,7 +432,8 @@ def _path(state: WalkState, frame: Frame) -> str | None:
     return path or None
 
 
-def _judge_format(state: WalkState, frame: Frame, format_: str, path: str) -> None:
+def _judge_format(state: WalkState, frame: Frame, format_: str, path: str) -> str:
+    """Holds the stated format against the ending of the file, which is returned."""
     suffix = path.rpartition(".")[2].lower() if "." in path else ""
     if format_.startswith(_REGISTERED):
         if suffix not in formats().endings.get(format_, (suffix,)):
@@ -417,8 +442,22 @@ def _judge_format(state: WalkState, frame: Frame, format_: str, path: str) -> No
             state.registered += 1
     elif format_.lstrip(".") != suffix:
         state.hit("N407", frame.at, value=format_, path=path)
-    if suffix not in formats().archival:
-        state.hit("N410", frame.at, value=suffix, path=path)
+    return suffix.encode("utf-8", "replace").decode()
+
+
+def _judge_conversion(state: WalkState, frame: Frame, suffix: str, path: str) -> str | None:
+    """Holds what the last conversion says against the version. The format that it made, where the bytes may tell."""
+    values = frame.values
+    made_sum, checksum = values.get(_CONVERTED_SUM, ""), values.get("sjekksum", "").strip().lower()
+    if made_sum and algorithm_named(values.get("sjekksumAlgoritme", "")) == "sha256" and checksum != made_sum:
+        state.hit("N420", frame.at, value=made_sum, found=checksum)
+    made_as = values.get(_CONVERTED, "")
+    if not made_as.startswith(_REGISTERED):
+        return None
+    if suffix not in formats().endings.get(made_as, (suffix,)):
+        state.hit("N419", frame.at, value=made_as, found=suffix, path=path)
+        return None
+    return made_as
 
 
 def algorithm_named(text: str) -> str:

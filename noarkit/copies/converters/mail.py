@@ -1,0 +1,203 @@
+"""The converter of mails: the head as a table, the body as it was sent, what is attached as a list with checksums.
+
+What is attached stays a document of its own in the source, and within the original. Its SHA-256 says which it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import email
+import email.policy
+import hashlib
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from email.message import EmailMessage, Message
+from functools import partial
+from io import BytesIO
+
+from noarkit.copies.converters.library import LibraryConverter
+from noarkit.copies.converters.markup_cleaning import clean_markup
+from noarkit.copies.converters.page_writer import write_pages
+from noarkit.copies.port import Failure, Finding, Outcome, Task
+from noarkit.copies.reasons import Reason
+from noarkit.sources.files.mail import Attachment, Mail, read_mail
+from noarkit.sources.files.outlook import SIGNATURE, read_message, read_message_body
+from noarkit.words.texts import texts
+
+_MOST_BYTES = 256 * 1024 * 1024
+_SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"})
+_DATES = ("date", "received")
+_STYLE = """
+body { font: 10.5pt sans-serif }
+table.noarkit-head { border-collapse: collapse; border-bottom: 1pt solid #888; width: 100%; margin-bottom: 5mm }
+table.noarkit-head th { text-align: left; vertical-align: top; padding: 1pt 8pt 1pt 0; white-space: nowrap }
+table.noarkit-files { border-collapse: collapse; margin-top: 8mm; border-top: 1pt solid #888; width: 100% }
+table.noarkit-files td, table.noarkit-files th { font-size: 8pt; text-align: left; padding: 1pt 8pt 1pt 0 }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MailBody:
+    """What a mail says: passages in their order, each HTML or plain, and pictures within it by content id."""
+
+    passages: tuple[tuple[str, bool], ...] = ()
+    """Text, and True where it is HTML."""
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    replaced: bool = False
+    """True where bytes could not be read in the encoding that they claim."""
+
+
+def make_mail(task: Task) -> Outcome:
+    """A PDF/A of one mail, of the internet or of Outlook."""
+    if task.source.stat().st_size > _MOST_BYTES:
+        return Failure(Reason.TOO_LARGE, {"bytes": task.source.stat().st_size, "limit": _MOST_BYTES})
+    content = task.source.read_bytes()
+    if content.startswith(SIGNATURE):
+        message = read_message(BytesIO(content), include_parts=True)
+        said = read_message_body(BytesIO(content))
+        if said is None:
+            return Failure(Reason.DAMAGED)
+        if said.has_rich and not (said.text or said.markup):
+            return Failure(Reason.CONTENT_REFUSED, {"why": "rtf-body"})
+        body = MailBody(((said.markup or said.text, bool(said.markup)),), _pictures_of(message))
+    else:
+        message = read_mail(content)
+        body = body_of(content)
+    if not message.is_mail:
+        return Failure(Reason.DAMAGED)
+    if message.too_complex:
+        return Failure(Reason.CONTENT_REFUSED, {"why": "parts"})
+    if body.replaced:
+        return Failure(Reason.CONTENT_REFUSED, {"why": "no-encoding"})
+    language = str(task.rule.options.get("language", "nb"))
+    count = len(message.attachments) + message.within
+    findings = (Finding("attachments", {"count": count}),) if count else ()
+    return write_pages(task, mail_page(message, body, language), style=_STYLE, findings=findings)
+
+
+def body_of(content: bytes) -> MailBody:
+    """The body of a mail of the internet: of alternatives the richest that can be shown, and what is not attached."""
+    message = email.message_from_bytes(content, policy=email.policy.default)
+    passages, pictures, replaced = [], {}, False
+    for part in _inline_parts(message):
+        kind = part.get_content_type()
+        if kind in ("text/plain", "text/html"):
+            text = _text(part)
+            replaced |= text is None
+            passages.append((text or "", kind == "text/html"))
+    for part in message.walk():
+        name = str(part.get("content-id", "")).strip().strip("<>").lower()
+        data = part.get_payload(decode=True) if name and part.get_content_type() in _SHOWN else None
+        if isinstance(data, bytes):
+            pictures[name] = data_address(part.get_content_type(), data)
+    return MailBody(tuple(passages), pictures, replaced)
+
+
+def _inline_parts(part: Message) -> Iterator[Message]:
+    kind = part.get_content_type()
+    if kind == "message/rfc822" or not isinstance(part, EmailMessage):
+        return
+    if not part.is_multipart():
+        if part.get_content_disposition() != "attachment" and not part.get_filename():
+            yield part
+        return
+    parts = list(part.iter_parts())
+    if kind == "multipart/alternative":
+        for choice in reversed(parts):
+            shown = list(_inline_parts(choice))
+            if any(inner.get_content_type() in ("text/html", "text/plain") for inner in shown):
+                yield from shown
+                return
+    for inner in parts:
+        yield from _inline_parts(inner)
+
+
+def _text(part: Message) -> str | None:
+    """The text of a part in the encoding that it claims; None where that is not what it is in."""
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return None
+    claimed = part.get_content_charset() or "utf-8"
+    # what claims to be ASCII or Latin 1 is written by Windows as often as not
+    choices: tuple[str, ...] = (claimed, "utf-8", "cp1252")
+    if claimed in ("us-ascii", "ascii"):
+        choices = ("utf-8", "cp1252")
+    elif claimed in ("iso-8859-1", "latin-1"):
+        choices = ("cp1252",)
+    for encoding in choices:
+        try:
+            return data.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return None
+
+
+def _pictures_of(message: Mail) -> Mapping[str, str]:
+    """The attached pictures of a message of Outlook, by the name that its HTML knows them under as a rule."""
+    return {
+        attachment.name.lower(): data_address(attachment.media_type, attachment.payload)
+        for attachment in message.attachments
+        if attachment.media_type in _SHOWN
+    }
+
+
+def data_address(media_type: str, payload: bytes) -> str:
+    """Bytes as an address that holds them."""
+    return f"data:{media_type};base64,{base64.b64encode(payload).decode('ascii')}"
+
+
+def mail_page(message: Mail, body: MailBody, language: str) -> str:
+    """A mail as a page in HTML."""
+    words = partial(texts(language).text, "copies_page")
+    fields = message.fields
+    rows = [
+        (words(name), _parties(fields.get(name)))
+        for name in ("from", "to", "cc", "bcc", "reply_to")
+        if fields.get(name)
+    ]
+    rows += [(words(name), str(fields[name])) for name in _DATES if fields.get(name)]
+    rows.append((words("subject"), str(fields.get("subject", ""))))
+    head = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in rows)
+    shown = "".join(_passage(text, is_markup, body.pictures) for text, is_markup in body.passages)
+    title = html.escape(str(fields.get("subject", "")) or words("mail"))
+    return (
+        f'<!DOCTYPE html><html lang="{language}"><head><title>{title}</title></head><body>'
+        f'<table class="noarkit-head">{head}</table><div>{shown}</div>'
+        f"{_files(message.attachments, message.within, language)}</body></html>"
+    )
+
+
+def _passage(text: str, is_markup: bool, pictures: Mapping[str, str]) -> str:
+    clean_text = text.replace("\0", "")
+    return f"<div>{clean_markup(clean_text, pictures)}</div>" if is_markup else f"<pre>{html.escape(clean_text)}</pre>"
+
+
+def _parties(value: object) -> str:
+    parties = value if isinstance(value, list) else []
+    return ", ".join(
+        f"{party['name']} <{party['address']}>" if party["name"] not in ("", party["address"]) else party["address"]
+        for party in parties
+    )
+
+
+def _files(attachments: Sequence[Attachment], within: int, language: str) -> str:
+    if not attachments and not within:
+        return ""
+    words = partial(texts(language).text, "copies_page")
+    names = ("file", "media_type", "bytes", "sha256")
+    head = "".join(f"<th>{html.escape(words(name))}</th>" for name in names)
+    rows = [
+        (attachment.name, attachment.media_type, str(len(attachment.payload)), _digest(attachment.payload))
+        for attachment in attachments
+    ]
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    more = f"<p>{html.escape(words('within'))}: {within}</p>" if within else ""
+    return f'<table class="noarkit-files"><tr>{head}</tr>{body}</table>{more}'
+
+
+def _digest(payload: bytes) -> str:
+    return hashlib.sha256(payload).hexdigest()
+
+
+MAIL = LibraryConverter("mail", ("weasyprint", "pikepdf"), make_mail, options=("language",))

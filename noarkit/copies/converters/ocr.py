@@ -1,0 +1,130 @@
+"""The converter of scans: OCRmyPDF lays the text it reads behind the pages of a copy, which stay as they are.
+
+Only a policy that names it gets it: what a machine read is an addition, and never what the document says. Pages that
+have text are passed by. What comes out is declared PDF/A by ourselves, so that no page is drawn again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import orjson
+
+from noarkit.copies.converters.ghostscript import pdf_facts
+from noarkit.copies.converters.library import LibraryConverter, product_of
+from noarkit.copies.converters.pdfa_declaring import FLAVOURS, declare_pdfa
+from noarkit.copies.converters.sandbox import Completed, Sandbox
+from noarkit.copies.port import Failure, Finding, Limits, Outcome, Product, Rule, Task
+from noarkit.copies.reasons import Reason
+from noarkit.safe.workplace import temporary_folder
+
+_REVISION = 1
+_SWITCHES = ("--skip-text", "--output-type", "pdf", "--optimize", "0", "--jobs", "1", "--quiet")
+_READ = "read.pdf"
+_LANGUAGES = re.compile(r"[a-z_]{3,12}(?:\+[a-z_]{3,12})*\Z")
+_DEFAULT_LANGUAGE = "nor"
+# its own codes for why it does nothing
+_REASONS = {2: Reason.DAMAGED, 3: Reason.TOOL_MISSING, 4: Reason.NOT_VALID, 8: Reason.PASSWORD}
+
+
+class TextRecognition:
+    """OCRmyPDF as a converter. `language` of a rule are the languages of Tesseract, as `nor+eng`."""
+
+    name = "ocr"
+
+    def __init__(self, sandbox: Sandbox | None = None, program: str = "ocrmypdf") -> None:
+        self._sandbox = sandbox or Sandbox()
+        self._program = program
+        self._declaring = LibraryConverter(self.name, ("pikepdf",), _declare)
+
+    @cached_property
+    def _number(self) -> str | None:
+        path = shutil.which(self._program)
+        if path is None or self._declaring.version() is None:
+            return None
+        with temporary_folder("ocr-version") as folder:
+            completed = self._run([path, "--version"], folder, folder, Limits(cpu_s=20, wall_s=90))
+        found = re.match(r"\d+(\.\d+)+", completed.stdout)
+        return found.group() if found and completed.exit_code == 0 else None
+
+    def version(self) -> str | None:
+        """The version of OCRmyPDF; None where it is missing."""
+        return self._number
+
+    def options_digest(self, rule: Rule, target: str) -> str:
+        """A digest of the switches, the languages, and the revision of this module."""
+        parts = [_REVISION, _SWITCHES, target, rule.options.get("language", _DEFAULT_LANGUAGE)]
+        return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:16]
+
+    def batch_size(self, task: Task) -> int:
+        """One: pages take seconds each."""
+        del task
+        return 1
+
+    def convert(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
+        """Each task in its turn."""
+        for task in tasks:
+            yield task, self._convert(task)
+
+    def _convert(self, task: Task) -> Outcome:
+        language = str(task.rule.options.get("language", _DEFAULT_LANGUAGE))
+        if self._number is None:
+            return Failure(Reason.TOOL_MISSING, {"tool": self._program})
+        if task.target not in FLAVOURS or not _LANGUAGES.match(language):
+            return Failure(Reason.CONTENT_REFUSED, {"why": "target", "target": task.target, "language": language})
+        facts = pdf_facts(task.source)
+        if isinstance(facts, Failure):
+            return facts
+        if facts.is_signed or facts.has_attachments:
+            return Failure(Reason.SIGNED if facts.is_signed else Reason.ATTACHMENTS)
+        with tempfile.TemporaryDirectory(prefix=".ocr-", dir=task.folder, ignore_cleanup_errors=True) as name:
+            inputs, outputs = Path(name).resolve() / "inputs", Path(name).resolve() / "outputs"
+            inputs.mkdir()
+            outputs.mkdir()
+            shutil.copyfile(task.source, inputs / "document.pdf")
+            files = (str(inputs / "document.pdf"), str(outputs / _READ))
+            command = [str(shutil.which(self._program)), *_SWITCHES, "--language", language, *files]
+            completed = self._run(command, inputs, outputs, task.limits)
+            if completed.reason is not None:
+                return Failure(completed.reason)
+            if completed.exit_code:
+                reason = _REASONS.get(completed.exit_code, Reason.CONTENT_REFUSED)
+                return Failure(reason, {"exit": completed.exit_code})
+            if not (outputs / _READ).is_file():
+                return Failure(Reason.NO_RESULT)
+            (outputs / _READ).replace(task.folder / _READ)
+        ((_, outcome),) = list(self._declaring.convert([task]))
+        (task.folder / _READ).unlink(missing_ok=True)
+        if isinstance(outcome, Failure):
+            return outcome
+        return Product(
+            outcome.path,
+            "OCRmyPDF",
+            str(self._number),
+            (Finding("text-recognised", {"language": language}),),
+            cpu_s=completed.cpu_s,
+            wall_s=completed.wall_s,
+            peak_bytes=completed.peak_bytes,
+        )
+
+    def _run(self, command: Sequence[str], inputs: Path, outputs: Path, limits: Limits) -> Completed:
+        home = Path(command[0]).resolve().parent
+        readable = () if home.is_relative_to("/usr") else (home.parent,)
+        return self._sandbox.run(command, inputs=inputs, outputs=outputs, limits=limits, readable=readable)
+
+
+def _declare(task: Task) -> Outcome:
+    """The PDF with its text, as PDF/A. Runs in a child."""
+    import pikepdf
+
+    with pikepdf.open(task.folder / _READ) as pdf:
+        rules = declare_pdfa(pdf, task.folder / "copy.pdf", FLAVOURS[task.target])
+    if rules:
+        return Failure(Reason.CONTENT_REFUSED, {"rules": list(rules)})
+    return product_of(task, "copy.pdf", "pikepdf")

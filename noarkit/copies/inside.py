@@ -1,0 +1,75 @@
+"""Copies that lie in the package that is planned, beside their originals: each is planned as a version, never as a
+record of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import PurePosixPath
+from typing import Protocol, runtime_checkable
+
+from noarkit.copies.planning import MapperWithCopies, PlanMapper, PlannedCopy
+from noarkit.graph.entity import Content
+from noarkit.model.conversions import Conversion
+from noarkit.safe.digest import Readable
+
+
+class CopiesInside(Protocol):
+    """The copies in a package."""
+
+    def copies_of(self, sha256: str) -> Iterator[tuple[Content, Conversion]]:
+        """The copies of a file with this checksum, with what made each."""
+        ...
+
+    def __bool__(self) -> bool: ...
+
+
+@runtime_checkable
+class HoldsCopies(Protocol):
+    """A source that may hold copies beside their originals."""
+
+    def copies_inside(self) -> CopiesInside:
+        """The copies, as the package itself tells of them."""
+        ...
+
+
+def with_own_copies(source: object, mapper: PlanMapper) -> PlanMapper:
+    """A mapper that plans the copies in a package beside their originals; the same mapper where there are none."""
+    if not isinstance(source, HoldsCopies):
+        return mapper
+    copies = source.copies_inside()
+    return MapperWithCopies(mapper, InsideLookup(copies), tells_lacks=False) if copies else mapper
+
+
+class InsideLookup:
+    """Finds the copies of a document in the package that holds both. The package itself opens them."""
+
+    def __init__(self, copies: CopiesInside) -> None:
+        self._copies = copies
+
+    def copies_of(self, content: Content) -> Iterable[PlannedCopy]:
+        """What was made of a document."""
+        return [_planned(copy, conversion) for copy, conversion in self._copies.copies_of(content.sha256 or "")]
+
+    def open(self, sha256: str) -> AbstractContextManager[Readable]:
+        """Nothing lies here under a checksum alone. Raises `FileNotFoundError`."""
+        raise FileNotFoundError(sha256)
+
+
+def _planned(copy: Content, conversion: Conversion) -> PlannedCopy:
+    return PlannedCopy(
+        state="made",
+        source_sha256=conversion.source_sha256,
+        source_puid=conversion.source_format,
+        sha256=conversion.result_sha256,
+        size_bytes=copy.size_bytes or 0,
+        puid=conversion.result_format,
+        media_type=copy.media_type or "",
+        suffix=PurePosixPath(copy.name).suffix.removeprefix("."),
+        made_at=conversion.made_at,
+        made_by=conversion.made_by,
+        tool=conversion.tool,
+        rule=conversion.rule,
+        findings=conversion.findings,
+        locator=copy.locator,
+    )

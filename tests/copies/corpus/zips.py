@@ -1,0 +1,21 @@
+"""Zipped documents written member by member, with one date, so that the same call gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+
+_DATE = (2026, 1, 2, 10, 0, 0)
+HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+
+
+def pack(members: Mapping[str, str | bytes], *, stored: tuple[str, ...] = ()) -> bytes:
+    """A ZIP of these members in this order; those of `stored` are not deflated."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            member = zipfile.ZipInfo(name, _DATE)
+            member.compress_type = zipfile.ZIP_STORED if name in stored else zipfile.ZIP_DEFLATED
+            archive.writestr(member, content)
+    return buffer.getvalue()
