@@ -159,7 +159,7 @@ def test_killed_in_the_middle_the_same_again_adds_the_rest_and_nothing_twice(pla
 
 
 def test_finalised_documents_want_a_right_before_anything_is_made(place: Path) -> None:
-    with closing(sqlite3.connect(next((place / "archive").glob("*.db")))) as db:
+    with closing(sqlite3.connect(place / "archive" / "archive.db")) as db:
         rows = db.execute("SELECT name, service_permissions FROM access_group").fetchall()
         for name, words in rows:
             kept = [word for word in json.loads(words) if word != "Edit finalized"]
