@@ -30,6 +30,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Resu
     given += [noarkit.validate(place / "extract"), noarkit.compare(place / "extract", archive)]
     given += [noarkit.convert(place / "extract", place / "sip", form="eark-sip")]
     given += noarkit.extract_each(place / "each", archive=archive)
+    given += [noarkit.derive(place / "src", place / "copies", workers=1), noarkit.check_copies(place / "copies")]
     yield {type(result).__name__: result for result in given}
 
 

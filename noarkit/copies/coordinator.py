@@ -207,12 +207,13 @@ class _Conversion:
             self._forget(event.n)
             self.reading.store.give_back(event.n, tried=True)
             return
-        if copy.converter == KEEP and outcome.reason in UNKEPT and (other := self.tools.policy.otherwise(rule)):
+        if event.refused and self._hand_on(copy, rule, outcome):
+            return
+        unfit = outcome.reason in UNKEPT if copy.converter == KEEP else outcome.reason is Reason.CONTENT_REFUSED
+        if unfit and (other := self.tools.policy.otherwise(rule)):
             with self.reading.store.transaction():
                 self._settle(copy, outcome)
                 self.reading.instead(copy, task.identity, other)
-            return
-        if event.refused and self._hand_on(copy, rule, outcome):
             return
         if event.product is not None and outcome.sha256 is not None:
             self.reading.store.place_object(event.product, outcome.sha256)

@@ -9,6 +9,7 @@ know, so that its silence never stands for approval. It judges conformance level
 from __future__ import annotations
 
 import importlib.util
+import logging
 import re
 import zlib
 from dataclasses import dataclass
@@ -69,6 +70,7 @@ def judge_pdfa(path: Path, flavour: str | None = None) -> PdfaVerdict:
     """
     from pikepdf import pdfa
 
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of every odd font
     wanted = flavour or claimed_flavour(path)
     with path.open("rb"):  # a file that is not there is no fault of the PDF
         pass

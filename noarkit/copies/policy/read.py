@@ -76,7 +76,8 @@ class Policy:
         return None
 
     def otherwise(self, rule: Rule) -> Rule | None:
-        """The rule for a document that its own rule would keep, and which does not hold what is asked of it."""
+        """The rule for a document that its own does not fit: one to be kept that does not hold what is asked, or one
+        that no converter of its rule takes."""
         name = rule.options.get("otherwise")
         return self.rules[str(name)] if name else None
 
