@@ -32,8 +32,6 @@ _VOID = frozenset({"meta", "link", "base", "br", "img", "input", "hr"})
 def find_in_markup(path: Path) -> Iterator[Finding]:
     """What a person should know of a page or drawing. Raises `DocumentRefused`."""
     text = read_markup(path)
-    if _ENTITY.search(text):
-        raise DocumentRefused(Reason.BOMB, what="doctype")
     if count := sum(1 for _ in _FETCHED.finditer(text)):
         yield Finding("external-content", {"count": count})
     if scripts := len(re.findall(r"<script\b", text, re.IGNORECASE)):
@@ -65,7 +63,13 @@ def read_markup(path: Path) -> str:
     """The text of a page, by the encoding that it states, else UTF-8, else Windows. Raises `DocumentRefused`."""
     if path.stat().st_size > _MOST_BYTES:
         raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
-    content = path.read_bytes()
+    text = _decode(path.read_bytes())
+    if _ENTITY.search(text):  # what it stands for may grow without end
+        raise DocumentRefused(Reason.BOMB, what="doctype")
+    return text
+
+
+def _decode(content: bytes) -> str:
     for mark, codec in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if content.startswith(mark):
             return content.decode(codec, "replace")
