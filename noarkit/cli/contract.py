@@ -79,6 +79,7 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "empty_folders": "count",
         "untold_events": "count",
         "unread": "list",
+        "copies": "count",
     },
     "accepted": {"copies": "text", "accepted": "count", "by": "text"},
     "copies_checked": {
