@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from noarkit.copies.gates.registry import has_judged
 from noarkit.copies.lookup import media_type_of
 from noarkit.copies.port import Finding, Identity
 from noarkit.copies.preview import Preview, preview
@@ -15,7 +17,7 @@ from noarkit.copies.reading import content_of, source_name, stage
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
 from noarkit.copies.store import CopyStore
-from noarkit.errors import SourceFault, UsageFault
+from noarkit.errors import ItemChanged, SourceFault, UsageFault
 from noarkit.model.formats import classify_format
 from noarkit.records import PLACE_FAULTS, Source
 from noarkit.reports.page import render
@@ -27,6 +29,15 @@ from noarkit.words.texts import Texts, texts
 SIDE_BY_SIDE_VERSION = 1
 MOST_COMPARISONS = 20
 _ANSWERS: Mapping[Reason | None, str] = {Reason.HELD: "hold", Reason.CONTENT_REFUSED: "refuse"}
+
+_UNDECIDED: Mapping[str, str] = {
+    "words-not-compared": "words",
+    "no-second-opinion": "second-opinion",
+    "claimed-only": "as-delivered",
+    "not-checked": "as-delivered",
+    "codec-unknown": "as-delivered",
+}
+"""Findings that say that a gate could not judge, though it let the copy pass; with the gate."""
 
 
 def write_side_by_side(store: CopyStore, path: Path, key: str, lang: str, source: Source | None) -> None:
@@ -113,9 +124,7 @@ class _Sides:
             "converter": copy.converter,
             "tool": f"{copy.tool} {copy.tool_version}".strip(),
             "made_at": copy.made_at or "",
-            "gates": [
-                {"gate": gate, "verdict": verdict, "text": self._gate(gate)} for gate, verdict in copy.verdicts.items()
-            ],
+            "gates": list(self._gates(copy, document)),
             "findings": [self._finding(finding, copy) for finding in copy.findings],
             "acceptances": [
                 {"what": entry.what, "who": entry.who, "at": entry.at} for entry in self._store.acceptances(copy.n)
@@ -133,11 +142,15 @@ class _Sides:
             return self._unseen("other-source")
         staged = self._folder / atomic.temporary_name()
         try:
-            if stage(self._source, content_of(document), staged).sha256 != document.sha256:
+            # its checksum decides, so that a source that was moved or restored has it too
+            content = replace(content_of(document), modified_ns=None)
+            if stage(self._source, content, staged).sha256 != document.sha256:
                 return self._unseen("changed")
             return self._shown(preview(staged, document.identity))
         except PLACE_FAULTS:
             raise
+        except ItemChanged:
+            return self._unseen("changed")
         except SourceFault:
             return self._unseen("unreadable")
         finally:
@@ -173,9 +186,16 @@ class _Sides:
         parts = ("what", "so_what", "do")
         return {"code": reason, **{part: self._words.text("copies", "reason", reason, part) for part in parts}}
 
-    def _gate(self, name: str) -> str:
-        key = ("copies", "gate", name)
-        return self._words.text(*key) if self._words.has(*key) else name
+    def _gates(self, copy: StoredCopy, document: StoredDocument) -> Iterator[dict[str, str]]:
+        """The gates that looked at a copy, and what they said."""
+        of_pdf = document.identity is not None and document.identity.media_type == "application/pdf"
+        undecided = {_UNDECIDED.get(finding.code) for finding in copy.findings}
+        for gate, verdict in copy.verdicts.items():
+            if has_judged(gate, copy.target, of_pdf=of_pdf):
+                key = ("copies", "gate", gate)
+                text = self._words.text(*key) if self._words.has(*key) else gate
+                result = "none" if gate in undecided else "pass" if verdict == "pass" else "fail"
+                yield {"gate": gate, "verdict": result, "text": text}
 
     def _finding(self, finding: Finding, copy: StoredCopy) -> dict[str, str]:
         answered = copy.data.get("findings")
