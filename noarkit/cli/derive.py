@@ -10,7 +10,7 @@ import click
 from noarkit.api import deriving
 from noarkit.api.adding import DeriveOptions
 from noarkit.cli.derive_archive import derive_of_archive
-from noarkit.cli.derive_compare import Original, check_choices, write_comparison
+from noarkit.cli.derive_compare import Origin, check_choices, compare_copy
 from noarkit.cli.derived import exit_code_of, print_derived
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
@@ -83,11 +83,11 @@ def derive_command(
     selection = Selection(arkiv, arkivdel, klasse, query=query)
     check_choices(output, selection, source=source, archive=archive, compare=compare, add=add)
     if compare is not None:
-        original = Original(source, recipe, source_kind, encoding, despite_damage)
-        return write_comparison(session, output, compare, report, original)
+        origin = Origin(source, recipe, source_kind, encoding, despite_damage)
+        return compare_copy(session, output, compare, report, origin)
     if archive is not None:
-        options = DeriveOptions(policy, workers, only, retry, dry_run)
-        return derive_of_archive(session, output, selection, options, archive=archive, add=add)
+        choices = DeriveOptions(policy, workers, only, retry, dry_run)
+        return derive_of_archive(session, output, selection, choices, archive=archive, add=add)
     if source is None:
         return _without_source(session, output, report, titles=titles, accepted=bool(accept))
     with working(session, drains=True) as work:
@@ -107,8 +107,13 @@ def derive_command(
             stop_request=work.stopping,
             listener=work.emit,
         )
-    print_derived(session, result, output)
-    _report(session, output, None if dry_run else report, titles=titles)
+    return _result(session, output, result, report, titles=titles)
+
+
+def _result(session: Session, copies: Path, result: deriving.DeriveResult, report: Path | None, *, titles: bool) -> int:
+    """Prints what became of the documents, and writes the report where one is wished and something was done."""
+    print_derived(session, result, copies)
+    _report(session, copies, None if result.dry_run else report, titles=titles)
     return exit_code_of(result)
 
 

@@ -17,7 +17,7 @@ from noarkit.reports.side_by_side import write_side_by_side
 
 
 @dataclass(frozen=True, slots=True)
-class Original:
+class Origin:
     """The source that originals are read from, and how it is read; without a place only copies are shown."""
 
     place: str | None
@@ -41,22 +41,22 @@ def check_choices(
         )
 
 
-def write_comparison(session: Session, copies: Path, key: str, report: Path | None, original: Original) -> int:
+def compare_copy(session: Session, copies: Path, key: str, report: Path | None, origin: Origin) -> int:
     """Writes the page of the documents with a record key or sha256. Nothing is converted, and nothing changed."""
     if report is None or report.suffix != ".html":
         raise UsageFault(what="page-wanted", where="--compare", do=f"--compare {key} --report FILE.html")
     with ExitStack() as stack:
         store = stack.enter_context(CopyStore.open(copies))
-        source = _opened(session, original, stack)
+        source = _open_origin(session, origin, stack)
         write_side_by_side(store, report, key, session.texts.lang, source)
     session.console.result("report", session.texts.say("derive.report", path=report), path=str(report))
     return 0
 
 
-def _opened(session: Session, original: Original, stack: ExitStack) -> Source | None:
-    if original.place is None:
+def _open_origin(session: Session, origin: Origin, stack: ExitStack) -> Source | None:
+    if origin.place is None:
         return None
-    own, kind = settings(session, None), original.source_kind
-    found = origins.source_at(original.place, own, kind=kind, encoding=original.encoding)
-    source = deriving.apply_recipe(stack.enter_context(released(found)), original.recipe)
-    return accept_damage(source, despite_damage=original.despite_damage)
+    own, kind = settings(session, None), origin.source_kind
+    found = origins.source_at(origin.place, own, kind=kind, encoding=origin.encoding)
+    source = deriving.apply_recipe(stack.enter_context(released(found)), origin.recipe)
+    return accept_damage(source, despite_damage=origin.despite_damage)

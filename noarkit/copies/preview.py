@@ -86,7 +86,7 @@ def _maker(media_type: str) -> Callable[[Path, Identity], Preview]:
 
 def _page(path: Path, _: Identity) -> Preview:
     with open_pages(path) as pages:
-        return _drawn(pages.picture(0, DOTS_PER_INCH, colour=True))
+        return _picture_preview(pages.picture(0, DOTS_PER_INCH, colour=True))
 
 
 def _picture(path: Path, _: Identity) -> Preview:
@@ -98,7 +98,7 @@ def _picture(path: Path, _: Identity) -> Preview:
             if picture.width * picture.height > _MOST_PIXELS:
                 raise PictureUnreadable(Reason.TOO_LARGE)
             picture.draft("RGB", _LARGEST)
-            return _drawn(_in_colour(ImageOps.exif_transpose(picture)))
+            return _picture_preview(_in_colour(ImageOps.exif_transpose(picture)))
 
 
 def _in_colour(picture: Image) -> Image:
@@ -114,7 +114,7 @@ def _in_colour(picture: Image) -> Image:
     return picture.convert("RGB")
 
 
-def _drawn(picture: Image) -> Preview:
+def _picture_preview(picture: Image) -> Preview:
     picture.thumbnail(_LARGEST)
     data = BytesIO()
     picture.info.clear()
@@ -135,12 +135,12 @@ def _text(path: Path, _: Identity) -> Preview:
 
 
 def _web_page(path: Path, _: Identity) -> Preview:
-    return _lines(_filled(text_of_markup(read_markup(path)).splitlines()))
+    return _lines(_nonblank_lines(text_of_markup(read_markup(path)).splitlines()))
 
 
 def _mail(path: Path, identity: Identity) -> Preview:
     parts = mail_texts(path)
-    return _words(path, identity) if parts is None else _lines(_filled("\n".join(parts).splitlines()))
+    return _words(path, identity) if parts is None else _lines(_nonblank_lines("\n".join(parts).splitlines()))
 
 
 def _words(path: Path, identity: Identity) -> Preview:
@@ -153,7 +153,7 @@ def _words(path: Path, identity: Identity) -> Preview:
     return Preview("words", lines=tuple(line[:_MOST_IN_LINE] for line in lines), cut=len(words) > len(first))
 
 
-def _filled(lines: Iterable[str]) -> Iterable[str]:
+def _nonblank_lines(lines: Iterable[str]) -> Iterable[str]:
     """Lines that show something, with single blanks."""
     return (" ".join(line.split()) for line in lines if line.strip())
 

@@ -135,48 +135,54 @@ class _Sides:
 
     def _original(self, document: StoredDocument) -> dict[str, object]:
         if self._source is None:
-            return self._unseen("no-source")
+            return self._blank_side("no-source")
         if document.identity is None or document.sha256 is None:
-            return self._unseen("unreadable")
+            return self._blank_side("unreadable")
         if document.source.partition(":")[0] != source_name(self._source).partition(":")[0]:
-            return self._unseen("other-source")
+            return self._blank_side("other-source")
         staged = self._folder / atomic.temporary_name()
         try:
             # its checksum decides, so that a source that was moved or restored has it too
             content = replace(content_of(document), modified_ns=None)
             if stage(self._source, content, staged).sha256 != document.sha256:
-                return self._unseen("changed")
-            return self._shown(preview(staged, document.identity))
+                return self._blank_side("changed")
+            return self._side(preview(staged, document.identity))
         except PLACE_FAULTS:
             raise
         except ItemChanged:
-            return self._unseen("changed")
+            return self._blank_side("changed")
         except SourceFault:
-            return self._unseen("unreadable")
+            return self._blank_side("unreadable")
         finally:
             staged.unlink(missing_ok=True)
 
     def _copy(self, copy: StoredCopy, identity: Identity) -> dict[str, object]:
         if copy.state == "kept":
-            return self._unseen("kept")
+            return self._blank_side("kept")
         if copy.path is None or copy.state not in ("made", "held"):
-            return self._unseen("no-copy")
+            return self._blank_side("no-copy")
         if not copy.path.is_file():
-            return self._unseen("missing")
+            return self._blank_side("missing")
         if sha256_of(copy.path) != copy.sha256:
-            return self._unseen("damaged")
-        return self._shown(preview(copy.path, identity))
+            return self._blank_side("damaged")
+        return self._side(preview(copy.path, identity))
 
-    def _unseen(self, why: str) -> dict[str, object]:
+    def _blank_side(self, why: str) -> dict[str, object]:
         return {"kind": "none", "note": self._words.say(f"side_by_side.{why}")}
 
-    def _shown(self, seen: Preview) -> dict[str, object]:
-        if seen.kind == "none":
-            reason = self._words.text("copies", "reason", seen.reason, "what") if seen.reason is not None else ""
+    def _side(self, page: Preview) -> dict[str, object]:
+        if page.kind == "none":
+            reason = self._words.text("copies", "reason", page.reason, "what") if page.reason is not None else ""
             return {"kind": "none", "note": f"{self._words.say('side_by_side.not-drawn')} {reason}".strip()}
-        note = self._words.say("side_by_side.words") if seen.kind == "words" else ""
-        picture = f"data:image/png;base64,{base64.b64encode(seen.png).decode()}" if seen.kind == "picture" else ""
-        return {"kind": seen.kind, "picture": picture, "lines": list(seen.lines), "cut": seen.cut, "note": note}
+        note = self._words.say("side_by_side.words") if page.kind == "words" else ""
+        picture = f"data:image/png;base64,{base64.b64encode(page.png).decode()}" if page.kind == "picture" else ""
+        return {
+            "kind": page.kind,
+            "picture": picture,
+            "lines": list(page.lines),
+            "cut": page.cut,
+            "note": note,
+        }
 
     # -- words ----------------------------------------------------------------------------------------------------
 
