@@ -25,8 +25,10 @@ from samples.packages.make_eark import place
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 RULES = rules_for("2.2.0")
-OTHERWISE = {"EARK-NAME", "EARK-ODD", "EARK-UNREADABLE", "EARK-XSD-NONE", "EARK-XSD"}
-"""Rules that a file system breaks, or that schemas are needed for: they have tests of their own."""
+OF_COPIES = {"EARK-COPY-CHECKSUM", "EARK-COPY-EVENT", "EARK-COPY-SOURCE"}
+OTHERWISE = {"EARK-NAME", "EARK-ODD", "EARK-UNREADABLE", "EARK-XSD-NONE", "EARK-XSD", *OF_COPIES}
+"""Rules that a file system breaks, that schemas are needed for, or archival copies (tests/copies/packages): they have tests
+of their own."""
 UNJUDGED = {"EARK-XSD-NONE", "EARK-XSD"}
 """What schemas of ours add, or that there are none."""
 
