@@ -27,7 +27,7 @@ DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 RULES = rules_for("2.2.0")
 OF_COPIES = {"EARK-COPY-CHECKSUM", "EARK-COPY-EVENT", "EARK-COPY-SOURCE"}
 OTHERWISE = {"EARK-NAME", "EARK-ODD", "EARK-UNREADABLE", "EARK-XSD-NONE", "EARK-XSD", *OF_COPIES}
-"""Rules that a file system breaks, that schemas are needed for, or archival copies (tests/copies/packages): they have tests
+"""Rules that a file system breaks, that schemas are needed for, or copies (tests/copies/packages): they have tests
 of their own."""
 UNJUDGED = {"EARK-XSD-NONE", "EARK-XSD"}
 """What schemas of ours add, or that there are none."""
