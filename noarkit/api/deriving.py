@@ -118,13 +118,13 @@ def derive(
     options = DerivingOptions(ReadingOptions(frozenset(retry), frozenset(only)), 0 if dry_run else own.workers)
     found_source = source_at(source, settings, kind=source_kind, emit=listener, encoding=encoding)
     with released(found_source) as place, _target(Path(copies), dry_run=dry_run) as store:
-        whole_place = accept_damage(_as_recipe_says(place, recipe), despite_damage=despite_damage)
+        whole_place = accept_damage(apply_recipe(place, recipe), despite_damage=despite_damage)
         derivation = derive_copies(whole_place, store, tools, options)
         result = _result(store, derivation, tools.policy.name)
     return replace(result, copies=str(copies), stopped_by=stop.reason, dry_run=dry_run)
 
 
-def _as_recipe_says(source: Source, recipe: Place | Recipe | None) -> Source:
+def apply_recipe(source: Source, recipe: Place | Recipe | None) -> Source:
     """The source on the terms of a recipe. Raises `PlanFault` for terms that do not fit it."""
     if recipe is None:
         return source

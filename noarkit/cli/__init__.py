@@ -10,6 +10,7 @@ running         what every command on a run shares: listeners, signals, its end
 form_choices    choices that a registry knows: forms of package, formats of results
 derived         what `derive` prints
 derive_archive  `derive --archive`: copies of documents in an archive, and their addition
+derive_compare  `derive --compare`: a document beside its copy, on a page
 configuring     `connect SERVICE:NAME configure`
 connectivity    the line to an archive, for `doctor`
 unattended      what a night alone needs, for `doctor --run`

@@ -10,6 +10,7 @@ import click
 from noarkit.api import deriving
 from noarkit.api.adding import DeriveOptions
 from noarkit.cli.derive_archive import derive_of_archive
+from noarkit.cli.derive_compare import Original, check_choices, write_comparison
 from noarkit.cli.derived import exit_code_of, print_derived
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
@@ -37,6 +38,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--by", metavar="NAME")
 @option("--check", is_flag=True)
 @option("--report", "report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@option("--compare", metavar="KEY")
 @option("--titles", is_flag=True)
 @option("--source-kind", type=SOURCE_KINDS)
 @option("--despite-damage", is_flag=True)
@@ -62,6 +64,7 @@ def derive_command(
     by: str | None,
     check: bool,
     report: Path | None,
+    compare: str | None,
     titles: bool,
     source_kind: str | None,
     despite_damage: bool,
@@ -78,13 +81,13 @@ def derive_command(
     if check:
         return _check(session, output)
     selection = Selection(arkiv, arkivdel, klasse, query=query)
+    check_choices(output, selection, source=source, archive=archive, compare=compare, add=add)
+    if compare is not None:
+        original = Original(source, recipe, source_kind, encoding, despite_damage)
+        return write_comparison(session, output, compare, report, original)
     if archive is not None:
-        if source is not None:
-            raise UsageFault(what="source-and-archive", where=source)
         options = DeriveOptions(policy, workers, only, retry, dry_run)
         return derive_of_archive(session, output, selection, options, archive=archive, add=add)
-    if add or selection.description:
-        raise UsageFault(what="archive-wanted", do=f"noarkit derive --archive URL -o {output}")
     if source is None:
         return _without_source(session, output, report, titles=titles, accepted=bool(accept))
     with working(session, drains=True) as work:

@@ -70,6 +70,11 @@ class StoreLookup:
             self._store = None
 
 
+def media_type_of(row: StoredCopy, content: Content) -> str:
+    """The media type of a copy, by what was to be made; empty where that does not say it."""
+    return _MEDIA_TYPES.get(_suffix(row.target, content), "")
+
+
 def _planned(row: StoredCopy, content: Content, agent: str) -> PlannedCopy:
     suffix = _suffix(row.target, content)
     return PlannedCopy(
@@ -79,7 +84,7 @@ def _planned(row: StoredCopy, content: Content, agent: str) -> PlannedCopy:
         sha256=row.sha256 or "",
         size_bytes=row.size_bytes or 0,
         puid=row.result_puid or "",
-        media_type=_MEDIA_TYPES.get(suffix, ""),
+        media_type=media_type_of(row, content),
         suffix=suffix,
         made_at=row.made_at or "",
         made_by=agent,

@@ -43,15 +43,15 @@ class PdfPages:
             finally:
                 text_page.close()
 
-    def picture(self, number: int, dots_per_inch: int = 40) -> Image:
-        """A page as it looks, in shades of grey. Huge pages are drawn smaller. Raises `PdfUnreadable`."""
+    def picture(self, number: int, dots_per_inch: int = 40, *, colour: bool = False) -> Image:
+        """A page as it looks, in grey or in `colour`. Huge pages are drawn smaller. Raises `PdfUnreadable`."""
         with self._page(number) as page:
             width, height = page.get_size()
             scale = dots_per_inch / _POINTS_PER_INCH
             scale = min(scale, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
-            bitmap = page.render(scale=scale, grayscale=True, may_draw_forms=True)
+            bitmap = page.render(scale=scale, grayscale=not colour, may_draw_forms=True)
             try:
-                picture: Image = bitmap.to_pil().convert("L")
+                picture: Image = bitmap.to_pil().convert("RGB" if colour else "L")
                 picture.load()
                 return picture.copy()
             finally:

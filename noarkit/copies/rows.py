@@ -89,6 +89,15 @@ class StoredDocument:
     also: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What a person accepted a copy by, that person's name, and when."""
+
+    what: str
+    who: str
+    at: str
+
+
 def copy_of(row: sqlite3.Row, objects: Path) -> StoredCopy:
     """A row of `copy` as a value."""
     sha256 = row["sha256"]

@@ -19,7 +19,7 @@ import orjson
 
 from noarkit.copies.port import Finding, Identity, State
 from noarkit.copies.reasons import Reason
-from noarkit.copies.rows import TABLES, StoredCopy, StoredDocument, copy_of, document_of
+from noarkit.copies.rows import TABLES, Acceptance, StoredCopy, StoredDocument, copy_of, document_of
 from noarkit.errors import JournalFault, UsageFault
 from noarkit.safe import atomic
 from noarkit.safe.digest import sha256_of
@@ -339,6 +339,20 @@ class CopyStore:
         """The keys of the records that the documents of a copy belong to."""
         rows = self._rows("SELECT DISTINCT record_key FROM document WHERE copy = ?1 OR also = ?1", (copy,))
         return [str(row[0]) for row in rows]
+
+    def documents_by_key(self, key: str, limit: int) -> Sequence[StoredDocument]:
+        """Documents as their sources were last read, by the key of their record or their sha256; each content once."""
+        first = (
+            "SELECT min(n) FROM document WHERE (record_key = ?1 OR sha256 = ?1)"
+            " AND walk IN (SELECT max(n) FROM walk GROUP BY source) GROUP BY coalesce(sha256, n), copy"
+        )
+        rows = self._rows(f"{_DOCUMENT} WHERE n IN ({first}) ORDER BY n LIMIT ?2", (key, limit))
+        return [document_of(row) for row in rows]
+
+    def acceptances(self, copy: int) -> Sequence[Acceptance]:
+        """Who accepted a copy, in what order."""
+        rows = self._rows("SELECT what, who, at FROM acceptance WHERE copy = ? ORDER BY n", (copy,))
+        return [Acceptance(*map(str, row)) for row in rows]
 
     def accept(self, n: int, what: str, by: str, at: str) -> None:
         """Makes a held copy a copy, by a person's name, which is kept."""

@@ -4,7 +4,7 @@ plan_page        the facts of a plan           run_page         the facts of a r
 certificate      the facts of a verification   comparison_page  the facts of a comparison
 validation_page  the facts of a validation     page             facts → HTML (templates/)
 charts           rows → inline SVG             lists            the CSV behind each number
-copies_page      the facts of archival copies
+copies_page      the facts of archival copies   side_by_side     a document beside its copy
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ MOST_DIFFERENCE_OF_SCANS = 10.0
 MOST_PIXELS = 400_000_000
 _MOST_PAGES = 200
 _SAMPLED_PAGES = 40
-_PICTURES = ("png", "tiff")
+COMPARED_PICTURES = ("png", "tiff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class PixelsGate:
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
         """Fails on the first frame that differs, and where a frame, the profile or the orientation is gone."""
-        if task.target not in _PICTURES:
+        if task.target not in COMPARED_PICTURES:
             return ()
         try:
             with open_picture(task.source) as original, open_picture(product.path) as copy:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from noarkit.copies.gates.characters import CharactersGate
 from noarkit.copies.gates.formats import FormatGate
 from noarkit.copies.gates.pages import PagesGate
-from noarkit.copies.gates.pictures import PageLookGate, PixelsGate
+from noarkit.copies.gates.pictures import COMPARED_PICTURES, PageLookGate, PixelsGate
 from noarkit.copies.gates.texts import TextGate
 from noarkit.copies.gates.validity import PdfaGate, SecondOpinionGate
-from noarkit.copies.gates.words import WordsGate, WordsOf
+from noarkit.copies.gates.words import OFFICE_TYPES, WordsGate, WordsOf
 from noarkit.copies.identity import Identifier
 from noarkit.copies.port import Failure, Finding, Gate, Product, Task
 
@@ -26,6 +26,16 @@ def all_gates(identifier: Identifier, words_of: WordsOf, *, verapdf: str | None 
         TextGate(),
     )
     return (*gates, SecondOpinionGate(verapdf)) if verapdf else gates
+
+
+def has_judged(gate: str, target: str, *, of_pdf: bool) -> bool:
+    """True where a gate looks at what is made; of everything else it lets pass without a word."""
+    if gate in ("look", "pages", "characters", "words"):
+        is_page = target.startswith("pdf")
+        return (is_page and (gate != "look" or of_pdf)) or (gate == "words" and target in OFFICE_TYPES)
+    if gate in ("pdfa", "second-opinion"):
+        return target.startswith("pdfa-")
+    return {"pixels": target in COMPARED_PICTURES, "text": target == "utf-8"}.get(gate, True)
 
 
 def pass_gates(gates: tuple[Gate, ...], task: Task, product: Product) -> tuple[Finding, ...] | Failure:

@@ -28,11 +28,16 @@ _BODIES = ("text/plain", "text/html")
 
 def mail_words(path: Path) -> Counter[str] | None:
     """The words of a mail; None where its body cannot be read. Raises `DocumentRefused`."""
+    texts = mail_texts(path)
+    return None if texts is None else Counter(word for text in texts for word in tokens(text))
+
+
+def mail_texts(path: Path) -> list[str] | None:
+    """The parties, subject and body of a mail, as `mail_words` counts them. Raises `DocumentRefused`."""
     if path.stat().st_size > _MOST_BYTES:
         raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
     content = path.read_bytes()
-    texts = _outlook_texts(content) if content.startswith(SIGNATURE) else _texts(content)
-    return None if texts is None else Counter(word for text in texts for word in tokens(text))
+    return _outlook_texts(content) if content.startswith(SIGNATURE) else _texts(content)
 
 
 def _texts(content: bytes) -> list[str] | None:

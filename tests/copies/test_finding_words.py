@@ -1,0 +1,85 @@
+"""Every finding and every gate has its words in both languages, and none has judged what it passed over."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+import noarkit
+from noarkit.copies.composition import AsDeliveredGate
+from noarkit.copies.gates.registry import all_gates, has_judged
+from noarkit.copies.identity import Identifier
+from noarkit.copies.port import Failure, Finding, Identity, Limits, Product, Rule, Task
+from noarkit.reports.side_by_side import finding_sentence
+from noarkit.words.texts import LANGUAGES, fields, texts
+
+COPIES = Path(noarkit.__file__).parent / "copies"
+TARGETS = ("pdfa-2b", "pdf", "png", "tiff", "utf-8", "odt", "ods", "flac", "matroska")
+PDF, WORD = "application/pdf", "application/msword"
+
+
+def codes_of_findings() -> set[str]:
+    """Every code that a finding is made with, and every name that an inspection counts under."""
+    codes: set[str] = set()
+    for path in COPIES.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names: list[ast.expr | None] = []
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Finding":
+                names = [node.args[0]]
+            elif isinstance(node, ast.Subscript) and ast.unparse(node.value) == "counts":
+                names = [node.slice]
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "counts":
+                names = list(node.value.keys) if isinstance(node.value, ast.Dict) else []
+            codes |= {
+                str(name.value) for name in names if isinstance(name, ast.Constant) and isinstance(name.value, str)
+            }
+    return codes
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_finding_has_a_sentence_that_needs_no_data(lang: str) -> None:
+    codes = codes_of_findings()
+    assert len(codes) > 25
+    written = texts(lang).tables["copies"]["finding"]
+    assert isinstance(written, dict)
+    assert codes == written.keys()
+    for code in codes:
+        forms = texts(lang).forms("copies", "finding", code)
+        assert not fields(forms[-1]), code
+        assert "…" not in finding_sentence(texts(lang), Finding(code))
+
+
+def test_a_finding_is_told_with_its_data() -> None:
+    told = finding_sentence(texts("en"), Finding("remote-refused", {"count": 2, "hosts": ["a.example", "b.example"]}))
+    assert told == "Content on other servers that was not fetched: 2 (a.example, b.example)."
+    assert "DATE" in finding_sentence(texts("nb"), Finding("fields", {"unfrozen": ["DATE"]}))
+    assert "3 (DATE, TIME)" in finding_sentence(texts("nb"), Finding("fields", {"count": 3, "kinds": ["DATE", "TIME"]}))
+    assert finding_sentence(texts("en"), Finding("of-a-later-version")) == "of-a-later-version"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_gate_has_its_words(lang: str) -> None:
+    gates = [gate.name for gate in all_gates(cast("Identifier", None), lambda *_: None, verapdf="verapdf")]
+    for name in (*gates, AsDeliveredGate.name):
+        assert texts(lang).text("copies", "gate", name)
+
+
+@pytest.mark.parametrize("media_type", [PDF, WORD])
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_gate_has_judged_where_it_looks_at_the_file(target: str, media_type: str, tmp_path: Path) -> None:
+    identity = Identity(None, media_type, "x", "signature")
+    task = Task(
+        *(tmp_path / "nothing", "x", identity, Rule("r", (), "derive"), target, tmp_path, Limits(1, 1)),
+    )
+    nobody = cast("Identifier", SimpleNamespace())
+    for gate in all_gates(nobody, lambda *_: None, verapdf=str(tmp_path / "nowhere")):
+        try:
+            answer = gate.check(task, Product(tmp_path / "missing", "", ""))
+            looked = isinstance(answer, Failure) or bool(answer)
+        except OSError:
+            looked = True
+        assert has_judged(gate.name, target, of_pdf=media_type == PDF) == looked, gate.name
