@@ -64,3 +64,6 @@ NOT_LISTED: Mapping[str, str] = {
     "content information types": "ERMS, SIARD, geodata and others have specifications and judges of their own",
 }
 """What is published beside those lists, and why it is not in them."""
+
+OF_COPIES = frozenset({"EARK-COPY-CHECKSUM", "EARK-COPY-EVENT", "EARK-COPY-SOURCE"})
+"""Rules of ours about archival copies, which tests/copies/packages break."""

@@ -125,6 +125,8 @@ _CASES = [
     case("convert DIR/extract --as bagit -o DIR/bag"), case("validate DIR/extract"), case("validate DIR/bag --report json -o DIR/v.json"),
     case("validate DIR/broken", 4), case("validate DIR/source", 4), case("validate DIR/bag --second-opinion"),
     case("compare DIR/extract DIR/other", 7, 4), case("compare DIR/extract embedded:DIR/archive2"), case("compare DIR/extract URL", 6, **_ENV),
+    case("derive DIR/source -o DIR/copies --workers 1", 0, 3), case("derive DIR/none -o DIR/copies", 8, 2),
+    case("derive --archive URL -o DIR/copies2", 6, config=_FILE), case("-v derive -o DIR/copies --check", 0, 7),
     case("runs DIR"), case("runs DIR/none", 2), case("key new -o DIR/seal.key", 0, 2), case("key show DIR/secrets/key", 2, 4),
     case("connect crm:main", 4, 5, 6, config=_CRM), case("connect crm:main status", config=_CRM), case("connect spend:main", 4, 5, 6, config=_SPEND),
     case("connect crm:main --mcp", 2, 4, 5, 6, config=_CRM), case("connect spend:main --mcp --call x", 2, 4, 5, 6, config=_SPEND),

@@ -19,14 +19,15 @@ from noarkit.words.texts import LANGUAGES, fields, texts
 from samples.packages.eark import PROFILES, good, write_folder
 from samples.packages.eark_bad import BAD_PACKAGES
 from samples.packages.eark_changes import BadPackage
-from samples.packages.eark_published import PUBLISHED
+from samples.packages.eark_published import OF_COPIES, PUBLISHED
 from samples.packages.eark_table import stays_valid
 from samples.packages.make_eark import place
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 RULES = rules_for("2.2.0")
-OTHERWISE = {"EARK-NAME", "EARK-ODD", "EARK-UNREADABLE", "EARK-XSD-NONE", "EARK-XSD"}
-"""Rules that a file system breaks, or that schemas are needed for: they have tests of their own."""
+OTHERWISE = {"EARK-NAME", "EARK-ODD", "EARK-UNREADABLE", "EARK-XSD-NONE", "EARK-XSD", *OF_COPIES}
+"""Rules that a file system breaks, that schemas are needed for, or copies (tests/copies/packages): they have tests
+of their own."""
 UNJUDGED = {"EARK-XSD-NONE", "EARK-XSD"}
 """What schemas of ours add, or that there are none."""
 

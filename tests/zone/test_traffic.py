@@ -126,6 +126,7 @@ def journey() -> list[tuple[str, list[str]]]:
         ("close archive", ["close", "run"]),
         ("verify archive", ["verify", "run", "--depth", "bytes"]),
         ("extract archive", ["extract", "-o", "package", "--as", "noark5"]),
+        ("derive", ["derive", "source", "-o", "copies", "--workers", "1"]),
         ("convert", ["convert", "source", "--as", "eark-sip", "-o", "sip.zip"]),
         ("convert dias", ["convert", "package", "--as", "dias-sip", "-o", "dias"]),
         ("validate", ["validate", "package", "--report", "html"]),

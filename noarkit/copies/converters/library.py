@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import orjson
 
@@ -127,7 +128,7 @@ def _work(make: Callable[[Task], Outcome], tasks: Sequence[Task], pipe: ParentPi
     warnings.simplefilter("ignore")
     logging.disable()
     most = max(task.limits.memory_bytes for task in tasks)
-    _limit(resource.RLIMIT_AS, most)
+    _limit(resource.RLIMIT_AS, most + _own_bytes())  # what it was forked from is no work of its documents
     _limit(resource.RLIMIT_CORE, 0)
     for task in tasks:
         _limit_task(task.limits)
@@ -162,6 +163,14 @@ def _empty(task: Task) -> None:
     """Half a file is no copy, and nothing to look at."""
     for path in task.folder.iterdir():
         path.unlink()
+
+
+def _own_bytes() -> int:
+    """The address space of this process; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+    except (OSError, ValueError):
+        return 0
 
 
 def _processor_s() -> float:

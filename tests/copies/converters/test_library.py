@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import socket
@@ -31,6 +32,9 @@ def _act(task: Task) -> Outcome:
     if what == "grow":
         held = [bytearray(64 * 1024**2) for _ in range(1024)]
         return Failure(Reason.HELD, {"held": len(held)})
+    if what == "use":
+        held = [bytearray(64 * 1024**2) for _ in range(8)]
+        what = str(len(held))
     if what == "write":
         with (task.folder / "large").open("wb") as file:
             for _ in range(64):
@@ -89,6 +93,14 @@ def test_processor_time_memory_and_space_have_an_end(tmp_path: Path) -> None:
         Reason.TOO_LARGE,
         "after",
     ]
+
+
+@ONLY_LINUX
+def test_memory_that_its_starter_has_is_not_counted(tmp_path: Path) -> None:
+    """A library can be called from a program that has mapped much more than a document may use."""
+    limits = Limits(20, 60, memory_bytes=1024**3)
+    with mmap.mmap(-1, 3 * 1024**3, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS):
+        assert _outcomes(tmp_path, "use", "grow", limits=limits) == ["8", Reason.MEMORY]
 
 
 def test_one_that_only_waits_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
