@@ -39,7 +39,7 @@ from noarkit.copies.reasons import Reason
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.workplace import folder_for_owner, temporary_folder
 
-MOST_IN_BATCH = 16
+MOST_IN_BATCH = 48
 _OFFICE_REVISION = 1
 """Counts when what this module does to a document or its copy changes."""
 

@@ -33,8 +33,7 @@ def finish_pdfa(draft: Path, target: Path, flavour: str) -> bool:
         with pikepdf.open(draft) as pdf:
             _delete(pdf.trailer, _NOT_ALLOWED_IN_TRAILER)
             _delete(pdf.Root, _NOT_ALLOWED_IN_ROOT)
-            if not _saved_as_pdfa(pdf, target, flavour):
-                pdf.save(target)
+            _save_as_pdfa(pdf, target, flavour)
     except pikepdf.PdfError:
         return False
     return True
@@ -45,14 +44,14 @@ def _delete(dictionary: object, key: str) -> None:
         del dictionary[key]  # type: ignore[attr-defined]  # of pikepdf, which has no types for us
 
 
-def _saved_as_pdfa(pdf: pikepdf.Pdf, target: Path, flavour: str) -> bool:
+def _save_as_pdfa(pdf: pikepdf.Pdf, target: Path, flavour: str) -> None:
+    """Writes with the settings and repairs of the flavour. Not `pdfa.save`, which validates as well: a gate does that,
+    of the bytes, and each document would be judged twice."""
     try:
         from pikepdf import pdfa
     except ImportError:  # without its extra
-        return False
+        pdf.save(target)
+        return
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of every odd font
-    try:
-        pdfa.save(pdf, target, flavour)
-    except pdfa.PdfaError:
-        return False
-    return True
+    pdfa.prepare(pdf, flavour)
+    pdf.save(target, **pdfa.resolve_save_kwargs(pdfa.Flavour(flavour)))
