@@ -22,7 +22,7 @@ _BETWEEN = " · "
 _ARROW = " → "
 _FROM, _BY, _RULE, _SUM, _NOTE = "fra ", "av ", "regel ", "sha256 ", "merknad "
 # Signs of the grammar, of lists in it, and whatever an archive or XML would not give back as it was.
-_UNSAFE = re.compile("[%·,→\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]|^\\s|\\s$|\\s(?=\\s)")
+_UNSAFE = re.compile("[%·,→\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]|[^\\S ]|^ | $| (?= )")
 _ESCAPED = re.compile("%([0-9A-F]{2,6});")
 _SHA256 = re.compile("[0-9a-f]{64}")
 _SUMS = re.compile("sha256 ([0-9a-f]{64}) → ([0-9a-f]{64})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from noarkit.model.conversions import (
@@ -50,6 +50,7 @@ def test_a_conversion_is_read_back_exactly(conversion: Conversion) -> None:
     assert parse_details(details_text(conversion)) == conversion
 
 
+@example(replace(LETTER, tool="0\xa00"))  # a space that a normaliser makes another
 @given(CONVERSIONS)
 def test_the_carrier_is_a_text_that_no_archive_changes(conversion: Conversion) -> None:
     text = details_text(conversion)

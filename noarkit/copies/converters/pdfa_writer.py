@@ -33,7 +33,8 @@ def finish_pdfa(draft: Path, target: Path, flavour: str) -> bool:
         with pikepdf.open(draft) as pdf:
             _delete(pdf.trailer, _NOT_ALLOWED_IN_TRAILER)
             _delete(pdf.Root, _NOT_ALLOWED_IN_ROOT)
-            _save_as_pdfa(pdf, target, flavour)
+            if not _saved_as_pdfa(pdf, target, flavour):
+                pdf.save(target)
     except pikepdf.PdfError:
         return False
     return True
@@ -44,14 +45,14 @@ def _delete(dictionary: object, key: str) -> None:
         del dictionary[key]  # type: ignore[attr-defined]  # of pikepdf, which has no types for us
 
 
-def _save_as_pdfa(pdf: pikepdf.Pdf, target: Path, flavour: str) -> None:
-    """Writes with the settings and repairs of the flavour. Not `pdfa.save`, which validates as well: a gate does that,
-    of the bytes, and each document would be judged twice."""
+def _saved_as_pdfa(pdf: pikepdf.Pdf, target: Path, flavour: str) -> bool:
     try:
         from pikepdf import pdfa
     except ImportError:  # without its extra
-        pdf.save(target)
-        return
+        return False
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of every odd font
-    pdfa.prepare(pdf, flavour)
-    pdf.save(target, **pdfa.resolve_save_kwargs(pdfa.Flavour(flavour)))
+    try:
+        pdfa.save(pdf, target, flavour)
+    except pdfa.PdfaError:
+        return False
+    return True
