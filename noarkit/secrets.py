@@ -11,11 +11,13 @@ import stat
 import subprocess  # a command of the site's own may give a secret
 from collections.abc import Mapping
 from dataclasses import dataclass
+from multiprocessing.context import get_spawning_popen
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Literal
 
 from noarkit.errors import SecretFault, UnsafePath
 from noarkit.safe.children import foreign_environment
+from noarkit.safe.owners import is_open_to_others, is_trusted_owner
 from noarkit.safe.paths import checked_parts
 
 MAX_SECRET_BYTES = 64 * 1024
@@ -26,7 +28,8 @@ KINDS: tuple[SecretKind, ...] = ("file", "command", "credential", "env")
 
 
 class Secret:
-    """A value that prints as ***, cannot be pickled, and is compared in constant time."""
+    """A value that prints as ***, is compared in constant time, and cannot be pickled but for a child of this process
+    that is being spawned, which gets it through a pipe that nobody else has."""
 
     __slots__ = ("_value",)
 
@@ -48,8 +51,10 @@ class Secret:
 
     __hash__ = None  # type: ignore[assignment]  # a hash would be a way to guess
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret is not passed on; pass where it lies")
+    def __reduce__(self) -> tuple[type[Secret], tuple[str]]:
+        if get_spawning_popen() is None:
+            raise TypeError("a secret is not passed on; pass where it lies")
+        return Secret, (self._value,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +93,7 @@ def read_private_file(path: Path, environment: Mapping[str, str]) -> bytes:
     credentials_folder = environment.get("CREDENTIALS_DIRECTORY")
     try:
         with path.open("rb") as file:
-            if os.name == "posix" and not (
-                credentials_folder and path.parent.resolve() == Path(credentials_folder).resolve()
-            ):
+            if not (credentials_folder and path.parent.resolve() == Path(credentials_folder).resolve()):
                 _refuse_open_to_others(os.fstat(file.fileno()), path)
             return file.read(MAX_SECRET_BYTES)
     except OSError as error:
@@ -116,8 +119,7 @@ def secret_source(entry: object, location: str) -> SecretSource:
 def _read_file(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            if os.name == "posix":
-                _refuse_open_to_others(os.fstat(file.fileno()), path)
+            _refuse_open_to_others(os.fstat(file.fileno()), path)
             content = file.read(MAX_SECRET_BYTES)
     except OSError as error:
         raise SecretFault(where=str(path), why="not-there" if _is_missing(error) else "unreadable") from error
@@ -125,7 +127,7 @@ def _read_file(path: Path) -> str:
 
 
 def _refuse_open_to_others(status: os.stat_result, path: Path) -> None:
-    if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO) or status.st_uid not in (os.geteuid(), 0):
+    if is_open_to_others(status) or not is_trusted_owner(status):
         raise SecretFault(where=str(path), why="secret-open", mode=f"{stat.S_IMODE(status.st_mode):04o}")
 
 

@@ -5,6 +5,7 @@ What others give us:
     paths          paths that a package, archive file or message names
     urls           addresses that a service, message or config names
     xml            XML as a tree; sax: as calls; growing: as a tree that is taken piece by piece
+    xml_portions   XML in portions
     judge          XML of any size against a schema
     toml           TOML, bounded, with the line of each key
     unpack         zip and tar files; zipped: the entries of a zip, one by one
@@ -14,12 +15,16 @@ What others give us:
     beneath        files below one folder, opened and made by name
     tls            whom a session trusts; certificates: when our own end
     connections    HTTP connections of the services that we run; serving: their server, which ends at once
+    peers          the user at the other end of a connection on this machine
 
 What we write:
 
     atomic         files and folders that appear whole or not at all
     digest         hashes while bytes pass
-    signing        Ed25519 signatures
+    event_log      logs of events, written and read while they grow
+    side_files     files beside a place, ours alone
+    removal        files removed from one folder, never through a link
+    signing        Ed25519 signatures; authority: certificates of one's own making
     csv_files      CSV in which a spreadsheet computes nothing
     xml_text       texts escaped for XML
     portable       names that every system can bear
@@ -27,10 +32,20 @@ What we write:
 
 The machine:
 
-    children       what child processes get from this one
+    children       what child processes get from this one; limits: what they may use
     worker_pool    functions in child processes, and the messages between; line_worker: programs of ours, asked by line
+    errand         commands of others', run under limits; keeper: the process that watches over one of them
+    commands       commands of the site's own: no shell, bounded in time, none of our secrets
+    remote_jobs    the port of work that other machines do
     locks          locks that die with their process
     disk           a full disk told from other faults; errors of SQLite → faults
     scratch        tables on disk, gone with whoever holds them; workplace: folders of that kind
-    processors     how many processors we may use
+    processors     how many processors we may use; clocks: one that goes on while the machine sleeps, moments as text
+
+What differs from system to system, with one door for each, so that no other module needs to know which one it runs on:
+
+    descriptors    files by descriptor; folder_handles: folders that are held open, and what is in them
+    signals        processes and the signals between them; owners: users and groups
+    pipes          pipes of programs that are not waited for; sockets: what a socket tells beside its bytes
+    windows        long paths, and files that are open elsewhere
 """

@@ -13,12 +13,16 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from noarkit.errors import DiskFull, UsageFault
+from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import is_full
+from noarkit.safe.owners import OTHERS
+from noarkit.safe.side_files import open_side_file
+from noarkit.safe.windows import long_path, while_open_elsewhere
 
 _PREFIX = ".noarkit-"
 _SUFFIX = ".part"
@@ -37,7 +41,7 @@ def open_atomic(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bo
     with no_room(path):
         try:
             # O_EXCL: never a file, or a link, that somebody has laid under this name.
-            with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | _binary(), mode), "w+b") as file:
+            with os.fdopen(open_descriptor(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "w+b") as file:
                 yield file
                 file.flush()
                 # Before the rename: else a power cut may leave the new name with an empty file. After it the folder is
@@ -45,13 +49,13 @@ def open_atomic(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bo
                 if sync:
                     os.fsync(file.fileno())
             if replace:
-                part.replace(path)
+                while_open_elsewhere(lambda: os.replace(long_path(part), long_path(path)))  # noqa: PTH105  # any length
             else:
                 place_new(part, path)
             if sync:
                 sync_folder(path.parent)
         finally:
-            part.unlink(missing_ok=True)
+            while_open_elsewhere(lambda: part.unlink(missing_ok=True))
 
 
 def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, sync: bool = True, replace: bool = True) -> None:
@@ -63,6 +67,32 @@ def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, sync: bool = T
 def write_text(path: Path, text: str, *, mode: int = 0o644, sync: bool = True, replace: bool = True) -> None:
     """Writes `text` to `path` in UTF-8, line ends as they stand, whole or not at all."""
     write_bytes(path, text.encode("utf-8"), mode=mode, sync=sync, replace=replace)
+
+
+def append_line(path: Path, line: bytes, *, mode: int = 0o600, refused: int = OTHERS) -> None:
+    """Adds a line to a file of lines, made where there is none, and returns when it is on the disk.
+
+    A line that a crash left unfinished is ended first, so that it spoils no other. No room raises `DiskFull`, and what
+    was written of the line is taken back. Raises `JournalFault` for a file that is not ours alone: `refused` are the
+    rights that nobody else may have to it.
+    """
+    with no_room(path):
+        descriptor = open_side_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, mode=mode, refused=refused)
+        with os.fdopen(descriptor, "a+b", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - 1, 0))
+            ended = file.read(1) in (b"", b"\n")
+            content = (b"" if ended else b"\n") + line + b"\n"
+            try:
+                if file.write(content) != len(content):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(file.fileno())
+            except OSError:
+                with suppress(OSError):  # no file of that kind: the first fault is the one to tell
+                    file.truncate(size)
+                raise
+        if size == 0:
+            sync_folder(path.parent)
 
 
 @contextmanager
@@ -79,7 +109,7 @@ def atomic_folder(target: Path) -> Iterator[Path]:
             yield part
             sync_tree(part)
             _refuse_existing(target)
-            part.rename(target)
+            while_open_elsewhere(lambda: part.rename(target))
             sync_folder(target.parent)
         finally:
             shutil.rmtree(part, ignore_errors=True)
@@ -112,9 +142,9 @@ def is_temporary(name: str) -> bool:
 
 def sync_folder(folder: Path) -> None:
     """Makes the names in `folder` durable, where the system can."""
-    if os.name != "posix":  # pragma: no cover  # other systems have no such call
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
+    if sys.platform == "win32":
+        return  # it has no such call
+    descriptor = open_descriptor(folder)
     try:
         os.fsync(descriptor)
     finally:
@@ -139,7 +169,7 @@ def place_new(part: Path, path: Path, link: Callable[[Path, Path], None] = os.li
 
 def sync_tree(folder: Path, platform: str = sys.platform) -> None:
     """Makes everything below `folder` durable."""
-    if platform == "linux":
+    if sys.platform != "win32" and platform == "linux":
         os.sync()  # one call for millions of files, and on Linux it waits until they are on disk
         return
     for place, _, names in os.walk(folder):
@@ -163,7 +193,3 @@ def no_room(path: Path) -> Iterator[None]:
 def _refuse_existing(target: Path) -> None:
     if os.path.lexists(target):
         raise UsageFault(what="exists", where=str(target))
-
-
-def _binary() -> int:
-    return int(getattr(os, "O_BINARY", 0))

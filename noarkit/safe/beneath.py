@@ -9,33 +9,27 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 from pathlib import Path
 from typing import BinaryIO, Self
 
 from noarkit.errors import UnsafePath
-from noarkit.safe.paths import checked_parts, open_inside, open_without_trace, resolve_inside
+from noarkit.safe import folder_handles
+from noarkit.safe.descriptors import NO_FOLLOW, NO_TRACE, NO_WAITING, is_plain_file
+from noarkit.safe.paths import checked_parts
 
-_STEPS = os.open in os.supports_dir_fd and os.mkdir in os.supports_dir_fd
-_CLOSED = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-# O_NONBLOCK: opening a FIFO that somebody put there must not wait for a writer for ever.
-_READ = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | _CLOSED
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW | _CLOSED
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOSED
+_READ = os.O_RDONLY | NO_FOLLOW | NO_WAITING
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_FOLLOW
 
 
 class ConfinedFolder:
     """The files below `root`. Not for several threads at once. What is made `private` its owner alone may read."""
 
     def __init__(self, root: Path, *, private: bool = False) -> None:
-        self._path = root
-        self._root = self._folder = -1
         self._file_mode, self._folder_mode = (0o600, 0o700) if private else (0o644, 0o777)
         self._parts: tuple[str, ...] = ()
-        if _STEPS:
-            # The root itself may be a link: its name is ours or the user's own.
-            self._root = self._folder = os.open(root, _FOLDER & ~_NOFOLLOW)
+        self._root = self._folder = -1
+        # The root itself may be a link: its name is ours or the user's own.
+        self._root = self._folder = folder_handles.open_folder(root)
 
     def __enter__(self) -> Self:
         return self
@@ -50,27 +44,23 @@ class ConfinedFolder:
         """Closes the folders that are kept open."""
         self._leave()
         if self._root >= 0:
-            os.close(self._root)
+            folder_handles.close(self._root)
             self._root = self._folder = -1
 
     def open(self, name: str) -> int:
         """A descriptor for reading; the system's own fault where there is no such file, or a link stands in the way."""
         parts = checked_parts(name)
-        if not _STEPS:  # pragma: no cover  # other systems know no folder descriptors
-            return os.open(resolve_inside(self._path, name), _READ)
         self._enter(parts[:-1], make=False)
-        return os.open(parts[-1], _READ, dir_fd=self._folder)
+        return folder_handles.open_file_in(parts[-1], self._folder, _READ)
 
     def open_file(self, name: str) -> BinaryIO:
         """A regular file, for reading; a folder, device or FIFO is `UnsafePath`, a link the system's own fault."""
         parts = checked_parts(name)
-        if not _STEPS:  # pragma: no cover  # other systems know no folder descriptors
-            return open_inside(self._path, name)
         self._enter(parts[:-1], make=False)
-        descriptor = open_without_trace(parts[-1], self._folder)
+        descriptor = open_in_without_trace(parts[-1], self._folder)
         try:
             # Asked of the descriptor and not of the name, which may stand for something else by now.
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            if not is_plain_file(descriptor):
                 raise UnsafePath(where=name, why="not-a-file")
             return os.fdopen(descriptor, "rb")
         except BaseException:
@@ -80,12 +70,8 @@ class ConfinedFolder:
     def create(self, name: str) -> int:
         """A descriptor of a new or emptied file, for writing; folders on the way are made."""
         parts = checked_parts(name)
-        if not _STEPS:  # pragma: no cover  # other systems know no folder descriptors
-            place = resolve_inside(self._path, name)
-            place.parent.mkdir(mode=self._folder_mode, parents=True, exist_ok=True)
-            return os.open(place, _WRITE, self._file_mode)
         self._enter(parts[:-1], make=True)
-        return os.open(parts[-1], _WRITE, self._file_mode, dir_fd=self._folder)
+        return folder_handles.open_file_in(parts[-1], self._folder, _WRITE, self._file_mode)
 
     def _enter(self, parts: tuple[str, ...], *, make: bool) -> None:
         if parts == self._parts:
@@ -97,22 +83,22 @@ class ConfinedFolder:
             for part in parts:
                 deeper = _descend(folder, part, self._folder_mode if make else None)
                 if folder != self._root:
-                    os.close(folder)
+                    folder_handles.close(folder)
                 folder = deeper
         # O_DIRECTORY with O_NOFOLLOW gives this for a link, even one to a folder.
         except NotADirectoryError as error:
             if folder != self._root:
-                os.close(folder)
+                folder_handles.close(folder)
             raise UnsafePath(where="/".join(parts), why="link") from error
         except OSError:
             if folder != self._root:
-                os.close(folder)
+                folder_handles.close(folder)
             raise
         self._parts, self._folder = parts, folder
 
     def _leave(self) -> None:
         if self._folder not in (self._root, -1):
-            os.close(self._folder)
+            folder_handles.close(self._folder)
         self._parts, self._folder = (), self._root
 
 
@@ -121,5 +107,13 @@ def _descend(folder: int, part: str, mode: int | None) -> int:
     if mode is not None:
         # Whatever exists there is opened next without following it; if it is a link, that fails.
         with contextlib.suppress(FileExistsError):
-            os.mkdir(part, mode, dir_fd=folder)
-    return os.open(part, _FOLDER, dir_fd=folder)
+            folder_handles.make_folder_in(part, folder, mode)
+    return folder_handles.open_folder_in(part, folder)
+
+
+def open_in_without_trace(name: str, folder: int) -> int:
+    """Opens a file of a folder for reading, and where the system allows it without changing the time of last access."""
+    try:
+        return folder_handles.open_file_in(name, folder, _READ | NO_TRACE)
+    except PermissionError:  # pragma: no cover  # only an owner may ask for that, and root always
+        return folder_handles.open_file_in(name, folder, _READ)

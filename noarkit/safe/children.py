@@ -22,7 +22,8 @@ _PR_SET_PDEATHSIG = 1
 OUR_THREADS = "noarkit-"
 """How the names of our own threads begin: they hold nothing that a child of the same work would want."""
 
-_OURS = re.compile(r"NOARKIT_")
+_OURS = re.compile(r"NOARKIT_|(NOTIFY_SOCKET|WATCHDOG_USEC|WATCHDOG_PID)\Z")
+"""Our settings, and what the service manager gave us to speak for the service: no program that we start may."""
 _SECRET = re.compile(
     r"SECRET|TOKEN|PASSW(OR)?D|API_?KEY|ACCESS_KEY|\AMYSQL_PWD\Z|\ACREDENTIALS_DIRECTORY\Z", re.IGNORECASE
 )
@@ -43,13 +44,13 @@ def is_single_threaded() -> bool:
     return all(thread is here or thread.name.startswith(OUR_THREADS) for thread in threading.enumerate())
 
 
-def die_with_parent(by: signal.Signals = signal.SIGKILL) -> None:
-    """Asks Linux to signal this process when the thread that started it ends; elsewhere it does nothing.
+def die_with_parent(by: signal.Signals | None = None) -> None:
+    """Asks Linux to end this process, or to signal it, when the thread that started it ends; elsewhere does nothing.
 
     A parent that died before this was called is not told any more: whoever knows its id compares it with `getppid`.
     """
     if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, by)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, by or signal.SIGKILL)
 
 
 def close_inherited_files(own: int) -> None:
@@ -85,3 +86,14 @@ def interpreter_environment() -> dict[str, str]:
     """
     home = str(Path(str(files("noarkit"))).parent)
     return {**child_environment(), "PYTHONPATH": os.pathsep.join(path or home for path in sys.path)}
+
+
+def interpreter_folders() -> list[Path]:
+    """The folders that it must be able to read beside those of the system: its own, its libraries' and ours."""
+    places = [sys.prefix, sys.base_prefix, str(files("noarkit"))]
+    places += [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+    folders = list(dict.fromkeys(Path(place).resolve() for place in places if Path(place).is_dir()))
+    outside = [folder for folder in folders if not folder.is_relative_to("/usr")]
+    return [
+        folder for folder in outside if not any(folder != other and folder.is_relative_to(other) for other in outside)
+    ]

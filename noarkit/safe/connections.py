@@ -8,7 +8,7 @@ coding that we do not know is 501; the client gets to read that before the conne
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, ClassVar
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -105,6 +105,65 @@ class StrictConnection(HttpToolsProtocol):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(_LAST_WORDS_S, self.transport.close)
+
+
+class HeadTooLarge(RefusedHead):
+    """The request line and headers are over the limit."""
+
+
+class BoundedConnection(StrictConnection):
+    """One connection; `idle_s` limits how long it may be idle, and how long a request head may take, `max_head_bytes`
+    how large a head may be."""
+
+    idle_s: ClassVar[float] = 75.0
+    max_head_bytes: ClassVar[int] = 64 * 1024
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
+        """Begins to wait for the first request."""
+        self._head_bytes = 0
+        self._head_timer: asyncio.TimerHandle | None = None
+        super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stops waiting."""
+        self._stop_head_timer()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        """A head begins; it must end in time."""
+        super().on_message_begin()
+        self._head_bytes = 0
+        if self._head_timer is None:
+            self._await_head()
+
+    def on_url(self, url: bytes) -> None:
+        """Counts the request line."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Counts a header."""
+        self._count(len(name) + len(value))
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """The head has come."""
+        self._stop_head_timer()
+        super().on_headers_complete()
+
+    def _count(self, size_bytes: int) -> None:
+        self._head_bytes += size_bytes
+        if self._head_bytes > self.max_head_bytes:
+            raise HeadTooLarge
+
+    def _await_head(self) -> None:
+        self._head_timer = self.loop.call_later(self.idle_s, self.transport.close)
+
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
 
 def loop_with_short_handshakes() -> asyncio.AbstractEventLoop:

@@ -10,12 +10,16 @@ and nothing is queued; one that is not answered in time, or by a program that ha
 from __future__ import annotations
 
 import contextlib
-import selectors
 import subprocess
+import sys
 from collections.abc import Sequence
 from typing import IO
 
 from noarkit.safe.children import WorkerLost, interpreter_command, interpreter_environment
+from noarkit.safe.pipes import PipeReader
+from noarkit.safe.signals import own_session
+
+_LOOK_S = 3600.0
 
 
 class LineWorker:
@@ -30,13 +34,15 @@ class LineWorker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if quiet else None,
-            start_new_session=True,
-            pass_fds=inherited_files,
+            pass_fds=inherited_files if sys.platform != "win32" else (),  # it can hand on none
+            **own_session(),
             env=interpreter_environment(),
         )
         assert self._process.stdin is not None and self._process.stdout is not None  # noqa: S101  # both are pipes
         self._input: IO[bytes] = self._process.stdin
         self._output: IO[bytes] = self._process.stdout
+        self._reader = PipeReader(self._output)
+        self._answer = bytearray()
 
     @property
     def pid(self) -> int:
@@ -55,12 +61,9 @@ class LineWorker:
             self._input.flush()
         except OSError as error:
             raise WorkerLost from error
-        if patience_s is not None and not self._answers_within(patience_s):
+        if patience_s is not None and not self._reader.is_ready(patience_s):
             raise WorkerLost
-        answer = self._output.readline()
-        if not answer.endswith(b"\n"):
-            raise WorkerLost
-        return answer
+        return self._next_line()
 
     def close_input(self) -> None:
         """Asks it to end; `close` waits for that."""
@@ -82,7 +85,13 @@ class LineWorker:
         self._process.kill()
         self.close()
 
-    def _answers_within(self, patience_s: float) -> bool:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._output, selectors.EVENT_READ)
-            return bool(selector.select(patience_s))
+    def _next_line(self) -> bytes:
+        answer, self._answer = self._answer, bytearray()
+        while not answer.endswith(b"\n"):
+            if not self._reader.is_ready(_LOOK_S):
+                continue
+            block = self._reader.read_ready()
+            if not block:
+                raise WorkerLost
+            answer += block
+        return bytes(answer)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, Self
 
 from noarkit.errors import SourceGone, UnsafeMember, UnsafePath
+from noarkit.safe.descriptors import NO_FOLLOW, NO_TRACE, NO_WAITING, open_descriptor
 from noarkit.safe.scratch import scratch
 
 MAX_NAME_BYTES = 255
@@ -30,7 +31,6 @@ _HARMLESS = re.compile(rf"{_HARMLESS_PART}(?:/{_HARMLESS_PART}){{0,11}}")
 """Most names of most packages: no rule below could refuse them, and it is quicker to see that at once."""
 
 _KEYS_AT_ONCE = 5_000
-_NO_TRACE = getattr(os, "O_NOATIME", 0)
 
 NameKind = Literal["file", "folder"]
 
@@ -127,16 +127,14 @@ def open_inside(root: Path, name: str) -> BinaryIO:
         raise
 
 
-def open_without_trace(place: Path | str, folder: int | None = None) -> int:
-    """Opens for reading, and where the system allows it without changing the time of last access.
-
-    A relative name is looked up in the folder with the descriptor `folder`; a link is not followed.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+def open_without_trace(place: Path | str) -> int:
+    """Opens for reading, and where the system allows it without changing the time of last access; a link is not
+    followed."""
+    flags = os.O_RDONLY | NO_FOLLOW | NO_WAITING
     try:
-        return os.open(place, flags | _NO_TRACE, dir_fd=folder)
+        return open_descriptor(place, flags | NO_TRACE)
     except PermissionError:  # pragma: no cover  # only an owner may ask for that, and root always
-        return os.open(place, flags, dir_fd=folder)
+        return open_descriptor(place, flags)
 
 
 def twin_key(name: str) -> str:

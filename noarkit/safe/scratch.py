@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
+from pathlib import Path
+from typing import BinaryIO, cast
 
 _CACHE_KIB = 2_048
 
@@ -23,3 +26,8 @@ def scratch(cache_kib: int = _CACHE_KIB) -> sqlite3.Connection:
     for pragma in ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{cache_kib}", "temp_store=FILE"):
         database.execute(f"PRAGMA {pragma}")
     return database
+
+
+def nameless_file(folder: Path | None = None) -> BinaryIO:
+    """A file for bytes that nobody else needs; it is gone when it is closed."""
+    return cast("BinaryIO", tempfile.TemporaryFile(dir=folder))  # Windows wraps it, and hands everything on

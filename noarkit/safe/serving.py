@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 import threading
+from collections.abc import Callable
 
 import uvicorn
 
@@ -16,9 +17,24 @@ _TICKS_A_DAY = 864_000
 class StoppableServer(uvicorn.Server):
     """uvicorn's server, which `stop_event` ends in order."""
 
-    def __init__(self, config: uvicorn.Config, stop_event: threading.Event | None = None) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        stop_event: threading.Event | None = None,
+        *,
+        on_open: Callable[[], None] = lambda: None,
+        on_turn: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(config)
         self._stop_event = stop_event
+        self._on_open = on_open
+        self._on_turn = on_turn
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Opens the port, then says so by `on_open`."""
+        await super().startup(sockets)
+        if not self.should_exit:
+            self._on_open()
 
     async def main_loop(self) -> None:
         """Ticks ten times a second, and at once where the stop event is set: whoever stops the service waits for it."""
@@ -35,7 +51,8 @@ class StoppableServer(uvicorn.Server):
                 await asyncio.wait_for(wake.wait(), _TICK_S)
 
     async def on_tick(self, counter: int) -> bool:
-        """Checks the stop event once a tick."""
+        """Checks the stop event once a tick, and says by `on_turn` that the loop turns."""
+        self._on_turn()
         if self._stop_event is not None and self._stop_event.is_set():
             self.begin_shutdown()
         return await super().on_tick(counter)

@@ -47,6 +47,8 @@ _REMEDIES = {
     "client-certificate-refused": "do-other-ours",
     "not-tls": "do-scheme",
 }
+_SUBJECT_ALT_NAME = bytes.fromhex("0603551d11")
+_BOOLEAN, _DNS_NAME = 0x01, 0x82
 _NOT_TLS = (
     "WRONG_VERSION_NUMBER",
     "HTTP_REQUEST",
@@ -183,3 +185,34 @@ def _why_unusable(error: OSError) -> str:
     if isinstance(error, PermissionError):
         return "unreadable"
     return "not-a-pem-file" if isinstance(error, ssl.SSLError) else "unreadable"
+
+
+def certificate_names(certificate: Path) -> tuple[str, ...]:
+    """The DNS names that the first certificate of a PEM file is made out to; none where it cannot be read."""
+    try:
+        pem = certificate.read_text("ascii")
+        end = "-----END CERTIFICATE-----"
+        der = ssl.PEM_cert_to_DER_cert(pem[pem.index("-----BEGIN CERTIFICATE-----") : pem.index(end) + len(end)])
+        at = der.index(_SUBJECT_ALT_NAME) + len(_SUBJECT_ALT_NAME)
+        at += 3 if der[at] == _BOOLEAN else 0
+        first, _ = _der_span(der, at)
+        first, last = _der_span(der, first)
+        names = []
+        while first < last:
+            start, stop = _der_span(der, first)
+            if der[first] == _DNS_NAME:
+                names.append(der[start:stop].decode("ascii"))
+            first = stop
+        return tuple(names)
+    except (OSError, ValueError, IndexError):
+        return ()
+
+
+def _der_span(der: bytes, at: int) -> tuple[int, int]:
+    """Where the content of the DER value at a place begins and ends."""
+    length = der[at + 1]
+    first = at + 2
+    if length & 0x80:
+        first += length & 0x7F
+        length = int.from_bytes(der[at + 2 : first], "big")
+    return first, first + length

@@ -7,18 +7,17 @@ no text come as they are on disk (`os.fsencode` gives their bytes).
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from noarkit.safe import folder_handles
+from noarkit.safe.descriptors import NO_FOLLOW, NO_WAITING, is_plain_file
+from noarkit.safe.folder_handles import is_junction
+
 EntryKind = Literal["file", "folder", "link", "other"]
 
-_BENEATH = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-# a pipe that took the place of a folder would keep whoever opens it waiting
-_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 MAX_DEPTH = 200
 
 
@@ -33,7 +32,11 @@ class TreeEntry:
 
     def open(self) -> int:
         """A descriptor of the file, for reading; the system's own fault where it is gone, closed or a link now."""
-        return os.open(self.path, _FLAGS, dir_fd=self.folder) if _BENEATH else os.open(self.path, _FLAGS)
+        return folder_handles.open_file_in(self.path, self.folder, os.O_RDONLY | NO_FOLLOW | NO_WAITING)
+
+    def size(self) -> int:
+        """How many bytes it has; the system's own fault where it is gone."""
+        return folder_handles.status_in(self.path, self.folder).st_size
 
 
 def walk_tree(root: Path) -> Iterator[TreeEntry]:
@@ -43,36 +46,37 @@ def walk_tree(root: Path) -> Iterator[TreeEntry]:
 
 def is_file(descriptor: int) -> bool:
     """True if what was opened is a regular file."""
-    return stat.S_ISREG(os.fstat(descriptor).st_mode)
+    return is_plain_file(descriptor)
 
 
 def _walk(path: str, above: str, parent: int | None, depth: int) -> Iterator[TreeEntry]:
-    folder = os.open(path, _FOLDER_FLAGS, dir_fd=parent) if _BENEATH else -1
+    if parent is None:
+        folder = folder_handles.open_folder(path, NO_FOLLOW)
+    else:
+        folder = folder_handles.open_folder_in(path, parent)
     folders: list[tuple[str, str]] = []
     try:
-        with os.scandir(folder if _BENEATH else path) as entries:
+        with folder_handles.entries_in(folder) as entries:
             for entry in entries:
                 name = above + entry.name
                 kind = _kind(entry)
-                tree_entry = TreeEntry(name, kind, folder, entry.name if _BENEATH else entry.path)
                 if kind == "folder":
-                    folders.append((entry.name if _BENEATH else entry.path, name))
-                yield tree_entry
+                    folders.append((entry.name, name))
+                yield TreeEntry(name, kind, folder, entry.name)
         for inner, name in folders:
             if depth >= MAX_DEPTH:
                 yield TreeEntry(name, "other", folder, inner)
                 continue
             try:
-                yield from _walk(inner, name + "/", folder if _BENEATH else None, depth + 1)
+                yield from _walk(inner, name + "/", folder, depth + 1)
             except OSError:
                 yield TreeEntry(name, "other", folder, inner)
     finally:
-        if _BENEATH:  # pragma: no branch  # where a system cannot, paths are opened whole
-            os.close(folder)
+        folder_handles.close(folder)
 
 
 def _kind(entry: os.DirEntry[str]) -> EntryKind:
-    if entry.is_symlink():
+    if entry.is_symlink() or is_junction(entry):
         return "link"
     if entry.is_file(follow_symlinks=False):
         return "file"

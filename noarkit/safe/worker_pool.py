@@ -17,13 +17,11 @@ parent's. A pool that is left open is closed when it is collected, or when the i
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import marshal
 import multiprocessing
 import os
 import pickle
-import signal
 import sys
 import time
 import traceback
@@ -31,14 +29,28 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import connection
-from multiprocessing.connection import Connection
-from multiprocessing.context import ForkContext, SpawnContext
+from multiprocessing.context import SpawnContext, get_spawning_popen, set_spawning_popen
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
 from multiprocessing.util import Finalize
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
 
 from noarkit.safe.children import WorkerLost, close_inherited_files, die_with_parent, may_fork
+from noarkit.safe.descriptors import widen_pipe
 from noarkit.safe.processors import usable_processors
+from noarkit.safe.signals import ignore_stop_signals
+
+if sys.platform == "win32":
+    from multiprocessing.connection import PipeConnection
+
+    ProcessContext: TypeAlias = SpawnContext
+    PipeEnd: TypeAlias = PipeConnection
+else:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkContext
+
+    ProcessContext: TypeAlias = ForkContext | SpawnContext
+    PipeEnd: TypeAlias = Connection
 
 # The first byte says what a frame is; a pickle begins with the byte 0x80.
 _PLAIN = b"v"
@@ -78,7 +90,7 @@ class WorkerOptions:
 class ParentPipe:
     """A worker's end of its pipe. All it does raises `ParentLost` once nobody is at the other."""
 
-    def __init__(self, pipe: Connection) -> None:
+    def __init__(self, pipe: PipeEnd) -> None:
         self._pipe = pipe
 
     def send(self, message: object) -> None:
@@ -121,7 +133,7 @@ class ParentPipe:
 class WorkerProcess:
     """One worker, as its parent sees it."""
 
-    def __init__(self, process: BaseProcess, pipe: Connection) -> None:
+    def __init__(self, process: BaseProcess, pipe: PipeEnd) -> None:
         self._process = process
         self._pipe = pipe
 
@@ -210,11 +222,10 @@ class ProcessPool:
         """One more worker."""
         context = process_context()
         receiver, sender = context.Pipe(duplex=self._options.takes_orders)
-        if self._options.pipe_bytes is not None and sys.platform.startswith("linux"):
-            with suppress(OSError):  # more than this user may have: the usual size will do
-                fcntl.fcntl(sender.fileno(), fcntl.F_SETPIPE_SZ, self._options.pipe_bytes)
+        if self._options.pipe_bytes is not None:
+            widen_pipe(sender.fileno(), self._options.pipe_bytes)
         # A forked child has copies of our ends of all pipes. While one copy is open, a sibling never sees its own end.
-        forks = isinstance(context, ForkContext)
+        forks = context.get_start_method() == "fork"
         inherited = [*(worker._pipe for worker in self.workers), receiver] if forks else []
         life = (self._run, sender, inherited, self._options, os.getpid())
         process = context.Process(target=_run_child, args=life, daemon=True)
@@ -242,14 +253,37 @@ class ProcessPool:
 
 def can_use_workers() -> bool:
     """True where a worker starts in milliseconds and has a processor to run on."""
-    return may_fork() and usable_processors() > 1
+    return may_fork() and process_context().get_start_method() == "fork" and usable_processors() > 1
 
 
-def process_context() -> ForkContext | SpawnContext:
-    """How children are made here; counters and events that they share are made with it."""
-    if sys.platform.startswith("linux"):
+def process_context() -> ProcessContext:
+    """How children are made here; counters and events that they share are made with it.
+
+    By fork on Linux, unless the program that imports us has chosen to spawn (`multiprocessing.set_start_method`).
+    """
+    if sys.platform == "linux" and multiprocessing.get_start_method(allow_none=True) != "spawn":
         return multiprocessing.get_context("fork")
     return multiprocessing.get_context("spawn")
+
+
+def can_be_given(function: object) -> bool:
+    """True if a child can be given this to run: all of it where it is forked, what can be pickled where it is spawned.
+
+    What it depends on may hold what belongs to this process alone: the connection of a database, a function within
+    another.
+    """
+    if process_context().get_start_method() == "fork":
+        return True
+    before = get_spawning_popen()
+    asked: Any = function  # any value will do: that there is one says that a child is being spawned
+    set_spawning_popen(asked)
+    try:
+        ForkingPickler.dumps(function)
+    except (TypeError, AttributeError, pickle.PicklingError, ValueError):
+        return False
+    finally:
+        set_spawning_popen(before)
+    return True
 
 
 def ready_workers(workers: Iterable[WorkerProcess], patience_s: float | None) -> list[WorkerProcess]:
@@ -273,8 +307,8 @@ def _close_all(workers: list[WorkerProcess], patience_s: float) -> None:
 
 def _run_child(
     run: Callable[[ParentPipe], None],
-    pipe: Connection,
-    inherited: Sequence[Connection],
+    pipe: PipeEnd,
+    inherited: Sequence[PipeEnd],
     options: WorkerOptions,
     parent: int,
 ) -> None:
@@ -286,8 +320,7 @@ def _run_child(
         os._exit(0)
     for ours in inherited:
         ours.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    ignore_stop_signals()  # the parent decides when to stop
     gc.freeze()  # nothing of the parent is tidied up here: its descriptors may be others by then
     if sys.platform.startswith("linux") and not options.keeps_files:
         close_inherited_files(pipe.fileno())

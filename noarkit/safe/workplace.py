@@ -18,7 +18,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from noarkit.safe.descriptors import FOLDER, NO_FOLLOW, open_descriptor
 from noarkit.safe.locks import try_lock
+from noarkit.safe.owners import is_own
 
 _OURS = "noarkit-own-"
 _COMING = "noarkit-new-"  # it bears its name once it is locked
@@ -45,7 +47,7 @@ def _create(purpose: str) -> tuple[Path, int]:
     home = Path(tempfile.gettempdir())
     sweep(home)
     temporary = Path(tempfile.mkdtemp(prefix=_COMING, dir=home))
-    lock = os.open(temporary, os.O_RDONLY) if sys.platform != "win32" else -1
+    lock = open_descriptor(temporary) if sys.platform != "win32" else -1
     if lock >= 0:
         try_lock(lock)
     folder = temporary.with_name(f"{_OURS}{purpose}-{temporary.name.removeprefix(_COMING)}")
@@ -66,10 +68,10 @@ def sweep(home: Path) -> None:
         return
     for folder in home.glob(f"{_OURS}*"):
         with contextlib.suppress(OSError):
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            lock = open_descriptor(folder, os.O_RDONLY | FOLDER | NO_FOLLOW)
             try:
                 status = os.fstat(lock)
-                if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and try_lock(lock):
+                if stat.S_ISDIR(status.st_mode) and is_own(status) and try_lock(lock):
                     shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(lock)

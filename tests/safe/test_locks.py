@@ -51,6 +51,26 @@ def test_who_waits_for_a_lock_gets_it_when_it_is_free(tmp_path: Path) -> None:
     assert order == ["first", "second"]
 
 
+def test_who_has_little_patience_goes_on_without_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with held_lock(path):
+        with held_lock(path, patience_s=0.1):
+            pass
+        assert not is_free(path), "it was not ours to let go"
+    with held_lock(path, patience_s=0.0):
+        assert not is_free(path)
+    assert is_free(path)
+
+
+def is_free(path: Path) -> bool:
+    """True if nobody holds the lock."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        return try_lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def test_readers_share_a_lock_and_keep_a_writer_out(tmp_path: Path) -> None:
     descriptors = [os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT) for _ in range(3)]
     try:

@@ -31,6 +31,7 @@ OF_THE_PACKAGE = {
     "forms/eark/rules/media.py",
     "forms/findings.py",
     "forms/noark5/rules/values.py",
+    "reading_room/viewers/detection.py",
     "words/texts.py",
 }
 LONG = 200_000
