@@ -4,9 +4,11 @@ A valid PDF/A is not a faithful copy, and exit codes lie. A converter only makes
 every gate has let it pass, and not before. The original is never changed, moved or left out, and nothing is tried again
 with weaker checks: no copy is better than a doubtful one.
 
+    acceptance   copies that wait for a person, and who accepted them
     identity     what a document is, by its bytes
     policy/      what is done with documents of each format, as TOML
     answers      what a rule answers to findings
+    broken_pictures  whether a picture that ends early is drawn or refused
     checking     every copy against its checksum
     composition  the tools of a process, as a site has them
     conversion   one batch: inspected, converted, held against every gate; in a worker
@@ -21,15 +23,16 @@ with weaker checks: no copy is better than a doubtful one.
     processes    what tools leave behind
     reading      a source's documents, each with the row of its copy
     rows         the tables of derive.db
+    sealing      a folder of copies that is carried, signed and proven
     settings     `[copies]` of the config
-    store        derive.db and objects/
+    objects      the bytes of copies, a file each
+    store        derive.db: documents, copies and their states
     toolbox      what turns a document into a copy, as one value
     worker       the process that converts
     tokens       the words of a text, cut the same way in a document and its copy
     preview      the first page of a document as a person sees it
     pdf_pages    pages of a PDF: their number, text and picture
     port         what rules, tasks, products, converters and gates are to one another
-    converters   programs that make files of documents, in a sandbox
     reasons      why a document has no copy
     archived     documents in an archive as a source
     additions    plans copies beside documents that are in the archive already

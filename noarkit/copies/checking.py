@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from noarkit.copies.store import OBJECTS, CopyStore
+from noarkit.copies.objects import OBJECTS, object_path
+from noarkit.copies.store import CopyStore
 from noarkit.results import Result
 from noarkit.safe.digest import sha256_of
 
@@ -21,6 +22,8 @@ class CheckCopiesResult(Result):
     missing: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     unknown: int = 0
+    sealed_by: str = ""
+    """The fingerprint of the key whose seal was proven; empty where none was asked for."""
 
     @property
     def good(self) -> bool:
@@ -40,7 +43,7 @@ def check_store(store: CopyStore) -> CheckCopiesResult:
     wanted: set[str] = set()
     for sha256, size in store.objects():
         wanted.add(sha256)
-        path = store.object_path(sha256)
+        path = object_path(store.folder, sha256)
         if not path.is_file():
             missing.append(sha256)
         elif path.stat().st_size != size or sha256_of(path) != sha256:

@@ -36,4 +36,4 @@ class AsDeliveredGate:
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
         """What a person should know, or why the document cannot be kept."""
-        return check_as_delivered(product.path, str(task.rule.options["validate"]))
+        return check_as_delivered(product.path, str(task.rule.options["validate"]), task.identity.puid)

@@ -18,11 +18,12 @@ from noarkit.copies.port import Failure, Finding, Outcome, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.store import CopyOutcome
 from noarkit.copies.toolbox import Toolbox
+from noarkit.safe.descriptors import NO_FOLLOW, NO_WAITING, open_descriptor
 from noarkit.safe.digest import Digest, copy_hashing
 
 KEEP = "keep"
 """Stands for a converter where the document itself is what is delivered, if it passes the gates."""
-REFUSALS = frozenset({Reason.CONTENT_REFUSED, Reason.TOOL_MISSING})
+REFUSALS = frozenset({Reason.CONTENT_REFUSED, Reason.TOOL_MISSING, Reason.TOOL_TOO_OLD})
 """What a converter says where it is not for such a document, so that the next one of the rule may try."""
 UNKEPT = frozenset({Reason.NOT_VALID, Reason.WRONG_FORMAT, Reason.EXTERNAL_CONTENT})
 """Why a document cannot be kept as it is, so that another rule of the policy may be for it."""
@@ -164,7 +165,7 @@ def _take(product: Path, target: Path, task: Task) -> Digest | Failure:
     if not product.resolve().is_relative_to(task.folder.resolve()):
         return Failure(Reason.NO_RESULT, {"why": "elsewhere"})
     try:
-        descriptor = os.open(product, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        descriptor = open_descriptor(product, os.O_RDONLY | NO_FOLLOW | NO_WAITING)
     except FileNotFoundError:
         return Failure(Reason.NO_RESULT, {"why": "nothing"})
     with os.fdopen(descriptor, "rb") as source:

@@ -15,12 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.copies.conversion import KEEP, UNKEPT, Batch, BatchTask
+from noarkit.copies.objects import place_object
 from noarkit.copies.pool import PoolEvent, WorkerLost, WorkerPool
-from noarkit.copies.port import Limits, Rule, Task
+from noarkit.copies.port import TRIED_ALONE, Limits, Rule, Task
 from noarkit.copies.reading import Reading, ReadingOptions, ReadingTotals, content_of, source_name, stage
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
-from noarkit.copies.store import LOCK, WORK, CopyKey, CopyOutcome, CopyStore
+from noarkit.copies.store import ALONE_FROM, LOCK, WORK, CopyKey, CopyOutcome, CopyStore
 from noarkit.copies.toolbox import Policy, Toolbox, ToolboxFactory, choose_converter
 from noarkit.errors import DiskFull, ItemChanged, SourceFault
 from noarkit.events import Event, Listener
@@ -30,6 +31,8 @@ from noarkit.safe.locks import claimed
 _ALONE = frozenset({Reason.TIMED_OUT, Reason.CRASHED, Reason.MEMORY})
 """What a document may have met because of another one of its batch, or of a busy machine: it is tried once alone."""
 _LEAST_ROOM_BYTES = 1024**2
+_MOST_BYTES_AT_ONCE = 32 * 1024**2
+"""What the documents of a batch have together: what is lost with a batch that is interrupted is soon made again."""
 _KEPT_AT_ONCE = 20
 """How many documents are looked at together that are kept as they are."""
 _TELL_EVERY_S = 1.0
@@ -139,9 +142,14 @@ class _Conversion:
             tasks: list[BatchTask] = []
             self._stage_into(tasks, first)
             converter = self.toolbox.converters.get(first.converter)
-            if tasks and first.attempt == 0:
-                count = converter.batch_size(tasks[0].task) if converter is not None else _KEPT_AT_ONCE
-                for copy in store.more_planned(first, walk, max(0, count - 1)):
+            if tasks and first.attempt < ALONE_FROM:
+                most = converter.batch_size(tasks[0].task) if converter is not None else _KEPT_AT_ONCE
+                share = -(-store.planned_like(first, walk) // self.workers)  # so that no worker waits for another
+                size = first.source_size
+                for copy in store.more_planned(first, walk, max(0, min(most, share) - 1)):
+                    size += copy.source_size
+                    if size > _MOST_BYTES_AT_ONCE:
+                        break
                     self._stage_into(tasks, copy)
             if tasks:
                 store.lease([item.n for item in tasks], _timestamp(self.tools.now_s()))
@@ -164,7 +172,8 @@ class _Conversion:
             return
         task = Task(
             *(_source_in(folder), document.name, document.identity, rule, copy.target, folder / "out"),
-            limits_for(copy.source_size, again=copy.attempt > 0),
+            limits_for(copy.source_size, again=copy.attempt >= ALONE_FROM),
+            version=copy.version,
         )
         tasks.append(BatchTask(copy.n, task, folder / "passed"))
 
@@ -203,26 +212,28 @@ class _Conversion:
         if outcome.state == "failed" and self._is_full(copy):
             # whatever its tool says: no room may look like a partial file, or like none
             raise DiskFull(where=str(self.reading.store.folder))
-        if outcome.reason in _ALONE and not copy.attempt > 1 and (batch_size > 1 or outcome.reason is Reason.TIMED_OUT):
+        was_alone = bool(outcome.data.get(TRIED_ALONE))
+        timed_out = outcome.reason is Reason.TIMED_OUT
+        if outcome.reason in _ALONE and not was_alone and _goes_alone(copy, batch_size, timed_out=timed_out):
             self._forget(event.n)
             self.reading.store.give_back(event.n, tried=True)
             return
         if event.refused and self._hand_on(copy, rule, outcome):
             return
         unfit = outcome.reason in UNKEPT if copy.converter == KEEP else outcome.reason is Reason.CONTENT_REFUSED
-        if unfit and (other := self.tools.policy.otherwise(rule)):
+        if unfit and (alternative := self.tools.policy.otherwise(rule)):
             with self.reading.store.transaction():
                 self._settle(copy, outcome)
-                self.reading.instead(copy, task.identity, other)
+                self.reading.instead(copy, task.identity, alternative)
             return
         if event.product is not None and outcome.sha256 is not None:
-            self.reading.store.place_object(event.product, outcome.sha256)
+            place_object(self.reading.store.folder, event.product, outcome.sha256)
         self._settle(copy, outcome)
 
     def _take_lost(self, n: int, event: WorkerLost) -> None:
         """A worker ended over a task: tried once more and alone, and then told."""
         copy, _, batch_size = self._running[n]
-        if copy.attempt <= 1 and (batch_size > 1 or event.timed_out):
+        if _goes_alone(copy, batch_size, timed_out=event.timed_out):
             self._forget(n)
             self.reading.store.give_back(n, tried=True)
             return
@@ -268,6 +279,11 @@ class _Conversion:
                     "copies_made", {"settled": self.settled, "open": self.reading.store.open_count(self.reading.walk)}
                 )
             )
+
+
+def _goes_alone(copy: StoredCopy, batch_size: int, *, timed_out: bool) -> bool:
+    """True where a document has one more turn, alone: after a batch, and after a first time-out of its own."""
+    return batch_size > 1 or (timed_out and copy.attempt <= ALONE_FROM)
 
 
 def _source_in(folder: Path) -> Path:

@@ -7,10 +7,13 @@ the bytes say nothing the identity is unknown, and nothing is converted.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Self
 
 from noarkit.copies.port import Basis, Identity
+from noarkit.safe.descriptors import open_descriptor, read_at
+from noarkit.sources.files.damage import find_damage
 from noarkit.sources.files.detect import HEAD_BYTES, MediaTypes
 from noarkit.sources.files.puids import PuidMatch, Puids
 
@@ -23,6 +26,8 @@ _BASES: tuple[tuple[str, Basis], ...] = (
 )
 _TEXTS = frozenset({"application/json", "application/x-ndjson", "application/xml", "application/javascript"})
 _LONGEST_SUFFIX = 10
+_WRAPPINGS = frozenset({"fmt/111"})
+"""Containers whose content nobody recognised: what they hold is unknown."""
 
 
 class Identifier:
@@ -44,18 +49,20 @@ class Identifier:
     def identify(self, path: Path, name: str) -> Identity:
         """What the file at `path` is, which its source calls `name`. Raises `OSError` where it cannot be read."""
         suffix = suffix_of(name)
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_descriptor(path)
         try:
-            head = os.pread(descriptor, HEAD_BYTES, 0)
+            head = read_at(descriptor, HEAD_BYTES, 0)
             match = self._puids.match(descriptor, suffix, head)
+            media_type = self._media_types.of(head, suffix) if head else None
+            identity = Identity(None, media_type, suffix, "none")
+            if match is not None and media_type is not None:
+                identity = _judge(match, suffix, media_type)
+            if identity.puid is None or identity.puid in _WRAPPINGS:
+                damage, at = find_damage(descriptor, os.fstat(descriptor).st_size, suffix)
+                identity = replace(identity, damage=damage, damaged_at=at)
         finally:
             os.close(descriptor)
-        if not head:
-            return Identity(None, None, suffix, "none")
-        media_type = self._media_types.of(head, suffix)
-        if match is None:
-            return Identity(None, media_type, suffix, "none")
-        return _judge(match, suffix, media_type)
+        return identity
 
 
 def suffix_of(name: str) -> str:

@@ -71,5 +71,7 @@ def _planned(copy: Content, conversion: Conversion) -> PlannedCopy:
         tool=conversion.tool,
         rule=conversion.rule,
         findings=conversion.findings,
+        accepted_by=conversion.accepted_by,
+        accepted_at=conversion.accepted_at,
         locator=copy.locator,
     )

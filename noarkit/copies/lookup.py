@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from noarkit.copies.acceptance import acceptances
+from noarkit.copies.identity import suffix_of
+from noarkit.copies.objects import object_path
 from noarkit.copies.planning import PlannedCopy
 from noarkit.copies.port import Finding
+from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy
-from noarkit.copies.store import OBJECTS, CopyStore
+from noarkit.copies.store import CopyStore
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
 
@@ -41,10 +46,13 @@ class StoreLookup:
         self._store: CopyStore | None = None
 
     def copies_of(self, content: Content) -> Iterable[PlannedCopy]:
-        """What the latest rule made of a document: by target the latest copy made, else the latest try."""
+        """What the latest rule made of a document: by target the latest copy made, else the latest try.
+
+        The same bytes under a name that contradicts them may have another rule, or none: names that end alike decide.
+        """
         if self._store is None:
             self._store = CopyStore.open(self._folder)
-        rows = self._store.copies_of(content.sha256 or "")
+        rows = self._store.copies_of(content.sha256 or "", suffix_of(content.name))
         by_target: dict[str, StoredCopy] = {}
         for row in rows:
             if row.rule_digest != rows[0].rule_digest:
@@ -53,7 +61,13 @@ class StoreLookup:
             if known is None or (row.state == "made" and known.state != "made"):
                 by_target[row.target] = row
         agent = self._store.meta("agent") or _AGENT
-        return [_planned(row, content, agent) for row in sorted(by_target.values(), key=lambda row: row.n)]
+        return [self._planned(self._store, row, content, agent) for row in sorted(by_target.values(), key=_number)]
+
+    @staticmethod
+    def _planned(store: CopyStore, row: StoredCopy, content: Content, agent: str) -> PlannedCopy:
+        copy = _planned(row, content, agent)
+        accepted = acceptances(store, row.n)[-1:] if row.accepted_by is not None else ()
+        return replace(copy, accepted_by=accepted[0].who, accepted_at=accepted[0].at) if accepted else copy
 
     def open(self, sha256: str) -> AbstractContextManager[Readable]:
         """The bytes of a copy. Raises `FileNotFoundError`."""
@@ -61,7 +75,7 @@ class StoreLookup:
 
     def path(self, sha256: str) -> Path:
         """Where the bytes of a copy lie."""
-        return self._folder / OBJECTS / sha256[:2] / sha256
+        return object_path(self._folder, sha256)
 
     def close(self) -> None:
         """Closes the store, if it was opened."""
@@ -90,8 +104,13 @@ def _planned(row: StoredCopy, content: Content, agent: str) -> PlannedCopy:
         made_by=agent,
         tool=f"{row.tool} {row.tool_version}".strip(),
         rule=row.rule,
+        is_accepted=row.reason is not Reason.SIGNED,
         findings=tuple(_finding_text(finding) for finding in row.findings),
     )
+
+
+def _number(row: StoredCopy) -> int:
+    return row.n
 
 
 def _suffix(target: str, content: Content) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 _POINTS_PER_INCH = 72
 _MOST_PIXELS = 4_000_000
+
+
+TextsOf = Callable[[Path], tuple[str, ...]]
+"""What tells the text on each page of a PDF. Raises `PdfUnreadable`."""
 
 
 class PdfUnreadable(ValueError):
@@ -86,6 +90,12 @@ def open_pages(path: Path) -> Iterator[PdfPages]:
         yield PdfPages(document)
     finally:
         document.close()
+
+
+def read_texts(path: Path) -> tuple[str, ...]:
+    """The text on each page. Raises `PdfUnreadable`."""
+    with open_pages(path) as pages:
+        return tuple(pages.text(number) for number in range(pages.count))
 
 
 def is_blank(picture: Image) -> bool:

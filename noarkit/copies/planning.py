@@ -2,7 +2,8 @@
 
 The source opens copies by the locator `copies:SHA256` and everything else as before; the mapper puts a further version
 beside each version that has a copy, and calls a document that is archival as it is by its name. A copy is found by the
-checksum of the document alone, so it never stands beside other bytes than it was made of.
+checksum of the document, so it never stands beside other bytes than it was made of; where names of the same bytes led
+to other answers, by the ending of the name too.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from noarkit.copies.port import State
 from noarkit.errors import ItemUnreadable, ItemVanished
 from noarkit.events import Listener
 from noarkit.graph.entity import Content, Entity, FieldValue, MappedRecord, Note, SetAside, Skipped
@@ -24,6 +24,9 @@ from noarkit.recipes.expressions import content_format
 from noarkit.records import Connected, ContentStream, Settling, Source, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
 from noarkit.sources.verified_stream import VerifiedStream
+
+if TYPE_CHECKING:
+    from noarkit.copies.port import State
 
 COPIES = "copies"
 """The setting of a source that says where the copies of its documents lie."""
@@ -51,6 +54,11 @@ class PlannedCopy:
     tool: str = ""
     rule: str = ""
     findings: tuple[str, ...] = ()
+    is_accepted: bool = True
+    """False for a document that is kept although its format is not accepted, as a signed one."""
+    accepted_by: str = ""
+    accepted_at: str = ""
+    """Who took a copy that was held as it is, and when."""
     locator: str = ""
     """Where the source itself opens it; empty for one in a folder of copies."""
 
@@ -259,7 +267,7 @@ class _CopyStream:
 
 def _state(copies: tuple[PlannedCopy, ...]) -> str:
     """What there is of a document."""
-    states = {copy.state for copy in copies}
+    states = {copy.state for copy in copies if copy.is_accepted}
     return next((state for state in ("made", "kept", "held") if state in states), "without")
 
 
@@ -303,4 +311,6 @@ def conversion_of(source: Content, copy: PlannedCopy) -> Conversion:
         source_sha256=copy.source_sha256,
         result_sha256=copy.sha256,
         findings=copy.findings,
+        accepted_by=copy.accepted_by,
+        accepted_at=copy.accepted_at,
     )

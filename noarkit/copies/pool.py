@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import queue
-import signal
 import subprocess
 import threading
 import time
@@ -18,6 +16,7 @@ from noarkit.copies.processes import end_descendants
 from noarkit.copies.toolbox import ToolboxFactory
 from noarkit.copies.worker import BatchEnd, Ready, receive, send
 from noarkit.safe.children import OUR_THREADS, interpreter_command, interpreter_environment
+from noarkit.safe.signals import kill_tree, own_session, suspend
 
 _GRACE_S = 60.0
 """What inspection, gates and a slow disk may take beyond the limits of the tasks."""
@@ -105,7 +104,7 @@ class WorkerPool:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=interpreter_environment(),
-            start_new_session=os.name == "posix",
+            **own_session(),
         )
         worker = _Worker(process, cast("BinaryIO", process.stdin), set())  # a pipe, as asked for
         self._workers.append(worker)
@@ -164,9 +163,6 @@ def _kill(worker: _Worker) -> None:
     if worker.process.poll() is not None:
         return
     process = worker.process.pid
-    if os.name == "posix":
-        with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGSTOP)  # so that it starts nothing while what it started is ended
-        end_descendants(process)
-    with suppress(ProcessLookupError):
-        worker.process.kill()
+    suspend(process)  # so that it starts nothing while what it started is ended
+    end_descendants(process)
+    kill_tree(process)

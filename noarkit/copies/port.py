@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from noarkit.copies.reasons import Reason
+from noarkit.sources.files.damage import Damage
 
 Action = Literal["derive", "keep", "manual", "leave"]
 Response = Literal["note", "hold", "refuse"]
@@ -27,6 +28,9 @@ class Identity:
     basis: Basis
     mismatch: bool = False
     """True where the name says something else than the bytes."""
+    damage: Damage = ""
+    damaged_at: int | None = None
+    """From which byte on, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,8 @@ class Task:
     folder: Path
     limits: Limits
     findings: tuple[Finding, ...] = ()
+    version: str = ""
+    """The version of its converter, where somebody has asked for it already: a program must be started to tell it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +117,8 @@ class Failure:
 
 
 Outcome = Product | Failure
+TRIED_ALONE = "alone"
+"""Said in the data of a failure by a converter that has given the document a turn of its own with more time already."""
 
 
 class Converter(Protocol):

@@ -98,10 +98,10 @@ def _picture(path: Path, _: Identity) -> Preview:
             if picture.width * picture.height > _MOST_PIXELS:
                 raise PictureUnreadable(Reason.TOO_LARGE)
             picture.draft("RGB", _LARGEST)
-            return _picture_preview(_in_colour(ImageOps.exif_transpose(picture)))
+            return _picture_preview(in_colour(ImageOps.exif_transpose(picture)))
 
 
-def _in_colour(picture: Image) -> Image:
+def in_colour(picture: Image) -> Image:
     """A picture of any mode as a screen shows it; what is transparent lies on white."""
     from PIL import Image
 

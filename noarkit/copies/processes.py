@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+from noarkit.safe.signals import kill, reap_children
 
 _SUBREAPER = 36  # of prctl(2)
 _PATIENCE_S = 5.0
@@ -43,8 +44,7 @@ def end_descendants(root: int, spared: Callable[[int], bool] = lambda _: False) 
     until = time.monotonic() + _PATIENCE_S
     while (left := [one for one in descendants(root) if not spared(one)]) and time.monotonic() < until:
         for process in left:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(process, signal.SIGKILL)
+            kill(process)
         ended.update(left)
         _reap(root)
         time.sleep(0.005)
@@ -63,6 +63,4 @@ def identifies_formats(process: int) -> bool:
 def _reap(root: int) -> None:
     """Takes leave of the children of this process that have ended."""
     if root == os.getpid():
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+        reap_children()

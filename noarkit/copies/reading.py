@@ -6,6 +6,7 @@ same; the source is only ever read.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from noarkit.copies.port import Identity, Rule
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
 from noarkit.copies.store import CopyKey, CopyOutcome, CopyStore, DocumentPlace
-from noarkit.copies.toolbox import ConverterChoice, Policy, Toolbox, choose_converter, converter_choice
+from noarkit.copies.toolbox import ConverterChoice, Policy, Toolbox, choose_converter, converter_choice, unfit_fallback
 from noarkit.errors import ItemChanged, SourceFault
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
@@ -47,6 +48,8 @@ class ReadingTotals:
     bytes: int = 0
     set_aside: int = 0
     skipped: int = 0
+    doubtful: Counter[str] = field(default_factory=Counter)
+    """Documents planned for a converter that may refuse them, by what stands behind it and cannot do it here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +119,24 @@ class Reading:
         size = digest.size_bytes if place.size_bytes is None else place.size_bytes
         place = DocumentPlace(self.name, record_key, place.locator, place.name, size, place.modified_ns)
         number = self.store.note_document(place, self.walk, digest.sha256, identity)
+        rule = self.policy.rule_for(identity)
         if not self.options.only or identity.puid in self.options.only:
-            self.store.link(number, *self._copies(digest, identity))
+            copy, also = self._copies(digest, identity)
+            self.store.link(number, copy, also)
+            planned = self.store.copy(copy)
+            has_fallback = rule is not None and len(rule.converters) > 1 and planned.state in ("planned", "working")
+            if rule and has_fallback and (unfit := unfit_fallback(self.toolbox, rule, planned.converter)):
+                totals.doubtful[unfit] += 1
 
     def _recognise(self, place: DocumentPlace, content: Content, staged: Path) -> tuple[Digest, Identity]:
         """Hash and identity of a document. Where it is known, it is only hashed while its bytes are the same."""
         known = self.store.document(place.source, place.locator)
-        if known is not None and known.identity is not None and known.name == place.name:
+        # of what was not known, more may be known by now
+        identity = known.identity if known is not None and known.name == place.name else None
+        if known is not None and identity is not None and (identity.puid or identity.damage):
             digest = stage(self.source, content, None)
             if digest.sha256 == known.sha256:
-                return digest, known.identity
+                return digest, identity
         digest = stage(self.source, content, staged)
         return digest, self.toolbox.identify(staged, content.name)
 
@@ -166,6 +177,9 @@ class Reading:
             outcome = CopyOutcome("failed", Reason.MANUAL, {"why": rule.why, "steps": list(rule.steps)})
         elif identity.mismatch:
             outcome = CopyOutcome("failed", Reason.FORMAT_MISMATCH, {"suffix": identity.suffix})
+        elif identity.damage:
+            at = {} if identity.damaged_at is None else {"at": identity.damaged_at}
+            outcome = CopyOutcome("failed", Reason(identity.damage), at)
         else:
             reason = Reason.NO_RULE if identity.puid else Reason.UNKNOWN_FORMAT
             outcome = CopyOutcome("failed", reason, {"puid": identity.puid} if identity.puid else {})
@@ -230,7 +244,8 @@ class Reading:
         if latest is None or (latest.reason is Reason.TOOL_MISSING and not latest.converter):
             return choose_converter(self.toolbox, rule, target)
         is_open = latest.state in ("planned", "working")
-        is_named = latest.reason is not None and latest.reason in self.options.retry
+        # a newer tool is what that reason waits for
+        is_named = latest.reason is Reason.TOOL_TOO_OLD or (latest.reason or "") in self.options.retry
         if not (is_open or is_named or OUTDATED in self.options.retry):
             return None
         choice = converter_choice(self.toolbox, latest.converter, rule, target)

@@ -11,6 +11,10 @@ class Reason(StrEnum):
     # known before anything is converted
     PASSWORD = "password"  # noqa: S105  # a reason, not a secret
     DAMAGED = "damaged"
+    EMPTY = "empty"
+    HALF_WRITTEN = "half-written"
+    CUT_OFF = "cut-off"
+    WRONG_START = "wrong-start"
     UNKNOWN_FORMAT = "unknown-format"
     FORMAT_MISMATCH = "format-mismatch"
     NO_RULE = "no-rule"
@@ -24,6 +28,7 @@ class Reason(StrEnum):
     UNREADABLE = "unreadable"
     # of the converter
     TOOL_MISSING = "tool-missing"
+    TOOL_TOO_OLD = "tool-too-old"
     TIMED_OUT = "timed-out"
     CRASHED = "crashed"
     MEMORY = "memory"

@@ -7,7 +7,6 @@ copy: planned → working → made, kept, held, failed, left. The bytes of an ob
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,18 +16,20 @@ from typing import Any, Self
 
 import orjson
 
+from noarkit.copies.objects import OBJECTS
 from noarkit.copies.port import Finding, Identity, State
 from noarkit.copies.reasons import Reason
-from noarkit.copies.rows import TABLES, Acceptance, StoredCopy, StoredDocument, copy_of, document_of
+from noarkit.copies.rows import TABLES, StoredCopy, StoredDocument, copy_of, document_of
 from noarkit.errors import JournalFault, UsageFault
 from noarkit.safe import atomic
-from noarkit.safe.digest import sha256_of
 from noarkit.safe.disk import translate_sqlite_errors
 
 STORE_VERSION = 1
-DATABASE, OBJECTS, WORK, LOCK = "derive.db", "objects", "work", "derive.lock"
-_COPY = "SELECT c.* FROM copy c"
-_DOCUMENT = "SELECT d.* FROM document d"
+ALONE_FROM = 2
+"""Attempts after which a document goes alone: it may be what ended the earlier ones."""
+DATABASE, WORK, LOCK = "derive.db", "work", "derive.lock"
+COPY_ROWS = "SELECT c.* FROM copy c"
+DOCUMENT_ROWS = "SELECT d.* FROM document d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,8 @@ class CopyStore:
                 raise
             self._db.execute("COMMIT")
 
-    def _rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:  # sqlite3 does not type its rows
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:  # sqlite3 does not type its rows
+        """The rows that a statement asks for. Raises `JournalFault`."""
         with translate_sqlite_errors(self._path):
             return self._db.execute(statement, values).fetchall()
 
@@ -154,7 +156,7 @@ class CopyStore:
 
     def meta(self, name: str) -> str | None:
         """One fact of the store; None where it was not remembered."""
-        rows = self._rows("SELECT value FROM meta WHERE name = ?", (name,))
+        rows = self.rows("SELECT value FROM meta WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else None
 
     def remember(self, **facts: str) -> None:
@@ -163,7 +165,8 @@ class CopyStore:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
     def begin_walk(self, source: str, policy: str) -> int:
-        """Begins to read a source: what was under way when a process was killed is planned again, to go alone."""
+        """Begins to read a source: what was under way when a process was killed is planned again; what was so twice
+        goes alone."""
         with self.transaction() as db:
             db.execute("UPDATE copy SET state = 'planned' WHERE state = 'working'")
             row = db.execute("INSERT INTO walk (source, policy) VALUES (?, ?) RETURNING n", (source, policy)).fetchone()
@@ -171,19 +174,27 @@ class CopyStore:
 
     def latest_walks(self) -> Sequence[int]:
         """The latest walk of each source."""
-        return [int(row[0]) for row in self._rows("SELECT max(n) FROM walk GROUP BY source ORDER BY 1")]
+        return [int(row[0]) for row in self.rows("SELECT max(n) FROM walk GROUP BY source ORDER BY 1")]
+
+    def walk_source(self, walk: int) -> str:
+        """The source that a walk read."""
+        return str(self.rows("SELECT source FROM walk WHERE n = ?", (walk,))[0][0])
+
+    def last_settled(self) -> str | None:
+        """When the last copy got its outcome."""
+        return str(self.rows("SELECT coalesce(max(ended_at), '') FROM copy")[0][0]) or None
 
     # -- documents ------------------------------------------------------------------------------------------------
 
     def document(self, source: str, locator: str) -> StoredDocument | None:
         """What is known of the document at a place of a source."""
-        rows = self._rows(f"{_DOCUMENT} WHERE source = ? AND locator = ?", (source, locator))
+        rows = self.rows(f"{DOCUMENT_ROWS} WHERE source = ? AND locator = ?", (source, locator))
         return document_of(rows[0]) if rows else None
 
     def documents(self, walk: int) -> Iterator[tuple[StoredDocument, StoredCopy | None]]:
         """Every document that a walk came to, in its order, with its copy."""
         last = 0
-        while rows := self._rows(f"{_DOCUMENT} WHERE walk = ? AND n > ? ORDER BY n LIMIT 500", (walk, last)):
+        while rows := self.rows(f"{DOCUMENT_ROWS} WHERE walk = ? AND n > ? ORDER BY n LIMIT 500", (walk, last)):
             for row in rows:
                 yield document_of(row), self.copy(row["copy"]) if row["copy"] is not None else None
                 last = int(row["n"])
@@ -229,25 +240,33 @@ class CopyStore:
 
     def places_of(self, copy: int, walk: int) -> Sequence[StoredDocument]:
         """Where the document of a copy lies, as a walk found it; a few of the places where there are many."""
-        rows = self._rows(f"{_DOCUMENT} WHERE (copy = ?1 OR also = ?1) AND walk = ?2 ORDER BY n LIMIT 5", (copy, walk))
+        rows = self.rows(
+            f"{DOCUMENT_ROWS} WHERE (copy = ?1 OR also = ?1) AND walk = ?2 ORDER BY n LIMIT 5", (copy, walk)
+        )
         return [document_of(row) for row in rows]
 
     # -- copies ---------------------------------------------------------------------------------------------------
 
     def copy(self, n: int) -> StoredCopy:
         """The copy with a number."""
-        return copy_of(self._rows(f"{_COPY} WHERE n = ?", (n,))[0], self.folder / OBJECTS)
+        return copy_of(self.rows(f"{COPY_ROWS} WHERE n = ?", (n,))[0], self.folder / OBJECTS)
 
-    def copies_of(self, sha256: str) -> Sequence[StoredCopy]:
-        """Every copy of a document by the document's sha256: those that the policy wants now, and the latest first."""
-        wanted = "EXISTS (SELECT 1 FROM document d WHERE d.copy = c.n OR d.also = c.n)"
-        rows = self._rows(f"{_COPY} WHERE source_sha256 = ? ORDER BY {wanted} DESC, n DESC", (sha256,))
+    def copies_of(self, sha256: str, suffix: str) -> Sequence[StoredCopy]:
+        """Every copy of a document by the document's sha256: those of documents whose names end so, then those that
+        the policy wants now, and the latest first."""
+        wanted = "EXISTS (SELECT 1 FROM document d WHERE (d.copy = c.n OR d.also = c.n){})"
+        by_name = wanted.format(" AND json_extract(d.identity, '$.suffix') = ?2")
+        rows = self.rows(
+            f"{COPY_ROWS} WHERE source_sha256 = ?1 ORDER BY {by_name} DESC, {wanted.format('')} DESC, n DESC",
+            (sha256, suffix),
+        )
         return [copy_of(row, self.folder / OBJECTS) for row in rows]
 
     def latest(self, key: CopyKey) -> StoredCopy | None:
         """The latest copy of a document by a rule, whatever made it."""
-        rows = self._rows(
-            f"{_COPY} WHERE source_sha256 = ? AND puid = ? AND rule_digest = ? AND target = ? ORDER BY n DESC LIMIT 1",
+        rows = self.rows(
+            f"{COPY_ROWS} WHERE source_sha256 = ? AND puid = ? AND rule_digest = ? AND target = ?"
+            " ORDER BY n DESC LIMIT 1",
             (key.source_sha256, key.puid, key.rule_digest, key.target),
         )
         return copy_of(rows[0], self.folder / OBJECTS) if rows else None
@@ -282,19 +301,27 @@ class CopyStore:
 
     def next_planned(self, walk: int) -> StoredCopy | None:
         """The copy that is made next: the smallest, and what once took its worker with it last and alone."""
-        rows = self._rows(
-            f"{_COPY} WHERE state = 'planned' AND walk = ? ORDER BY attempt, source_size, n LIMIT 1", (walk,)
+        rows = self.rows(
+            f"{COPY_ROWS} WHERE state = 'planned' AND walk = ? ORDER BY attempt, source_size, n LIMIT 1", (walk,)
         )
         return copy_of(rows[0], self.folder / OBJECTS) if rows else None
 
     def more_planned(self, first: StoredCopy, walk: int, count: int) -> Sequence[StoredCopy]:
-        """Further copies for the batch of a first one: by its converter, never tried, and small ones first."""
-        rows = self._rows(
-            f"{_COPY} WHERE state = 'planned' AND walk = ? AND attempt = 0 AND converter = ? AND n != ?"
+        """Further copies for the batch of a first one: by its converter, tried as often, and small ones first."""
+        rows = self.rows(
+            f"{COPY_ROWS} WHERE state = 'planned' AND walk = ? AND attempt = ? AND converter = ? AND n != ?"
             " ORDER BY source_size, n LIMIT ?",
-            (walk, first.converter, first.n, count),
+            (walk, first.attempt, first.converter, first.n, count),
         )
         return [copy_of(row, self.folder / OBJECTS) for row in rows]
+
+    def planned_like(self, first: StoredCopy, walk: int) -> int:
+        """How many copies are planned that may be in a batch with this one, itself among them."""
+        rows = self.rows(
+            "SELECT count(*) FROM copy WHERE state = 'planned' AND walk = ? AND attempt = ? AND converter = ?",
+            (walk, first.attempt, first.converter),
+        )
+        return int(rows[0][0])
 
     def lease(self, copies: Sequence[int], at: str) -> None:
         """Says that a worker is at some copies."""
@@ -305,11 +332,12 @@ class CopyStore:
             )
 
     def give_back(self, n: int, *, tried: bool) -> None:
-        """Plans a copy again that a worker was at; without `tried` as if it had never been."""
+        """Plans a copy again that a worker was at: to go alone, or without `tried` as if it had never been."""
         with self.transaction() as db:
             db.execute(
-                "UPDATE copy SET state = 'planned', attempt = attempt - ? WHERE n = ? AND state = 'working'",
-                (0 if tried else 1, n),
+                "UPDATE copy SET state = 'planned', attempt = CASE WHEN ? THEN max(attempt, ?) ELSE attempt - 1 END"
+                " WHERE n = ? AND state = 'working'",
+                (tried, ALONE_FROM, n),
             )
 
     def settle(self, n: int, outcome: CopyOutcome, at: str) -> None:
@@ -330,65 +358,31 @@ class CopyStore:
                 values,
             )
 
-    def held_copies(self) -> Iterator[StoredCopy]:
-        """Every copy that waits for a person."""
-        for row in self._rows(f"{_COPY} WHERE state = 'held' ORDER BY n"):
-            yield copy_of(row, self.folder / OBJECTS)
-
-    def record_keys(self, copy: int) -> Sequence[str]:
-        """The keys of the records that the documents of a copy belong to."""
-        rows = self._rows("SELECT DISTINCT record_key FROM document WHERE copy = ?1 OR also = ?1", (copy,))
-        return [str(row[0]) for row in rows]
-
-    def documents_by_key(self, key: str, limit: int) -> Sequence[StoredDocument]:
-        """Documents as their sources were last read, by the key of their record or their sha256; each content once."""
-        first = (
-            "SELECT min(n) FROM document WHERE (record_key = ?1 OR sha256 = ?1)"
-            " AND walk IN (SELECT max(n) FROM walk GROUP BY source) GROUP BY coalesce(sha256, n), copy"
-        )
-        rows = self._rows(f"{_DOCUMENT} WHERE n IN ({first}) ORDER BY n LIMIT ?2", (key, limit))
-        return [document_of(row) for row in rows]
-
-    def acceptances(self, copy: int) -> Sequence[Acceptance]:
-        """Who accepted a copy, in what order."""
-        rows = self._rows("SELECT what, who, at FROM acceptance WHERE copy = ? ORDER BY n", (copy,))
-        return [Acceptance(*map(str, row)) for row in rows]
-
-    def accept(self, n: int, what: str, by: str, at: str) -> None:
-        """Makes a held copy a copy, by a person's name, which is kept."""
-        with self.transaction() as db:
-            db.execute("INSERT INTO acceptance (copy, what, who, at) VALUES (?, ?, ?, ?)", (n, what, by, at))
-            db.execute("UPDATE copy SET state = 'made', accepted_by = ? WHERE n = ? AND state = 'held'", (by, n))
-
     # -- objects --------------------------------------------------------------------------------------------------
-
-    def object_path(self, sha256: str) -> Path:
-        """Where the bytes with a sha256 lie."""
-        return self.folder / OBJECTS / sha256[:2] / sha256
-
-    def place_object(self, product: Path, sha256: str) -> None:
-        """Moves a file of `work` to its place, durably. Raises `JournalFault` for other bytes, and `DiskFull`."""
-        path = self.object_path(sha256)
-        with atomic.no_room(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with product.open("rb+") as file:
-                # before the rename: else a power cut may leave a name without its bytes
-                os.fsync(file.fileno())
-            if sha256_of(product) != sha256:
-                raise JournalFault(where=str(product), why="copy-changed")
-            product.chmod(0o600)
-            product.replace(path)
-            atomic.sync_folder(path.parent)
-            atomic.sync_folder(path.parent.parent)
 
     def objects(self) -> Iterator[tuple[str, int]]:
         """Every object that a row tells of, once, with its size."""
         last = ""
         statement = "SELECT DISTINCT sha256, size FROM copy WHERE sha256 > ? ORDER BY sha256 LIMIT 1000"
-        while rows := self._rows(statement, (last,)):
+        while rows := self.rows(statement, (last,)):
             for row in rows:
                 yield str(row[0]), int(row[1])
             last = str(rows[-1][0])
+
+    def sealed_rows(self) -> Iterator[tuple[object, ...]]:
+        """Everything of copies and documents that a plan goes by, in one order, as a seal covers it."""
+        copies = (
+            "SELECT n, source_sha256, puid, rule, rule_digest, target, state, reason, data, findings, sha256, size,"
+            " result_puid, tool, tool_version, ended_at, accepted_by FROM copy WHERE n > ? ORDER BY n LIMIT 1000"
+        )
+        documents = (
+            "SELECT n, sha256, name, identity, fault, copy, also FROM document WHERE n > ? ORDER BY n LIMIT 1000"
+        )
+        for statement in (copies, documents, "SELECT n, copy, what, who, at FROM acceptance WHERE n > ? ORDER BY n"):
+            last = 0
+            while rows := self.rows(statement, (last,)):
+                yield from (tuple(row) for row in rows)
+                last = int(rows[-1][0])
 
     def copy_to(self, folder: Path) -> None:
         """Copies what is known to another folder, without the objects."""
@@ -401,20 +395,20 @@ class CopyStore:
 
     def open_count(self, walk: int) -> int:
         """How many copies a walk has still to make."""
-        rows = self._rows("SELECT count(*) FROM copy WHERE state IN ('planned', 'working') AND walk = ?", (walk,))
+        rows = self.rows("SELECT count(*) FROM copy WHERE state IN ('planned', 'working') AND walk = ?", (walk,))
         return int(rows[0][0])
 
-    def numbers(self, walk: int) -> list[tuple[str, str, str, int, int]]:
-        """How the documents of a walk stand: format, state, reason, how many, how many bytes."""
-        rows = self._rows(
+    def numbers(self, walk: int) -> list[tuple[str, str, str, str, int, int]]:
+        """How the documents of a walk stand: format, state, reason, converter, how many, how many bytes."""
+        rows = self.rows(
             "SELECT coalesce(json_extract(d.identity, '$.puid'), ''),"
             " CASE WHEN d.fault IS NOT NULL THEN 'failed' ELSE coalesce(c.state, 'planned') END AS now,"
             " coalesce(CASE WHEN d.fault IS NOT NULL THEN 'unreadable' ELSE c.reason END, '') AS why,"
-            " count(*), coalesce(sum(d.size), 0)"
-            " FROM document d LEFT JOIN copy c ON c.n = d.copy WHERE d.walk = ? GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+            " coalesce(c.converter, ''), count(*), coalesce(sum(d.size), 0)"
+            " FROM document d LEFT JOIN copy c ON c.n = d.copy WHERE d.walk = ? GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3",
             (walk,),
         )
-        return [(str(row[0]), str(row[1]), str(row[2]), int(row[3]), int(row[4])) for row in rows]
+        return [(*map(str, row[:4]), int(row[4]), int(row[5])) for row in rows]  # type: ignore[misc]  # four texts
 
 
 def _json(value: object) -> str:

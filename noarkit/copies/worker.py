@@ -10,7 +10,6 @@ import pickle
 import queue
 import struct
 import threading
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
@@ -18,6 +17,7 @@ from noarkit.copies.conversion import Batch, convert_batch
 from noarkit.copies.processes import adopt_orphans, end_descendants, identifies_formats
 from noarkit.copies.toolbox import ToolboxFactory
 from noarkit.safe.children import OUR_THREADS
+from noarkit.safe.limits import ProcessLimits, limit_process
 
 _LENGTH = struct.Struct("<Q")
 _MEMORY_BYTES = 4 * 1024**3
@@ -81,16 +81,7 @@ def _listen(requests: BinaryIO, batches: queue.SimpleQueue[Batch]) -> None:
 
 
 def _set_limits() -> None:
-    with suppress(ImportError, ValueError, OSError):
-        import resource
-
-        for limit, most in (
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_AS, _MEMORY_BYTES),
-            (resource.RLIMIT_FSIZE, _FILE_BYTES),
-        ):
-            hard = resource.getrlimit(limit)[1]
-            resource.setrlimit(limit, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    limit_process(ProcessLimits(memory_bytes=_MEMORY_BYTES, file_bytes=_FILE_BYTES), may_rise=True)
 
 
 if __name__ == "__main__":

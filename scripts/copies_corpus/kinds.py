@@ -267,7 +267,13 @@ KINDS: tuple[Kind, ...] = (
     Kind("film", "mov", _mov, "failed", "manual"),
     # names that lie
     Kind("feil-navn", "doc", _scan, "failed", "format-mismatch"),
-    Kind("tom", "docx", lambda _: b"", "failed", "unknown-format", count=1),
+    # empty and damaged
+    *(Kind("tom", suffix, lambda _: b"", "failed", "empty", count=1) for suffix in ("docx", "pdf", "txt")),
+    *(
+        _hostile(f"{name}.{suffix}", "failed", reason)
+        for name, reason in (("halvskrevet", "half-written"), ("avkortet", "cut-off"), ("feil-start", "wrong-start"))
+        for suffix in ("docx", "odt", "xlsx", "pdf", "doc", "png")
+    ),
     # made to hurt
     *(
         _hostile(name, "failed", "bomb", "office")
@@ -280,9 +286,7 @@ KINDS: tuple[Kind, ...] = (
     _hostile("bombe-entiteter.xlsx", "failed", "bomb"),
     _hostile("lang-celle.xlsx", "kept"),
     _hostile("løgn-om-størrelse.docx", "failed", "damaged", "office"),
-    _hostile("avkortet.docx", "failed", "unknown-format"),
-    _hostile("avkortet.pdf", "failed", "unknown-format"),
-    _hostile("støy.docx", "failed", "unknown-format"),
+    _hostile("støy.docx", "failed", "cut-off"),
     _hostile("låst.docx", "failed", "manual"),
     _hostile("låst.doc", "failed", "password", "office"),
     _hostile("låst.xls", "failed", "password", "office"),

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from noarkit.copies.port import Failure, Finding, Gate, Identity, Outcome, Product, Rule, Task
+from noarkit.copies.port import TRIED_ALONE, Failure, Finding, Gate, Identity, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.toolbox import Toolbox
 
@@ -91,6 +91,10 @@ class FakeConverter:
             os.kill(os.getpid(), 9)
         if mode == "hang-worker":
             time.sleep(3600)
+        if mode == "old" and self.number == "1":
+            return Failure(Reason.TOOL_TOO_OLD, {"tool": "fake 2", "version": self.number})
+        if mode == "hung-alone":
+            return Failure(Reason.TIMED_OUT, {TRIED_ALONE: True})
         if mode == "raise":
             raise ValueError("on purpose")
         if mode == "census":

@@ -9,7 +9,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,8 +18,10 @@ from lxml import etree
 
 import noarkit
 from noarkit.api.adding import derive_archive
+from noarkit.embedded import keep_services
 from noarkit.errors import NotAllowed
 from noarkit.extraction.selection import Selection
+from tests.forked import run_forked
 
 ROOT = Path(__file__).parents[2]
 TEXTS = {"smak.txt": "Blåbærsyltetøy på brød\n", "vei.txt": "Østfold og Ærø\n", "hav.txt": "Måse på skjær\n"}
@@ -76,8 +77,9 @@ def origins() -> dict[str, str]:
 
 def check_end() -> None:
     """Each original has exactly one copy beside it, with its number and its checksum; nothing else was added."""
-    found = versions()
-    named = origins()
+    with keep_services():
+        found = versions()
+        named = origins()
     assert len(found) == len(TEXTS) * 2 + 1
     for text in TEXTS.values():
         original = next(one for one in found if one["sjekksum"] == sha256(text.encode("cp1252")))
@@ -90,17 +92,15 @@ def check_end() -> None:
 
 
 def noarkit_command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, "-m", "noarkit", *arguments], env=environment, capture_output=True, text=True, check=False
-    )
+    return run_forked(["noarkit", *arguments], cwd=Path.cwd())
 
 
 def test_a_command_adds_each_copy_once_and_verify_proves_it(place: Path) -> None:
     first = noarkit_command("derive", "--archive", "embedded:archive", "-o", "copies", "--add", "--json")
     assert first.returncode == 0, first.stderr
-    check_end()
-    verified = noarkit.verify("copies/additions/1", depth="bytes", archive="embedded:archive")
+    with keep_services():
+        check_end()
+        verified = noarkit.verify("copies/additions/1", depth="bytes", archive="embedded:archive")
     assert verified.good, verified.to_dict()
     second = noarkit_command("derive", "--archive", "embedded:archive", "-o", "copies", "--add", "--json")
     assert second.returncode == 0, second.stderr
@@ -147,15 +147,15 @@ def test_killed_in_the_middle_the_same_again_adds_the_rest_and_nothing_twice(pla
     def run(last: str) -> subprocess.CompletedProcess[str]:
         program = ROOT / "tests" / "copies" / "programs" / "add_until.py"
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, str(program), "embedded:archive", "copies", last]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        return run_forked([program, "embedded:archive", "copies", last], cwd=Path.cwd(), env=environment)
 
     assert run(step).returncode == -signal.SIGKILL
     again = run("none")
     assert again.returncode == 0, again.stderr
-    check_end()
+    with keep_services():
+        check_end()
+        assert noarkit.verify("copies/additions/1", depth="bytes", archive="embedded:archive").good
     assert [path.name for path in (place / "copies" / "additions").iterdir()] == ["1"]
-    assert noarkit.verify("copies/additions/1", depth="bytes", archive="embedded:archive").good
 
 
 def test_finalised_documents_want_a_right_before_anything_is_made(place: Path) -> None:

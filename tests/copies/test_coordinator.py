@@ -76,6 +76,14 @@ def test_a_copy_lies_under_the_hash_of_its_bytes_and_the_original_is_as_it_was(b
     assert (before.st_mtime_ns, before.st_ino, before.st_mode) == (after.st_mtime_ns, after.st_ino, after.st_mode)
 
 
+def test_a_document_that_its_converter_tried_alone_has_no_further_turn(bench: Bench) -> None:
+    bench.write(a_1="good", b_1="hung-alone", c_1="good\nc")
+    bench.derive()
+    assert bench.states()["b.1"] == ("failed", "timed-out")
+    assert bench.runs()["hung-alone b.1"] == 1
+    assert bench.states()["c.1"] == ("made", None)
+
+
 def test_the_same_again_converts_nothing(bench: Bench) -> None:
     bench.write(a_1="good", b_1="never-valid", c_1="good", d_5="left", e_6="hand", f_x="unknown", g_2="kept")
     assert bench.derive().converted > 0
@@ -202,6 +210,17 @@ def test_a_missing_tool_is_said_and_its_documents_are_made_once_it_is_there(benc
     bench.derive()
     assert bench.states() == {"a.1": ("failed", "tool-missing")}
     bench.version = "1"
+    bench.derive()
+    assert bench.states() == {"a.1": ("made", None)}
+
+
+def test_a_tool_that_is_too_old_is_said_and_a_newer_one_makes_the_copy(bench: Bench) -> None:
+    bench.write(a_1="old")
+    bench.derive()
+    bench.derive()
+    assert bench.states() == {"a.1": ("failed", "tool-too-old")}
+    assert sum(bench.runs().values()) == 1
+    bench.version = "2"
     bench.derive()
     assert bench.states() == {"a.1": ("made", None)}
 

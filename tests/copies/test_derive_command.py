@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import io
 import json
+import shlex
 import sqlite3
 from contextlib import closing
 from email.message import EmailMessage
@@ -14,6 +16,7 @@ from pathlib import Path
 import jsonschema  # type: ignore[import-untyped]  # it tells no types
 import pytest
 from lxml import etree
+from PIL import Image
 
 import noarkit
 from noarkit.cli.main import main
@@ -22,6 +25,7 @@ from noarkit.copies.reasons import Reason
 from noarkit.copies.store import CopyKey, CopyOutcome, CopyStore, DocumentPlace
 from noarkit.errors import UsageFault
 from noarkit.words.texts import texts
+from tests.copies.corpus.pdf import pdf, signed
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "events.json"
 MAIL_RECIPE = (
@@ -57,7 +61,7 @@ def test_numbers_add_up_and_every_line_of_json_is_as_the_contract_says(
     (derived,) = [event for event in events if event["event"] == "derived"]
     assert [derived[name] for name in ("read", "made", "kept", "failed")] == [3, 1, 1, 1]
     assert sum(int(str(derived[state])) for state in STATES) == derived["read"]
-    assert derived["reasons"] == {"unknown-format": 1}
+    assert derived["reasons"] == {"wrong-start": 1}
     copies = [path.read_bytes() for path in Path("copies/objects").rglob("*") if path.is_file()]
     assert copies == ["Blåbærsyltetøy på kjøkkenbenken".encode()]
 
@@ -65,7 +69,7 @@ def test_numbers_add_up_and_every_line_of_json_is_as_the_contract_says(
 def test_a_person_reads_why_and_what_to_do(documents: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["derive", str(documents), "-o", "copies", "--lang", "nb"], {}) == 3
     shown = capsys.readouterr().out
-    assert texts("nb").text("copies", "reason", "unknown-format", "do") in shown
+    assert texts("nb").text("copies", "reason", "wrong-start", "do") in shown
     assert "har en kopi som besto alle kontroller" in shown
 
 
@@ -75,6 +79,37 @@ def test_a_dry_run_leaves_nothing_behind(documents: Path, capsys: pytest.Capture
     (derived,) = [event for event in lines(capsys) if event["event"] == "derived"]
     assert (derived["open"], derived["failed"], derived["dry_run"]) == (2, 1, True)
     assert sorted(Path().rglob("*")) == before
+
+
+def test_a_dry_run_says_what_would_be_converted_and_what_would_be_kept(
+    documents: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Image.new("P", (8, 8), 3).save(documents / "bilde.gif")
+    assert main(["derive", str(documents), "-o", "copies", "--dry-run"], {}) == 3
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["2", "would", "be", "kept", "as", "they", "are,", "if", "they", "pass", "the", "check"] in shown
+    assert ["1", "would", "be", "converted"] in shown
+    assert ["GIF", "fmt/3", "1"] in shown
+
+
+@pytest.mark.parametrize(
+    ("program", "tool"), [("#!/bin/sh\necho 10.02.1\n", "Ghostscript 10.02.1"), (None, "ghostscript")]
+)
+def test_a_dry_run_does_not_promise_what_a_missing_or_old_tool_cannot_make(
+    documents: Path, capsys: pytest.CaptureFixture[str], program: str | None, tool: str
+) -> None:
+    gs = documents.parent / "gs"
+    if program is not None:
+        gs.write_text(program, "utf-8")
+        gs.chmod(0o755)
+    Path("noarkit.toml").write_text(f'[copies]\nghostscript = "{gs}"\n')
+    (documents / "plain.pdf").write_bytes(pdf(["A letter"]))
+    main(["derive", str(documents), "-o", "copies", "--dry-run", "--json"], {})
+    (derived,) = [event for event in lines(capsys) if event["event"] == "derived"]
+    assert derived["doubtful"] == {tool: 1}
+    main(["derive", str(documents), "-o", "copies", "--dry-run"], {})
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"1 of those to convert may get no copy: what cannot be rewritten as it stands needs {tool}" in shown
 
 
 def test_a_program_is_told_the_same(documents: Path) -> None:
@@ -163,6 +198,22 @@ def test_doctor_says_what_is_missing_and_what_that_forbids(
     assert checks["copies-converter", "text"]["state"] == "ok"
 
 
+def test_doctor_notes_what_is_not_named_and_what_is_too_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = tmp_path / "gs"
+    program.write_text("#!/bin/sh\necho 10.02.1\n", "utf-8")
+    program.chmod(0o755)
+    (tmp_path / "noarkit.toml").write_text(f'[copies]\nghostscript = "{program}"\n')
+    assert main(["doctor", "--copies", "--json"], {}) == 0
+    checks = {(event.get("check"), event.get("tool")): event for event in lines(capsys)}
+    assert checks["copies-no-verapdf", None]["state"] == "note"
+    assert checks["copies-converter-old", "ghostscript"]["state"] == "note"
+    assert checks["copies-converter-old", "ghostscript"]["needed"] == "10.03"
+    assert checks["copies-converter-old", "ghostscript"]["version"] == "Ghostscript 10.02.1"
+
+
 @pytest.mark.parametrize("lang", ["en", "nb"])
 def test_every_reason_has_its_sentences(lang: str) -> None:
     for reason in Reason:
@@ -176,14 +227,14 @@ def test_the_report_lists_what_has_no_accepted_format_and_names_only_on_request(
     assert main(["derive", str(documents), "-o", "copies", "--report", "copies.json"], {}) == 3
     facts = json.loads(Path("copies.json").read_text("utf-8"))
     assert sum(facts["counts"].values()) == facts["read"] == 3
-    assert [(row["reason"], row["name"], row["record"]) for row in facts["without"]] == [("unknown-format", "", "")]
+    assert [(row["reason"], row["name"], row["record"]) for row in facts["without"]] == [("wrong-start", "", "")]
     assert "noise" not in (text := Path("copies.json").read_text("utf-8")) and "Personalsak" not in text
     assert main(["derive", "-o", "copies", "--report", "copies.html", "--titles", "--lang", "nb"], {}) == 0
     page = Path("copies.html").read_text("utf-8")
     assert (
         "noise.docx" in page
         and "Personalsak" in page
-        and texts("nb").text("copies", "reason", "unknown-format", "do") in page
+        and texts("nb").text("copies", "reason", "wrong-start", "do") in page
     )
     etree.fromstring(page.replace("<!DOCTYPE html>", ""), etree.HTMLParser(recover=False))
     assert main(["derive", "-o", "copies", "--report", "copies.csv", "--titles"], {}) == 0
@@ -206,9 +257,149 @@ def test_attachments_of_mail_are_documents_where_the_recipe_says_so(documents: P
     Path("mail").mkdir()
     Path("mail/letter.eml").write_bytes(message.as_bytes())
     Path("recipe.toml").write_text(MAIL_RECIPE, "utf-8")
-    assert noarkit.derive("mail", "as-files").read == 1
+    Path("files.toml").write_text(MAIL_RECIPE.replace('mail = "letters"', 'mail = "file"'), "utf-8")
+    assert noarkit.derive("mail", "as-files", recipe="files.toml").read == 1
     result = noarkit.derive("mail", "as-letters", recipe="recipe.toml")
     assert result.read == 2
     with closing(sqlite3.connect("as-letters/derive.db")) as db:
         rows = db.execute("SELECT name FROM document d JOIN copy c ON c.n = d.copy WHERE c.state = 'made'").fetchall()
     assert ("vedlegg.txt",) in rows
+
+
+def test_the_documents_of_a_source_without_a_recipe_are_those_of_its_plan(documents: Path) -> None:
+    message = EmailMessage()
+    message["From"], message["To"], message["Message-ID"] = "a@example.org", "b@example.org", "<1@example.org>"
+    message.set_content("Se vedlegg")
+    message.add_attachment((documents / "latin.txt").read_bytes(), "text", "plain", filename="vedlegg.txt")
+    Path("post/sak").mkdir(parents=True)
+    Path("post/sak/letter.eml").write_bytes(message.as_bytes())
+    Path("post/sak/latin.txt").write_bytes((documents / "latin.txt").read_bytes() + b"!")
+    assert noarkit.derive("post", "copies").read == 3
+    noarkit.plan("post", "run", copies="copies")
+    with closing(sqlite3.connect("copies/derive.db")) as copies, closing(sqlite3.connect("run/graph.db")) as plan:
+        derived = {row[0] for row in copies.execute("SELECT sha256 FROM document")}
+        planned = {row[0] for row in plan.execute("SELECT sha256 FROM content WHERE locator NOT LIKE 'copies:%'")}
+    assert planned == derived
+
+
+def test_a_document_that_its_name_contradicts_does_not_get_the_copy_of_another_with_the_same_bytes(
+    documents: Path,
+) -> None:
+    del documents
+    Path("pictures").mkdir()
+    picture = io.BytesIO()
+    Image.new("P", (8, 8), 3).save(picture, "gif")
+    for name in ("b-right.gif", "a-wrong.jpg", "c-wrong.jpg"):
+        Path("pictures", name).write_bytes(picture.getvalue())
+    result = noarkit.derive("pictures", "copies")
+    assert (result.made, result.failed) == (1, 2)
+    noarkit.plan("pictures", "run", copies="copies")
+    with closing(sqlite3.connect("run/graph.db")) as plan:
+        remembered = plan.execute("SELECT value FROM meta WHERE name = 'copies'").fetchone()[0]
+        copied = plan.execute(
+            "SELECT c.name FROM content c JOIN entity e ON e.n = c.entity WHERE c.locator LIKE 'copies:%'"
+        ).fetchall()
+    assert json.loads(remembered) == {"made": 1, "kept": 0, "held": 0, "without": 2}
+    assert copied == [("b-right.png",)]
+
+
+@pytest.mark.parametrize("lang", ["en", "nb"])
+def test_the_report_speaks_the_language_and_shows_no_raw_data(documents: Path, lang: str) -> None:
+    (documents / "pakke.gz").write_bytes(gzip.compress(b"x"))
+    Image.new("P", (8, 8), 3).save(documents / "bilde.docx", "png")
+    assert (
+        main(["derive", str(documents), "-o", "copies", "--report", "page.html", "--titles", "--lang", lang], {}) == 3
+    )
+    text = str(etree.parse("page.html", etree.HTMLParser()).getroot().xpath("string(//main)"))
+    words = texts(lang)
+    assert "{" not in text and "[" not in text
+    assert words.text("copies_manual", "package", "steps") in text
+    assert words.text("copies", "reason_name", "wrong-start") in text
+    assert "gzip" in text
+    main(["derive", "-o", "copies", "--report", "list.csv", "--titles", "--lang", lang], {})
+    rows = list(csv.DictReader(io.StringIO(Path("list.csv").read_text("utf-8-sig")), delimiter=";"))
+    by_code = {row[words.text("copies", "column", "code")]: row for row in rows}
+    state, reason, detail = (words.text("copies", "column", name) for name in ("state", "reason", "detail"))
+    assert by_code["manual"][state] == words.text("copies", "state", "failed")
+    assert by_code["manual"][reason] == words.text("copies", "reason_name", "manual")
+    assert words.text("copies_manual", "package", "steps") in by_code["manual"][detail]
+    assert ".docx" in by_code["format-mismatch"][detail] and "PNG" in by_code["format-mismatch"][detail]
+
+
+def test_a_signed_pdf_is_kept_and_counted_among_those_without_an_accepted_format(documents: Path) -> None:
+    for path in list(documents.iterdir()):
+        path.unlink()
+    (documents / "signert.pdf").write_bytes(pdf(["Avtale"], signed))
+    result = noarkit.derive(str(documents), "copies")
+    assert (result.kept, result.signed, result.reasons) == (1, 1, {"signed": 1})
+    assert main(["derive", "-o", "copies", "--report", "copies.json"], {}) == 0
+    facts = json.loads(Path("copies.json").read_text("utf-8"))
+    assert (facts["without_count"], [row["reason"] for row in facts["without"]]) == (1, ["signed"])
+    noarkit.plan(str(documents), "run", copies="copies")
+    with closing(sqlite3.connect("run/graph.db")) as plan:
+        remembered = json.loads(plan.execute("SELECT value FROM meta WHERE name = 'copies'").fetchone()[0])
+        (fields,) = plan.execute("SELECT fields FROM entity WHERE type = 'Dokumentversjon'").fetchone()
+    assert remembered == {"made": 0, "kept": 0, "held": 0, "without": 1}
+    assert '"variantformat":"P"' in fields
+
+
+@pytest.mark.parametrize("what", ["comments", "key-one", "one"])
+def test_a_copy_that_is_accepted_already_is_told_with_the_name_of_who_did(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with CopyStore.open(Path("copies"), create=True) as store:
+        held_copy(store, "one", "comments")
+    words = ["derive", "-o", "copies", "--accept", what, "--by"]
+    assert main([*words, "Kari Nordmann"], {}) == 0
+    capsys.readouterr()
+    assert main([*words, "Ola"], {}) == 2
+    assert "Already accepted by Kari Nordmann." in capsys.readouterr().err
+
+
+def test_a_copy_is_accepted_by_the_first_digits_of_its_checksum(documents: Path) -> None:
+    del documents
+    held_store(Path("copies"), "abcdef0" + "1" * 57, "abcdef0" + "2" * 57)
+    with pytest.raises(UsageFault):
+        noarkit.accept_copies("copies", ["abcdef0"], by="Kari")
+    assert noarkit.accept_copies("copies", ["abcdef01"], by="Kari") == 1
+    assert main(["derive", "-o", "copies", "--report", "copies.json"], {}) == 0
+    facts = json.loads(Path("copies.json").read_text("utf-8"))
+    assert [(row["reason"], row["documents"]) for row in facts["reasons"]] == [("held", 1)]
+    assert (facts["counts"]["made"], facts["counts"]["held"]) == (1, 1)
+
+
+def held_store(folder: Path, *digests: str) -> None:
+    """Copies of documents with these checksums, which wait for a person."""
+    with CopyStore.open(folder, create=True) as store:
+        walk = store.begin_walk("files:/x", "p")
+        for digest in digests:
+            number = store.plan(CopyKey(digest, "fmt/412", "r", "pdfa-2b"), "docx", 1, walk)
+            place = DocumentPlace("files:/x", digest, digest, "a.docx", 1, 1)
+            identity = Identity("fmt/412", None, "docx", "signature")
+            store.link(store.note_document(place, walk, digest, identity), number, None)
+            found = (Finding("tracked-changes"),)
+            store.settle(number, CopyOutcome("held", Reason.HELD, {"findings": ["tracked-changes"]}, found), "2026")
+
+
+def test_copies_that_are_held_come_with_the_very_commands_that_accept_them(
+    documents: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A text in another encoding is held by a policy that asks for it; each command is followed as it was printed."""
+    shipped = Path(noarkit.__file__).parent / "copies" / "policy" / "no-raf-2022.toml"
+    ours = shipped.read_text("utf-8").replace('decoded-as = "note"', 'decoded-as = "hold"')
+    Path("ours.toml").write_text(ours, "utf-8")
+    assert main(["derive", str(documents), "-o", "copies", "--policy", "ours.toml", "--lang", "en"], {}) == 3
+    shown = [line for line in capsys.readouterr().err.splitlines() if "noarkit derive" in line]
+    commands = [shlex.split(line[line.index("noarkit ") :].split("     ")[0]) for line in shown]
+    digits = hashlib.sha256((documents / "latin.txt").read_bytes()).hexdigest()[:16]
+    start = ["noarkit", "derive", "-o", "copies"]
+    assert commands == [
+        [*start, "--compare", digits, "--report", "page.html"],
+        [*start, "--accept", digits, "--by", "NAME"],
+        [*start, "--accept", "decoded-as", "--by", "NAME"],
+    ]
+    assert "(decoded-as)" in shown[1] and "latin" not in "".join(shown), "names are shown only on request"
+    assert main(commands[0][1:], {}) == 0
+    assert main(commands[2][1:], {}) == 0
+    assert main(commands[1][1:], {}) == 2, "accepted already"

@@ -13,8 +13,11 @@ import noarkit
 from noarkit.copies.composition import AsDeliveredGate
 from noarkit.copies.gates.registry import all_gates, has_judged
 from noarkit.copies.identity import Identifier
+from noarkit.copies.numbers import STATES
+from noarkit.copies.policy import read_policy
 from noarkit.copies.port import Failure, Finding, Identity, Limits, Product, Rule, Task
-from noarkit.reports.side_by_side import finding_sentence
+from noarkit.copies.reasons import Reason
+from noarkit.reports.copies_words import finding_sentence, reason_detail
 from noarkit.words.texts import LANGUAGES, fields, texts
 
 COPIES = Path(noarkit.__file__).parent / "copies"
@@ -83,3 +86,41 @@ def test_a_gate_has_judged_where_it_looks_at_the_file(target: str, media_type: s
         except OSError:
             looked = True
         assert has_judged(gate.name, target, of_pdf=media_type == PDF) == looked, gate.name
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_reason_finding_and_state_has_a_name(lang: str) -> None:
+    tables = texts(lang).tables["copies"]
+    for name, codes in (
+        ("reason_name", {str(reason) for reason in Reason}),
+        ("finding_name", codes_of_findings()),
+        ("state", set(STATES)),
+    ):
+        table = tables[name]
+        assert isinstance(table, dict)
+        assert table.keys() == codes
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_format_that_the_policy_names_has_a_name(lang: str) -> None:
+    rules = read_policy(None).rules.values()
+    puids = {match for rule in rules for match in rule.match if "fmt/" in match}
+    assert len(puids) > 150
+    assert {puid for puid in puids if not texts(lang).has("format_names", puid)} == set()
+
+
+@pytest.mark.parametrize(
+    ("reason", "data", "told"),
+    [
+        ("text-missing", {"missing": 3, "words": 40, "percent": 7.5}, "Missing: 3 of 40 words (7.5 %)."),
+        ("too-large", {"bytes": 5_000_000, "limit": 1000}, "It has 5.0 MB; the limit is 1.0 kB."),
+        ("image-differs", {"what": "colour profile"}, "What differs: the colour profile."),
+        ("content-refused", {"why": "nested"}, "Cause: it is nested too deeply."),
+        ("held", {"findings": ["hidden-text", "tracked-changes"]}, "Found: hidden text, tracked changes."),
+        ("manual", {"why": "Ours", "steps": ["Look.", "Decide."]}, "Ours Look. Decide."),
+        ("damaged", {"member": "x"}, ""),
+        ("password", {}, ""),
+    ],
+)
+def test_what_is_known_of_a_document_is_told_in_words(reason: str, data: dict[str, object], told: str) -> None:
+    assert reason_detail(texts("en"), reason, data) == told

@@ -15,6 +15,7 @@ from PIL import Image
 
 from noarkit.copies.identity import Identifier, suffix_of
 from noarkit.copies.port import Identity
+from tests.copies.corpus import hostile
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +98,42 @@ def test_a_file_that_cannot_be_read_is_told(identifier: Identifier, tmp_path: Pa
 
 def test_an_unknown_document_has_no_identifier() -> None:
     assert Identity(None, None, "", "none").mismatch is False
+
+
+DAMAGES = {"halvskrevet": "half-written", "avkortet": "cut-off", "feil-start": "wrong-start"}
+
+
+@pytest.mark.parametrize("suffix", hostile.WHOLE)
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_broken_document_says_how_it_is_broken(
+    identifier: Identifier, tmp_path: Path, name: str, suffix: str
+) -> None:
+    whole, broken = hostile.WHOLE[suffix](), hostile.HOSTILE[f"{name}.{suffix}"]()
+    path = tmp_path / "document"
+    path.write_bytes(broken)
+    found = identifier.identify(path, f"brev.{suffix}")
+    at = {"halvskrevet": len(broken.rstrip(b"\0")), "avkortet": len(broken), "feil-start": 0}[name]
+    assert (found.damage, found.damaged_at) == (DAMAGES[name], at)
+    path.write_bytes(whole)
+    assert identifier.identify(path, f"brev.{suffix}").damage == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "damage"),
+    [
+        ("tom.docx", b"", "empty"),
+        ("tom", b"", "empty"),
+        ("nuller.dat", bytes(4096), "half-written"),
+        ("ukjent.dat", b"\x01\x07" * 50 + bytes(4096), ""),  # a format of its own may end in zeros
+        ("hel.docx", b"PK\x03\x04" + b"\x07" * 90 + b"PK\x05\x06" + b"\x07" * 18, "damaged"),
+        ("brev.rtf", b"{\\rt\x01\x02 Vedtak", "cut-off"),
+        ("kort.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "cut-off"),
+    ],
+)
+def test_what_is_wrong_is_told_of_endings_that_are_known(
+    identifier: Identifier, tmp_path: Path, name: str, content: bytes, damage: str
+) -> None:
+    path = tmp_path / "document"
+    path.write_bytes(content)
+    found = identifier.identify(path, name)
+    assert found.damage == damage, found

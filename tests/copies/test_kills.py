@@ -7,7 +7,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections import Counter
 from contextlib import closing
@@ -24,6 +23,7 @@ from noarkit.errors import DiskFull, RunLocked
 from noarkit.forms.finders import open_source
 from tests.copies.fake import FakePolicy, toolbox
 from tests.faults.test_disk_full import elsewhere, fill, small_disk
+from tests.forked import Forked, run_forked
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = {
@@ -40,12 +40,12 @@ MADE = {"good\na", "good\nb", "good\ne"}
 
 def command(place: Path, step: int) -> list[str]:
     program = ROOT / "tests" / "copies" / "programs" / "derive_until.py"
-    return [sys.executable, str(program), *(str(place / name) for name in ("source", "copies", "log")), str(step)]
+    return [str(program), *(str(place / name) for name in ("source", "copies", "log")), str(step)]
 
 
 def run(place: Path, step: int) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command(place, step), env=environment, capture_output=True, text=True, check=False)
+    return run_forked(command(place, step), cwd=ROOT, env=environment)
 
 
 def write_source(place: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_killed_coordinator_takes_its_workers_and_their_tools_with_it(tmp_path
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "a.1").write_text("hang")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(command(tmp_path, 0), env=environment)
+    process = Forked(command(tmp_path, 0), cwd=ROOT, env=environment)
     until = time.monotonic() + 60
     while not processes_at(tmp_path, "misbehave.py") and time.monotonic() < until:
         time.sleep(0.05)

@@ -11,7 +11,6 @@ media        sound → FLAC, video → FFV1 in Matroska, decoded and compared
 snapshot     what a service answered in JSON → PDF/A
 ocr          lays the text of a scan behind its pages, where a policy wants it
 sandbox      where programs run: walls, limits, no survivors
-keeper       the process that watches over one command and ends with it everything it started
 
 office              LibreOffice, in batches
 office_filters      by which filter it reads a format and writes a target, with which options

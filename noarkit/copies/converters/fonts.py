@@ -1,6 +1,7 @@
-"""Which fonts a document asks for, which its copy bears, and which this machine has at all.
+"""Which fonts the text of a document is set in, which this machine has, and which its copy shows instead.
 
-Metric twins are silent: Carlito for Calibri changes no line. Anything else that stands in for a font is told.
+A font of the same widths changes no line: Carlito for Calibri is silent. Text in a font that is not here, nor one of
+its widths, is told, with what stands there instead. A character that its font lacks and another one draws is not told.
 """
 
 from __future__ import annotations
@@ -9,26 +10,13 @@ import hashlib
 import re
 import shutil
 import subprocess
-import zipfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from noarkit.copies.converters.fonts_asked import fonts_asked, fonts_named
 from noarkit.copies.port import Finding
-from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.children import child_environment
-from noarkit.safe.sax import event_parser, feed
 
-_MOST_PART_BYTES = 64 * 1024 * 1024
-_PARTS = re.compile(
-    r"word/(?:document\d*|styles|header\d*|footer\d*|footnotes|endnotes|theme/theme\d*)\.xml|xl/styles\.xml"
-    r"|ppt/(?:slides|slideMasters|theme|notesSlides)/[^/]+\.xml|(?:content|styles)\.xml"
-)
-_FONT_ATTRIBUTES = {
-    "rFonts": ("ascii", "hAnsi"),
-    "latin": ("typeface",),
-    "font-face": ("font-family", "name"),
-}
 _STYLE_WORDS = re.compile(
     r"[-, ]*(?:regular|bold|italic|oblique|light|medium|semibold|demi|black|thin|condensed|mt|ps|psmt)+$"
 )
@@ -51,38 +39,73 @@ _TWINS: dict[str, str] = {
     "webdings": "opensymbol",
     "starsymbol": "opensymbol",
 }
-_ALWAYS_FINE = frozenset({"opensymbol"})
-"""Bullets are drawn with it, whatever the text bears."""
+
+
+@cache
+def _font_list() -> bytes:
+    """What fontconfig finds: a line for each font; empty where there is no fontconfig."""
+    program = shutil.which("fc-list")
+    if program is None:
+        return b""
+    command = [program, "--format", "%{family}|%{style}|%{fontversion}|%{file|basename}\n"]
+    answer = subprocess.run(  # noqa: S603
+        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False, env=child_environment()
+    )
+    return answer.stdout
+
+
+def forget_fonts() -> None:
+    """Asks fontconfig again the next time."""
+    for answer in (_font_list, font_digest, installed_families):
+        answer.cache_clear()
 
 
 @cache
 def font_digest() -> str:
     """A digest of the fonts that fontconfig finds: families, versions, files. Empty where there is no fontconfig."""
-    program = shutil.which("fc-list")
-    if program is None:
-        return ""
-    command = [program, "--format", "%{family}|%{style}|%{fontversion}|%{file|basename}\n"]
-    answer = subprocess.run(  # noqa: S603
-        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False, env=child_environment()
-    )
-    return hashlib.sha256(b"\n".join(sorted(answer.stdout.splitlines()))).hexdigest() if answer.stdout else ""
+    listing = _font_list()
+    return hashlib.sha256(b"\n".join(sorted(listing.splitlines()))).hexdigest() if listing else ""
+
+
+@cache
+def installed_families() -> frozenset[str]:
+    """The families that fontconfig finds, as `family` has them."""
+    lines = _font_list().decode("utf-8", "replace").splitlines()
+    return frozenset(family(name) for line in lines for name in line.partition("|")[0].split(",")) - {""}
+
+
+def is_installed(name: str) -> bool:
+    """True for a family that fontconfig finds under exactly this name."""
+    return name in {
+        part
+        for line in _font_list().decode("utf-8", "replace").splitlines()
+        for part in line.partition("|")[0].split(",")
+    }
 
 
 def missing_fonts(source: Path, copy: Path) -> tuple[Finding, ...]:
-    """A finding where a copy bears fonts that its document did not ask for, nor their twins.
+    """A finding where text of a document is set in a font that is not here, nor one of its widths.
 
-    `asked` are the fonts of the document that the copy does not bear, `used` what stands there for them.
+    `asked` are those fonts, `used` what the copy shows instead.
     """
-    embedded = embedded_fonts(copy)
-    named = fonts_named(source)
-    if not embedded or not named:
+    here = installed_families()
+    if not here or not any(_is_missing(name, here) for name in fonts_named(source)):
         return ()
-    wanted = {family(name): name for name in sorted(named)}
-    accepted = {_TWINS.get(name, name) for name in wanted} | wanted.keys() | _ALWAYS_FINE
-    used = sorted(name for name in embedded if family(name) not in accepted)
-    bodies = {family(name) for name in embedded}
-    asked = sorted(name for key, name in wanted.items() if key not in bodies and _TWINS.get(key) not in bodies)
-    return (Finding("fonts", {"asked": asked, "used": used}),) if used and asked else ()
+    asked = sorted(fonts_asked(source))
+    lacking = [name for name in asked if _is_missing(name, here)]
+    if not lacking:
+        return ()
+    embedded = embedded_fonts(copy)
+    in_copy = {family(name) for name in embedded}
+    lacking = [name for name in lacking if family(name) not in in_copy]  # the document may bring it along
+    expected = {name for font in asked for name in (family(font), _TWINS.get(family(font), ""))}
+    used = sorted(name for name in embedded if family(name) not in expected) or sorted(embedded)
+    return (Finding("fonts", {"asked": lacking, "used": used}),) if lacking and used else ()
+
+
+def _is_missing(name: str, here: frozenset[str]) -> bool:
+    key = family(name)
+    return key not in here and _TWINS.get(key, key) not in here
 
 
 def family(name: str) -> str:
@@ -91,47 +114,6 @@ def family(name: str) -> str:
     while (shorter := _STYLE_WORDS.sub("", small)) != small and shorter:
         small = shorter
     return re.sub(r"[^\w]", "", small)
-
-
-def fonts_named(source: Path) -> frozenset[str]:
-    """The fonts that a document in OOXML or OpenDocument names; empty for others."""
-    if not zipfile.is_zipfile(source):
-        return frozenset()
-    names: set[str] = set()
-    try:
-        with zipfile.ZipFile(source) as package:
-            for member in package.infolist():
-                if _PARTS.fullmatch(member.filename) and member.file_size <= _MOST_PART_BYTES:
-                    names.update(_names_in(package, member))
-    except (zipfile.BadZipFile, PackageFault, UnsafeXml):  # it was converted all the same; the gates judge
-        return frozenset()
-    return frozenset(name for name in names if name and not name.startswith(("+", "@")))
-
-
-def _names_in(package: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[str]:
-    found: set[str] = set()
-    parents: list[str] = []
-
-    def opened(name: str, attributes: dict[str, str]) -> None:
-        local = name.rpartition(" ")[2]
-        own = {key.rpartition(" ")[2]: text for key, text in attributes.items()}
-        if local == "name" and parents and parents[-1] == "font":  # of a workbook
-            found.add(own.get("val", ""))
-        for attribute in _FONT_ATTRIBUTES.get(local, ()):
-            if text := own.get(attribute):
-                found.add(text.strip("'\""))
-                break
-        parents.append(local)
-
-    def closed(_: str) -> None:
-        parents.pop()
-
-    parser = event_parser(member.filename)
-    parser.StartElementHandler, parser.EndElementHandler = opened, closed
-    with package.open(member) as file:
-        for _ in feed(parser, file, member.filename):  # type: ignore[arg-type]  # a member reads as a file does
-            pass
-    yield from found
 
 
 def embedded_fonts(copy: Path) -> frozenset[str]:

@@ -28,6 +28,7 @@ from noarkit.safe.workplace import temporary_folder
 _REVISION = 1
 _SAFE_FOR_TEXT = (10, 3)
 """10.00.0 to 10.02.0 corrupt text that was there already."""
+OLDEST_FOR_TEXT = ".".join(f"{part:02d}" for part in _SAFE_FOR_TEXT)
 
 # pictures are handed through as they are, and never made smaller
 _SWITCHES = (
@@ -78,6 +79,11 @@ class Ghostscript:
             completed = self._run([path, "--version"], folder, folder, Limits(cpu_s=10, wall_s=60))
         found = re.match(r"\d+(\.\d+)+", completed.stdout)
         return found.group() if found and completed.exit_code == 0 else None
+
+    @property
+    def old_version(self) -> str | None:
+        """Its version where that spoils text, so that no PDF with text is given to it; None otherwise."""
+        return self._number if self._number is not None and is_too_old(self._number) else None
 
     def version(self) -> str | None:
         """`Ghostscript 10.03.1`; None where there is none, or the libraries that look over its shoulder are missing."""
@@ -168,10 +174,14 @@ def refusal(facts: PdfFacts, number: str) -> Failure | None:
         return Failure(Reason.SIGNED)
     if facts.has_attachments:
         return Failure(Reason.ATTACHMENTS)
-    if facts.has_text and tuple(int(part) for part in number.split(".")[:2]) < _SAFE_FOR_TEXT:
-        needed = ".".join(f"{part:02d}" for part in _SAFE_FOR_TEXT)
-        return Failure(Reason.TOOL_MISSING, {"tool": f"Ghostscript {needed}", "version": number})
+    if facts.has_text and is_too_old(number):
+        return Failure(Reason.TOOL_TOO_OLD, {"tool": f"Ghostscript {OLDEST_FOR_TEXT}", "version": number})
     return None
+
+
+def is_too_old(number: str) -> bool:
+    """True for a version that spoils text."""
+    return tuple(int(part) for part in number.split(".")[:2]) < _SAFE_FOR_TEXT
 
 
 def pdf_facts(path: Path) -> PdfFacts | Failure:

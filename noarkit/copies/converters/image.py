@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from noarkit.copies.broken_pictures import refuse_cut_pictures
 from noarkit.copies.converters.library import LibraryConverter, product_of
 from noarkit.copies.converters.pdfa_declaring import FLAVOURS, declare_pdfa, refusal_of_target
 from noarkit.copies.port import Failure, Outcome, Task
@@ -92,6 +93,7 @@ def make_picture_pages(task: Task) -> Outcome:
 def _prepare_library() -> None:
     from PIL import Image
 
+    refuse_cut_pictures()
     Image.MAX_IMAGE_PIXELS = _MOST_PIXELS
     if importlib.util.find_spec(_HEIC_PLUGIN) is not None:
         importlib.import_module(_HEIC_PLUGIN).register_heif_opener()
@@ -165,5 +167,5 @@ def describing_exif(picture: Image) -> Exif:
 
 _SAVERS = {"png": _save_png, "tiff": _save_tiff}
 
-IMAGE = LibraryConverter("image", ("Pillow",), make_picture)
-IMAGE_PDF = LibraryConverter("image-pdf", ("img2pdf", "pikepdf"), make_picture_pages)
+IMAGE = LibraryConverter("image", ("Pillow",), make_picture, revision=2)
+IMAGE_PDF = LibraryConverter("image-pdf", ("img2pdf", "pikepdf"), make_picture_pages, revision=2)

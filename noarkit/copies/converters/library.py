@@ -12,23 +12,21 @@ import errno
 import hashlib
 import importlib.metadata
 import logging
-import os
-import resource
-import signal
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import orjson
 
 from noarkit.copies.port import Failure, Limits, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.safe.children import WorkerLost
+from noarkit.safe.limits import ProcessLimits, limit_process, own_memory_bytes, peak_memory_bytes, processor_s
+from noarkit.safe.owners import is_root
+from noarkit.safe.signals import ran_out_of_time, was_killed, wrote_too_much
 from noarkit.safe.worker_pool import END, ParentPipe, ProcessPool, WorkerOptions, WorkerProcess
 from noarkit.version import __version__
 
@@ -114,12 +112,14 @@ def _exit_code(child: WorkerProcess) -> int:
 
 def _failure_of(exit_code: int) -> Failure:
     """Why a child was lost, by the signal that ended it."""
-    reasons = {
-        -signal.SIGXCPU: Reason.TIMED_OUT,
-        -signal.SIGXFSZ: Reason.TOO_LARGE,
-        -signal.SIGKILL: Reason.MEMORY,  # the system takes the largest first, and nobody else kills it
-    }
-    return Failure(reasons.get(exit_code, Reason.CRASHED), {"exit": exit_code})
+    reason = Reason.CRASHED
+    if ran_out_of_time(exit_code):
+        reason = Reason.TIMED_OUT
+    elif wrote_too_much(exit_code):
+        reason = Reason.TOO_LARGE
+    elif was_killed(exit_code):
+        reason = Reason.MEMORY  # the system takes the largest first, and nobody else kills it
+    return Failure(reason, {"exit": exit_code})
 
 
 def _work(make: Callable[[Task], Outcome], tasks: Sequence[Task], pipe: ParentPipe) -> None:
@@ -128,15 +128,14 @@ def _work(make: Callable[[Task], Outcome], tasks: Sequence[Task], pipe: ParentPi
     warnings.simplefilter("ignore")
     logging.disable()
     most = max(task.limits.memory_bytes for task in tasks)
-    _limit(resource.RLIMIT_AS, most + _own_bytes())  # what it was forked from is no work of its documents
-    _limit(resource.RLIMIT_CORE, 0)
+    # what it was forked from is no work of its documents
+    limit_process(ProcessLimits(memory_bytes=most + own_memory_bytes()))
     for task in tasks:
         _limit_task(task.limits)
-        began = _processor_s()
+        began = processor_s()
         outcome = _guarded(make, task)
         if isinstance(outcome, Product):
-            used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-            outcome = replace(outcome, cpu_s=_processor_s() - began, peak_bytes=used)
+            outcome = replace(outcome, cpu_s=processor_s() - began, peak_bytes=peak_memory_bytes())
         else:
             _empty(task)
         pipe.send(outcome)
@@ -165,30 +164,10 @@ def _empty(task: Task) -> None:
         path.unlink()
 
 
-def _own_bytes() -> int:
-    """The address space of this process; 0 where the system does not tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
-    except (OSError, ValueError):
-        return 0
-
-
-def _processor_s() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
-
-
 def _limit_task(limits: Limits) -> None:
-    _limit(resource.RLIMIT_CPU, int(_processor_s() + limits.cpu_s) + 1, keeps_hard=True)
-    _limit(resource.RLIMIT_FSIZE, limits.output_bytes, keeps_hard=True)
-
-
-def _limit(kind: int, most: int, *, keeps_hard: bool = False) -> None:
-    """`keeps_hard` lets a later task have more."""
-    hard = resource.getrlimit(kind)[1]
-    soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    with suppress(ValueError, OSError):  # macOS knows no limit on address space
-        resource.setrlimit(kind, (soft, hard if keeps_hard else soft))
+    """A later task may have more."""
+    most = ProcessLimits(processor_s=int(processor_s() + limits.cpu_s) + 1, file_bytes=limits.output_bytes)
+    limit_process(most, may_rise=True)
 
 
 def _leave_network() -> None:
@@ -196,5 +175,5 @@ def _leave_network() -> None:
     if not sys.platform.startswith("linux"):
         return
     library = ctypes.CDLL(None, use_errno=True)
-    if library.unshare(_CLONE_NEWNET) and os.geteuid() != 0:
+    if library.unshare(_CLONE_NEWNET) and not is_root():
         library.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)

@@ -11,7 +11,8 @@ import email.policy
 import hashlib
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from email.message import EmailMessage, Message
 from functools import partial
 from io import BytesIO
@@ -21,18 +22,20 @@ from noarkit.copies.converters.markup_cleaning import clean_markup
 from noarkit.copies.converters.page_writer import write_pages
 from noarkit.copies.port import Failure, Finding, Outcome, Task
 from noarkit.copies.reasons import Reason
-from noarkit.sources.files.mail import Attachment, Mail, read_mail
+from noarkit.sources.files.mail import Attachment, Mail, moments_of, read_mail, zone_text
 from noarkit.sources.files.outlook import SIGNATURE, read_message, read_message_body
 from noarkit.words.texts import texts
 
 _MOST_BYTES = 256 * 1024 * 1024
 _SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"})
 _DATES = ("date", "received")
+_SIZE = ' class="size"'
 _STYLE = """
 body { font: 10.5pt sans-serif }
 table.noarkit-head { border-collapse: collapse; border-bottom: 1pt solid #888; width: 100%; margin-bottom: 5mm }
 table.noarkit-head th { text-align: left; vertical-align: top; padding: 1pt 8pt 1pt 0; white-space: nowrap }
 table.noarkit-files { border-collapse: collapse; margin-top: 8mm; border-top: 1pt solid #888; width: 100% }
+table.noarkit-files .size { white-space: nowrap; text-align: right }
 table.noarkit-files td, table.noarkit-files th { font-size: 8pt; text-align: left; padding: 1pt 8pt 1pt 0 }
 """
 
@@ -64,6 +67,7 @@ def make_mail(task: Task) -> Outcome:
     else:
         message = read_mail(content)
         body = body_of(content)
+        message = replace(message, fields={**message.fields, **dict.fromkeys(_DATES), **moments_of(content)})
     if not message.is_mail:
         return Failure(Reason.DAMAGED)
     if message.too_complex:
@@ -156,7 +160,7 @@ def mail_page(message: Mail, body: MailBody, language: str) -> str:
         for name in ("from", "to", "cc", "bcc", "reply_to")
         if fields.get(name)
     ]
-    rows += [(words(name), str(fields[name])) for name in _DATES if fields.get(name)]
+    rows += [(words(name), spoken_moment(fields[name], language)) for name in _DATES if fields.get(name)]
     rows.append((words("subject"), str(fields.get("subject", ""))))
     head = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in rows)
     shown = "".join(_passage(text, is_markup, body.pictures) for text, is_markup in body.passages)
@@ -166,6 +170,14 @@ def mail_page(message: Mail, body: MailBody, language: str) -> str:
         f'<table class="noarkit-head">{head}</table><div>{shown}</div>'
         f"{_files(message.attachments, message.within, language)}</body></html>"
     )
+
+
+def spoken_moment(value: object, language: str) -> str:
+    """A moment as people write it, with the distance of its zone from UTC: 12 March 2020 09:12 +01:00."""
+    moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    month = texts(language).text("copies_page", "months").split()[moment.month - 1]
+    day = f"{moment.day}." if language == "nb" else f"{moment.day}"
+    return f"{day} {month} {moment.year} {moment:%H:%M} {zone_text(moment)}"
 
 
 def _passage(text: str, is_markup: bool, pictures: Mapping[str, str]) -> str:
@@ -186,12 +198,12 @@ def _files(attachments: Sequence[Attachment], within: int, language: str) -> str
         return ""
     words = partial(texts(language).text, "copies_page")
     names = ("file", "media_type", "bytes", "sha256")
-    head = "".join(f"<th>{html.escape(words(name))}</th>" for name in names)
-    rows = [
-        (attachment.name, attachment.media_type, str(len(attachment.payload)), _digest(attachment.payload))
+    head = "".join(f"<th{_SIZE if name == 'bytes' else ''}>{html.escape(words(name))}</th>" for name in names)
+    body = "".join(
+        f"<tr><td>{html.escape(attachment.name)}</td><td>{html.escape(attachment.media_type)}</td>"
+        f"<td{_SIZE}>{len(attachment.payload)}</td><td>{_digest(attachment.payload)}</td></tr>"
         for attachment in attachments
-    ]
-    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    )
     more = f"<p>{html.escape(words('within'))}: {within}</p>" if within else ""
     return f'<table class="noarkit-files"><tr>{head}</tr>{body}</table>{more}'
 
@@ -200,4 +212,4 @@ def _digest(payload: bytes) -> str:
     return hashlib.sha256(payload).hexdigest()
 
 
-MAIL = LibraryConverter("mail", ("weasyprint", "pikepdf"), make_mail, options=("language",))
+MAIL = LibraryConverter("mail", ("weasyprint", "pikepdf"), make_mail, revision=2, options=("language",))

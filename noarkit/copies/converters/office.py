@@ -1,8 +1,8 @@
 """The converter of office documents: LibreOffice in a sandbox, in batches, with fields as they were stored.
 
-A start costs ten times a letter, so up to sixteen documents share one. They share its fate as well: where a document
-hangs or crashes it, what is whole is taken, the first one missing is tried once more alone with twice the time, and the
-rest goes on in a new start. Exit codes say nothing; what counts is which files were made.
+A start costs as much as forty letters, so up to two hundred documents share one. They share its fate as well: where a
+document hangs or crashes it, what is whole is taken, the first one missing is tried once more alone with twice the
+time, and the rest goes on in a new start. Exit codes say nothing; what counts is which files were made.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from noarkit.copies.converters.office_filters import (
 from noarkit.copies.converters.office_profile import profile_settings, write_profile
 from noarkit.copies.converters.pdfa_writer import finish_pdfa
 from noarkit.copies.converters.sandbox import Completed, Progress, Sandbox
-from noarkit.copies.port import Failure, Limits, Outcome, Product, Rule, Task
+from noarkit.copies.port import TRIED_ALONE, Failure, Limits, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.workplace import folder_for_owner, temporary_folder
 
-MOST_IN_BATCH = 48
+MOST_IN_BATCH = 200
 _OFFICE_REVISION = 1
 """Counts when what this module does to a document or its copy changes."""
 
@@ -106,8 +106,8 @@ class Office:
             return None
         with temporary_folder("office-version") as folder:
             completed = self._run(["--version"], inputs=folder, outputs=folder, limits=Limits(cpu_s=20, wall_s=60))
-        found = re.search(r"^(\S+ \d[\d.]*)", completed.stdout, re.MULTILINE)
-        return found.group(1) if found and completed.exit_code == 0 else None
+        match = re.search(r"^(\S+ \d[\d.]*)", completed.stdout, re.MULTILINE)
+        return match.group(1) if match and completed.exit_code == 0 else None
 
     def version(self) -> str | None:
         """`LibreOffice 7.4.7.2`; None where there is none. Asked of the program once."""
@@ -127,21 +127,21 @@ class Office:
         return hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()
 
     def batch_size(self, task: Task) -> int:
-        """Sixteen of a kind, where this converter knows the kind."""
+        """Very many of a kind, where this converter knows the kind."""
         return MOST_IN_BATCH if _filters(task) is not None else 1
 
     def convert(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
         """Makes a file of each document, small ones first; results lie in the folder of their task."""
-        known: list[tuple[tuple[str, str], Task]] = []
+        convertible: list[tuple[tuple[str, str], Task]] = []
         for task in tasks:
             filters = _filters(task)
             failure = self._refusal(task)
             if failure is not None or filters is None:
                 yield task, failure or Failure(Reason.UNKNOWN_FORMAT, {"puid": task.identity.puid})
             else:
-                known.append(((filters[0].name, task.target), task))
-        known.sort(key=lambda pair: (pair[0], pair[1].source.stat().st_size))
-        for _, group in groupby(known, key=lambda pair: pair[0]):
+                convertible.append(((filters[0].name, task.target), task))
+        convertible.sort(key=lambda pair: (pair[0], pair[1].source.stat().st_size))
+        for _, group in groupby(convertible, key=lambda pair: pair[0]):
             waiting = deque(task for _, task in group)
             while waiting:
                 batch = [waiting.popleft() for _ in range(min(MOST_IN_BATCH, len(waiting)))]
@@ -186,10 +186,11 @@ class Office:
                 return settled, None, postponed
             filters = _filters(staged[0].task)
             assert filters is not None  # noqa: S101  # `convert` has asked
-            batch = _Batch(staged, *filters, place, patience, self.version() or "")
+            version = staged[0].task.version or self.version() or ""
+            batch = _Batch(staged, *filters, place, patience, version)
             completed = self._start(batch)
-            outcome, suspect, rest = _settle(batch, completed)
-            return settled + outcome, suspect, rest + postponed
+            outcome, suspect, untried = _settle(batch, completed)
+            return settled + outcome, suspect, untried + postponed
 
     def _start(self, batch: _Batch) -> Completed:
         (batch.outputs / "made").mkdir(parents=True)
@@ -326,13 +327,14 @@ def _no_result(path: Path, limits: Limits, output: str) -> Failure:
 
 
 def _failure(completed: Completed, limits: Limits, patience: int) -> Failure:
+    """Why there is nothing, of a document that had a turn of its own."""
     if completed.reason is Reason.TIMED_OUT:
-        return Failure(Reason.TIMED_OUT, {"limit_s": patience * limits.cpu_s})
+        return Failure(Reason.TIMED_OUT, {"limit_s": patience * limits.cpu_s, TRIED_ALONE: True})
     if completed.reason is Reason.MEMORY:
-        return Failure(Reason.MEMORY, {"limit_bytes": limits.memory_bytes})
+        return Failure(Reason.MEMORY, {"limit_bytes": limits.memory_bytes, TRIED_ALONE: True})
     if completed.reason is Reason.TOO_LARGE:
         return Failure(Reason.TOO_LARGE, {"limit_bytes": limits.output_bytes})
-    return Failure(Reason.CRASHED, {"exit": completed.exit_code})
+    return Failure(Reason.CRASHED, {"exit": completed.exit_code, TRIED_ALONE: True})
 
 
 def _is_whole(path: Path) -> bool:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from noarkit.copies.converters.fonts import is_installed
+
 _COMMON = "/org.openoffice.Office.Common/"
 _NONE = "127.0.0.1"
 # where, name, value; the proxy is a port on which nobody listens
@@ -42,18 +44,32 @@ _SETTINGS: tuple[tuple[str, str, str], ...] = (
     ("/org.openoffice.Setup/L10N", "ooSetupSystemLocale", "nb-NO"),
     ("/org.openoffice.Setup/Office", "ooSetupInstCompleted", "true"),
 )
+# text in the first is set in the second where only that is there; LibreOffice knows no twin of these
+_SUBSTITUTES = (("Calibri Light", "Carlito"),)
+_PAIR = (
+    '<item oor:path="{path}Font/Substitution/FontPairs"><node oor:name="_{number}" oor:op="replace">'
+    '<prop oor:name="Always" oor:op="fuse"><value>true</value></prop>'
+    '<prop oor:name="OnScreenOnly" oor:op="fuse"><value>false</value></prop>'
+    '<prop oor:name="ReplaceFont" oor:op="fuse"><value>{font}</value></prop>'
+    '<prop oor:name="SubstituteFont" oor:op="fuse"><value>{substitute}</value></prop></node></item>'
+)
 
 
 def profile_settings() -> str:
     """The text of `registrymodifications.xcu`."""
     items = "\n".join(
         f'<item oor:path="{path}"><prop oor:name="{name}" oor:op="fuse"><value>{value}</value></prop></item>'
-        for path, name, value in _SETTINGS
+        for path, name, value in (*_SETTINGS, (_COMMON + "Font/Substitution", "Replacement", "true"))
+    )
+    pairs = "\n".join(
+        _PAIR.format(path=_COMMON, number=number, font=font, substitute=substitute)
+        for number, (font, substitute) in enumerate(_SUBSTITUTES)
+        if not is_installed(font) and is_installed(substitute)
     )
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema" '
-        f'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">\n{items}\n</oor:items>\n'
+        f'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">\n{items}\n{pairs}\n</oor:items>\n'
     )
 
 

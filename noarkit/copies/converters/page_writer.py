@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any  # Any: the libraries have no types for us
 from urllib.parse import urlsplit
 
+from noarkit.copies.broken_pictures import cut_pictures_are_drawn
 from noarkit.copies.converters.library import product_of
 from noarkit.copies.converters.pdfa_declaring import FLAVOURS, declare_pdfa, refusal_of_target
 from noarkit.copies.port import Failure, Finding, Outcome, Task
@@ -63,11 +64,12 @@ def write_pages(task: Task, html: str, *, style: str = "", findings: Sequence[Fi
     fetcher = _fetcher(refusals)
     flavour = FLAVOURS[task.target]
     document = weasyprint.HTML(string=html, base_url=NOWHERE, url_fetcher=fetcher)
-    drawn: bytes = document.write_pdf(
-        stylesheets=[weasyprint.CSS(string=_STYLE + style, url_fetcher=fetcher)],
-        pdf_variant=f"pdf/a-{flavour}",
-        pdf_identifier=hashlib.sha256(html.encode("utf-8", "replace")).digest(),
-    )
+    with cut_pictures_are_drawn():
+        drawn: bytes = document.write_pdf(
+            stylesheets=[weasyprint.CSS(string=_STYLE + style, url_fetcher=fetcher)],
+            pdf_variant=f"pdf/a-{flavour}",
+            pdf_identifier=hashlib.sha256(html.encode("utf-8", "replace")).digest(),
+        )
     with pikepdf.open(io.BytesIO(drawn)) as pdf:
         _restore_links(pdf)
         rules = declare_pdfa(pdf, task.folder / _FILE_NAME, flavour)

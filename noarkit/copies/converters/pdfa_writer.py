@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any  # Any: settings of a library
 
 if TYPE_CHECKING:
     import pikepdf
@@ -21,8 +21,8 @@ _NOT_ALLOWED_IN_ROOT = "/OpenAction"
 def finish_pdfa(draft: Path, target: Path, flavour: str) -> bool:
     """Writes `draft` to `target` as PDF/A of a flavour (`2b`), pages untouched; False where it cannot be read.
 
-    What pikepdf does not take for PDF/A is written all the same, for the gates to name the rules. Without pikepdf the
-    file stays as it was.
+    Nothing is validated here: the gates judge the bytes that were written, and name the rules that they break. Without
+    pikepdf the file stays as it was.
     """
     try:
         import pikepdf
@@ -33,11 +33,23 @@ def finish_pdfa(draft: Path, target: Path, flavour: str) -> bool:
         with pikepdf.open(draft) as pdf:
             _delete(pdf.trailer, _NOT_ALLOWED_IN_TRAILER)
             _delete(pdf.Root, _NOT_ALLOWED_IN_ROOT)
-            if not _saved_as_pdfa(pdf, target, flavour):
+            pdf.save(target, **_prepare(pdf, flavour))
+            # of a draft that had to be repaired, a dense file may not be readable again
+            if pdf.get_warnings() and not _opens(target):
                 pdf.save(target)
     except pikepdf.PdfError:
         return False
     return True
+
+
+def _opens(path: Path) -> bool:
+    import pikepdf
+
+    try:
+        with pikepdf.open(path, attempt_recovery=False):
+            return True
+    except pikepdf.PdfError:
+        return False
 
 
 def _delete(dictionary: object, key: str) -> None:
@@ -45,14 +57,16 @@ def _delete(dictionary: object, key: str) -> None:
         del dictionary[key]  # type: ignore[attr-defined]  # of pikepdf, which has no types for us
 
 
-def _saved_as_pdfa(pdf: pikepdf.Pdf, target: Path, flavour: str) -> bool:
+def _prepare(pdf: pikepdf.Pdf, flavour: str) -> dict[str, Any]:
+    """Repairs what pikepdf knows to repair; how the file is to be written. Nothing without its extra, and where it
+    cannot prepare such a file at all."""
     try:
         from pikepdf import pdfa
-    except ImportError:  # without its extra
-        return False
+    except ImportError:
+        return {}
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of every odd font
     try:
-        pdfa.save(pdf, target, flavour)
-    except pdfa.PdfaError:
-        return False
-    return True
+        pdfa.prepare(pdf, flavour)
+    except ValueError:  # an output intent that is none
+        return {}
+    return dict(pdfa.resolve_save_kwargs(flavour))

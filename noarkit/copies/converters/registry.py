@@ -28,7 +28,7 @@ def converters(settings: CopySettings) -> Mapping[str, Converter]:
     libraries: tuple[Converter, ...] = (TextConverter(), PDF_DECLARE, IMAGE, IMAGE_PDF, PAGE, MAIL, SNAPSHOT)
     programs: tuple[Converter, ...] = (
         Office(sandbox, settings.program("soffice") or ""),
-        Ghostscript(sandbox, settings.program("gs") or ""),
+        Ghostscript(sandbox, settings.program("ghostscript") or ""),
         *media_converters(sandbox, settings.program("ffmpeg") or "ffmpeg").values(),
         TextRecognition(sandbox, settings.program("ocrmypdf") or "ocrmypdf"),
     )

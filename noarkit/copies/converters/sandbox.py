@@ -7,10 +7,7 @@ limits and the end of every process remain, `Sandbox.isolated` is False, and who
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,9 +16,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from noarkit.copies.converters import keeper
 from noarkit.copies.port import Limits
 from noarkit.copies.reasons import Reason
+from noarkit.safe.errand import Account, Errand, run_errand
+from noarkit.safe.owners import give_to, is_root, take_over
 from noarkit.safe.workplace import temporary_folder
 
 NOBODY = 65534
@@ -45,7 +43,6 @@ _NO_MEMORY = (
     "memory exhausted",
     "MemoryError",
 )
-_OF_PYTHON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """Where Python itself may need its libraries from; the command does not see it."""
 
 _LITTLE_ROOM = 4 * 1024 * 1024
@@ -108,7 +105,7 @@ class Sandbox:
                 folders = [*_binds(inputs, outputs, scratch, readable), *_variables(settings)]
                 wrapped = [*walls, *folders, "--chdir", "/tmp", "--", *command]  # noqa: S108
                 errand = _errand(wrapped, outputs, scratch, limits, progress)
-                return _completed(_keep(errand), errand, outputs)
+                return _completed(run_errand(errand), errand, outputs)
             with _folders_for_nobody(inputs, outputs, scratch) as (place, renames):
                 settings = {**_environment(place.scratch), **(environment or {})}
                 errand = _errand(
@@ -120,11 +117,23 @@ class Sandbox:
                 )
                 errand["environment"] = {name: _renamed(text, renames) for name, text in settings.items()}
                 errand["user"] = NOBODY if _is_root() else None
-                return _completed(_keep(errand), errand, outputs)
+                return _completed(run_errand(errand), errand, outputs)
+
+
+def walls_around(readable: Sequence[Path], variables: Mapping[str, str], program: str = "bwrap") -> list[str] | None:
+    """The beginning of a command that is asked for more than one document, and ends with whoever started it: without
+    network, with the system and `readable` folders to read, and a folder `/tmp` of its own in memory. None where this
+    system has no such walls."""
+    walls = _walls_of(program)
+    if walls is None:
+        return None
+    folders = [word for path in readable for word in ("--ro-bind", str(path), str(path))]
+    settings = {**_environment(Path("/tmp")), **variables}  # noqa: S108  # the sandbox's own
+    return [*walls, "--tmpfs", "/tmp", *folders, *_variables(settings), "--chdir", "/tmp", "--"]  # noqa: S108
 
 
 def _is_root() -> bool:
-    return hasattr(os, "geteuid") and os.geteuid() == 0
+    return is_root()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +161,9 @@ def _folders_for_nobody(inputs: Path, outputs: Path, scratch: Path) -> Iterator[
 
 
 def _hand_over(folder: Path) -> None:
-    os.chown(folder, NOBODY, NOBODY)
+    give_to(NOBODY, folder)
     for path in folder.rglob("*"):
-        os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+        give_to(NOBODY, path)
 
 
 def _take_back(theirs: Path, own: Path) -> None:
@@ -163,7 +172,7 @@ def _take_back(theirs: Path, own: Path) -> None:
         target = own / path.relative_to(theirs)
         if path.is_symlink():
             continue
-        os.chown(path, os.geteuid(), os.getegid())
+        take_over(path)
         if path.is_dir():
             target.mkdir(exist_ok=True)
         elif path.is_file():
@@ -176,10 +185,8 @@ def _renamed(word: str, renames: Mapping[str, str]) -> str:
     return word
 
 
-def _errand(
-    command: list[str], outputs: Path, scratch: Path, limits: Limits, progress: Progress | None
-) -> keeper.Errand:
-    return keeper.Errand(
+def _errand(command: list[str], outputs: Path, scratch: Path, limits: Limits, progress: Progress | None) -> Errand:
+    return Errand(
         command=command,
         environment={"PATH": _PATH},
         folder=str(scratch),
@@ -245,43 +252,12 @@ def _walls_of(program: str) -> tuple[str, ...] | None:
         with tempfile.TemporaryDirectory(prefix="noarkit-probe-") as folder:
             limits = Limits(cpu_s=5, wall_s=20)
             errand = _errand([*walls, "--", "/usr/bin/true"], Path(folder), Path(folder), limits, None)
-            if _keep(errand)["exit_code"] == 0:
+            if run_errand(errand)["exit_code"] == 0:
                 return walls
     return None
 
 
-def _keep(errand: keeper.Errand) -> keeper.Account:
-    """Hands a command to a keeper of its own, and waits for its account."""
-    starter = [sys.executable, "-I", "-S", keeper.__file__]
-    with subprocess.Popen(  # noqa: S603
-        starter,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={name: os.environ[name] for name in _OF_PYTHON if name in os.environ},
-        start_new_session=True,
-    ) as process:
-        assert process.stdin is not None and process.stdout is not None  # noqa: S101  # they are pipes
-        try:
-            process.stdin.write(json.dumps(errand).encode() + b"\n")
-            process.stdin.flush()
-            answer = process.stdout.read()
-        finally:
-            process.stdin.close()  # where we were interrupted: everything ends
-            process.wait()
-        if not answer:  # killed from outside, with all below it
-            return _no_account(process.stderr.read().decode("utf-8", "replace") if process.stderr else "")
-    account: keeper.Account = json.loads(answer)
-    return account
-
-
-def _no_account(stderr: str) -> keeper.Account:
-    return keeper.Account(
-        exit_code=-9, stopped=None, stdout="", stderr=stderr, cpu_s=0, wall_s=0, peak_bytes=0, peak_virtual_bytes=0
-    )
-
-
-def _completed(account: keeper.Account, errand: keeper.Errand, outputs: Path) -> Completed:
+def _completed(account: Account, errand: Errand, outputs: Path) -> Completed:
     return Completed(
         exit_code=account["exit_code"],
         reason=_reason(account, errand, outputs),
@@ -302,7 +278,7 @@ _STOPPED = {
 }
 
 
-def _reason(account: keeper.Account, errand: keeper.Errand, outputs: Path) -> Reason | None:
+def _reason(account: Account, errand: Errand, outputs: Path) -> Reason | None:
     if shutil.disk_usage(outputs).free < _LITTLE_ROOM:
         return Reason.DISK_FULL
     if account["stopped"] is not None:

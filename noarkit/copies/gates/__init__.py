@@ -8,6 +8,7 @@
     characters    does anything in it say that something was lost?
     pictures      does it look like the original?
     texts         is a text the same text in another encoding?
+    latest        what several gates read of the same file is read once
     as_delivered  what must hold of a document that is kept as it is
 
 A gate that cannot tell (no words to compare) lets the product pass the others; it never makes a doubt a yes by itself.

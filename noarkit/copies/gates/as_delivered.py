@@ -6,7 +6,6 @@ import codecs
 import shutil
 import subprocess
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,6 +19,7 @@ from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.children import child_environment
 from noarkit.safe.pdfa import judge_pdfa
 from noarkit.safe.xml import free_element, stream
+from noarkit.sources.files.damage import ENCRYPTED, MOST_UNPACKED, opens
 
 Verdict = tuple[Finding, ...] | Failure
 """Nothing, or what a person should know, where it holds; why it does not otherwise."""
@@ -27,23 +27,26 @@ Verdict = tuple[Finding, ...] | Failure
 _CHUNK = 1024 * 1024
 _MOST_JSON = 256 * 1024 * 1024
 _MOST_HTML = 64 * 1024 * 1024
-_MOST_UNPACKED = 4 * 1024**3
 _STORED_OR_DEFLATED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_ENCRYPTED = 0x1
 _TIFF_COMPRESSION = 259
 # none, CCITT run lengths, G3, G4, LZW, deflate in both its numbers, PackBits
 _TIFF_COMPRESSIONS = frozenset({1, 2, 3, 4, 5, 8, 32946, 32773})
 _CODECS = frozenset({"h264", "ffv1", "mpeg2video", "jpeg2000", "mpeg1video"})
 _PROBE_S = 60.0
+_FLAVOURS: Mapping[str, str] = {"fmt/95": "1a", "fmt/354": "1b", "fmt/476": "2a", "fmt/477": "2b", "fmt/478": "2u"}
+"""What a PDF claims to be, by its PRONOM identifier."""
 
 
-def check_as_delivered(path: Path, how: str) -> Verdict:
-    """Whether a document can be kept as it is. `how` is what its rule asks (`validate`). Raises `OSError`."""
-    return _CHECKS[how](path)
+def check_as_delivered(path: Path, how: str, puid: str | None = None) -> Verdict:
+    """Whether a document can be kept as it is. `how` is what its rule asks (`validate`), `puid` what it is.
+
+    Raises `OSError`.
+    """
+    return _pdfa(path, puid) if how == "pdfa" else _CHECKS[how](path)
 
 
-def _pdfa(path: Path) -> Verdict:
-    verdict = judge_pdfa(path)
+def _pdfa(path: Path, puid: str | None) -> Verdict:
+    verdict = judge_pdfa(path, _FLAVOURS.get(puid or ""))
     if verdict.state == "fail":
         return Failure(Reason.NOT_VALID, {"rules": list(verdict.rules), "state": verdict.state})
     return () if verdict.passed else (Finding("claimed-only", {"rules": list(verdict.rules)}),)
@@ -53,17 +56,14 @@ def _opens(path: Path) -> Verdict:
     """Every member of a zipped document can be read, and has the checksum that it is stored with."""
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(member.file_size for member in archive.infolist()) > _MOST_UNPACKED:
-                return Failure(Reason.BOMB)
-            for member in archive.infolist():
-                if member.flag_bits & _ENCRYPTED:
-                    return Failure(Reason.PASSWORD)
-                with archive.open(member) as stream:
-                    while stream.read(_CHUNK):
-                        pass
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError):
+            members = archive.infolist()
+    except (zipfile.BadZipFile, ValueError):
         return Failure(Reason.DAMAGED)
-    return ()
+    if sum(member.file_size for member in members) > MOST_UNPACKED:
+        return Failure(Reason.BOMB)
+    if any(member.flag_bits & ENCRYPTED for member in members):
+        return Failure(Reason.PASSWORD)
+    return () if opens(path) else Failure(Reason.DAMAGED)
 
 
 def _utf8(path: Path) -> Verdict:
@@ -196,7 +196,6 @@ def _codec(path: Path) -> Verdict:
 
 
 _CHECKS: Mapping[str, Callable[[Path], Verdict]] = {
-    "pdfa": _pdfa,
     "opens": _opens,
     "utf-8": _utf8,
     "xml": _xml,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from noarkit.copies.gates.words import WordsOf
-from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
+from noarkit.copies.pdf_pages import PdfUnreadable, TextsOf, read_texts
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import LOST, PRIVATE
@@ -24,6 +24,7 @@ class CharactersGate:
     """The text of the copy says of nothing that it was lost."""
 
     words_of: WordsOf
+    texts_of: TextsOf = read_texts
     name: str = "characters"
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
@@ -33,15 +34,14 @@ class CharactersGate:
         original = self.words_of(task.source, task.identity)
         lost = errors = narrow = private = 0
         try:
-            with open_pages(product.path) as pages:
-                for number in range(pages.count):
-                    text = pages.text(number)
-                    lost += text.count(LOST)
-                    errors += len(_ERRORS.findall(text))
-                    narrow += len(_TOO_NARROW.findall(text))
-                    private += len(PRIVATE.findall(text))
+            texts = self.texts_of(product.path)
         except PdfUnreadable:
             return Failure(Reason.NO_RESULT, {"tool": product.tool})
+        for text in texts:
+            lost += text.count(LOST)
+            errors += len(_ERRORS.findall(text))
+            narrow += len(_TOO_NARROW.findall(text))
+            private += len(PRIVATE.findall(text))
         if original is not None:
             lost -= sum(word.count(LOST) * times for word, times in original.items())
             errors -= min(errors, original["referansekilden"] + original["reference"])

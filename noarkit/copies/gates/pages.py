@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.copies.pdf_pages import PdfPages, PdfUnreadable, is_blank, open_pages
+from noarkit.copies.pdf_pages import PdfPages, PdfUnreadable, TextsOf, is_blank, open_pages, read_texts
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 
@@ -21,6 +21,7 @@ _MOST_DRAWN = 400
 class PagesGate:
     """The pages of a PDF that was made."""
 
+    texts_of: TextsOf = read_texts
     name: str = "pages"
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
@@ -28,9 +29,8 @@ class PagesGate:
         if not task.target.startswith("pdf"):
             return ()
         try:
-            with open_pages(product.path) as pages:
-                blank = _blank_pages(pages)
-                count = pages.count
+            texts = self.texts_of(product.path)
+            blank, count = _blank_pages(product.path, texts), len(texts)
         except PdfUnreadable:
             return Failure(Reason.NO_RESULT, {"tool": product.tool})
         if is_pdf(task):
@@ -58,10 +58,13 @@ def _compare(source: Path, count: int, blank: frozenset[int]) -> Failure | None:
     return Failure(Reason.BLANK, {"pages": count, "page": lost[0] + 1}) if lost or not count else None
 
 
-def _blank_pages(pages: PdfPages) -> frozenset[int]:
+def _blank_pages(path: Path, texts: Sequence[str]) -> frozenset[int]:
     """The blank pages. Of very many without text the first some hundred are looked at."""
-    textless = [number for number in range(pages.count) if not pages.text(number).strip()]
-    return frozenset(number for number in textless[:_MOST_DRAWN] if is_blank(pages.picture(number)))
+    textless = [number for number, text in enumerate(texts) if not text.strip()]
+    if not textless:
+        return frozenset()
+    with open_pages(path) as pages:
+        return frozenset(number for number in textless[:_MOST_DRAWN] if is_blank(pages.picture(number)))
 
 
 def _is_blank_page(pages: PdfPages, number: int) -> bool:

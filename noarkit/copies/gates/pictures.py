@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from noarkit.copies.broken_pictures import refuse_cut_pictures
 from noarkit.copies.gates.pages import is_pdf
 from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.port import Failure, Finding, Product, Task
@@ -80,6 +81,7 @@ def open_picture(path: Path) -> Iterator[Image]:
     """Opens a picture as long as a block lasts. Raises `PictureUnreadable`, also for pixels that cannot be decoded."""
     from PIL import Image, UnidentifiedImageError
 
+    refuse_cut_pictures()
     try:
         with Image.open(path) as picture:
             width, height = picture.size

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from noarkit.copies.gates.characters import CharactersGate
 from noarkit.copies.gates.formats import FormatGate
+from noarkit.copies.gates.latest import LatestAnswer
 from noarkit.copies.gates.pages import PagesGate
 from noarkit.copies.gates.pictures import COMPARED_PICTURES, PageLookGate, PixelsGate
 from noarkit.copies.gates.texts import TextGate
 from noarkit.copies.gates.validity import PdfaGate, SecondOpinionGate
 from noarkit.copies.gates.words import OFFICE_TYPES, WordsGate, WordsOf
 from noarkit.copies.identity import Identifier
+from noarkit.copies.pdf_pages import read_texts
 from noarkit.copies.port import Failure, Finding, Gate, Product, Task
 
 
 def all_gates(identifier: Identifier, words_of: WordsOf, *, verapdf: str | None = None) -> tuple[Gate, ...]:
     """The gates in their order: what costs little and refuses much comes first."""
+    # three gates read the same words and the same pages
+    words, texts = LatestAnswer(words_of), LatestAnswer(read_texts)
     gates: tuple[Gate, ...] = (
         FormatGate(identifier),
         PdfaGate(),
-        PagesGate(),
-        WordsGate(words_of),
-        CharactersGate(words_of),
+        PagesGate(texts),
+        WordsGate(words, texts),
+        CharactersGate(words, texts),
         PageLookGate(),
         PixelsGate(),
         TextGate(),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
+from noarkit.copies.pdf_pages import PdfUnreadable, TextsOf, read_texts
 from noarkit.copies.port import Failure, Finding, Identity, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
@@ -35,6 +35,7 @@ class WordsGate:
     """Each word of the original is in the copy as often as there."""
 
     words_of: WordsOf
+    texts_of: TextsOf = read_texts
     name: str = "words"
 
     def check(self, task: Task, product: Product) -> Sequence[Finding] | Failure:
@@ -64,7 +65,7 @@ class WordsGate:
             words = self.words_of(product.path, Identity(None, media_type, task.target, "container"))
             return None if words is None else CopyWords(words, "".join(words.elements()))
         try:
-            return read_words(product.path)
+            return _words_on(self.texts_of(product.path))
         except PdfUnreadable:
             return Failure(Reason.NO_RESULT, {"tool": product.tool})
 
@@ -77,15 +78,14 @@ class CopyWords:
     joined: str
 
 
-def read_words(path: Path) -> CopyWords:
-    """The words of a PDF. Raises `PdfUnreadable`."""
+def _words_on(texts: Sequence[str]) -> CopyWords:
+    """The words on the pages of a PDF."""
     words: Counter[str] = Counter()
     parts: list[str] = []
-    with open_pages(path) as pages:
-        for number in range(pages.count):
-            on_page = list(tokens(pages.text(number)))
-            words.update(on_page)
-            parts.extend(on_page)
+    for text in texts:
+        on_page = list(tokens(text))
+        words.update(on_page)
+        parts.extend(on_page)
     return CopyWords(words, "".join(parts))
 
 

@@ -10,6 +10,7 @@
     pdf         PDF: locks, signatures, attachments, scripts
     markup      web pages and drawings: what they would fetch; the words of a page
     mail_words  the words of a mail
+    passages    each tracked change, hidden text, comment; odf_passages: of OpenDocument; passage: one of them
     pictures    the size and frames of a picture, by its header
 
 Everything is bounded before it is read: the members of a package in number, size and ratio, XML in depth and without a

@@ -9,6 +9,7 @@ from __future__ import annotations
 import email.header
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from email.message import Message
 from email.parser import BytesHeaderParser
 from io import BytesIO
@@ -18,6 +19,7 @@ from noarkit.copies.inspection.markup import text_of_markup
 from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
+from noarkit.sources.files.mail import moments_of, zone_text
 from noarkit.sources.files.mime import Part, TooComplex, parts, payload
 from noarkit.sources.files.outlook import SIGNATURE, read_message, read_message_body
 
@@ -27,16 +29,33 @@ _BODIES = ("text/plain", "text/html")
 
 
 def mail_words(path: Path) -> Counter[str] | None:
-    """The words of a mail; None where its body cannot be read. Raises `DocumentRefused`."""
+    """The words of a mail, and when it was sent; None where its body cannot be read. Raises `DocumentRefused`."""
     texts = mail_texts(path)
-    return None if texts is None else Counter(word for text in texts for word in tokens(text))
+    if texts is None:
+        return None
+    return Counter(word for text in (*texts, *_times(path.read_bytes())) for word in tokens(text))
+
+
+def _times(content: bytes) -> Iterator[str]:
+    """When a mail was sent and received, without the month, which is a word of the copy's language."""
+    if content.startswith(SIGNATURE):
+        fields = read_message(BytesIO(content), include_parts=False).fields
+        moments = [datetime.fromisoformat(str(fields[name])) for name in ("date", "received") if fields.get(name)]
+    else:
+        moments = list(moments_of(content).values())
+    for moment in moments:
+        yield f"{moment.day} {moment.year} {moment:%H:%M} {zone_text(moment)}"
 
 
 def mail_texts(path: Path) -> list[str] | None:
     """The parties, subject and body of a mail, as `mail_words` counts them. Raises `DocumentRefused`."""
     if path.stat().st_size > _MOST_BYTES:
         raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
-    content = path.read_bytes()
+    return texts_of_mail(path.read_bytes())
+
+
+def texts_of_mail(content: bytes) -> list[str] | None:
+    """The parties, subject and body of a mail in memory; None where its body cannot be read."""
     return _outlook_texts(content) if content.startswith(SIGNATURE) else _texts(content)
 
 

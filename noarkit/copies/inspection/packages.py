@@ -14,13 +14,10 @@ from noarkit.copies.port import Failure
 from noarkit.copies.reasons import Reason
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.xml import XmlLimits, free_element, stream
+from noarkit.sources.files.damage import ENCRYPTED, MOST_RATIO, SMALL
 
 MOST_MEMBERS = 20_000
 MOST_BYTES = 1024**3
-MOST_RATIO = 200
-_SMALL = 16 * 1024 * 1024
-"""Below this a ratio says nothing: a short member of blanks packs a thousandfold."""
-_ENCRYPTED = 0x1
 _MOST_TYPE_BYTES = 200
 _XML = XmlLimits(max_bytes=MOST_BYTES, max_depth=2_000)
 MOST_PARAGRAPHS = 500_000
@@ -91,9 +88,9 @@ def open_package(path: Path) -> Iterator[Package]:
         packed = max(1, sum(member.compress_size for member in members))
         if len(members) > MOST_MEMBERS or unpacked > MOST_BYTES:
             raise DocumentRefused(Reason.BOMB, members=len(members), bytes=unpacked)
-        if unpacked > _SMALL and unpacked / packed > MOST_RATIO:
+        if unpacked > SMALL and unpacked / packed > MOST_RATIO:
             raise DocumentRefused(Reason.BOMB, ratio=round(unpacked / packed))
-        if any(member.flag_bits & _ENCRYPTED for member in members):
+        if any(member.flag_bits & ENCRYPTED for member in members):
             raise DocumentRefused(Reason.PASSWORD)
         names = tuple(member.filename for member in members)
         yield Package(archive, names, MOST_BYTES if _has_sheets(archive, names) else MOST_PARAGRAPHS)

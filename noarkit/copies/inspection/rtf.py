@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from noarkit.copies.inspection.packages import DocumentRefused
@@ -27,7 +27,8 @@ _UNSEEN = frozenset(
     | {"colorschememapping", "latentstyles", "bkmkstart", "bkmkend", "deleted", "pntext", "pnseclvl", "listtext"}
     | {"template", "revtbl", "headerf", "footerf", "filetbl"}
 )
-_SPACES = frozenset({"par", "line", "tab", "cell", "row", "page", "sect", "column", "emspace", "enspace"})
+_SPACES = dict.fromkeys(("par", "line", "tab", "cell", "row", "page", "sect", "column", "emspace", "enspace"), " ")
+_LINES = {**_SPACES, **dict.fromkeys(("par", "line", "row", "page", "sect", "column"), "\n"), "tab": "\t", "cell": "\t"}
 _SIGNS = {"emdash": "—", "endash": "-", "lquote": "'", "rquote": "'", "ldblquote": '"', "rdblquote": '"', "bullet": " "}
 
 
@@ -63,14 +64,21 @@ def rtf_words(path: Path) -> Counter[str]:
     return Counter(tokens("".join(_text(_content(path)))))
 
 
+def rtf_text(path: Path) -> str:
+    """The text of an RTF document with its paragraphs on lines of their own. Raises `DocumentRefused`."""
+    content = _content(path)
+    _refuse_deep(content)
+    return "".join(_text(content, _LINES))
+
+
 def _content(path: Path) -> bytes:
     if path.stat().st_size > _MOST_BYTES:
         raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
     return path.read_bytes()
 
 
-def _text(content: bytes) -> Iterator[str]:
-    """The text on the pages, in its order."""
+def _text(content: bytes, spaces: Mapping[str, str] = _SPACES) -> Iterator[str]:
+    """The text on the pages, in its order, with what stands for words that only make room."""
     codec, skipped_after_unicode = "cp1252", 1
     unseen: list[bool] = [False]
     hidden: list[bool] = [False]
@@ -103,7 +111,7 @@ def _text(content: bytes) -> Iterator[str]:
                 yield chr(value & 0xFFFF)
                 skip = skipped_after_unicode
             elif name in _SPACES:
-                yield " "
+                yield spaces[name]
             elif name in _SIGNS:
                 yield _SIGNS[name]
         elif sign == b"*":

@@ -157,7 +157,7 @@ def test_text_is_not_given_to_versions_that_spoil_it(tmp_path: Path) -> None:
     source = scan(tmp_path / "a.pdf", write)
     old, new = fake(tmp_path, 'cp "$source" "$out"', "10.02.1"), None
     outcome = convert(source, old)
-    assert outcome == Failure(Reason.TOOL_MISSING, {"tool": "Ghostscript 10.03", "version": "10.02.1"})
+    assert outcome == Failure(Reason.TOOL_TOO_OLD, {"tool": "Ghostscript 10.03", "version": "10.02.1"})
     shutil.rmtree(tmp_path / "tasks")
     new = fake(tmp_path, 'cp "$source" "$out"', "10.03.0")
     assert isinstance(convert(source, new), Product)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image, ImageCms, features
 
 from noarkit.copies.converters.image import IMAGE, IMAGE_PDF
+from noarkit.copies.converters.page import PAGE
 from noarkit.copies.port import Finding
 from noarkit.copies.reasons import Reason
 from tests.copies.converters.library_tasks import Workbench, facts_by_poppler
@@ -167,13 +169,42 @@ def test_every_frame_is_kept_or_the_picture_refused(tmp_path: Path, bench: Workb
         assert len(pypdfium2.PdfDocument(product.path)) == 3
 
 
-@pytest.mark.parametrize("name", ["palette.gif", "colour.bmp", "same.webp", "lzw.tif"])
-def test_half_a_picture_is_damaged(name: str, tmp_path: Path, bench: Workbench) -> None:
-    source = _draw(tmp_path, next(kind for kind in KINDS if kind[0] == name))
+def _refusals_of_half(name: str, folder: Path, bench: Workbench) -> set[Reason]:
+    """Why half a picture of this kind is no picture, for either target."""
+    source = _draw(folder, next(kind for kind in KINDS if kind[0] == name))
     whole = source.read_bytes()
     source.write_bytes(whole[: len(whole) // 2])
-    for converter, target in ((IMAGE, "png"), (IMAGE_PDF, "pdfa-2b")):
-        assert bench.refusal(converter, bench.task(source, target)) in {Reason.DAMAGED, Reason.CONTENT_REFUSED}
+    return {bench.refusal(IMAGE, bench.task(source, "png")), bench.refusal(IMAGE_PDF, bench.task(source, "pdfa-2b"))}
+
+
+@pytest.mark.parametrize("name", ["palette.gif", "colour.bmp", "same.webp", "lzw.tif"])
+def test_half_a_picture_is_damaged(name: str, tmp_path: Path, bench: Workbench) -> None:
+    assert _refusals_of_half(name, tmp_path, bench) <= {Reason.DAMAGED, Reason.CONTENT_REFUSED}
+
+
+@pytest.mark.parametrize("name", ["palette.gif", "colour.bmp", "same.webp", "lzw.tif"])
+def test_half_a_picture_is_damaged_also_after_a_page_was_drawn(name: str, tmp_path: Path, bench: Workbench) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<p>Vedtak</p>")
+    bench.copy(PAGE, bench.task(page, "pdfa-2b"))
+    assert _refusals_of_half(name, tmp_path, bench) <= {Reason.DAMAGED, Reason.CONTENT_REFUSED}
+
+
+def test_a_page_with_half_a_picture_is_the_same_before_and_after_a_picture_is_judged(
+    tmp_path: Path, bench: Workbench
+) -> None:
+    picture = _draw(tmp_path, KINDS[3])
+    half = base64.b64encode(picture.read_bytes()[: picture.stat().st_size // 2]).decode()
+    pages = [tmp_path / "before.html", tmp_path / "after.html"]
+    for page in pages:
+        page.write_text(f'<p>Vedtak</p><img src="data:image/png;base64,{half}">')
+    before, _ = bench.copy(PAGE, bench.task(pages[0], "pdfa-2b"))
+    bench.copy(IMAGE, bench.task(picture, "png"))
+    after, _ = bench.copy(PAGE, bench.task(pages[1], "pdfa-2b"))
+    with pypdfium2.PdfDocument(before.path) as first, pypdfium2.PdfDocument(after.path) as second:
+        pictures = [document[0].render().to_pil() for document in (first, second)]
+    assert pictures[0].tobytes() == pictures[1].tobytes()
+    assert len(pictures[0].getcolors(1 << 20)) > 500, "the half that is there is drawn"
 
 
 def test_a_target_of_another_kind_is_refused(tmp_path: Path, bench: Workbench) -> None:

@@ -11,12 +11,13 @@ from pathlib import Path
 import pikepdf
 import pytest
 
-from noarkit.copies.converters.mail import MAIL
+from noarkit.copies.converters.mail import MAIL, spoken_moment
 from noarkit.copies.converters.markup_cleaning import clean_markup
 from noarkit.copies.gates.words import WordsGate
 from noarkit.copies.inspection import words_of
 from noarkit.copies.port import Failure, Identity, Product
 from noarkit.copies.reasons import Reason
+from noarkit.sources.files.mail import moments_of
 from tests.copies.converters.library_tasks import Workbench, text_by_poppler
 from tests.copies.gates.drawing import draw_pdf, picture_with_cross
 
@@ -63,8 +64,32 @@ def test_norwegian_letters_survive_every_way_of_sending(
     assert findings == ()  # the gates compared its words
     _assert_shown(
         product.path, "Vi viser til søknaden om påbygg på Ærøya.", "Åse Øvrebø <ase@kommune.example>", "Bjørn Bø",
-        "Søknad om påbygg – Ærøya", "Emne", "2026-02-03",
+        "Søknad om påbygg – Ærøya", "Emne", "3. februar 2026 10:11 +01:00",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("stated", "language", "shown"),
+    [
+        ("Thu, 12 Mar 2020 09:12:00 +0100", "en", "12 March 2020 09:12 +01:00"),
+        ("Thu, 12 Mar 2020 09:12:00 +0100", "nb", "12. mars 2020 09:12 +01:00"),
+        ("Thu, 12 Mar 2020 23:12:00 -0530", "en", "12 March 2020 23:12 -05:30"),
+        ("Thu, 12 Mar 2020 09:12:00", "en", "12 March 2020 09:12 +00:00"),
+    ],
+)
+def test_the_time_of_sending_is_written_in_the_zone_of_the_mail(stated: str, language: str, shown: str) -> None:
+    content = f"From: a@b.example\nTo: c@d.example\nSubject: x\nDate: {stated}\n\nHi\n".encode()
+    assert spoken_moment(moments_of(content)["date"], language) == shown
+
+
+def test_the_size_of_an_attached_file_stands_on_one_line(tmp_path: Path, bench: Workbench) -> None:
+    mail = _mail()
+    mail.set_content(TEXT)
+    kind = "vnd.openxmlformats-officedocument.wordprocessingml.document"
+    name = "Et langt navn på en tegning av fasade mot sør og øst, revidert etter møtet.docx"
+    mail.add_attachment(b"x" * 1_234_567, maintype="application", subtype=kind, filename=name)
+    product, _ = bench.copy(MAIL, bench.task(_store(tmp_path, mail), "pdfa-2b"))
+    _assert_shown(product.path, "1234567")
 
 
 def test_what_claims_to_be_ascii_and_is_windows(tmp_path: Path, bench: Workbench) -> None:

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.copies.converters.fonts import embedded_fonts, family
 from noarkit.copies.converters.office import Office
 from noarkit.copies.converters.sandbox import Sandbox
 from noarkit.copies.port import Failure, Finding, Outcome, Product, Rule
 from noarkit.copies.reasons import Reason
 from tests.copies.converters.documents import WORD, docx, odf, paragraph, pptx, relations, rtf, word_field, xlsx
 from tests.copies.converters.tasks import make_task, needs_office, outcomes_of
+from tests.copies.corpus.letters import letter, word_styles, word_theme
 
 pytestmark = needs_office
 pikepdf = pytest.importorskip("pikepdf", reason="the extra [copies] is not installed")
@@ -44,6 +46,7 @@ KINDS = {
     "letter.docx": "fmt/412",
     "fields.docx": "fmt/412",
     "fonts.docx": "fmt/412",
+    "light.docx": "fmt/412",
     "nonsense.docx": "fmt/412",
     "cut.docx": "fmt/412",
     "comment.docx": "fmt/412",
@@ -61,6 +64,8 @@ def write_documents(folder: Path) -> None:
     fields = "".join(word_field(code, stored) for code, stored in STORED.items())
     docx(folder / "fields.docx", fields + word_field("PAGE", "99"))
     docx(folder / "fonts.docx", paragraph(LETTER, font="Segoe UI") + paragraph("x", font="Calibri"))
+    word = letter(styles=word_styles(), theme=word_theme("Calibri Light", "Calibri"))
+    (folder / "light.docx").write_bytes(word([("Vedtak", "", "Overskrift1"), (LETTER,)]))
     (folder / "nonsense.docx").write_bytes(bytes(range(256)) * 64)
     (folder / "cut.docx").write_bytes((folder / "letter.docx").read_bytes()[:-200])
     note = '<w:comment w:id="0" w:author="Kari"><w:p><w:r><w:t>internt notat</w:t></w:r></w:p></w:comment>'
@@ -162,6 +167,12 @@ def test_fonts_that_are_replaced_are_told(outcomes: dict[str, Outcome]) -> None:
     assert product(outcomes, "letter.docx").findings == ()
     (finding,) = product(outcomes, "fonts.docx").findings
     assert (finding.code, finding.data["asked"]) == ("fonts", ["Segoe UI"])
+
+
+def test_a_heading_in_the_light_of_calibri_is_set_in_its_twin(outcomes: dict[str, Outcome]) -> None:
+    made = product(outcomes, "light.docx")
+    assert {family(name) for name in embedded_fonts(made.path)} == {"carlito"}
+    assert made.findings == ()
 
 
 def test_a_spreadsheet_that_stays_one_keeps_its_formulas_but_for_the_clock(outcomes: dict[str, Outcome]) -> None:

@@ -120,7 +120,7 @@ def test_one_that_hangs_is_tried_alone_and_the_others_are_made(convert: Convert)
     expected = {"a": None, "bad": Reason.DAMAGED, "hang": Reason.TIMED_OUT, "b": None, "c": None}
     assert reasons(outcomes) == expected
     failure = outcomes["hang"]
-    assert isinstance(failure, Failure) and failure.data == {"limit_s": 0.6}
+    assert isinstance(failure, Failure) and failure.data == {"limit_s": 0.6, "alone": True}
 
 
 def test_one_that_crashes_or_leaves_half_a_file_takes_nobody_with_it(convert: Convert) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 
 from tests.copies.corpus import binary, images, odf, office, pdf
 from tests.copies.corpus.zips import HEAD, pack
@@ -92,6 +93,33 @@ def _linked_section(place: str) -> bytes:
     )
 
 
+WHOLE: dict[str, Letters] = {
+    "docx": lambda: office.docx("Vedtak " * 400),
+    "xlsx": lambda: office.xlsx([["Vedtak", str(number)] for number in range(200)]),
+    "odt": lambda: odf.odt("Vedtak " * 400),
+    "pdf": lambda: pdf.pdf(["Vedtak " * 40]),
+    "doc": binary.doc,
+    "png": lambda: images.encoded("PNG"),
+}
+"""A document of each kind, to be broken."""
+
+
+def half_written(whole: bytes) -> bytes:
+    """A document whose room was kept on the disk before all of it was written."""
+    half = len(whole) // 2
+    return whole[:half] + bytes(max(len(whole) - half, 2_000))
+
+
+def cut_off(whole: bytes) -> bytes:
+    """A document whose end did not arrive."""
+    return whole[: len(whole) // 2]
+
+
+def wrong_start(whole: bytes) -> bytes:
+    """A document whose first bytes were written over."""
+    return b"\x01\x07\x02" * 40 + whole[120:]
+
+
 HOSTILE: dict[str, Letters] = {
     "bombe-ratio.docx": lambda: _text(_body("<w:p><w:r><w:t>" + "a" * 20_000_000 + "</w:t></w:r></w:p>")),
     "bombe-lang-tekst.docx": lambda: _text(_body("<w:p><w:r><w:t>" + "a" * 14_000_000 + "</w:t></w:r></w:p>")),
@@ -113,11 +141,8 @@ HOSTILE: dict[str, Letters] = {
         [["x"]], cell='<row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>y</t></is></c></row>'
     ),
     "løgn-om-størrelse.docx": _understated,
-    "avkortet.docx": lambda: office.docx("Vedtak " * 400)[:700],
-    "avkortet.odt": lambda: odf.odt("Vedtak " * 400)[:700],
     "støy.docx": lambda: b"PK\x03\x04" + _noise(5000, 1),
     "støy.doc": lambda: binary.doc()[:512] + _noise(9000, 2),
-    "avkortet.doc": lambda: binary.doc()[:1500],
     "uten-hoveddel.docx": lambda: office.docx("x")[:0] + pack({"[Content_Types].xml": "<Types/>"}),
     "låst.docx": binary.locked_ooxml,
     "låst.doc": lambda: binary.doc(flags=0x0100),
@@ -141,7 +166,6 @@ HOSTILE: dict[str, Letters] = {
     "kjempe-liten-fil.png": lambda: images.png_header(2**31 - 1, 2**31 - 1),
     "avkortet.tif": lambda: images.encoded("TIFF")[:100],
     "ring.pdf": pdf.cyclic,
-    "avkortet.pdf": lambda: pdf.pdf(["Vedtak " * 40])[:300],
     "endeløst-skjema.pdf": lambda: pdf.pdf(["Vedtak"], pdf.with_endless_form),
     "støy.pdf": lambda: b"%PDF-1.7\n" + _noise(5000, 3),
     "rot-uten-sider.pdf": lambda: (
@@ -150,4 +174,9 @@ HOSTILE: dict[str, Letters] = {
     "makro.docm": lambda: office.docx(
         "x", kind="docm", extra={"word/vbaProject.bin": binary.container({"VBA/dir": b"x"})}
     ),
+    **{
+        f"{name}.{suffix}": partial(lambda break_, whole: break_(whole()), break_, whole)
+        for name, break_ in (("halvskrevet", half_written), ("avkortet", cut_off), ("feil-start", wrong_start))
+        for suffix, whole in WHOLE.items()
+    },
 }

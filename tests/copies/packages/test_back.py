@@ -12,6 +12,8 @@ from noarkit.model.conversions import parse_details
 from tests.copies.packages.test_rules import REP2, edited
 from tests.copies.planning.made import BORN, LETTER, MINUTES, NOTE, SHEET, Copies, lay, sha256
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 DOCUMENTS = (BORN, LETTER, MINUTES, NOTE, SHEET)
 
 

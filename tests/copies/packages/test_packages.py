@@ -17,6 +17,8 @@ from tests.copies.planning.made import sha256 as sha256_of
 from tests.forms.dias.official import Official
 from tests.forms.eark.oracles import premis_schema
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 REPS = Path("representations")
 
 

@@ -13,6 +13,8 @@ import img2pdf
 import pikepdf
 import pikepdf.pdfa
 
+import noarkit
+from noarkit.copies.objects import place_object
 from noarkit.copies.port import Finding, State
 from noarkit.copies.reasons import Reason
 from noarkit.copies.store import WORK, CopyKey, CopyOutcome, CopyStore
@@ -50,6 +52,7 @@ class Copies:
 
     folder: Path
     made: dict[str, bytes] = field(default_factory=dict)
+    results: dict[str, noarkit.ExtractResult] = field(default_factory=dict)
 
     def of(
         self,
@@ -70,7 +73,7 @@ class Copies:
                 (self.folder / WORK).mkdir(exist_ok=True)
                 product = self.folder / WORK / "product"
                 product.write_bytes(result)
-                store.place_object(product, sha256(result))
+                place_object(store.folder, product, sha256(result))
                 self.made[sha256(source)] = result
             reason = Reason.HELD if state == "held" else Reason.CRASHED if state == "failed" else None
             outcome = CopyOutcome(

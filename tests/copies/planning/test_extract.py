@@ -18,6 +18,8 @@ import noarkit
 from noarkit.model.conversions import checksums_in
 from tests.copies.planning.made import BORN, LETTER, MINUTES, NOTE, SHEET, Copies, lay, picture, sha256
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 NS = {"n": "http://www.arkivverket.no/standarder/noark5/arkivstruktur"}
 _CHILDREN = ["konvertertDato", "konvertertAv", "konvertertFraFormat", "konvertertTilFormat"]
 

@@ -15,6 +15,8 @@ from noarkit.model.conversions import parse_details
 from noarkit.safe.signing import new_key_pair
 from tests.copies.planning.made import BORN, LETTER, MADE_AT, MINUTES, NOTE, SHEET, lay, sha256
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:

@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from noarkit.copies import coordinator
+from noarkit.copies import coordinator, objects
 from noarkit.copies.coordinator import DerivingOptions, DerivingTools
 from noarkit.copies.store import CopyStore
 from noarkit.forms.finders import open_source
 from tests.copies.fake import FakePolicy, toolbox
 
-STEPS = ("begin_walk", "note_document", "link", "plan", "lease", "place_object", "settle", "give_back", "relink")
+STEPS = ("begin_walk", "note_document", "link", "plan", "lease", "settle", "give_back", "relink")
 
 
 def main() -> None:
@@ -43,6 +43,7 @@ def main() -> None:
 
     for name in STEPS:
         setattr(CopyStore, name, around(getattr(CopyStore, name)))
+    setattr(coordinator, "place_object", around(objects.place_object))  # noqa: B010  # where it is called
     tools = DerivingTools(FakePolicy(), partial(toolbox, log), lambda event: None)
     with CopyStore.open(copies, create=True) as store:
         coordinator.derive(open_source(source), store, tools, DerivingOptions(workers=2))

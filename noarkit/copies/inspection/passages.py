@@ -1,0 +1,150 @@
+"""The passages of a document that a copy does not show as they are: tracked changes, hidden text, comments, notes.
+
+For a person who is to accept a copy: not how many there are, but which. Documents before 2007 and RTF are not read for
+them, and say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any  # Any: elements of lxml
+
+from noarkit.copies.inspection.odf_passages import odf_passages
+from noarkit.copies.inspection.packages import DocumentRefused, Package, open_package
+from noarkit.copies.inspection.passage import Passage, clean
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_KINDS: Mapping[str, str] = {
+    f"{_W}ins": "inserted",
+    f"{_W}del": "deleted",
+    f"{_W}moveFrom": "moved-from",
+    f"{_W}moveTo": "moved-to",
+    f"{_W}rPrChange": "formatted",
+    f"{_W}pPrChange": "formatted",
+    f"{_W}cellIns": "inserted",
+    f"{_W}cellDel": "deleted",
+}
+_TEXTS = frozenset({f"{_W}t", f"{_W}delText"})
+_RUN, _PARAGRAPH, _COMMENT = f"{_W}r", f"{_W}p", f"{_W}comment"
+_OFF = frozenset({"0", "false", "off"})
+_LISTED = frozenset({"tracked-changes", "hidden-text", "comments", "hidden-slides", "notes", "hidden-sheets"})
+
+
+def lists_passages(path: Path) -> bool:
+    """True for a document whose passages can be listed: a zipped one."""
+    with path.open("rb") as file:
+        return file.read(4) == b"PK\x03\x04"
+
+
+def counts_passages(code: str) -> bool:
+    """True for a finding whose passages are listed where the format allows."""
+    return code in _LISTED
+
+
+def passages_of(path: Path) -> Iterator[Passage]:
+    """Every passage of a document in its order. Ends early where the document cannot be read further."""
+    try:
+        with open_package(path) as package:
+            yield from _reader(package)(package)
+    except DocumentRefused:
+        return
+
+
+def _reader(package: Package) -> Callable[[Package], Iterator[Passage]]:
+    for member, reader in (
+        ("word/document.xml", _of_word),
+        ("ppt/presentation.xml", _of_slides),
+        ("xl/workbook.xml", _of_sheets),
+    ):
+        if package.has(member):
+            return reader
+    return odf_passages
+
+
+def _of_word(package: Package) -> Iterator[Passage]:
+    parts = ["word/document.xml", *package.beginning("word/header"), *package.beginning("word/footer")]
+    for name in (*parts, "word/footnotes.xml", "word/endnotes.xml"):
+        depth = 0
+        for event, element in package.elements(name, whole=frozenset({_PARAGRAPH})):
+            if element.tag == _PARAGRAPH:
+                depth += 1 if event == "start" else -1
+                if event == "end" and not depth:
+                    yield from _of_paragraph(element)
+            elif event == "end" and not depth and element.tag in _KINDS:  # of a row or cell of a table
+                yield _passage("tracked-changes", _KINDS[element.tag], element)
+    for event, element in package.elements("word/comments.xml", whole=frozenset({_COMMENT})):
+        if event == "end" and element.tag == _COMMENT:
+            yield _passage("comments", "comment", element)
+
+
+def _of_paragraph(paragraph: Any) -> Iterator[Passage]:
+    hidden: list[str] = []
+    for element in paragraph.iter():
+        if element.tag in _KINDS:
+            yield _passage("tracked-changes", _KINDS[element.tag], element)
+        elif element.tag == _RUN:
+            if _is_hidden(element):
+                hidden.append(_text(element))
+            elif hidden:
+                yield from _hidden(hidden)
+    yield from _hidden(hidden)
+
+
+def _hidden(parts: list[str]) -> Iterator[Passage]:
+    text = clean("".join(parts))
+    parts.clear()
+    if text:
+        yield Passage("hidden-text", "hidden", text)
+
+
+def _is_hidden(run: Any) -> bool:
+    mark = run.find(f"{_W}rPr/{_W}vanish")
+    return mark is not None and mark.get(f"{_W}val", "1").lower() not in _OFF
+
+
+def _passage(code: str, kind: str, element: Any) -> Passage:
+    owner = element
+    if kind == "formatted":  # the text is that of the run, or of the paragraph, whose properties were changed
+        while owner.getparent() is not None and owner.tag not in (_RUN, _PARAGRAPH):
+            owner = owner.getparent()
+    return Passage(code, kind, clean(_text(owner)), element.get(f"{_W}author", ""), element.get(f"{_W}date", ""))
+
+
+def _text(element: Any) -> str:
+    return "".join(
+        "\n" if part.tag == _PARAGRAPH else part.text or ""
+        for part in element.iter()
+        if part.tag in _TEXTS or (part.tag == _PARAGRAPH and part is not element)
+    )
+
+
+def _of_slides(package: Package) -> Iterator[Passage]:
+    for name in package.beginning("ppt/slides/slide"):
+        hidden, text = _slide(package, name)
+        if hidden:
+            yield Passage("hidden-slides", "slide", text)
+    for name in package.beginning("ppt/notesSlides/notesSlide"):
+        _, text = _slide(package, name)
+        yield Passage("notes", "notes", text)
+
+
+def _slide(package: Package, name: str) -> tuple[bool, str]:
+    """Whether a slide is hidden, and its text."""
+    hidden, parts = False, []
+    for event, element in package.elements(name):
+        tag = element.tag.rpartition("}")[2]
+        if event == "start" and tag == "sld":
+            hidden = element.get("show") in ("0", "false")
+        elif event == "end" and tag == "t":
+            parts.append(element.text or "")
+        elif event == "end" and tag in ("p", "br"):
+            parts.append(" ")
+    return hidden, clean("".join(parts))
+
+
+def _of_sheets(package: Package) -> Iterator[Passage]:
+    for event, element in package.elements("xl/workbook.xml"):
+        is_sheet = event == "start" and element.tag.rpartition("}")[2] == "sheet"
+        if is_sheet and element.get("state", "visible") != "visible":
+            yield Passage("hidden-sheets", "sheet", clean(element.get("name", "")))
