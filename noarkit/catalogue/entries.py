@@ -1,0 +1,77 @@
+"""Reads items of a catalogue as lines of lists, of the tree and of searches."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from noarkit.catalogue.port import Change, Document, Fields
+
+_ENTRY = (
+    "SELECT i.n, i.ref, i.type, i.title, i.ident, i.day, i.status, i.class, i.screened, i.fault, i.state,"
+    " i.documents, coalesce((SELECT items FROM inside WHERE inside.parent = i.n), 0) FROM item i"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One item as a line of a list or of the tree. `n` is its place in the order of the catalogue."""
+
+    n: int
+    ref: str
+    type: str
+    title: str
+    ident: str
+    day: str
+    status: str
+    klass: str
+    screened: bool
+    fault: str
+    state: str
+    documents: int
+    children: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of an item: its name, what it leads to (None where that is not in the place), and the ref it names."""
+
+    name: str
+    ref: str
+    entry: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """All that a catalogue knows of one item. Of very many links, either way, the first are given, and the number of
+    all."""
+
+    entry: Entry
+    ancestors: tuple[Entry, ...]
+    fields: Fields
+    documents: tuple[Document, ...]
+    links: tuple[Link, ...]
+    links_here: tuple[Link, ...]
+    history: tuple[Change, ...]
+    links_here_count: int = 0
+    links_count: int = 0
+
+
+def select_entries(db: sqlite3.Connection, condition: str, values: Sequence[object]) -> Iterator[Entry]:
+    """The items that a condition over `item i` selects."""
+    for row in db.execute(f"{_ENTRY} {condition}", values):
+        n, ref, kind, title, ident, day, status, klass, screened, fault, state, documents, children = row
+        yield Entry(
+            *(int(str(n)), str(ref), str(kind), str(title), str(ident), str(day), str(status), str(klass)),
+            *(bool(screened), str(fault), str(state), int(str(documents)), int(str(children))),
+        )
+
+
+def entries_by_number(db: sqlite3.Connection, numbers: Sequence[int]) -> list[Entry]:
+    """The items with these numbers, in this order."""
+    where = "WHERE i.n IN (SELECT value FROM json_each(?))"
+    entries = {entry.n: entry for entry in select_entries(db, where, (orjson.dumps(numbers).decode(),))}
+    return [entries[n] for n in numbers]
