@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import socket
 import sqlite3
@@ -17,16 +16,20 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 from urllib.parse import urlsplit
 
 from noarkit.errors import ArchiveAway, ConfigFault, DiskFull, NoarkitError, RunLocked, UsageFault
+from noarkit.events import Event, Listener
+from noarkit.results import Result
 from noarkit.safe.children import die_with_parent, interpreter_command, interpreter_environment
 from noarkit.safe.disk import fault_of_disk
+from noarkit.safe.signals import is_running, own_session, wait_for_end_of
 from noarkit.secrets import Secret
 
 CLIENT_ID = "integration"
@@ -120,6 +123,83 @@ def keep_services() -> Iterator[None]:
                 service.stop_unused()
 
 
+@dataclass(frozen=True, slots=True)
+class ArchiveCheck(Result):
+    """What was checked of an archive folder, and what was wrong: each flaw with its kind, where it is, and a detail.
+
+    `flaw_count` counts those too that are not among `flaws`; `is_backup` is True for a backup that nobody served yet.
+    """
+
+    rows: int
+    files: int
+    bytes: int
+    flaw_count: int
+    is_backup: bool
+    flaws: tuple[tuple[str, str, str], ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers, as `noarkit serve --check --json` has them."""
+        return {
+            "rows": self.rows,
+            "files": self.files,
+            "bytes": self.bytes,
+            "flaws": self.flaw_count,
+            "backup": self.is_backup,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BackupResult(Result):
+    """A finished and checked backup; `copied` and `linked` say how its contents came there in this call."""
+
+    folder: Path
+    rows: int
+    files: int
+    bytes: int
+    copied: int
+    linked: int
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers, as `noarkit backup --json` has them."""
+        return {
+            "target": str(self.folder),
+            "rows": self.rows,
+            "files": self.files,
+            "bytes": self.bytes,
+            "copied": self.copied,
+            "linked": self.linked,
+        }
+
+
+def check_archive(data_dir: Path, emit: Listener) -> ArchiveCheck:
+    """Checks every row and every file of an archive folder, which may be served meanwhile. Raises `UsageFault`."""
+    from noarkit.server.safekeeping.integrity import FolderCheck, check_folder
+
+    def progress(step: FolderCheck) -> None:
+        emit(Event("archive_checked", {"rows": step.rows, "files": step.files, "bytes": step.bytes}))
+
+    check = check_folder(data_dir, progress)
+    flaws = tuple((flaw.kind, flaw.where, flaw.detail) for flaw in check.flaws)
+    return ArchiveCheck(check.rows, check.files, check.bytes, check.flaw_count, check.is_backup, flaws)
+
+
+def back_up_archive(
+    data_dir: Path, target: Path, previous: Path | None, now_s: Callable[[], float], emit: Listener
+) -> BackupResult:
+    """Backs an archive folder up, which may be served meanwhile. Raises as the function of the server."""
+    from noarkit.server.safekeeping.backup import CopyProgress, back_up
+    from noarkit.server.safekeeping.integrity import FolderCheck
+
+    def progress(step: CopyProgress | FolderCheck) -> None:
+        if isinstance(step, FolderCheck):
+            emit(Event("archive_checked", {"rows": step.rows, "files": step.files, "bytes": step.bytes}))
+        else:
+            emit(Event("archive_copied", {"files": step.copied + step.linked, "bytes": step.bytes}))
+
+    backup = back_up(data_dir, target, previous=previous, now_s=now_s, progress=progress)
+    return BackupResult(backup.folder, backup.rows, backup.files, backup.bytes, backup.copied, backup.linked)
+
+
 def starter_codes() -> dict[str, frozenset[str]]:
     """The codes of each code list in an archive that is yet to be made."""
     from noarkit.server import starter_codes as lists
@@ -167,15 +247,8 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 def _wait_for_end(child: subprocess.Popen[bytes], patience_s: float) -> None:
     """Waits for the end of a child and reaps it. Raises `TimeoutExpired`."""
     ends = time.monotonic() + patience_s
-    if sys.platform == "linux" and child.poll() is None:
-        # `wait` with a time-out looks, sleeps up to 50 ms and looks again; a descriptor of the process wakes us at once
-        descriptor = os.pidfd_open(child.pid)
-        try:
-            ended = select.poll()  # `select` takes no descriptor above 1,023
-            ended.register(descriptor, select.POLLIN)
-            ended.poll(patience_s * 1000)
-        finally:
-            os.close(descriptor)
+    if child.poll() is None:
+        wait_for_end_of(child.pid, patience_s)
     child.wait(max(0.0, ends - time.monotonic()))
 
 
@@ -187,7 +260,8 @@ def _join(data_dir: Path, client_id: str) -> EmbeddedArchive | None:
         parts = urlsplit(serving["url"])
         with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=2.0):
             pass
-        os.kill(serving["pid"], 0)
+        if not is_running(serving["pid"]):
+            return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return _handle(data_dir, client_id, serving, None)
@@ -197,22 +271,25 @@ def _start(data_dir: Path, client_id: str, join_s: float) -> EmbeddedArchive:
     data_dir.mkdir(parents=True, exist_ok=True)
     # the signal tells of the end of the thread that starts the child; only the main thread lives as long as the process
     main = threading.current_thread() is threading.main_thread()
-    command = interpreter_command("-m", "noarkit.embedded", str(data_dir), *([_WITH_PARENT] if main else []))
     with (data_dir / "server.log").open("ab") as log:
-        child = subprocess.Popen(  # noqa: S603  # our own module, in our own interpreter
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            start_new_session=True,
-            umask=0o077,  # titles and documents are for the owner of the archive alone
-            env=interpreter_environment(),
-        )
+        child = _start_child([str(data_dir), *([_WITH_PARENT] if main else [])], log)
     message = _first_line(child)
     if message is None or "url" not in message:
         _kill_child(child)
         return _join_or_fail(data_dir, client_id, message or {}, join_s)
     return _handle(data_dir, client_id, message, child)
+
+
+def _start_child(arguments: list[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603  # our own module, in our own interpreter
+        interpreter_command("-m", "noarkit.embedded", *arguments),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        **own_session(),
+        umask=0o077,  # titles and documents are for the owner of the archive alone
+        env=interpreter_environment(),
+    )
 
 
 def _join_or_fail(data_dir: Path, client_id: str, message: dict[str, object], join_s: float) -> EmbeddedArchive:

@@ -16,6 +16,7 @@ The client is tested against it, so it must be able to disagree: it shares only 
     uploads downloads code_lists business_metadata access/ fulltext/ logs bulk whoami   calls of the standard
     change_export change_import   the change log as a whole, for extracts
 
+    safekeeping/  backups of a folder, and its check
     run         the HTTP server of one folder, one process
     settings    server.toml; clients: clients.toml; starter_codes: the codes of a new archive
     exchange    one HTTP exchange, within limits
@@ -29,5 +30,7 @@ The client is tested against it, so it must be able to disagree: it shares only 
     fault_script  the test-only script of faults
 """
 
+DATABASE_FILE, LOGS_FILE, UPLOADS_FILE, STORE_FOLDER = "archive.db", "logs.db", "uploads.db", "files"
+"""What lies in the data folder: its databases, and the folder of the file store."""
 SERVING_FILE = "serving.json"
 """The file of the data folder that says, while the service runs, where and by whom it is served."""

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from noarkit.errors import ConfigFault
 from noarkit.server import (
+    DATABASE_FILE,
     access,
     bulk,
     business_metadata,
@@ -74,7 +75,7 @@ def open_service(data_dir: Path, settings: Settings | None = None, now_s: Callab
     data_dir.mkdir(parents=True, exist_ok=True)
     settings = settings or read_settings(data_dir)
     clients = open_clients(data_dir)
-    path = data_dir / "archive.db"
+    path = data_dir / DATABASE_FILE
     db = Database(path)
     version = _schema_version(db)
     if version is None:

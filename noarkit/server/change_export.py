@@ -8,11 +8,14 @@ read everything and have the service permission "View changelog".
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
 
 import orjson
 
-from noarkit.server import logs
+from noarkit.server import DATABASE_FILE, logs
 from noarkit.server.calling import Call, Route
 from noarkit.server.query.request import number_member, object_member
 from noarkit.server.wire import Answer, Refusal
@@ -28,6 +31,13 @@ def statements() -> Sequence[str]:
 def routes() -> list[Route]:
     """The call of this area."""
     return [Route("POST", "logs/change-log/export", export_entries, has_body=True)]
+
+
+def newest_change(data_dir: Path) -> int:
+    """The number of the newest entry of the change log of an archive in a folder; 0 where there is none."""
+    path = (data_dir / DATABASE_FILE).resolve()
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
+        return int(db.execute("SELECT coalesce(max(revision_id), 0) FROM change_log").fetchone()[0])
 
 
 def export_entries(call: Call) -> Answer:

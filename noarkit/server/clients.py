@@ -9,9 +9,8 @@ The file is readable by its owner alone, written atomically, and read again when
 from __future__ import annotations
 
 import hashlib
-import os
+import hmac
 import secrets
-import stat
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from typing import Literal
 
 from noarkit.errors import ConfigFault, SecretFault
 from noarkit.safe import atomic
+from noarkit.safe.owners import is_open_to_others
 from noarkit.safe.toml import BadToml, load_toml, read_text
 
 FILE_NAME = "clients.toml"
@@ -57,6 +57,25 @@ class Accounts:
     accounts: Mapping[str, Account]
     fingerprints: Mapping[str, str]
 
+    def is_client(self, account_id: str, secret: str) -> bool:
+        """True if a secret is that of a client; it takes as long where there is no such client."""
+        account = self.accounts.get(account_id)
+        expected = "" if account is None else account.secret
+        left, right = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (expected, secret))
+        return hmac.compare_digest(left, right) and account is not None and account.kind == "clients"
+
+    def mark_of(self, account_id: str) -> str:
+        """A text that changes with the secret or the groups of a client; empty where there is no such client."""
+        account = self.accounts.get(account_id)
+        if account is None or account.kind != "clients":
+            return ""
+        return " ".join((account.fingerprint(), *sorted(account.groups)))
+
+    def secret_of(self, account_id: str) -> str:
+        """The secret of a client that logged in; empty where it is gone since."""
+        account = self.accounts.get(account_id)
+        return "" if account is None else account.secret
+
 
 class ClientsFile:
     """The current content of the file, cached by its time stamps, size and inode."""
@@ -87,7 +106,7 @@ class ClientsFile:
             status = self._path.stat()
         except OSError as fault:
             raise ConfigFault(where=str(self._path), why="cannot be read") from fault
-        if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o077:
+        if is_open_to_others(status):
             raise SecretFault(where=str(self._path), why="others than its owner may read it (chmod 600)")
         return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 

@@ -12,7 +12,6 @@ import email
 import email.policy
 import html.parser
 import json
-import os
 import re
 import sys
 import zipfile
@@ -21,6 +20,7 @@ from email.message import EmailMessage
 from pathlib import Path
 
 from noarkit.safe import xml
+from noarkit.safe.limits import ProcessLimits, limit_process, yield_to_others
 
 MOST_CHARACTERS = 1_000_000
 MOST_BYTES = 64 * 1024 * 1024
@@ -206,14 +206,8 @@ def _office(path: Path) -> Iterator[str]:
 
 def _limit_resources() -> None:
     """Limits the memory and the file size of this process; elsewhere the parent's time-out is the only limit."""
-    try:
-        import resource
-    except ImportError:
-        return
-    os.nice(10)
-    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY_BYTES, _MOST_MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    yield_to_others()
+    limit_process(ProcessLimits(memory_bytes=_MOST_MEMORY_BYTES, file_bytes=0))
 
 
 def _answer(question: str) -> dict[str, str]:

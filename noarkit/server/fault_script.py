@@ -6,6 +6,7 @@ A script is TOML (`[[rule]]`) or JSON (`{"rule": [...]}`). Each rule names a cal
 
     delay         waits `seconds`, then serves
     delay-answer  serves; the answer leaves `seconds` later
+    delay-commit  takes the whole request, serves it `seconds` later, whoever is still there, and then answers
     refuse        answers `status` (with `retry_after`, in seconds, where given) and serves nothing
     reset         resets the connection and serves nothing
     commit-reset  serves, then resets the connection instead of answering
@@ -28,7 +29,6 @@ import asyncio
 import fnmatch
 import json
 import os
-import signal
 import socket
 import struct
 from collections.abc import Awaitable, Callable, Mapping
@@ -36,6 +36,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from noarkit.errors import ConfigFault
+from noarkit.safe.signals import kill
 from noarkit.safe.toml import load_toml, read_text
 from noarkit.server.exchange import TRANSPORT, BodyLimits, Exchange, Message, Receive, Scope, Send
 from noarkit.server.routing import below_base
@@ -149,6 +150,11 @@ class FaultInjector:
         await asyncio.sleep(rule.seconds)
         await request.send_all(messages)
 
+    async def _delay_commit(self, rule: Rule, request: _Request) -> None:
+        repeated = request.replayed(await request.read())
+        await asyncio.sleep(rule.seconds)
+        await request.send_all(await self._serve(repeated))
+
     async def _refuse(self, rule: Rule, request: _Request) -> None:
         await request.read()
         await request.refuse(rule)
@@ -211,16 +217,17 @@ class FaultInjector:
 
     async def _die_before(self, rule: Rule, request: _Request) -> None:
         await request.read()
-        os.kill(os.getpid(), signal.SIGKILL)
+        kill(os.getpid())
 
     async def _die_after(self, rule: Rule, request: _Request) -> None:
         await self._serve(request)
-        os.kill(os.getpid(), signal.SIGKILL)
+        kill(os.getpid())
 
 
 _KINDS: Mapping[str, Callable[[FaultInjector, Rule, _Request], Awaitable[None]]] = {
     "delay": FaultInjector._delay,
     "delay-answer": FaultInjector._delay_answer,
+    "delay-commit": FaultInjector._delay_commit,
     "refuse": FaultInjector._refuse,
     "reset": FaultInjector._reset,
     "commit-reset": FaultInjector._commit_reset,

@@ -7,14 +7,15 @@ files) has returned.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import itertools
 import os
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
+
+from noarkit.safe.atomic import sync_folder
+from noarkit.safe.descriptors import flush_file, flush_file_system, open_descriptor, write_all
 
 # From so many files on, one flush of the whole file system is cheaper than one of each file and its folders.
 _FLUSH_ALL_FROM = 9
@@ -25,6 +26,15 @@ class _Digest(Protocol):
     def update(self, data: bytes, /) -> None: ...
 
     def hexdigest(self) -> str: ...
+
+
+def content_path(root: Path, sha256: str) -> Path:
+    """The path of a content in the store in `root`, whether it exists or not."""
+    return Path(_content_name(root, sha256))
+
+
+def _content_name(root: Path, sha256: str) -> str:
+    return f"{root}/{sha256[:2]}/{sha256}"
 
 
 class IncomingFile:
@@ -82,17 +92,15 @@ class FileStore:
 
     def path(self, sha256: str) -> Path:
         """The path of a content, whether it exists or not."""
-        return Path(f"{self._root}/{sha256[:2]}/{sha256}")
+        return content_path(self._root, sha256)
 
     def write(self, content: bytes) -> str:
         """Writes a small content under a temporary name, to be placed; returns that name."""
         path = self._temporary()
         # bare names and descriptors: this is the one place where the cost of Path and file objects can be felt
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
-            written_bytes = os.write(descriptor, content)
-            while written_bytes < len(content):
-                written_bytes += os.write(descriptor, content[written_bytes:])
+            write_all(descriptor, content)
         finally:
             os.close(descriptor)
         return path
@@ -103,7 +111,7 @@ class FileStore:
 
     def place(self, temporary: str, sha256: str) -> None:
         """Renames a whole temporary file to its name, unless the same content stands there already."""
-        name = f"{self._root}/{sha256[:2]}/{sha256}"
+        name = _content_name(self._root, sha256)
         if os.access(name, os.F_OK) and _have_same_content(Path(name), Path(temporary)):
             Path(temporary).unlink()
             return
@@ -115,19 +123,18 @@ class FileStore:
 
     def make_durable(self, contents: Collection[str]) -> None:
         """Returns when the contents and their names survive a loss of power. Raises FileNotFoundError."""
-        if len(contents) >= _FLUSH_ALL_FROM and sys.platform == "linux":
+        if len(contents) >= _FLUSH_ALL_FROM:
             for sha256 in contents:
                 self.path(sha256).stat()
-            _flush_file_system(self._root)
-            return
+            if flush_file_system(self._root):
+                return
         folders: set[Path] = set()
         for sha256 in contents:
             path = self.path(sha256)
-            _flush(path)
+            flush_file(path)
             folders |= {path.parent, self._root}
-        if sys.platform != "win32":
-            for folder in folders:
-                _flush(folder)
+        for folder in folders:
+            sync_folder(folder)
 
     def remove(self, sha256: str) -> None:
         """Removes a content, if it is there."""
@@ -151,21 +158,3 @@ def _have_same_content(path: Path, other_path: Path) -> bool:
             if block != second.read(_BLOCK_BYTES):
                 return False
     return True
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _flush_file_system(path: Path) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        if libc.syncfs(descriptor) != 0:
-            raise OSError(ctypes.get_errno(), "syncfs")
-    finally:
-        os.close(descriptor)

@@ -21,6 +21,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+from noarkit.server import STORE_FOLDER, UPLOADS_FILE
 from noarkit.server.database import Database, allocate
 from noarkit.server.file_store import FileStore, IncomingFile
 from noarkit.server.wire import Refusal
@@ -85,9 +86,9 @@ class Files:
     """The files of one archive, and the uploads that are not yet part of it."""
 
     def __init__(self, data_dir: Path, archive: Database, *, ttl_s: float, now_s: Callable[[], float]) -> None:
-        self.store = FileStore(data_dir / "files")
+        self.store = FileStore(data_dir / STORE_FOLDER)
         # small uploads are recorded on the event loop, which must not wait for a disk
-        self._uploads = Database(data_dir / "uploads.db", archive.clock, synchronous="NORMAL", checkpoint_pages=0)
+        self._uploads = Database(data_dir / UPLOADS_FILE, archive.clock, synchronous="NORMAL", checkpoint_pages=0)
         self._uploads.create_tables((_UPLOAD_TABLE,))
         self._archive = archive
         self._ttl_s = ttl_s

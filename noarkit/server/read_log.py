@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
+from noarkit.server import LOGS_FILE
 from noarkit.server.database import Database
 from noarkit.server.deadline import CallClock
 
@@ -61,7 +62,7 @@ class ReadLog:
     """The access log and the download log of one archive."""
 
     def __init__(self, data_dir: Path, clock: CallClock | None = None, wake: Callable[[], None] = lambda: None) -> None:
-        self._db = Database(data_dir / "logs.db", clock, synchronous="NORMAL")
+        self._db = Database(data_dir / LOGS_FILE, clock, synchronous="NORMAL")
         self._db.create_tables(_TABLES)
         self._wake = wake
         self._lock = threading.Lock()

@@ -5,7 +5,6 @@ Nothing is printed here; the caller learns the address through `ready`.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import logging
@@ -17,22 +16,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import ClassVar
 
 import uvicorn
 
 from noarkit.errors import ConfigFault
 from noarkit.safe import atomic, tls
-from noarkit.safe.connections import LOOP, RefusedHead, StrictConnection
+from noarkit.safe.connections import LOOP, BoundedConnection
 from noarkit.safe.locks import claimed
+from noarkit.safe.peers import PEER, peer_uid
 from noarkit.safe.serving import StoppableServer
-from noarkit.server import SERVING_FILE
+from noarkit.safe.signals import set_alarm, stop_signals
+from noarkit.safe.sockets import claim_address
+from noarkit.server import DATABASE_FILE, SERVING_FILE
 from noarkit.server.areas import all_routes, open_service
 from noarkit.server.asgi import ArchiveApp, Streaming
 from noarkit.server.downloads import DownloadCall
-from noarkit.server.exchange import TRANSPORT
+from noarkit.server.exchange import TRANSPORT, Receive, Scope, Send
 from noarkit.server.fair_queues import FairThreadPool
 from noarkit.server.fault_script import FAULT_LOG, App, FaultInjector, read_script
+from noarkit.server.safekeeping.manifest import begin_service
 from noarkit.server.service import Service
 from noarkit.server.uploads import UploadCall
 
@@ -46,6 +48,9 @@ _DOWNLOAD_THREADS, _DOWNLOAD_THREADS_EACH = 8, 6
 # How long ending may take once the calls at work were given up.
 _LAST_S = 2
 _BACKLOG = 512
+_ASK_PEER = "noarkit.ask-peer"
+_FIRST_STEPS = frozenset({b"rms", b"noark5", b"idp", b"oauth2"})
+"""How the addresses of the archive begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +79,29 @@ def serve(
     address: Address | None = None,
     *,
     faults: Path | None = None,
+    front: App | None = None,
     ready: Callable[[ServingInfo], None] = lambda ready: None,
+    alive: Callable[[], None] = lambda: None,
     stop_event: threading.Event | None = None,
 ) -> None:
-    """Serves the archive in `data_dir` until SIGTERM, SIGINT or `stop_event`.
+    """Serves the archive in `data_dir` until SIGTERM, SIGINT or `stop_event`; `front` answers every address that is
+    not one of the archive's. `alive` is called while the loop turns.
 
     Calls at work have `shutdown_timeout_s` to finish and are then undone; two seconds later the process is gone,
     whatever holds it up. A second signal ends it at once. Raises RunLocked where another process serves the folder,
-    ConfigFault where the address, certificate, settings or fault script cannot be used.
+    ConfigFault where the address, certificate, settings or fault script cannot be used, UsageFault where the folder is
+    a backup that is not finished.
     """
     address = address or Address()
     data_dir.mkdir(parents=True, exist_ok=True)
     with claimed(data_dir / _LOCK_FILE, str(data_dir)), _listen(address) as listener, _log_to(data_dir / LOG_FILE):
         with contextlib.suppress(PermissionError):  # a folder of another owner is for that owner to close
             data_dir.chmod(0o700)
-        with atomic.no_room(data_dir / "archive.db"):
+        begin_service(data_dir)
+        with atomic.no_room(data_dir / DATABASE_FILE):
             service = open_service(data_dir)
         try:
-            _run(service, address, listener, faults=faults, ready=ready, stop_event=stop_event)
+            _run(service, address, listener, faults=faults, front=front, calls=(ready, alive), stop_event=stop_event)
         finally:
             service.close()
             _cancel_alarm()
@@ -103,9 +113,11 @@ def _run(
     listener: socket.socket,
     *,
     faults: Path | None,
-    ready: Callable[[ServingInfo], None],
+    front: App | None,
+    calls: tuple[Callable[[ServingInfo], None], Callable[[], None]],
     stop_event: threading.Event | None,
 ) -> None:
+    ready, alive = calls
     uploading = FairThreadPool("archive-upload", _UPLOAD_THREADS, _UPLOAD_THREADS_EACH)
     downloading = FairThreadPool("archive-download", _DOWNLOAD_THREADS, _DOWNLOAD_THREADS_EACH)
     streams: dict[tuple[str, str], Streaming] = {
@@ -116,7 +128,10 @@ def _run(
     info = _serving_info(service.data_dir, address, listener)
     serving_file = service.data_dir / SERVING_FILE
     served_app: App = app if faults is None else _wrap_faults(app, faults, service)
-    server = _Server(_config(served_app, address, service), lambda: _announce(serving_file, info, ready), stop_event)
+    if front is not None:
+        served_app = FrontedApp(served_app, front)
+    config = _config(served_app, address, service)
+    server = _Server(config, stop_event, on_open=lambda: _announce(serving_file, info, ready), on_turn=alive)
     try:
         service.start(after_crash=serving_file.exists())
         server.run(sockets=[listener])
@@ -128,21 +143,12 @@ def _run(
 
 
 def _cancel_alarm() -> None:
-    if threading.current_thread() is threading.main_thread() and hasattr(signal, "alarm"):
-        signal.alarm(0)
+    if threading.current_thread() is threading.main_thread():
+        set_alarm(0)
 
 
 class _Server(StoppableServer):
-    """A server with a callback for the open port, and signal handling of our own."""
-
-    def __init__(self, config: uvicorn.Config, on_open: Callable[[], None], stop_event: threading.Event | None) -> None:
-        super().__init__(config, stop_event)
-        self._on_open = on_open
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Opens the port, then says so."""
-        await super().startup(sockets)
-        self._on_open()
+    """A server with signal handling of our own."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -150,10 +156,7 @@ class _Server(StoppableServer):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {
-            signal_number: signal.signal(signal_number, self.handle_exit)
-            for signal_number in (signal.SIGINT, signal.SIGTERM)
-        }
+        before = {signal_number: signal.signal(signal_number, self.handle_exit) for signal_number in stop_signals()}
         try:
             yield
         finally:
@@ -168,9 +171,8 @@ class _Server(StoppableServer):
     def begin_shutdown(self) -> None:
         """Lets the service end with the next tick, and the process at the latest soon after the patience is over."""
         is_main = threading.current_thread() is threading.main_thread()
-        if not self.should_exit and is_main and hasattr(signal, "alarm"):
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(int(self.config.timeout_graceful_shutdown or 0) + _LAST_S)
+        if not self.should_exit and is_main:
+            set_alarm(int(self.config.timeout_graceful_shutdown or 0) + _LAST_S)
         super().begin_shutdown()
 
 
@@ -230,7 +232,7 @@ def _listen(address: Address) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        claim_address(listener)
         try:
             listener.bind((address.host, address.port))
         except OSError as fault:
@@ -262,62 +264,41 @@ def _log_to(path: Path) -> Iterator[None]:
         handler.close()
 
 
-_MAX_HEAD_BYTES = 64 * 1024
+class FrontedApp:
+    """An archive with another application before it, which answers what is no address of the archive."""
+
+    def __init__(self, archive: App, front: App) -> None:
+        self._archive = archive
+        self._front = front
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hands the request to one of the two, by the first step of its address."""
+        raw_path: bytes = scope.get("raw_path") or b"/"
+        first = raw_path.lstrip(b"/").partition(b"/")[0]
+        if scope["type"] != "http" or first in _FIRST_STEPS:
+            await self._archive(scope, receive, send)
+            return
+        extensions: dict[str, object] = scope["extensions"]
+        ask_peer = extensions.get(_ASK_PEER)
+        await self._front({**scope, "extensions": {PEER: ask_peer() if callable(ask_peer) else None}}, receive, send)
 
 
-class HeadTooLarge(RefusedHead):
-    """The request line and headers are over the limit."""
+class ArchiveConnection(BoundedConnection):
+    """One connection of the archive, which calls may take over. Who is at its other end is asked only for the front."""
 
+    _is_peer_known = False
+    _uid: int | None = None
 
-class ArchiveConnection(StrictConnection):
-    """One connection; `idle_s` limits how long it may be idle, and how long a request head may take."""
-
-    idle_s: ClassVar[float] = 75.0
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
-        """Begins to wait for the first request."""
-        self._head_bytes = 0
-        self._head_timer: asyncio.TimerHandle | None = None
-        super().connection_made(transport)
-        self._await_head()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stops waiting."""
-        self._stop_head_timer()
-        super().connection_lost(exc)
+    def ask_peer(self) -> int | None:
+        """The user of this machine at the other end; None for another machine, or where the system does not say."""
+        if not self._is_peer_known:
+            client, server = (self.transport.get_extra_info(name) for name in ("peername", "sockname"))
+            self._uid = peer_uid(client[:2], server[:2]) if client and server else None
+            self._is_peer_known = True
+        return self._uid
 
     def on_message_begin(self) -> None:
-        """A head begins; it must end in time."""
+        """A head begins."""
         super().on_message_begin()
-        self._head_bytes = 0
-        if self._head_timer is None:
-            self._await_head()
-        self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[dict-item]  # an extension of our own
-
-    def on_url(self, url: bytes) -> None:
-        """Counts the request line."""
-        self._count(len(url))
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Counts a header."""
-        self._count(len(name) + len(value))
-        super().on_header(name, value)
-
-    def on_headers_complete(self) -> None:
-        """The head has come."""
-        self._stop_head_timer()
-        super().on_headers_complete()
-
-    def _count(self, size_bytes: int) -> None:
-        self._head_bytes += size_bytes
-        if self._head_bytes > _MAX_HEAD_BYTES:
-            raise HeadTooLarge
-
-    def _await_head(self) -> None:
-        self._head_timer = self.loop.call_later(self.idle_s, self.transport.close)
-
-    def _stop_head_timer(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
+        extensions = {TRANSPORT: self.transport, _ASK_PEER: self.ask_peer}
+        self.scope["extensions"] = extensions  # type: ignore[typeddict-item]  # extensions of our own

@@ -105,6 +105,17 @@ def test_a_late_commit_comes_after_its_answer(troubled: Troubled) -> None:
     assert came(lambda: '"A"' in codes(archive))
 
 
+def test_a_commit_may_be_late_whoever_is_still_there(troubled: Troubled) -> None:
+    archive = troubled('[[rule]]\ncall = "PUT *"\nkind = "delay-commit"\nseconds = 0.3')
+    connection = http.client.HTTPConnection(archive.wire.host, archive.wire.port, timeout=5)
+    headers = {"Authorization": f"Bearer {archive.wire.token}", "Content-Type": "application/json"}
+    connection.request("PUT", f"{BASE}/code-lists/skjerming/A", b'{"name": "Name A"}', headers)
+    time.sleep(0.05)  # so that the request is there before its client is gone
+    connection.close()
+    assert '"A"' not in codes(archive)
+    assert came(lambda: '"A"' in codes(archive))
+
+
 def test_a_late_commit_may_come_without_any_answer(troubled: Troubled) -> None:
     archive = troubled('[[rule]]\ncall = "PUT *"\nkind = "late-commit"\nstatus = 0\nseconds = 0.3')
     connection = http.client.HTTPConnection(archive.wire.host, archive.wire.port, timeout=0.1)
@@ -117,7 +128,7 @@ def test_a_late_commit_may_come_without_any_answer(troubled: Troubled) -> None:
     assert came(lambda: '"A"' in codes(archive))
 
 
-@pytest.mark.parametrize("kind", ["delay", "delay-answer"])
+@pytest.mark.parametrize("kind", ["delay", "delay-answer", "delay-commit"])
 def test_a_delay_comes_before_or_after_the_commit(troubled: Troubled, kind: str) -> None:
     archive = troubled(f'[[rule]]\ncall = "PUT *"\nkind = "{kind}"\nseconds = 0.3')
     began = time.monotonic()
