@@ -112,7 +112,7 @@ class Administration:
                 return
 
     def exported_changes(
-        self, *, after: int = 0, kinds: Sequence[str] = (), not_by: Sequence[str] = ()
+        self, *, after: int = 0, kinds: Sequence[str] = (), not_by: Sequence[str] = (), page_size: int | None = None
     ) -> Iterator[Mapping[str, Json]]:
         """Every entry of the change log of the whole archive, of these kinds and not by these accounts.
 
@@ -121,6 +121,8 @@ class Administration:
         """
         while True:
             body: dict[str, Json] = {"after": after, "revisionTypes": list(kinds), "notByUserIds": list(not_by)}
+            if page_size is not None:
+                body["limit"] = page_size
             path = ("logs", "change-log", "export")
             page = wire.log_entries(self._archive.call(Call("exported_changes", "POST", path, body=body)), "changes", 0)
             yield from page.entries

@@ -7,23 +7,17 @@ a byte may have reached the archive; `answers` makes faults of that.
 
 from __future__ import annotations
 
-import select
 import socket
 import ssl
-import struct
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from noarkit.safe.sockets import SocketReader, drop_at_end, unsent_bytes
 from noarkit.safe.tls import is_about_trust, why_not_trusted
 
-if sys.platform != "win32":
-    import fcntl
-    import termios
-
 _TLS_SLICE_BYTES = 16 * 1024
-_SO_NWRITE = 0x1024  # macOS: how many bytes wait to be sent
+_USER_TIMEOUT: int | None = getattr(socket, "TCP_USER_TIMEOUT", None)
 
 _Argument = TypeVar("_Argument")
 _Result = TypeVar("_Result")
@@ -71,7 +65,7 @@ class Stream:
         "_coming",
         "_leaving",
         "_patience",
-        "_poller",
+        "_reader",
         "_sent",
         "_socket",
         "_thinking",
@@ -89,7 +83,7 @@ class Stream:
         self.is_tls = isinstance(connected, ssl.SSLSocket)
         self._sent = False
         self._answered = False
-        self._poller = _poller(connected)
+        self._reader = SocketReader(connected)
         # waits are cut into ticks, so that what moves unseen in the system's buffers can be looked at in between
         self._tick_s = max(0.01, min(patience.stall_s, patience.answer_s, 20.0) / 4)
         connected.settimeout(self._tick_s)
@@ -97,6 +91,9 @@ class Stream:
     def begin(self) -> None:
         """A new request begins: nothing of it was sent, nothing was answered."""
         self._sent = self._answered = False
+        # Over a line that is broken the system goes on sending for minutes, after a close and after the end of this
+        # process too. What is taken for lost, and perhaps sent again, must not arrive then.
+        drop_at_end(self._socket, drops=True)
 
     def send(self, block: bytes) -> None:
         """Sends all of `block`. Raises `BrokenExchange`, or `SendingStopped` where an answer may still be read."""
@@ -133,9 +130,7 @@ class Stream:
 
     def is_readable(self) -> bool:
         """True if bytes, or the end, wait to be read."""
-        if self._poller is not None:
-            return bool(self._poller.poll(0))
-        return bool(select.select([self._socket], [], [], 0)[0])
+        return self._reader.is_readable()
 
     def start_tls(self, context: ssl.SSLContext, host: str) -> Stream:
         """The same connection under TLS, once the other side has shown that it is `host`."""
@@ -151,7 +146,9 @@ class Stream:
         return Stream(tls_socket, self._patience, self._clock)
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends it. What the archive has not taken of a request is dropped, and does not reach it afterwards."""
+        if self._socket.fileno() >= 0 and not unsent_bytes(self._socket):
+            drop_at_end(self._socket, drops=False)
         self._socket.close()
 
     def _with_timeout(self, move: Callable[[_Argument], _Result], argument: _Argument, limit: _Limit) -> _Result:
@@ -165,7 +162,7 @@ class Stream:
                 # Python's own timeout has no errno; ETIMEDOUT is the system's, after which the connection is gone.
                 if error.errno is not None:
                     raise  # the system gave the connection up
-            now_s, before, unsent = self._clock(), unsent, _unsent_bytes(self._socket)
+            now_s, before, unsent = self._clock(), unsent, unsent_bytes(self._socket)
             if quiet_since_s is None:
                 # The first timeout comes a tick after the last progress.
                 quiet_since_s = now_s - self._tick_s
@@ -202,6 +199,9 @@ def open_stream(host: str, port: int, patience: Patience, clock: Callable[[], fl
     # thinks is noticed by the system.
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    # USER_TIMEOUT: what the archive does not take is given up by the system too, even while this process is stopped.
+    if _USER_TIMEOUT is not None:
+        plain.setsockopt(socket.IPPROTO_TCP, _USER_TIMEOUT, max(1, int(patience.stall_s * 1000)))
     return Stream(plain, patience, clock)
 
 
@@ -214,23 +214,3 @@ def connection_failure(error: OSError) -> str:
     if isinstance(error, TimeoutError):
         return "no-answer"
     return "reset" if isinstance(error, ConnectionError) else "unreachable"
-
-
-def _poller(connected: socket.socket) -> select.poll | None:
-    if not hasattr(select, "poll"):
-        return None
-    poll = select.poll()
-    poll.register(connected, select.POLLIN)
-    return poll
-
-
-def _unsent_bytes(connected: socket.socket) -> int:
-    """How many bytes the system has taken from us that the other side has not; 0 if the system does not tell."""
-    try:
-        if sys.platform == "linux":
-            return int(struct.unpack("i", fcntl.ioctl(connected.fileno(), termios.TIOCOUTQ, b"\0\0\0\0"))[0])
-        if sys.platform == "darwin":
-            return connected.getsockopt(socket.SOL_SOCKET, _SO_NWRITE)
-    except OSError:
-        return 0
-    return 0

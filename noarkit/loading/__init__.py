@@ -2,23 +2,30 @@
 
 What comes before a load:
 
+    estimation/      how long a load will take, what it needs, and what limits it
     plan             reads the source, maps, checks, cuts and freezes
     preflight        proves what the archive and the account can do; the archive's identity, the guards
     closed_material  proves whether the account may add to what is finalised
     registers        makes codes and business-specific fields that the plan needs
     spine            fonds, series, creators, classification
+    remote_hashing   documents hashed by the machines of a cluster while a plan is made
     renamed_content  content of a plan that an earlier run archived under other keys
 
 The load:
 
     run              a run folder from first to last
+    part             a part of a run: the spine, k of n, the links; which shards are its own
+    merge            the journals of parts, joined into that of the run
     folder           what lies in a run folder, and its lock
     journal          run.db: what is known to have happened; written by the coordinator alone
     coordinator      hands out shards, commits outcomes, stops tidily
     engines/         what carries out leases: this process, or its children
+    lease_end        until when the workers of a coordinator that is gone may still send
     lease            what a worker is given and what it answers: plain, picklable values
+    lost_shards      a shard that two workers died of: settled without them, and set aside
     work             one leased shard, chunk by chunk
     chunk_loader     one chunk: looks up, uploads, sends; or settles, and then sends
+    cutting          a refused chunk, cut in halves; the entity to blame
     compose          a chunk's entities → the actions of one transaction
     contents         the uploads of a chunk: read, hashed, and made again when they are too old
     version_numbers  a copy has the number of the version that it is a copy of
@@ -27,11 +34,14 @@ The load:
     lookup           asks the archive what is there: anchors, source keys, ids
     finder           what a plan says is there already, by uuid
     governor         limits of rate
+    stopping         a request to stop, and its reason
     clocks           steady clocks
     tables           the SQLite files of a run: opened, upgraded, changed
 
 What comes after:
 
+    approval         who approved the plan, and whether that still holds
+    retraction/      takes what was made out of the archive again
     close            finalises what was made
     finality         the fields that finalise an object
     history          the change log of an extract, loaded with it

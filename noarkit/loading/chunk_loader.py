@@ -7,7 +7,7 @@ bundle; the rest of the chunk goes on. Archive faults that stop the shard are ra
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Action, SavedObject
@@ -27,6 +27,7 @@ from noarkit.graph.store import GraphStore, PlannedEntity
 from noarkit.loading import lookup
 from noarkit.loading.compose import add_guard, compose, send, temporary_id
 from noarkit.loading.contents import ContentUploader, UploadedFile
+from noarkit.loading.cutting import find_refused_entity, split_task
 from noarkit.loading.finder import find_planned
 from noarkit.loading.lease import (
     BundleLeftOut,
@@ -99,9 +100,22 @@ class ChunkLoader:
         """Settles all chunks in doubt with one wait: after the latest deadline, asks twice which of them are there."""
         doubtful = {task.key: task.sent_at for task in tasks if task.sent_at is not None}
         if doubtful:
-            names = [*doubtful, *map(remainder_key, doubtful)]
+            names = list(dict.fromkeys(name for key in doubtful for name in related_keys(key)))
             yield from self._settler.announce_wait(max(doubtful.values()), len(doubtful))
             self._landed_keys = self._settler.landed_after_deadline(names, max(doubtful.values()))
+
+    def take_over(self, task: ChunkTask) -> Iterator[Outcome]:
+        """Takes over what `settle_all` found of a chunk in the archive. Sends nothing; a chunk of which all is there is
+        done."""
+        chunk_state = _ChunkState(self._open_entities(task))
+        yield from self._take_over_found(chunk_state)
+        if self._landed_keys & set(related_keys(task.key)):
+            self._take_over_landed(chunk_state, all_sent=False)
+        if chunk_state.entities and not (chunk_state.created_ids or chunk_state.existing_ids):
+            return
+        outcome = self._chunk_done(task, chunk_state, {}, was_settled=bool(chunk_state.created_ids))
+        yield from chunk_state.damaged.values()
+        yield replace(outcome, chunk=remainder_key(task.key)) if chunk_state.entities else outcome
 
     def load(self, task: ChunkTask) -> Iterator[Outcome]:
         """Loads one chunk; where the archive refuses it, its halves, down to single bundles."""
@@ -414,7 +428,7 @@ class ChunkLoader:
             yield from self._split(task, chunk_state)
             return
         yield self._leave_out(
-            chunk_state, _find_refused_entity(chunk_state.entities, fault, actions), "refused", fault.code, fault.data
+            chunk_state, find_refused_entity(chunk_state.entities, fault, actions), "refused", fault.code, fault.data
         )
         yield self._chunk_done(task, chunk_state, {})
 
@@ -424,7 +438,7 @@ class ChunkLoader:
             files = {n: file for n, file in chunk_state.landed_files.items() if n in chunk_state.created_ids}
             yield from chunk_state.damaged.values()
             yield ChunkDone(remainder_key(task.key), dict(chunk_state.created_ids), chunk_state.existing_ids, files)
-        yield ChunkSplit(task.key, _split_task(task, chunk_state.entities))
+        yield ChunkSplit(task.key, split_task(task, chunk_state.entities))
 
     def _chunk_done(
         self,
@@ -474,27 +488,3 @@ def _raise_damage(chunk_state: _ChunkState) -> None:
     """Raises `ChecksumDiffers` where the archive has other bytes than were sent; the journal knows the rest by now."""
     for damage in chunk_state.damaged.values():
         raise ChecksumDiffers(key=damage.key, ours=damage.sent_sha256, theirs=damage.archive_sha256)
-
-
-def _find_refused_entity(
-    entities: Sequence[PlannedEntity], fault: ArchiveFault, actions: Sequence[Action]
-) -> PlannedEntity:
-    """The entity whose action a refusal names, else the first of them."""
-    place = fault.data.get("action")
-    action_id = actions[place].id if isinstance(place, int) and place < len(actions) else ""
-    return next((entity for entity in entities if temporary_id(entity.n) == action_id), entities[0])
-
-
-def _split_task(task: ChunkTask, entities: Iterable[PlannedEntity]) -> tuple[ChunkTask, ...]:
-    """Cuts a task into two between bundles; the place of the cut decides the keys of the halves."""
-    # Keys follow from the parent's ("3/7" -> "3/7.0", "3/7.1"), so a resumed run finds the same anchors (invariant 2).
-    # A bundle is never cut: it must land whole.
-    rows = list(entities)
-    bundles = sorted({(row.unit, row.bundle) for row in rows})
-    middle = bundles[len(bundles) // 2]
-    left_positions = [(row.unit, row.bundle, row.n) for row in rows if (row.unit, row.bundle) < middle]
-    right = [(row.unit, row.bundle, row.n) for row in rows if (row.unit, row.bundle) >= middle]
-    return (
-        ChunkTask(f"{task.key}.0", task.first, max(left_positions)),
-        ChunkTask(f"{task.key}.1", min(right), task.last),
-    )

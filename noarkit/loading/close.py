@@ -18,17 +18,17 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import Save
 from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed
 from noarkit.events import Event, Listener
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.finality import finalising_fields
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import NOT_CLOSED, ArchiveFinding
+from noarkit.loading.stopping import StopRequest
 from noarkit.results import Result
 
-_BATCH_SIZE = 500
+BATCH_SIZE = 500
 _ATTEMPTS = 5
 
 # bottom-up: within a layer the later made go first, so that a folder in a folder is closed before the outer one
-_LAYERS: tuple[tuple[str, ...], ...] = (
+LAYERS: tuple[tuple[str, ...], ...] = (
     ("Dokument",),
     ("Basisregistrering", "Journalpost", "Moeteregistrering", "Arkivnotat"),
     ("Mappe", "Saksmappe", "Moetemappe"),
@@ -48,16 +48,25 @@ class _MadeObject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CloseResult(Result):
-    """How many of each type were finalised, and how many the archive would not finalise; `left` says which."""
+    """How many of each type were finalised, and how many the archive would not finalise; `not_closed` says which.
+
+    `was_closed` is true where an earlier call had finalised the very same, so that this one found nothing to do.
+    """
 
     closed: Mapping[str, int]
     refused_count: int
     is_complete: bool
     not_closed: tuple[ArchiveFinding, ...] = ()
+    was_closed: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """What was closed, as `noarkit close --json` has it."""
-        return {"closed": dict(self.closed), "refused": self.refused_count, "complete": self.is_complete}
+        return {
+            "closed": dict(self.closed),
+            "refused": self.refused_count,
+            "complete": self.is_complete,
+            "was_closed": self.was_closed,
+        }
 
 
 def close(
@@ -74,7 +83,7 @@ def close(
     counts: dict[str, int] = {}
     findings: list[ArchiveFinding] = []
     moment = datetime.fromtimestamp(now_s(), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-    for layer in _LAYERS:
+    for layer in LAYERS:
         for batch in _made_object_batches(folder, layer):
             if stop_request:
                 return CloseResult(counts, len(findings), False, tuple(findings))
@@ -130,5 +139,5 @@ def _made_object_batches(folder: RunFolder, layer: tuple[str, ...]) -> Iterator[
             f"WHERE p.type IN ({placeholders}) AND e.state = 'done' ORDER BY p.n DESC",
             layer,
         )
-        while rows := cursor.fetchmany(_BATCH_SIZE):
+        while rows := cursor.fetchmany(BATCH_SIZE):
             yield [_MadeObject(kind, archive_id, fields, may_write_author) for kind, archive_id, fields in rows]

@@ -19,7 +19,7 @@ from noarkit.records import PLACE_FAULTS, ContentStream
 from noarkit.safe.digest import Readable, sha256_of_stream
 
 TOO_OLD_S = 50 * 60
-_LARGE_BYTES = 8 * 1024 * 1024
+LARGE_BYTES = 8 * 1024 * 1024
 
 
 OpenContent = Callable[[Content], AbstractContextManager[ContentStream]]
@@ -58,7 +58,7 @@ class ContentUploader:
         faults: dict[int, UploadFault] = {}
         # Hashing and sending large files releases the interpreter's lock, so two threads keep the wire busy. Small
         # files would only wait for each other; for those the processes do the work.
-        large = [n for n, content in missing.items() if (content.size_bytes or 0) > _LARGE_BYTES]
+        large = [n for n, content in missing.items() if (content.size_bytes or 0) > LARGE_BYTES]
         if len(large) > 1:
             with ThreadPoolExecutor(2) as pool:
                 outcomes = list(pool.map(lambda n: (n, self._try_upload(missing[n])), missing))

@@ -1,16 +1,28 @@
 """Gives shards to workers and writes their outcomes to the journal; nothing else writes it.
 
-The spine goes first and alone, then the unit shards side by side, then the links between them. A worker that is lost
-leaves its shard's open chunks in doubt; whoever gets the shard next settles them first.
+The spine goes first and alone, then the unit shards side by side, then the links between them.
+
+A worker that is lost leaves its shard's open chunks in doubt, and the shard waits behind all others; whoever gets it
+next settles them first. A shard that loses a second worker is not tried again: what of it reached the archive is found
+out here, and the rest is set aside. So no shard is leased without end in a call, whatever the workers die of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from noarkit.errors import LimitReached, NoarkitError, Paused, PlanFault, SourceGone, gravest
+from noarkit.errors import (
+    ArchiveFault,
+    NoarkitError,
+    Paused,
+    ShardNotLoaded,
+    ShardSetAside,
+    WorkerLost,
+    gravest,
+)
 from noarkit.events import Event, Listener
 from noarkit.graph.store import GraphStore
 from noarkit.loading.journal import Journal
@@ -27,15 +39,32 @@ from noarkit.loading.lease import (
     ShardStopped,
     WaitingInDoubt,
 )
+from noarkit.loading.lost_shards import unloaded_bundles
 from noarkit.loading.settling import GUARD_MISSING
+from noarkit.loading.stopping import StopRequest, stop_fault
+
+_MOST_LOSSES = 2
+"""So many workers may be lost with one shard."""
+_MOST_SILENCES = 6
+"""So many workers of other machines may fall silent with one shard: a network that breaks says nothing of the shard."""
+_MOST_LOST_SHARDS = 3
+"""When so many shards were given up and nothing was loaded by anybody, it is not the shards that workers die of."""
 
 
 class Workers(Protocol):
-    """The workers that run leases, in this process, in children or on other machines. Engines implement it."""
+    """The workers that run leases, in this process, in children or on other machines. Engines implement it.
+
+    Promises of every engine:
+
+    - A lease is carried out once, by one worker, and never started again by the engine itself.
+    - Outcomes of a lease come in the order in which the worker said them; ShardDone or ShardStopped is the last.
+    - A worker that is lost is told as ShardStopped with code F431, and only when it is certain that it can send nothing
+      more: its process has been reaped, or its lease has run out. No outcome of that lease follows.
+    """
 
     @property
     def free(self) -> int:
-        """How many more leases may be started now."""
+        """How many more leases may be started now. If it is 0 and no lease runs, the coordinator waits for workers."""
         ...
 
     def start(self, lease: Lease) -> None:
@@ -45,7 +74,7 @@ class Workers(Protocol):
     def outcomes(self) -> list[tuple[int, Outcome]]:
         """The outcomes since the last call, each with its shard; waits until there is one or a second has passed.
 
-        A worker that died without ending its lease gives ShardStopped with code F431.
+        A worker that died without ending its lease gives ShardStopped with code F431, and how it ended as `exit`.
         """
         ...
 
@@ -58,35 +87,6 @@ class Workers(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class StopRequest:
-    """A request to stop a run before its end, with its reason: set by signals and limits, read after every outcome."""
-
-    reason: str = ""
-
-    def ask(self, reason: str) -> None:
-        """Asks for a tidy stop; of several reasons the gravest is kept.
-
-        A signal's name (`SIGTERM`), `until`, `max-errors`, `source-changed` and `todays-dates` have a meaning of their
-        own; any other text is a limit of the caller's.
-        """
-        code = stop_fault(reason).exit_code
-        if not self.reason or gravest(code, stop_fault(self.reason).exit_code) == code:
-            self.reason = reason
-
-    def __bool__(self) -> bool:
-        return bool(self.reason)
-
-
-def stop_fault(reason: str) -> NoarkitError:
-    """The fault that stands for a reason to stop, as `extract` raises it."""
-    if reason.startswith("SIG"):
-        return Paused(signal=reason)
-    if reason == "source-changed":
-        return SourceGone(why=reason)
-    return PlanFault(why=reason) if reason == "todays-dates" else LimitReached(limit=reason)
-
-
 @dataclass(frozen=True, slots=True)
 class CoordinatorDeps:
     """The collaborators of the coordinator."""
@@ -95,6 +95,7 @@ class CoordinatorDeps:
     graph: GraphStore
     facts: RunFacts
     guard_for: Callable[[int], Guard | None]
+    settle: Callable[[Lease], Iterator[Outcome]]
     emit: Listener
     steady_s: Callable[[], float]
     limits: Callable[[], None] = lambda: None
@@ -102,9 +103,15 @@ class CoordinatorDeps:
 
 @dataclass(slots=True)
 class _State:
+    kind: str = ""
+    waiting: deque[int] = field(default_factory=deque)
     running: set[int] = field(default_factory=set)
     exit_code: int = 0
     failed: set[int] = field(default_factory=set)
+    losses: Counter[int] = field(default_factory=Counter)
+    silences: Counter[int] = field(default_factory=Counter)
+    given_up: dict[int, ShardStopped] = field(default_factory=dict)
+    has_loaded: bool = False
 
 
 class Coordinator:
@@ -122,22 +129,27 @@ class Coordinator:
         # Units hang on the spine, and a link needs both its ends: each kind begins only when the one before is
         # complete.
         for kind in ("spine", "unit", "links"):
-            shards = [n for n, shard_kind in self._journal.open_shards() if shard_kind == kind]
-            self._run_all(shards, kind)
-            if self._stop_request or self._state.failed:
+            self._state.kind, self._state.has_loaded = kind, False
+            self._state.waiting = deque(n for n, shard_kind in self._journal.open_shards() if shard_kind == kind)
+            self._run_all()
+            self._set_aside_lost_shards()
+            if self._is_stopping:
                 break
         reason = self._stop_request.reason
         return gravest(self._state.exit_code, stop_fault(reason).exit_code if reason else 0)
 
-    def _run_all(self, shards: Iterable[int], kind: str) -> None:
-        waiting = list(reversed(list(shards)))
+    @property
+    def _is_stopping(self) -> bool:
+        return bool(self._stop_request or self._state.failed)
+
+    def _run_all(self) -> None:
         state = self._state
-        while waiting or state.running:
+        while state.waiting or state.running:
             # One shard to one worker (invariant 7). After a stop or a fault no new lease begins, but those that run are
             # listened to until their end: their outcomes would otherwise be doubts.
-            while waiting and self._workers.free and not self._stop_request and not state.failed:
-                self._start(waiting.pop(), kind)
-            if not state.running:
+            while state.waiting and self._workers.free and not self._is_stopping:
+                self._start(state.waiting.popleft())
+            if self._is_stopping and not state.running:
                 return
             for shard, outcomes in _by_shard(self._workers.outcomes()):
                 # Written before anything acts on it: whatever is announced or released below is durable by then.
@@ -145,11 +157,11 @@ class Coordinator:
                 for outcome in outcomes:
                     self._handle_outcome(shard, outcome)
             self._deps.limits()
-            if self._stop_request or state.failed:
+            if self._is_stopping:
                 self._workers.ask_to_stop()
 
-    def _start(self, shard: int, kind: str) -> None:
-        journal, graph = self._journal, self._deps.graph
+    def _start(self, shard: int) -> None:
+        journal, kind = self._journal, self._state.kind
         # Kept before the lease starts, for each chunk that is done moves on the version in this row. Links are no
         # objects and can be made twice without harm, so they need no guard.
         guard = journal.guard(shard)
@@ -158,28 +170,37 @@ class Coordinator:
             if guard is not None:
                 journal.keep_guard(shard, guard)
         attempt = journal.lease(shard)
-        late = tuple(journal.late_links()) if kind == "links" else ()
-        # Only the ids that this shard can refer to: the whole table of a run of millions would not fit through a pipe.
-        numbers = {n for link in late for n in (link[0], link[2])} if late else set(graph.needed_ids(shard))
-        lease = Lease(
-            shard=shard,
-            kind=kind,
-            attempt=attempt,
-            facts=self._deps.facts,
-            tasks=journal.tasks(shard),
-            known_ids=journal.ids(numbers),
-            guard=guard,
-            excluded=frozenset(journal.left_out_bundles()),
-            already_there=journal.already_there(numbers),
-            late_links=late,
-        )
+        lease = self._make_lease(shard, attempt)
         self._state.running.add(shard)
         self._deps.emit(Event("shard_started", {"shard": shard, "kind": kind, "attempt": attempt}))
         self._workers.start(lease)
 
+    def _make_lease(self, shard: int, attempt: int = 0) -> Lease:
+        journal, kind = self._journal, self._state.kind
+        late = tuple(journal.late_links()) if kind == "links" else ()
+        # Only the ids that this shard can refer to: the whole table of a run of millions would not fit through a pipe.
+        numbers = {n for link in late for n in (link[0], link[2])} if late else set(self._deps.graph.needed_ids(shard))
+        facts = self._deps.facts
+        if self._state.losses[shard]:
+            # Nothing of it was there when the run began, but a worker that was lost may have made it since.
+            facts = replace(facts, fresh=False)
+        return Lease(
+            shard=shard,
+            kind=kind,
+            attempt=attempt,
+            facts=facts,
+            tasks=journal.tasks(shard),
+            known_ids=journal.ids(numbers),
+            guard=journal.guard(shard),
+            excluded=frozenset(journal.left_out_bundles()),
+            already_there=journal.already_there(numbers),
+            late_links=late,
+        )
+
     def _handle_outcome(self, shard: int, outcome: Outcome) -> None:
         emit = self._deps.emit
         if isinstance(outcome, ChunkDone):
+            self._state.has_loaded = True
             data = {
                 "shard": shard,
                 "chunk": outcome.chunk,
@@ -205,20 +226,91 @@ class Coordinator:
 
     def _shard_stopped(self, shard: int, outcome: ShardStopped) -> None:
         self._state.running.discard(shard)
-        # A lost worker cannot say what it sent last. All its open chunks may have been sent until now, and «now» starts
-        # the wait for the deadline (invariant 5).
-        if outcome.code == "F431":
-            self._journal.mark_in_doubt(shard, self._deps.steady_s())
+        if outcome.code == WorkerLost.code:
+            self._worker_lost(shard, outcome)
+            return
         self._journal.release(shard, is_done=False)
         if outcome.data.get("why") == GUARD_MISSING:
             # whoever gets the shard next finds it or makes another; what was sent with this one can no longer land
             self._journal.forget_guard(shard)
-        # No code: the worker was asked to stop. That is no failure; the shard is simply open.
-        if outcome.code is not None:
-            self._state.failed.add(shard)
-            self._state.exit_code = gravest(self._state.exit_code, outcome.exit_code)
-            data = {"shard": shard, "code": outcome.code, **outcome.data}
-            self._deps.emit(Event("shard_stopped", data))
+        # No code: the worker was asked to stop. That is no failure; the shard is simply open. Where not we asked it but
+        # its own machine, another goes on with it at once, for nothing of it is in doubt.
+        if outcome.code is None:
+            if not self._is_stopping:
+                self._state.waiting.appendleft(shard)
+        else:
+            self._stop_run(shard, outcome.code, outcome.exit_code, outcome.data)
+
+    def _worker_lost(self, shard: int, outcome: ShardStopped) -> None:
+        """Puts the shard of a lost worker behind all others; one that has lost two is given up."""
+        state = self._state
+        # A lost worker cannot say what it sent last. All its open chunks may have been sent until now, and «now» starts
+        # the wait for the deadline (invariant 5).
+        self._journal.mark_in_doubt(shard, self._deps.steady_s())
+        state.losses[shard] += 1
+        state.silences[shard] += bool(outcome.data.get("silent"))
+        deaths = state.losses[shard] - state.silences[shard]
+        is_given_up = deaths >= _MOST_LOSSES or state.silences[shard] >= _MOST_SILENCES
+        data = {**outcome.data, "losses": state.losses[shard]}
+        if self._is_stopping:
+            self._stop_run(shard, WorkerLost.code, WorkerLost.exit_code, data)
+        elif not is_given_up:
+            # Last, so that others are loaded while its deadline passes, and nobody sits the wait out beside open work.
+            state.waiting.append(shard)
+            self._deps.emit(Event("shard_handed_on", {"shard": shard, "code": WorkerLost.code, **data}))
+        elif state.kind != "unit":
+            self._stop_run(shard, ShardNotLoaded.code, ShardNotLoaded.exit_code, data)
+        elif len(state.given_up) + 1 >= _MOST_LOST_SHARDS and not state.has_loaded:
+            self._stop_run(shard, WorkerLost.code, WorkerLost.exit_code, data)
+        else:
+            state.given_up[shard] = outcome
+
+    def _set_aside_lost_shards(self) -> None:
+        """Settles the shards that were given up, and sets aside what is not loaded of them."""
+        # Now that no lease runs: a wait for a deadline here would keep the outcomes of others waiting.
+        given_up, self._state.given_up = self._state.given_up, {}
+        for shard, outcome in given_up.items():
+            data = {**outcome.data, "losses": self._state.losses[shard]}
+            if self._is_stopping:
+                self._stop_run(shard, WorkerLost.code, WorkerLost.exit_code, data)
+            elif self._settle(shard, data):
+                self._set_aside(shard, data)
+
+    def _settle(self, shard: int, data: dict[str, object]) -> bool:
+        """Learns what of a shard is in the archive; False where that cannot be known, and its chunks stay in doubt."""
+        try:
+            for outcome in self._deps.settle(self._make_lease(shard)):
+                self._journal.record(shard, [outcome])
+                self._handle_outcome(shard, outcome)
+        except Paused:
+            self._stop_run(shard, WorkerLost.code, WorkerLost.exit_code, data)
+        except ArchiveFault as fault:
+            self._stop_run(shard, fault.code, fault.exit_code, fault.data)
+        except NoarkitError:
+            raise
+        except Exception as error:  # noqa: BLE001  # what two workers died of may be met here: it is told, and stays in doubt
+            data["error"] = type(error).__name__
+            self._stop_run(shard, ShardNotLoaded.code, ShardNotLoaded.exit_code, data)
+        else:
+            return True
+        return False
+
+    def _set_aside(self, shard: int, data: dict[str, object]) -> None:
+        bundles = list(unloaded_bundles(self._journal, self._deps.graph, shard, self._state.losses[shard]))
+        self._journal.set_aside(shard, bundles)
+        for bundle in bundles:
+            self._handle_outcome(shard, bundle)
+        if bundles:
+            data = {"shard": shard, "code": ShardSetAside.code, "bundles": len(bundles), **data}
+            self._deps.emit(Event("shard_set_aside", data))
+        else:
+            self._deps.emit(Event("shard_done", {"shard": shard}))
+
+    def _stop_run(self, shard: int, code: str, exit_code: int, data: Mapping[str, object]) -> None:
+        """Tells why a shard stopped; no further lease begins."""
+        self._state.failed.add(shard)
+        self._state.exit_code = gravest(self._state.exit_code, exit_code)
+        self._deps.emit(Event("shard_stopped", {"shard": shard, "code": code, **data}))
 
 
 def _by_shard(outcomes: list[tuple[int, Outcome]]) -> list[tuple[int, list[Outcome]]]:

@@ -2,6 +2,7 @@
 
 plan.json   what was frozen, with the sha256 of graph.db's content      graph.db   the plan itself
 run.db      the journal                                                 run.lock   who holds the run
+run-3-of-8.db, run-3-of-8.lock, run-3-of-8.log: the same of a part of the run that is loaded by itself
 run.log  plan.html  report.html  faults.csv  set-aside.csv  ids.csv  verify-*.html: for people
 """
 
@@ -19,17 +20,21 @@ from pathlib import Path
 from noarkit.errors import JournalFault
 from noarkit.graph.store import GraphStore
 from noarkit.loading.journal import Journal
+from noarkit.loading.part import SPINE, Part
 from noarkit.safe import atomic
+from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.locks import claimed, try_lock
+from noarkit.safe.signals import is_running
 
 _NOTE = re.compile(r"process (\d+) on (.*)\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The paths of one run."""
+    """The paths of one run, or of a part of it: then journal, lock and log are the part's own."""
 
     path: Path
+    part: Part | None = None
 
     @property
     def name(self) -> str:
@@ -44,7 +49,21 @@ class RunFolder:
     @property
     def journal(self) -> Path:
         """The path of the journal: `run.db`."""
-        return self.path / "run.db"
+        return self.path / f"run{self._suffix}.db"
+
+    @property
+    def lock(self) -> Path:
+        """The path of the lock: `run.lock`."""
+        return self.path / f"run{self._suffix}.lock"
+
+    @property
+    def log(self) -> Path:
+        """The path of the log of events: `run.log`."""
+        return self.path / f"run{self._suffix}.log"
+
+    @property
+    def _suffix(self) -> str:
+        return self.part.suffix if self.part is not None else ""
 
     def plan(self) -> dict[str, object]:
         """Reads plan.json. Raises `JournalFault` if the folder holds no plan."""
@@ -72,25 +91,35 @@ class RunFolder:
 
     def open_journal(self) -> Journal:
         """The journal, made where there is none yet."""
-        return Journal(self.journal)
+        return Journal(self.journal, is_shared=bool(self._suffix))
 
     def archive_name(self) -> str | None:
-        """The archive that the run was begun with, by the name it was given then."""
+        """The archive that the run was begun with, by the name it was given then. A part follows the spine."""
         if not self.journal.exists():
-            return None
+            is_after_spine = self.part is not None and self.part.kind != SPINE
+            return RunFolder(self.path, Part(SPINE)).archive_name() if is_after_spine else None
         with closing(self.open_journal()) as journal:
             return journal.meta("where")
 
+    def planned_archive(self) -> str | None:
+        """The archive that the plan was made for, where its maker named one. Raises as `plan`."""
+        name = self.plan().get("archive")
+        return name if isinstance(name, str) else None
+
+    def remembered_archive(self) -> str | None:
+        """The archive of the run: the one it was begun with, before that the one its plan was made for."""
+        return self.archive_name() or (self.planned_archive() if (self.path / "plan.json").exists() else None)
+
     def owner(self) -> str | None:
         """The process that works on the run now, None if none does. Asking never blocks a process that starts."""
-        path = self.path / "run.lock"
+        path = self.lock
         try:
             note = path.read_text("utf-8", "replace").strip()
         except OSError:
             return None
         if _has_ended(note):
             return None
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        handle = open_descriptor(path)
         try:
             return None if try_lock(handle, shared=True) else note
         finally:
@@ -99,8 +128,7 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Holds the run for this process; the lock dies with it. RunLocked tells who holds it."""
-        path = self.path / "run.lock"
-        with claimed(path, str(self.path)):
+        with claimed(self.lock, str(self.path)):
             yield
 
 
@@ -111,10 +139,4 @@ def _has_ended(note: str) -> bool:
         return not note
     if match[2] != socket.gethostname():
         return False
-    try:
-        os.kill(int(match[1]), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
+    return not is_running(int(match[1]))

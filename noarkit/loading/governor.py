@@ -81,15 +81,27 @@ class GovernedArchive:
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        on_busy: Callable[[], None] = lambda: None,
     ) -> None:
         self._archive = archive
         self._rate = rate
         self._clock = clock
         self._sleep = sleep
+        self._on_busy = on_busy
         self._lock = threading.Lock()
         self._next_s = clock()
         self._usual_s: dict[str, float] = {}
         self.pause_s = 0.0
+
+    def set_rate(self, rate: Rate) -> None:
+        """Goes on at another rate."""
+        with self._lock:
+            self._rate = rate
+
+    def slow_down(self) -> None:
+        """Doubles the pause before each call."""
+        with self._lock:
+            self.pause_s = min(max(self.pause_s * _SLOWER, _FIRST_PAUSE_S), _MOST_PAUSE_S)
 
     def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
         """See `Archive.transaction`."""
@@ -138,11 +150,13 @@ class GovernedArchive:
         began = self._clock()
         try:
             answer = once()
-        except (ArchiveBusy, ArchiveConflict):
-            self._slow_down()
+        except (ArchiveBusy, ArchiveConflict) as fault:
+            self.slow_down()
+            if isinstance(fault, ArchiveBusy):
+                self._on_busy()
             raise
         if weight and self._is_slow(name, (self._clock() - began) / weight, self._clock() - began):
-            self._slow_down()
+            self.slow_down()
         else:
             self._recover()
         return answer
@@ -170,10 +184,6 @@ class GovernedArchive:
             # what is slow for long becomes what is usual, so that a pause does not last for ever
             self._usual_s[name] = usual + (each_s - usual) * _USUAL_WEIGHT
             return slow
-
-    def _slow_down(self) -> None:
-        with self._lock:
-            self.pause_s = min(max(self.pause_s * _SLOWER, _FIRST_PAUSE_S), _MOST_PAUSE_S)
 
     def _recover(self) -> None:
         with self._lock:

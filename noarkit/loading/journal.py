@@ -1,13 +1,14 @@
 """run.db: the journal of a run. One process writes it; any number may read it.
 
-States of a chunk: planned → intent → done, with in_doubt and refused. States of an entity: done, already_there,
-set_aside, refused; an entity without a row is planned. Every change is durable when the method returns.
+States of a chunk: planned → intent → done, with in_doubt, refused and set_aside. States of an entity: done,
+already_there, set_aside, refused; an entity without a row is planned. Every change is durable when the method returns.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,9 @@ from noarkit.loading.lease import (
 from noarkit.loading.tables import change_tables, open_tables
 from noarkit.safe.disk import translate_sqlite_errors
 
-JOURNAL_VERSION = 2
+JOURNAL_VERSION = 3
 CHECKSUM, NOT_CLOSED = "checksum", "not-closed"
+SHARD_SET_ASIDE = "F432"
 _PERHAPS_SENT = "F431"  # its worker was lost, and nothing was heard of a sending
 
 Row = tuple[Any, ...]  # sqlite3 does not type its rows
@@ -40,6 +42,10 @@ Row = tuple[Any, ...]  # sqlite3 does not type its rows
 _FINDING = (
     "CREATE TABLE finding (kind TEXT NOT NULL, key TEXT NOT NULL, entity INTEGER, data TEXT NOT NULL,"
     " state TEXT NOT NULL, at REAL, who TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID"
+)
+_RETRACTION = (
+    "CREATE TABLE retraction (n INTEGER PRIMARY KEY, type TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,"
+    " reason TEXT NOT NULL, detail TEXT NOT NULL, at REAL NOT NULL)"
 )
 _TABLES = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -55,11 +61,14 @@ _TABLES = (
     " PRIMARY KEY (entity, name, other)) WITHOUT ROWID",
     "CREATE TABLE event (n INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL)",
     _FINDING,
+    _RETRACTION,
 )
 # Invariant 1: an intent that the disk has not kept would let a chunk be sent twice after a power cut. NORMAL, usual
 # with WAL, may lose the last transactions.
 _PRAGMAS = ("journal_mode = WAL", "synchronous = FULL")
-_UPGRADES: Mapping[int, tuple[str, ...]] = {1: (_FINDING,)}
+# In a folder that several machines share: WAL needs memory that they do not share.
+_SHARED_PRAGMAS = ("journal_mode = DELETE", "synchronous = FULL")
+_UPGRADES: Mapping[int, tuple[str, ...]] = {1: (_FINDING,), 2: (_RETRACTION,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +82,21 @@ class ArchiveFinding:
 
 
 class Journal:
-    """An open run.db, WAL and synchronous=FULL."""
+    """An open run.db, synchronous=FULL. With `is_shared` it may lie in a folder that other machines have open too."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_shared: bool = False) -> None:
         self.path = path
-        self._db = open_tables(path, _TABLES, JOURNAL_VERSION, pragmas=_PRAGMAS, upgrades=_UPGRADES, threads=True)
+        pragmas = _SHARED_PRAGMAS if is_shared else _PRAGMAS
+        self._db = open_tables(path, _TABLES, JOURNAL_VERSION, pragmas=pragmas, upgrades=_UPGRADES, threads=True)
 
     def close(self) -> None:
         """Ends the connection."""
         self._db.close()
+
+    def checkpoint(self) -> None:
+        """Brings what lies beside the file into it, as far as nobody reads there."""
+        with translate_sqlite_errors(self.path):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def meta(self, name: str) -> str | None:
         """One fact of the run, None if it was not remembered."""
@@ -94,18 +109,59 @@ class Journal:
         with change_tables(self._db, self.path) as db:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
-    def adopt(self, graph: GraphStore) -> None:
-        """Writes every shard and chunk of the plan as planned; harmless when repeated."""
+    def change(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A transaction of the journal, for what has a table of its own in it. Raises `DiskFull`, `JournalFault`."""
+        return change_tables(self._db, self.path)
+
+    def rows(self, statement: str, values: tuple[object, ...]) -> list[Row]:
+        """The rows of a statement of ours."""
+        return self._rows(statement, values)
+
+    def forget_doubts(self, shard: int) -> None:
+        """Chunks that were asked for after their deadline and are not there are planned, as if never sent."""
         with change_tables(self._db, self.path) as db:
-            db.executemany(
-                "INSERT OR IGNORE INTO shard VALUES (?, ?, 'planned', 0)", [shard[:2] for shard in graph.shards()]
+            db.execute(
+                "UPDATE chunk SET state = 'planned', sent_at = NULL, code = NULL"
+                " WHERE shard = ? AND state IN ('intent', 'in_doubt')",
+                (shard,),
             )
+            db.execute("UPDATE shard SET state = 'open' WHERE n = ? AND state != 'done'", (shard,))
+
+    def guards(self) -> list[tuple[int, Guard]]:
+        """Every shard that has a guard, with the guard as last known."""
+        return [(n, Guard(*row)) for n, *row in self._rows("SELECT shard, id, version FROM guard ORDER BY shard", ())]
+
+    def adopt(self, graph: GraphStore, only: Collection[int] | None = None) -> None:
+        """Writes every shard and chunk of the plan (or `only` these shards') as planned; harmless when repeated."""
+        shards = [shard[:2] for shard in graph.shards() if only is None or shard[0] in only]
+        with change_tables(self._db, self.path) as db:
             # Not INSERT OR IGNORE as for shards: chunks that were split are gone from the table, and must not come back
             # whole.
-            if db.execute("SELECT count(*) FROM chunk").fetchone()[0] == 0:
-                db.executemany(_CHUNK_ROW, (_chunk_row(chunk) for chunk in graph.chunks()))
+            adopted = {n for (n,) in db.execute("SELECT n FROM shard")}
+            new = [(n, kind) for n, kind in shards if n not in adopted]
+            db.executemany("INSERT INTO shard VALUES (?, ?, 'planned', 0)", new)
+            for n, _ in new:
+                db.executemany(_CHUNK_ROW, map(_chunk_row, graph.chunks(n)))
+            if only is not None:
+                return
             late = ((link.entity, link.name, link.target) for link in graph.late_links())
             db.executemany("INSERT OR IGNORE INTO late_link VALUES (?, ?, ?, 'planned')", late)
+
+    def take_over(self, other: Path, shards: Collection[int]) -> None:
+        """Takes over what another journal knows of these shards and of the entities in it; harmless when repeated."""
+        numbers = orjson.dumps(sorted(shards)).decode()
+        self._db.execute("ATTACH ? AS other", (str(other),))
+        try:
+            with change_tables(self._db, self.path) as db:
+                for table, column in (("shard", "n"), ("chunk", "shard"), ("guard", "shard")):
+                    db.execute(
+                        f"INSERT OR REPLACE INTO {table} SELECT * FROM other.{table}"  # noqa: S608  # our own words
+                        f" WHERE {column} IN (SELECT value FROM json_each(?))",
+                        (numbers,),
+                    )
+                db.execute("INSERT OR REPLACE INTO entity SELECT * FROM other.entity")
+        finally:
+            self._db.execute("DETACH other")
 
     def lease(self, shard: int) -> int:
         """Makes the intents of all open chunks of a shard durable; returns the number of this attempt."""
@@ -121,6 +177,18 @@ class Journal:
         """Ends a lease. A shard is done only where every chunk is."""
         with change_tables(self._db, self.path) as db:
             db.execute("UPDATE shard SET state = ? WHERE n = ?", ("done" if is_done else "open", shard))
+
+    def set_aside(self, shard: int, bundles: Iterable[BundleLeftOut]) -> None:
+        """Sets aside what is open of a shard: its bundles are left out, its chunks wait for `reopen`."""
+        with change_tables(self._db, self.path) as db:
+            for bundle in bundles:
+                self._record_one(db, shard, bundle)
+            # Keys and times of sending stay: when it is taken up again, it is settled like any other chunk in doubt.
+            db.execute(
+                "UPDATE chunk SET state = 'set_aside' WHERE shard = ? AND state IN ('planned', 'intent', 'in_doubt')",
+                (shard,),
+            )
+            db.execute("UPDATE shard SET state = 'done' WHERE n = ?", (shard,))
 
     def keep_time(self, clocks: Clocks) -> None:
         """Converts the times of sending to this boot's steady clock, by way of the archive's clock.
@@ -234,6 +302,18 @@ class Journal:
             for outcome in outcomes:
                 self._record_one(db, shard, outcome)
 
+    def losses(self) -> dict[str, int]:
+        """How many shards were handed on after their worker was lost, and how many were set aside for it."""
+        counts: dict[str, int] = dict(
+            self._rows("SELECT name, count(*) FROM event WHERE name LIKE 'shard_%' GROUP BY name", ())
+        )
+        return {"handed_on": counts.get("shard_handed_on", 0), "set_aside": counts.get("shard_set_aside", 0)}
+
+    def last_note_at(self, prefix: str) -> float | None:
+        """When the last note was made whose name begins so, in seconds since 1970."""
+        rows = self._rows("SELECT max(at) FROM event WHERE substr(name, 1, ?) = ?", (len(prefix), prefix))
+        return None if rows[0][0] is None else float(rows[0][0])
+
     def add_note(self, at: float, name: str, data: Mapping[str, object]) -> None:
         """Writes one line of the run's story."""
         with change_tables(self._db, self.path) as db:
@@ -245,21 +325,36 @@ class Journal:
             "SELECT entity, name, other FROM late_link WHERE state = 'planned' ORDER BY entity, name, other", ()
         )
 
-    def reopen(self, code: str | None = None) -> int:
+    def reopen(self, graph: GraphStore, code: str | None = None) -> int:
         """Opens what was set aside or refused (all, or one fault code) for another try; returns how many bundles."""
         with change_tables(self._db, self.path) as db:
             condition, values = ("WHERE code = ?", (code,)) if code else ("", ())
-            bundles = [row[0] for row in db.execute(f"SELECT bundle FROM left_out {condition}", values)]  # noqa: S608  # our own words
-            for bundle in bundles:
+            rows = db.execute(f"SELECT bundle, code FROM left_out {condition}", values).fetchall()  # noqa: S608  # our own words
+            bundles = [row[0] for row in rows]
+            for bundle, left_out_code in rows:
+                if left_out_code == SHARD_SET_ASIDE:
+                    continue
+                # By its place in the order: its number alone is of its arrival, and may lie outside of its chunk's.
+                place = (graph.entity(bundle).unit, bundle)
                 db.execute("DELETE FROM left_out WHERE bundle = ?", (bundle,))
                 db.execute(
                     # under another key: the anchor of the first time says nothing about the next
                     "UPDATE chunk SET key = key || '~', state = 'planned', sent_at = NULL"
                     " WHERE state IN ('done', 'refused')"
-                    " AND first_bundle <= ? AND last_bundle >= ?",
-                    (bundle, bundle),
+                    " AND (first_unit, first_bundle) <= (?, ?) AND (last_unit, last_bundle) >= (?, ?)",
+                    (*place, *place),
                 )
-            db.execute("UPDATE shard SET state = 'open' WHERE n IN (SELECT shard FROM chunk WHERE state = 'planned')")
+            if code in (None, SHARD_SET_ASIDE):
+                db.execute("DELETE FROM left_out WHERE code = ?", (SHARD_SET_ASIDE,))
+                # Under the same key, as what may have been sent: a commit that was late is found, not made again.
+                db.execute(
+                    "UPDATE chunk SET state = iif(sent_at IS NULL, 'planned', 'in_doubt') WHERE state = 'set_aside'"
+                )
+            db.execute(
+                "UPDATE shard SET state = 'open'"
+                # A shard that is leased was lost with its coordinator, and is still to be marked as in doubt.
+                " WHERE state != 'leased' AND n IN (SELECT shard FROM chunk WHERE state IN ('planned', 'in_doubt'))"
+            )
             if bundles:
                 db.execute("DELETE FROM meta WHERE name = 'closed'")  # what comes now is open
             statement = "UPDATE finding SET state = 'asked' WHERE state = 'open' AND ? IN ('', 'F314')"

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 _NAMESPACE = uuid.UUID("6f2f9d0e-6f0b-5c58-9f0e-2f0c4f7f5a11")
 GUARD_TYPE = "Klasse"
-_KEYS_A_QUERY = 100
+KEYS_A_QUERY = 100
 SortOrder = tuple[tuple[str, Order], ...]
 _OLDEST_FIRST: SortOrder = (("id", "asc"),)
 _NEWEST_FIRST: SortOrder = (("id", "desc"),)
@@ -69,7 +69,7 @@ def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[s
     """The objects that bear these external ids, by key; a key that several bear is answered with the oldest."""
     keys = dict.fromkeys(keys)
     owners: dict[str, Owner] = {}
-    for batch in _batches(list(keys)):
+    for batch in key_batches(list(keys)):
         for key, owner in _bearers(archive, system, batch, _OLDEST_FIRST).items():
             if owner is not None:
                 owners[key] = owner
@@ -81,7 +81,7 @@ def surely_owners_of_keys(archive: Archive, system: str, keys: Iterable[str], wi
     keeps forgetting the witness, a key that it showed before."""
     keys = dict.fromkeys(keys)
     owners: dict[str, Owner] = {}
-    for batch in _batches(list(keys)):
+    for batch in key_batches(list(keys)):
         for order in ORDERS:
             bearers = _bearers(archive, system, dict.fromkeys((*batch, witness)) if witness else batch, order)
             owners.update({key: owner for key, owner in bearers.items() if owner is not None and key in keys})
@@ -135,13 +135,15 @@ def _newest_key(archive: Archive, system: str) -> str | None:
     return None
 
 
-def objects_of_ids(archive: Archive, kind: str, ids: Iterable[str]) -> Iterator[SavedObject]:
+def objects_of_ids(
+    archive: Archive, kind: str, ids: Iterable[str], *, order: SortOrder = _OLDEST_FIRST
+) -> Iterator[SavedObject]:
     """The objects of a type, or of an abstract type's kinds, that have these ids."""
     ids, model = dict.fromkeys(ids), metamodel()
-    for batch in _batches(list(ids)):
+    for batch in key_batches(list(ids)):
         parameters = {f"@i{i}": object_id for i, object_id in enumerate(batch)}
         condition = " || ".join(f"id = {name}" for name in parameters)
-        query = Query(kind, condition, parameters, order=(("id", "asc"),))
+        query = Query(kind, condition, parameters, order=order)
         yield from (item for item in objects(archive, query) if model.is_a(item.type, kind) and item.id in ids)
 
 
@@ -152,7 +154,7 @@ def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[PlannedEnt
         by_type.setdefault(entity.type, []).append(entity)
     ids_by_number: dict[int, str] = {}
     for kind, members in by_type.items():
-        for batch in _batches(members):
+        for batch in key_batches(members):
             names = {uuid_for(facts, entity): entity.n for entity in batch}
             # It may stand under either uuid: the key's own, or the one of a plan that added it to a record found
             # there.
@@ -238,6 +240,7 @@ def _is_similar(entity: PlannedEntity, saved_object: SavedObject) -> bool:
     return True
 
 
-def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), _KEYS_A_QUERY):
-        yield items[start : start + _KEYS_A_QUERY]
+def key_batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The items in batches of as many as one query asks for."""
+    for start in range(0, len(items), KEYS_A_QUERY):
+        yield items[start : start + KEYS_A_QUERY]

@@ -6,34 +6,38 @@ planned anew. Single bad records are set aside; what makes the whole plan imposs
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import orjson
 
-from noarkit.errors import ItemChanged, LossNotAccepted, PlanFault, SourceFault, UsageFault
+from noarkit.errors import LossNotAccepted, PlanFault, SourceFault, UsageFault
 from noarkit.events import Event, Listener
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks, StructureFault, structure_faults
 from noarkit.graph.cut import Limits, cut
-from noarkit.graph.entity import AlreadyThere, Content, Entity, MappedRecord, SetAside, Skipped
+from noarkit.graph.entity import AlreadyThere, Entity, MappedRecord, SetAside, Skipped
 from noarkit.graph.freeze import digest
 from noarkit.graph.losses import LINK_LEFT_OUT, losses, names
 from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.remote_hashing import RemoteHashing, hash_content
 from noarkit.model.xml_model import xml_model
 from noarkit.records import PLACE_FAULTS, Groundwork, Source, SourceRecord
 from noarkit.results import Result
-from noarkit.safe.digest import sha256_of_stream
+from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.disk import translate_sqlite_errors
+from noarkit.safe.remote_jobs import JobWorkers
 
 _TELL_EVERY = 2000
+_NEW_OBJECTS = 50_000
+"""How many more objects than before there are when cycles are looked for."""
 _MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
 """What stops a plan unless a person accepts that it is lost: the grade of a record, and the proof of its disposal."""
 # a fault in one of these is the recipe's or the source's as a whole, not one record's
@@ -92,8 +96,12 @@ class PlanSpec:
     accepted_by: str = ""
     since: RunFolder | None = None
     codes: Mapping[str, frozenset[str]] | None = None
+    archive: str | None = None
+    """The archive that the plan is made for, where somebody named one."""
     limits: Limits = field(default_factory=Limits)
     follow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    job_workers: JobWorkers | None = None
+    """The workers of a cluster, which hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +166,13 @@ def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable
         _clear(folder)
         store = GraphStore.create(folder.graph)
         try:
-            with translate_sqlite_errors(folder.graph):
+            with translate_sqlite_errors(folder.graph), _rare_collections():
                 _fill(spec, store, emit)
                 _drop_broken(spec, store)
                 _refuse_losses(spec, store, now_s)
                 cut(store, spec.limits)
                 _remember_facts(spec, store)
-                result = _freeze(store, folder, now_s)
+                result = _freeze(store, folder, spec.archive, now_s)
         finally:
             store.close()
     emit(Event("planned", {"records": dict(result.records), "entities": dict(result.entities)}))
@@ -181,6 +189,18 @@ def known_elements(accepted: Sequence[str]) -> tuple[str, ...]:
     return tuple(accepted)
 
 
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Has Python look for cycles seldom: of the millions of objects of a plan, none that matters is in one, and looking
+    through a batch of them again and again took a tenth of the time."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(max(_NEW_OBJECTS, thresholds[0]) if thresholds[0] else 0, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+
+
 def _clear(folder: RunFolder) -> None:
     for suffix in ("", "-wal", "-shm", "-journal"):
         Path(f"{folder.graph}{suffix}").unlink(missing_ok=True)
@@ -194,7 +214,10 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
     # copies may have been made since of what has not changed itself
     earlier = None if isinstance(spec.mapper, CountingMapper) else spec.since
     with _EarlierRun(earlier) as was_archived:
-        for read, item in enumerate(spec.source.records(emit), 1):
+        items = spec.source.records(emit)
+        if spec.job_workers is not None:
+            items = RemoteHashing(spec.source, spec.job_workers, was_archived).items(items)
+        for read, item in enumerate(items, 1):
             if isinstance(item, Groundwork):
                 builder.targets(item.entities, item.notes)
             elif not isinstance(item, SourceRecord):
@@ -215,23 +238,15 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
 
 
 def _map_record(spec: PlanSpec, record: SourceRecord) -> MappedRecord | SetAside | Skipped:
-    if not spec.hash_contents:
+    if not spec.hash_contents or spec.job_workers is not None:
         return spec.mapper.map(record)
     try:
-        contents = tuple(_hash_content(spec.source, content) for content in record.contents)
+        contents = tuple(hash_content(spec.source, content) for content in record.contents)
     except PLACE_FAULTS:
         raise
     except SourceFault as fault:
         return SetAside(record.key, fault.code, dict(fault.data))
     return spec.mapper.map(replace(record, contents=contents))
-
-
-def _hash_content(source: Source, content: Content) -> Content:
-    with source.open(content) as stream:
-        sha256 = sha256_of_stream(stream)
-        if not stream.still_the_same():
-            raise ItemChanged(key=content.locator, why="while-reading")
-    return replace(content, sha256=sha256)
 
 
 def _drop_broken(spec: PlanSpec, store: GraphStore) -> None:
@@ -269,7 +284,7 @@ def _refuse_losses(spec: PlanSpec, store: GraphStore, now_s: Callable[[], float]
         options = " ".join(f"--accept-loss {name}" for name in sorted(grave))
         raise LossNotAccepted(where=text, options=options)
     if spec.accept_loss:
-        at = datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds")
+        at = iso_seconds(now_s())
         accepted = {"fields": sorted(set(spec.accept_loss)), "by": spec.accepted_by, "at": at}
         store.remember("accepted_loss", orjson.dumps(accepted, option=orjson.OPT_SORT_KEYS).decode())
 
@@ -302,7 +317,7 @@ def _remember_facts(spec: PlanSpec, store: GraphStore) -> None:
         store.remember(name, value)
 
 
-def _freeze(store: GraphStore, folder: RunFolder, now_s: Callable[[], float]) -> PlanResult:
+def _freeze(store: GraphStore, folder: RunFolder, archive: str | None, now_s: Callable[[], float]) -> PlanResult:
     db = store.db
     sha256 = digest(store.db)
     records = dict(db.execute("SELECT state, count(*) FROM record GROUP BY state ORDER BY state").fetchall())
@@ -322,6 +337,7 @@ def _freeze(store: GraphStore, folder: RunFolder, now_s: Callable[[], float]) ->
             "entities": entities,
             "bytes": size,
             "chunks": result.chunks,
+            **({"archive": archive} if archive else {}),
         }
     )
     return result

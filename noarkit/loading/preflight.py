@@ -55,7 +55,7 @@ def prove_abilities(archive: Archive, external_system: str, probe: str) -> Archi
         marker=marker.id,
         finds_what_it_writes=probe_again is not None and probe_again.id == guard.id,
         honours_versions=_retry_once(
-            lambda: _honours_versions(archive, _find_guard(archive, marker.id, probe) or guard)
+            lambda: honours_versions(archive, _find_guard(archive, marker.id, probe) or guard)
         ),
         sets_system_fields=guard.fields.get("uuid") == lookup_uuid(probe),
         knows_system=knows_system,
@@ -181,7 +181,7 @@ def _make_guard(archive: Archive, marker: str, name: str, more: dict[str, str]) 
     return saved_objects["guard"]
 
 
-def _honours_versions(archive: Archive, guard: SavedObject) -> bool:
+def honours_versions(archive: Archive, guard: SavedObject) -> bool:
     """True if a save with a version that is no longer right is refused."""
     # a text of this version: said a second time, it is another, and so a change
     text = f"probe of version {guard.version}"

@@ -5,23 +5,31 @@ The same call again goes on where the last one stopped; there is no other way to
 
 from __future__ import annotations
 
+import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from noarkit.archive.port import Archive
 from noarkit.errors import NotAllowed, OtherArchive
-from noarkit.events import Event, Listener
+from noarkit.events import Event, Listener, combine_listeners
 from noarkit.graph.store import GraphStore
 from noarkit.loading import preflight, registers
 from noarkit.loading.clocks import Clocks, system_clocks
-from noarkit.loading.coordinator import Coordinator, CoordinatorDeps, StopRequest, Workers
+from noarkit.loading.coordinator import Coordinator, CoordinatorDeps, Workers
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.follow import follow
 from noarkit.loading.history import keep_history
 from noarkit.loading.journal import Journal
-from noarkit.loading.lease import Guard, RunFacts
+from noarkit.loading.lease import Guard, Lease, Outcome, RunFacts
+from noarkit.loading.lease_end import latest_lease_end
+from noarkit.loading.lost_shards import settle_shard
 from noarkit.loading.numbers import Numbers, numbers
+from noarkit.loading.part import LINKS, SPINE_JOURNAL, begin_part, check_links
+from noarkit.loading.retraction.record import refuse_retracted
+from noarkit.loading.settling import Clock
+from noarkit.loading.stopping import StopRequest
+from noarkit.loading.work import WorkerControl
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,7 @@ class LoadSettings:
     limits: Callable[[], None] = lambda: None
     rehearsal: bool = False
     clocks: Clocks = field(default_factory=system_clocks)
+    sleep_s: Callable[[float], None] = time.sleep
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,8 @@ class LoadResult:
 
 
 MakeWorkers = Callable[[], Workers]
+LOSS_NOTES = ("shard_handed_on", "shard_set_aside")
+"""Events that the journal keeps: each time a worker was lost, one of them or the run stopped."""
 
 
 def load(
@@ -60,25 +71,34 @@ def load(
     emit: Listener,
     now_s: Callable[[], float],
 ) -> LoadResult:
-    """Loads what is not loaded yet. Raises RunLocked, PlanChanged, OtherArchive and archive faults."""
+    """Loads what is not loaded yet. Raises RunLocked, RunRetracted, PlanChanged, OtherArchive, archive faults."""
     # The lock comes first and is held to the end: one coordinator alone writes the journal. It dies with its process,
     # so a killed run needs no cleaning up.
     with folder.locked():
         graph = folder.open_graph()
         journal = folder.open_journal()
         try:
-            journal.adopt(graph)
+            refuse_retracted(journal, str(folder.path))
+            begin_journal(folder, journal, graph)
             facts, abilities = _prepare(folder, journal, graph, archive, settings, now_s)
             emit(Event("preflight", _preflight_payload(abilities, facts)))
             clocks = settings.clocks
+            lease_end_s = latest_lease_end(journal, clocks)
             # In this order: times of sending must be in this boot's clock before anything is compared with them, and
             # doubts must be marked before the first lease, which would take a leased shard for a new one.
             journal.keep_time(clocks)
-            doubtful = journal.mark_all_in_doubt(clocks.steady_s())
+            doubtful = journal.mark_all_in_doubt(lease_end_s)
             if doubtful:
                 emit(Event("in_doubt", {"chunks": doubtful}))
             deps = CoordinatorDeps(
-                journal, graph, facts, _guards(archive, abilities, facts), emit, clocks.steady_s, settings.limits
+                journal,
+                graph,
+                facts,
+                _guards(archive, abilities, facts),
+                _settling(archive, graph, settings, stop_request),
+                combine_listeners(emit, _keep_losses(journal, now_s)),
+                clocks.steady_s,
+                settings.limits,
             )
             # Made after the preflight, so that an archive that cannot be used starts no processes.
             workers = make_workers()
@@ -87,14 +107,29 @@ def load(
             finally:
                 workers.close()
             # Only what is complete, or complete but for what was left out, has a history to keep.
-            if exit_code in (0, 3) and not settings.rehearsal:
+            if exit_code in (0, 3) and not settings.rehearsal and folder.part is None:
                 keep_history(folder, graph, journal, archive, emit)
                 follow(folder, archive, facts, emit)
+            has_open_shards = bool(journal.open_shards())
         finally:
             journal.close()
             graph.close()
     counts = numbers(folder)
-    return LoadResult(counts, exit_code, _state(counts, exit_code))
+    # Of a part only its own shards count: records that are open besides are those of the other parts.
+    is_open = has_open_shards or counts.in_doubt > 0 or (counts.open > 0 and folder.part is None)
+    return LoadResult(counts, exit_code, _state(exit_code, is_open=is_open))
+
+
+def begin_journal(folder: RunFolder, journal: Journal, graph: GraphStore) -> None:
+    """Writes the plan into a journal, the first time; only its own shards into that of a part."""
+    part = folder.part
+    if part is None:
+        journal.adopt(graph)
+    elif part.kind == LINKS:
+        journal.adopt(graph)
+        check_links(journal, folder.path)
+    else:
+        begin_part(journal, graph, part, folder.path / SPINE_JOURNAL, str(folder.plan()["sha256"]))
 
 
 def _prepare(
@@ -118,7 +153,7 @@ def _prepare(
     first = journal.meta("started") is None
     # A mark of this run's own: a second run of an equal plan must not take the first one's anchors for its own. Written
     # before any anchor can be.
-    if first:
+    if journal.meta("mark") is None:
         journal.remember(mark=uuid.uuid4().hex[:8])
     facts = RunFacts(
         plan=plan[:16],
@@ -126,7 +161,8 @@ def _prepare(
         honours_versions=abilities.honours_versions,
         # what a run began without it goes on without, so that all it made can be found in one way
         sets_system_fields=abilities.sets_system_fields and journal.meta("sets_system_fields") != "False",
-        fresh=first and not abilities.knows_system,
+        # Another may have loaded of the same part before, whose journal is not here.
+        fresh=first and not abilities.knows_system and folder.part is None,
         deadline_s=settings.deadline_s,
         settle_pause_s=min(settings.settle_pause_s, settings.deadline_s),
         closes=graph.meta("close") == "yes",
@@ -163,6 +199,33 @@ def _guards(archive: Archive, abilities: preflight.ArchiveAbilities, facts: RunF
     return guard_for
 
 
+def _settling(
+    archive: Archive, graph: GraphStore, settings: LoadSettings, stop_request: StopRequest
+) -> Callable[[Lease], Iterator[Outcome]]:
+    """What settles a shard here, without a worker."""
+
+    def should_stop() -> bool:
+        settings.limits()
+        return bool(stop_request)
+
+    control = WorkerControl(settings.clocks.steady_s, settings.sleep_s, should_stop)
+
+    def settle(lease: Lease) -> Iterator[Outcome]:
+        return settle_shard(lease, archive, graph, Clock(control.now_s, control.wait_until))
+
+    return settle
+
+
+def _keep_losses(journal: Journal, now_s: Callable[[], float]) -> Listener:
+    """Keeps in the run's story that a worker was lost, and what became of its shard."""
+
+    def keep(event: Event, /) -> None:
+        if event.name in LOSS_NOTES:
+            journal.add_note(now_s(), event.name, event.data)
+
+    return keep
+
+
 def _preflight_payload(abilities: preflight.ArchiveAbilities, facts: RunFacts) -> dict[str, object]:
     return {
         "identity": abilities.identity,
@@ -172,7 +235,7 @@ def _preflight_payload(abilities: preflight.ArchiveAbilities, facts: RunFacts) -
     }
 
 
-def _state(counts: Numbers, exit_code: int) -> str:
-    if counts.open or counts.in_doubt:
+def _state(exit_code: int, *, is_open: bool) -> str:
+    if is_open:
         return "paused" if exit_code else "open"
     return "done"

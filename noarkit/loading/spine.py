@@ -86,6 +86,18 @@ class SpineLoader:
         version = self._settler.guard.version if self._settler.guard else None
         yield ChunkDone(task.key, created_ids, already, guard_version=version)
 
+    def settle(self, task: ChunkTask) -> Iterator[Outcome]:
+        """What of a chunk that may have been sent is there, made by this run or found. Sends nothing."""
+        if task.sent_at is None:
+            return
+        yield from self._settler.announce_wait(task.sent_at)
+        has_landed = self._has_landed(task.key, task.sent_at)
+        rows = [row for row in self._graph.between(task.first, task.last) if row.n not in self._known_ids]
+        existing = self._find_existing(rows, was_sent=True)[1]
+        is_own = has_landed if self._settler.guard is not None else task.surely_sent
+        if existing:
+            yield ChunkDone(remainder_key(task.key), *((existing, {}) if is_own else ({}, existing)))
+
     def _has_landed(self, key: str, sent_at: float | None) -> bool:
         """True if the guard names this chunk; if a time of sending is given, waits for the archive's deadline first."""
         if sent_at is not None:

@@ -13,8 +13,8 @@ from noarkit.events import Event
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.entity import Entity, MappedRecord
 from noarkit.graph.store import GraphStore
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.engines.limits import ErrorLimit, HistoricWatch, RunLimits, parse_error_limit, parse_until
+from noarkit.loading.stopping import StopRequest
 
 OSLO = ZoneInfo("Europe/Oslo")
 EVENING = datetime(2026, 11, 20, 21, 0, tzinfo=UTC)  # 22:00 in Oslo

@@ -23,10 +23,11 @@ from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
 from noarkit.loading.clocks import Clocks
 from noarkit.loading.contents import OpenContent, no_gate
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.engines.inline import InlineWorkers
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.part import Part
 from noarkit.loading.run import LoadResult, LoadSettings, load
+from noarkit.loading.stopping import StopRequest
 from noarkit.loading.work import WorkerContext, WorkerControl
 from noarkit.safe import atomic
 from noarkit.server.areas import open_service
@@ -109,6 +110,7 @@ class Journey:
     run_name: str = "run"
     terms: LoadSettings = field(default_factory=lambda: LoadSettings("test", DEADLINE_S))
     told: list[Event] = field(default_factory=list)
+    part: Part | None = None
 
     @property
     def clocks(self) -> Clocks:
@@ -117,7 +119,7 @@ class Journey:
 
     @property
     def folder(self) -> RunFolder:
-        return RunFolder(self.root / self.run_name)
+        return RunFolder(self.root / self.run_name, self.part)
 
     def another(self, run_name: str) -> Journey:
         """A second run into the same archive, on the same clock."""

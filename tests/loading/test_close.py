@@ -10,7 +10,7 @@ import pytest
 from noarkit.archive.values import Action, Save, SavedObject
 from noarkit.errors import AnswerLost, ArchiveAway, ArchiveRefused
 from noarkit.loading.close import CloseResult, close
-from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.stopping import StopRequest
 from noarkit.server.service import Service
 from tests.loading.conftest import Opened
 from tests.loading.direct import DirectArchive

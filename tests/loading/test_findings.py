@@ -68,7 +68,7 @@ def test_a_retry_puts_the_right_bytes_in_the_place_of_what_differs(journey: Jour
         assert repair(journal, graph, DirectArchive(service), source, lambda: journey.time.now) == 0, (
             "none was asked for"
         )
-        journal.reopen()
+        journal.reopen(graph)
         assert repair(journal, graph, DirectArchive(service), source, lambda: journey.time.now) == 2
         assert journal.findings() == []
     held = {one.fields["sjekksum"] for one in journey.all(service, "Dokumentversjon")}
@@ -87,7 +87,7 @@ def test_what_the_account_may_not_mend_stays_listed(journey: Journey, opened: Op
     journey.once(service, archive=FlipsABit(service))
     source = Contents(journey.contents, Schedule()).open
     with closing(journal_of(journey)) as journal, closing(GraphStore.open(journey.folder.graph)) as graph:
-        journal.reopen("F314")
+        journal.reopen(graph, "F314")
         assert repair(journal, graph, Unchangeable(service), source, lambda: journey.time.now) == 0
         assert [one.key for one in journal.findings("open")] == ["1#d1v1", "2#d1v1"]
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import JournalFault
+from noarkit.graph.store import GraphStore
+from noarkit.loading.engines.assembly import reopen_items
 from noarkit.loading.journal import JOURNAL_VERSION, Journal
 from noarkit.loading.lease import (
     BundleLeftOut,
@@ -132,8 +134,9 @@ def test_what_is_left_out_opens_its_chunk_when_taken_up_again(journal: Journal) 
     bundle = first.first[1]
     journal.record(1, [BundleLeftOut(bundle, "refused", "F310", {"line": 3}), ChunkDone(first.key, {})])
     assert journal.left_out_bundles() == {bundle: ("refused", "F310", {"line": 3})}
-    assert journal.reopen("F999") == 0
-    assert journal.reopen("F310") == 1
+    with closing(GraphStore.open(journal.path.parent / "graph.db")) as graph:
+        assert journal.reopen(graph, "F999") == 0
+        assert journal.reopen(graph, "F310") == 1
     again = journal.tasks(1)[0]
     assert (again.first, again.last) == (first.first, first.last)
     assert again.key != first.key, "the anchor of the first time would answer for the second"
@@ -212,3 +215,33 @@ def _consistent(path: Path, journey: Journey) -> int:
     graph.close()
     cut.close()
     return done
+
+
+def test_a_record_whose_folder_came_back_later_in_the_source_is_taken_up_again(root: Path, opened: Opened) -> None:
+    """Numbers follow the source and chunks the folders, so that its number is above that of its chunk's last record."""
+    journey = Journey(root, CONTENTS)
+    journey.plan([record(key, f"f{int(key) % 2}", CONTENTS[key]) for key in ("0", "1", "2", "3")])
+    service = opened(journey)
+    loaded = journey.once(service, Schedule("source:vanished:before", 2))
+    assert (loaded.numbers.archived, loaded.numbers.set_aside) == (3, 1)
+    assert reopen_items(journey.folder, None) == 1
+    assert journey.once(service).numbers.archived == 4
+
+
+def test_what_a_crash_left_is_in_doubt_although_something_of_its_shard_was_taken_up_again_first(
+    root: Path, opened: Opened
+) -> None:
+    journey = Journey(root, CONTENTS)
+    journey.plan(RECORDS)
+    with closing(journey.folder.open_journal()) as journal, closing(journey.folder.open_graph()) as graph:
+        journal.adopt(graph)
+        journal.lease(1)
+        first, *rest = journal.tasks(1)
+        bundle = first.last[1]
+        journal.record(1, [BundleLeftOut(bundle, "set_aside", "F202", {}), ChunkDone(first.key, {})])
+    assert rest
+    assert reopen_items(journey.folder, None) == 1
+    with closing(journey.folder.open_journal()) as journal:
+        assert journal.mark_all_in_doubt(500.0) >= len(rest)
+        in_doubt = {task.key: task.sent_at for task in journal.tasks(1)}
+        assert {task.key: 500.0 for task in rest}.items() <= in_doubt.items()

@@ -13,6 +13,7 @@ from noarkit.archive.values import Action, Link, Query, SavedObject
 from noarkit.errors import AnswerLost, ArchiveRefused
 from noarkit.graph.entity import MappedRecord
 from noarkit.graph.store import GraphStore
+from noarkit.loading.engines.assembly import reopen_items
 from noarkit.loading.journal import Journal
 from noarkit.loading.lookup import owners_of_keys
 from noarkit.loading.numbers import outcomes
@@ -137,7 +138,7 @@ def test_a_link_to_a_record_that_was_set_aside_waits_until_that_one_is_loaded(ro
     assert (first.numbers.set_aside, first.numbers.archived) == (1, 5)
     journal = Journal(journey.folder.journal)
     assert len(list(journal.late_links())) == 2
-    assert journal.reopen() == 1
+    assert reopen_items(journey.folder, None) == 1
     journal.close()
     archive = Listening(service)
     second = journey.once(service, archive=archive)

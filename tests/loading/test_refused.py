@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from noarkit.archive.values import Action, Save, SavedObject, Upload, Uploaded
 from noarkit.errors import ArchiveConflict, ArchiveFault, ArchiveRefused, NoarkitError
 from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Entity, MappedRecord
+from noarkit.loading.engines.assembly import reopen_items
 from noarkit.loading.journal import Journal
 from noarkit.loading.numbers import outcomes
 from noarkit.server.service import Service
@@ -156,8 +157,8 @@ def test_what_was_refused_is_tried_again_when_asked_for_and_only_that(root: Path
     service = opened(journey)
     journey.once(service)
     journal = Journal(journey.folder.journal)
-    assert journal.reopen("F201") == 0
-    assert journal.reopen("F310") == 1
+    assert reopen_items(journey.folder, "F201") == 0
+    assert reopen_items(journey.folder, "F310") == 1
     journal.close()
     service.close()
     tolerant = replace(journey, settings=Settings())
@@ -181,7 +182,7 @@ def test_a_second_try_whose_answer_is_lost_is_settled_by_itself(
         again.plan([record(key, f"{step}", content) for key, content in again.contents.items()])
         assert again.once(service, Schedule("source:vanished:before", 4)).numbers.set_aside == 1
         journal = Journal(again.folder.journal)
-        assert journal.reopen() == 1
+        assert reopen_items(again.folder, None) == 1
         journal.close()
         schedule = Schedule(kind, step)
         loaded = again.until_done(service, schedule)
@@ -270,8 +271,7 @@ def test_what_stands_although_it_was_refused_is_ours_when_it_is_taken_up_again(
     journey.time.sleep(100)
     assert journey.count(service, "Basisregistrering") > 0
     archive.refuses = False
-    with closing(journey.folder.open_journal()) as journal:
-        journal.reopen()
+    reopen_items(journey.folder, None)
     loaded = journey.once(service, archive=archive)
     assert (loaded.numbers.archived, loaded.numbers.already_there) == (3, 0)
     assert set(journey.keys(service).values()) == {1}
@@ -289,8 +289,7 @@ def test_halves_of_what_landed_whole_although_it_was_refused_are_ours_when_they_
     assert journey.once(service, archive=archive).numbers.refused == 3
     journey.time.sleep(100)
     archive.refuses = False
-    with closing(journey.folder.open_journal()) as journal:
-        journal.reopen()
+    reopen_items(journey.folder, None)
     loaded = journey.once(service, archive=archive)
     assert (loaded.numbers.archived, loaded.numbers.already_there) == (3, 0)
     assert set(journey.keys(service).values()) == {1}

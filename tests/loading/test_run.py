@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from noarkit.errors import ArchiveAway, JournalFault, NotLetIn, PlanChanged, RunLocked
+from noarkit.errors import ArchiveAway, DiskFull, JournalFault, NotLetIn, PlanChanged, RunLocked
 from noarkit.events import Event
+from noarkit.graph.cut import Limits
 from noarkit.graph.store import GraphStore
-from noarkit.loading.coordinator import Coordinator, CoordinatorDeps, StopRequest, stop_fault
+from noarkit.loading.coordinator import Coordinator, CoordinatorDeps
+from noarkit.loading.engines.assembly import reopen_items
 from noarkit.loading.engines.processes import ProcessWorkers
 from noarkit.loading.journal import Journal
 from noarkit.loading.lease import ChunkDone, Guard, Lease, Outcome, RunFacts, ShardDone, ShardStopped
 from noarkit.loading.numbers import numbers, outcomes
+from noarkit.loading.stopping import StopRequest, stop_fault
+from noarkit.loading.work import WorkerContext
 from tests.loading.conftest import Opened
 from tests.loading.journey import SYSTEM, Journey, copied, record
 from tests.loading.trouble import Schedule
@@ -174,15 +181,30 @@ class Script:
         """Nothing to end."""
 
 
-def coordinated(journey: Journey, script: Script) -> tuple[int, Journal]:
+Settled = Callable[[Lease], Iterator[Outcome]]
+
+
+def nothing_landed(lease: Lease) -> Iterator[Outcome]:
+    return iter(())
+
+
+def coordinated(
+    journey: Journey, script: Script, settled: Settled = nothing_landed, stopping: StopRequest | None = None
+) -> tuple[int, Journal]:
     journal = Journal(journey.folder.journal)
     graph = journey.folder.open_graph()
     journal.adopt(graph)
     facts = RunFacts("plan", SYSTEM, True, True, True, 60.0)
     given = CoordinatorDeps(
-        journal, graph, facts, lambda shard: Guard(f"g{shard}", "1"), journey.told.append, lambda: 777.0
+        journal,
+        graph,
+        facts,
+        lambda shard: Guard(f"g{shard}", "1"),
+        lambda lease: settled(lease),
+        journey.told.append,
+        lambda: 777.0,
     )
-    exit_code = Coordinator(given, script, StopRequest()).run()
+    exit_code = Coordinator(given, script, StopRequest() if stopping is None else stopping).run()
     graph.close()
     return exit_code, journal
 
@@ -204,16 +226,141 @@ def test_the_spine_goes_first_and_alone_and_every_lease_has_durable_intents(jour
     journal.close()
 
 
-def test_a_worker_that_is_lost_leaves_its_open_chunks_in_doubt_and_the_run_pauses(journey: Journey) -> None:
-    def lost(lease: Lease) -> list[Outcome]:
-        return all_done(lease) if lease.kind == "spine" else [ShardStopped(lease.shard, "F431", 5)]
+def lost(lease: Lease) -> ShardStopped:
+    return ShardStopped(lease.shard, "F431", 5, {"exit": -9})
 
-    exit_code, journal = coordinated(journey, Script(lost))
+
+def events(journey: Journey, name: str) -> list[dict[str, object]]:
+    return [dict(event.data) for event in journey.told if event.name == name]
+
+
+def test_the_shard_of_a_lost_worker_is_in_doubt_and_handed_on_after_all_others(journey: Journey) -> None:
+    def once(lease: Lease) -> list[Outcome]:
+        return [lost(lease)] if (lease.shard, lease.attempt) == (1, 1) else all_done(lease)
+
+    script = Script(once)
+    exit_code, journal = coordinated(journey, script)
+    assert exit_code == 0
+    assert journal.open_shards() == []
+    units = [lease for lease in script.leases if lease.kind == "unit"]
+    assert [lease.shard for lease in units] == [*range(1, len(units)), 1]
+    first, again = units[0], units[-1]
+    assert {task.sent_at for task in again.tasks} == {777.0}
+    assert [task.key for task in again.tasks] == [task.key for task in first.tasks]
+    assert (first.facts.fresh, again.facts.fresh) == (True, False), "what a lost worker made is looked for"
+    assert events(journey, "shard_handed_on") == [{"shard": 1, "code": "F431", "exit": -9, "losses": 1}]
+    journal.close()
+
+
+def test_a_shard_that_two_workers_died_of_is_settled_and_what_is_not_there_set_aside(journey: Journey) -> None:
+    def poisonous(lease: Lease) -> list[Outcome]:
+        return [lost(lease)] if lease.shard == 1 else all_done(lease)
+
+    settled: list[Lease] = []
+
+    def found_one(lease: Lease) -> Iterator[Outcome]:
+        settled.append(lease)
+        task = lease.tasks[0]
+        with closing(journey.folder.open_graph()) as graph:
+            yield ChunkDone(task.key, {row.n: "1" for row in graph.between(task.first, task.last)})
+
+    script = Script(poisonous)
+    exit_code, journal = coordinated(journey, script, found_one)
+    assert [lease.shard for lease in script.leases].count(1) == 2
+    assert [(lease.shard, {task.sent_at for task in lease.tasks}) for lease in settled] == [(1, {777.0})]
+    assert (exit_code, journal.open_shards()) == (0, [])
+    counts = numbers(journey.folder)
+    assert counts.add_up
+    assert counts.in_doubt == 0
+    assert counts.archived > 0 and counts.set_aside > 0
+    told = {one.code for one in outcomes(journey.folder, "set_aside")}
+    assert told == {"F432"}
+    (aside,) = events(journey, "shard_set_aside")
+    assert aside["bundles"] == len(events(journey, "set_aside")) >= counts.set_aside
+    again = reopen_items(journey.folder, "F432")
+    assert again == aside["bundles"]
+    assert {task.sent_at for task in journal.tasks(1)} == {777.0}, "it may still have been sent"
+    assert [n for n, _ in journal.open_shards()] == [1]
+    journal.close()
+
+
+@pytest.mark.parametrize(("fault", "code", "exit_code"), [(ArchiveAway(), "F301", 5), (ValueError(), "F433", 5)])
+def test_what_cannot_be_settled_stays_in_doubt_and_the_run_says_so(
+    fault: Exception, code: str, exit_code: int, journey: Journey
+) -> None:
+    def unsettled(lease: Lease) -> Iterator[Outcome]:
+        raise fault
+
+    script = Script(lambda lease: [lost(lease)] if lease.shard == 1 else all_done(lease))
+    exit_seen, journal = coordinated(journey, script, unsettled)
+    assert exit_seen == exit_code
+    assert [stopped["code"] for stopped in events(journey, "shard_stopped")] == [code]
+    assert numbers(journey.folder).in_doubt == len(journal.tasks(1)) > 0
+    assert numbers(journey.folder).set_aside == 0
+    journal.close()
+
+
+def test_a_journal_fault_while_settling_stops_the_run(journey: Journey) -> None:
+    def full(lease: Lease) -> Iterator[Outcome]:
+        raise DiskFull(where="run.db")
+
+    with pytest.raises(DiskFull):
+        coordinated(journey, Script(lambda lease: [lost(lease)] if lease.shard == 1 else all_done(lease)), full)
+
+
+def test_a_spine_that_two_workers_died_of_stops_the_run(journey: Journey) -> None:
+    script = Script(lambda lease: [lost(lease)])
+    exit_code, journal = coordinated(journey, script)
+    assert [lease.kind for lease in script.leases] == ["spine", "spine"]
     assert exit_code == 5
-    doubtful = [task for number, _ in journal.open_shards() for task in journal.tasks(number) if task.sent_at == 777.0]
-    assert doubtful
-    assert journal.chunk_counts()["in_doubt"] == len(doubtful)
-    assert numbers(journey.folder).add_up
+    assert [stopped["code"] for stopped in events(journey, "shard_stopped")] == ["F433"]
+    assert numbers(journey.folder).in_doubt > 0
+    journal.close()
+
+
+def test_where_every_worker_dies_no_shard_is_leased_three_times_and_nothing_is_set_aside(root: Path) -> None:
+    journey = Journey(root, dict(CONTENTS), limits=Limits(chunk_actions=30, shard_entities=4))
+    journey.plan(RECORDS)
+    script = Script(lambda lease: all_done(lease) if lease.kind == "spine" else [lost(lease)])
+    exit_code, journal = coordinated(journey, script)
+    leases = Counter(lease.shard for lease in script.leases)
+    assert len(leases) > 3
+    assert max(leases.values()) == 2
+    assert (exit_code, numbers(journey.folder).set_aside) == (5, 0)
+    assert {stopped["code"] for stopped in events(journey, "shard_stopped")} == {"F431"}
+    journal.close()
+
+
+def test_a_worker_that_is_lost_while_the_run_stops_is_not_replaced(journey: Journey) -> None:
+    stopping = StopRequest()
+
+    def dying(lease: Lease) -> list[Outcome]:
+        if lease.kind == "spine":
+            return all_done(lease)
+        stopping.ask("SIGTERM")
+        return [lost(lease)]
+
+    exit_code, journal = coordinated(journey, Script(dying), stopping=stopping)
+    assert exit_code == 5
+    assert events(journey, "shard_handed_on") == []
+    assert numbers(journey.folder).in_doubt > 0
+    journal.close()
+
+
+def test_a_shard_without_workers_waits_for_one(journey: Journey) -> None:
+    class Late(Script):
+        asked = 0
+
+        @property
+        def free(self) -> int:
+            return int(self.asked > 3)
+
+        def outcomes(self) -> list[tuple[int, Outcome]]:
+            self.asked += 1
+            return super().outcomes()
+
+    exit_code, journal = coordinated(journey, Late(all_done))
+    assert (exit_code, journal.open_shards()) == (0, [])
     journal.close()
 
 
@@ -242,3 +389,26 @@ def test_a_child_that_dies_is_told_as_a_lost_worker(journey: Journey) -> None:
     ((shard, outcome),) = said
     assert isinstance(outcome, ShardStopped)
     assert (shard, outcome.code, outcome.exit_code) == (3, "F431", 5)
+
+
+def test_a_child_that_died_idle_costs_no_lease(journey: Journey) -> None:
+    class Workshop:
+        def __enter__(self) -> object:
+            return WorkerContext(None, None, None, None)  # type: ignore[arg-type]  # a shard without links asks nobody
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    workers = ProcessWorkers(Workshop, 1)  # type: ignore[arg-type]  # a workshop whose workers run leases of nothing
+    facts = RunFacts("plan", SYSTEM, True, True, True, 60.0)
+    said: list[tuple[int, Outcome]] = []
+    for shard in (3, 4):
+        workers.start(Lease(shard, "links", 1, facts, (), {}, None))
+        while len(said) < shard - 2:
+            said += workers.outcomes()
+        if shard == 3:
+            (child,) = workers._children
+            os.kill(child.worker.pid, signal.SIGKILL)
+            child.worker.wait()
+    workers.close()
+    assert [(shard, type(outcome)) for shard, outcome in said] == [(3, ShardDone), (4, ShardDone)]

@@ -26,7 +26,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.plan import PackResult
 from noarkit.records import ContentStream
 from noarkit.safe.signing import PublicKey, Signer, new_key_pair, read_public, read_signer
-from noarkit.sources.files import FileTree
+from noarkit.sources.files.source import FileTree
 from tests.airgap.gap import files, plain_file
 
 PRIVATE, PUBLIC = new_key_pair()

@@ -11,9 +11,9 @@ import pytest
 from noarkit.archive.values import Delete, Link, Save
 from noarkit.cli.exit_codes import verify_exit_code
 from noarkit.loading.close import close
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.journal import NOT_CLOSED, ArchiveFinding
 from noarkit.loading.plan import PlanSpec, make_plan
+from noarkit.loading.stopping import StopRequest
 from noarkit.loading.verification import Depth, Depths, VerifyResult, verify
 from noarkit.server.service import Service
 from tests.loading.conftest import Opened

@@ -5,17 +5,17 @@ Everything is handed in; nothing here knows a command line, an embedded service 
 
 from __future__ import annotations
 
-import getpass
-import os
 import shutil
 import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
@@ -26,6 +26,7 @@ from noarkit.errors import (
     NoarkitError,
     OtherArchive,
     RunLocked,
+    ShardSetAside,
     UsageFault,
     fault_from_code,
     gravest,
@@ -35,8 +36,9 @@ from noarkit.graph.store import GraphStore
 from noarkit.loading import preflight
 from noarkit.loading.clocks import ArchiveClock, system_clocks
 from noarkit.loading.close import CloseResult, close
-from noarkit.loading.contents import Gate, no_gate
-from noarkit.loading.coordinator import StopRequest, Workers, stop_fault
+from noarkit.loading.contents import Gate, OpenContent, no_gate
+from noarkit.loading.coordinator import Workers
+from noarkit.loading.engines.cluster.messages import ClusterTarget, RunReference
 from noarkit.loading.engines.inline import InlineWorkers
 from noarkit.loading.engines.limits import ErrorLimit, HistoricWatch, RunLimits
 from noarkit.loading.engines.processes import ProcessWorkers
@@ -45,14 +47,22 @@ from noarkit.loading.findings import exit_code_of, fault_of_finding, repair
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.governor import Rate
 from noarkit.loading.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
+from noarkit.loading.lease_end import promise_lease_end
 from noarkit.loading.numbers import Numbers, is_loaded
-from noarkit.loading.run import LoadSettings, load
+from noarkit.loading.retraction.record import refuse_retracted
+from noarkit.loading.run import LoadResult, LoadSettings, load
+from noarkit.loading.stopping import StopRequest, stop_fault
 from noarkit.model import metamodel
 from noarkit.records import Source
 from noarkit.results import Result
 from noarkit.safe.children import is_single_threaded
 from noarkit.safe.processors import usable_processors
+from noarkit.safe.worker_pool import can_be_given
+from noarkit.settings import account_name
 from noarkit.version import __version__
+
+if TYPE_CHECKING:
+    from noarkit.loading.engines.cluster.dask import DaskWorkers
 
 _MOST_WORKERS = 4
 _FIRST_PATIENCE_S = 15.0
@@ -80,7 +90,8 @@ class LoadOptions:
     Where other threads run in this process it is always this process that loads.
 
     `todays_dates` goes on where journal posts would get the dates and numbers of today, because the account may not
-    write their own.
+    write their own. `operator` is who runs this, where that is not the name of the account. With `cluster` its workers
+    load, and `workers` is not looked at.
     """
 
     until: datetime | None = None
@@ -90,6 +101,8 @@ class LoadOptions:
     workers: int | None = None
     gate: Gate = no_gate
     todays_dates: bool = False
+    operator: str | None = None
+    cluster: ClusterTarget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +149,9 @@ class _RunEvents:
             data = {name: value for name, value in event.data.items() if name not in ("shard", "code")}
             code = str(event.data.get("code"))
             self.faults.setdefault(code, fault_from_code(code, data))
+        elif event.name == "shard_set_aside":
+            data = {name: value for name, value in event.data.items() if name != "code"}
+            self.faults.setdefault(ShardSetAside.code, ShardSetAside(**data))
         elif event.name == "chunk_done":
             self.objects_made += int(str(event.data.get("made", 0)))
 
@@ -167,24 +183,22 @@ def ingest_run(
                 target.settings, dry_run=options.dry_run, emit=emit_all, heard_date=archive_clock.set_from_date
             )
         ) as archive:
-            clocks = system_clocks(archive_clock.now_s)
-            rehearsal = options.dry_run
-            settings = LoadSettings(target.name, target.deadline_s, limits=limits, rehearsal=rehearsal, clocks=clocks)
+            settings = _load_settings(target, options, limits, archive_clock)
             emit_all(Event("load_began", progress(run)))
-            _note(run, now_s(), "ingest_began", archive=target.name, account=target.account, **describe_caller())
-            make_workers = partial(_workers, run, source, target, options)
+            _note_began(run, now_s(), target, options)
+            make_workers = partial(_workers, run, source, target, options, stop_request)
             load_result = load(
                 run, archive, make_workers, settings, stop_request=stop_request, emit=emit_all, now_s=now_s
             )
-            if not options.dry_run:
+            may_close = not options.dry_run and run.part is None  # others may still add to what a part made
+            if may_close:
                 _repair(run, archive, source, now_s)
             closed, damaged = None, _open_findings(run, CHECKSUM)
             # nothing may be changed any more in what is closed, so that what is damaged keeps the run open
-            if load_result.state == "done" and not options.dry_run and plan_closes(run) and not damaged:
+            if load_result.state == "done" and may_close and plan_closes(run) and not damaged:
                 closed = _close(run, archive, run_events, stop_request, emit_all, now_s)
         counts, wrong = load_result.numbers, _open_findings(run)
-        stop_code = stop_fault(stop_request.reason).exit_code if stop_request else 0
-        exit_code = gravest(load_result.exit_code, stop_code, _items_exit_code(counts), exit_code_of(wrong))
+        exit_code = _exit_code(load_result, stop_request, counts, wrong)
         state = load_result.state if (closed is None or closed.is_complete) and not damaged else "paused"
         _note(run, now_s(), "ingest_ended", exit=exit_code, state=state)
     return IngestResult(
@@ -230,10 +244,13 @@ def close_run(
     with closing(connect_archive(target.settings, emit=emit)) as archive, folder.locked():
         check_same_archive(folder, archive, target.name)
         with closing(folder.open_journal()) as journal:
-            only = _not_closed_keys(journal) if journal.meta("closed") == "no" else None
+            refuse_retracted(journal, str(folder.path))
+            before, objects_closed = journal.meta("closed"), journal.meta("objects_closed")
+            only = _not_closed_keys(journal) if before == "no" else None
+            was_closed = before == "yes" and objects_closed == str(_objects_done(journal))
         closed = close(folder, archive, stop_request=stop_request, emit=emit, now_s=now_s, only=only)
         _keep_closed(folder, closed, now_s())
-    return closed
+    return replace(closed, was_closed=was_closed and not closed.refused_count)
 
 
 def check_reachable(target: ArchiveTarget, emit: Listener) -> None:
@@ -267,8 +284,13 @@ def accept_findings(folder: RunFolder, keys: Sequence[str], now_s: float) -> Non
 
 def reopen_items(folder: RunFolder, code: str | None) -> int:
     """Opens items that were set aside or refused for another try; returns how many."""
-    with folder.locked(), closing(folder.open_journal()) as journal:
-        return journal.reopen(code)
+    with (
+        folder.locked(),
+        closing(folder.open_journal()) as journal,
+        closing(GraphStore.open(folder.graph)) as graph,
+    ):
+        refuse_retracted(journal, str(folder.path))
+        return journal.reopen(graph, code)
 
 
 def plan_closes(folder: RunFolder) -> bool:
@@ -293,13 +315,48 @@ def worker_count(count: int | None) -> int:
     return count if count is not None else min(usable_processors(), _MOST_WORKERS)
 
 
-def _workers(run: RunFolder, source: Source, target: ArchiveTarget, options: LoadOptions) -> Workers:
+def _workers(
+    run: RunFolder, source: Source, target: ArchiveTarget, options: LoadOptions, stop_request: StopRequest
+) -> Workers:
+    if options.cluster is not None:
+        return cluster_workers(run, source.open, target, options, stop_request)
     # beside threads of others nothing is forked: the child would keep what they hold
     count = worker_count(options.workers) if is_single_threaded() else 0
     shop = LocalWorkerFactory(
         run.graph, target.settings, source.open, options.gate, options.rate.share(count), dry_run=options.dry_run
     )
-    return ProcessWorkers(shop, count) if count else InlineWorkers(shop)
+    return ProcessWorkers(shop, count) if count and can_be_given(shop) else InlineWorkers(shop)
+
+
+def cluster_workers(
+    run: RunFolder, open_content: OpenContent, target: ArchiveTarget, options: LoadOptions, stop_request: StopRequest
+) -> DaskWorkers:
+    """The workers of a cluster, for one load of a run that was begun. Raises as `DaskWorkers`."""
+    from noarkit.loading.engines.cluster.dask import DaskWorkers, EngineHooks
+
+    cluster = options.cluster
+    if cluster is None:
+        raise UsageFault(what="bad-engine", where="--engine")
+
+    with closing(run.open_journal()) as journal:
+        mark, identity = journal.meta("mark") or "", journal.meta("archive") or target.name
+
+    def promise(end_s: float | None) -> None:
+        # Between two transactions of the coordinator's own journal, in its thread.
+        with closing(run.open_journal()) as journal:
+            promise_lease_end(journal, end_s, time.monotonic())
+
+    reference = RunReference(
+        name=f"{str(run.plan()['sha256'])[:16]}.{mark}",
+        folder=str(run.path.resolve()),
+        plan=str(run.plan()["sha256"]),
+        archive=target.settings.base_url,
+        identity=identity,
+        account=target.account,
+        ships=cluster.ships,
+    )
+    hooks = EngineHooks(promise, lambda: bool(stop_request), run.graph, open_content)
+    return DaskWorkers(cluster, reference, options.rate, hooks)
 
 
 def _close(
@@ -342,6 +399,18 @@ def _faults(run_events: _RunEvents, wrong: list[ArchiveFinding]) -> tuple[Noarki
     return (*other_faults, *damaged)
 
 
+def _load_settings(
+    target: ArchiveTarget, options: LoadOptions, limits: Callable[[], None], archive_clock: ArchiveClock
+) -> LoadSettings:
+    clocks = system_clocks(archive_clock.now_s)
+    return LoadSettings(target.name, target.deadline_s, limits=limits, rehearsal=options.dry_run, clocks=clocks)
+
+
+def _exit_code(load_result: LoadResult, stop_request: StopRequest, counts: Numbers, wrong: list[ArchiveFinding]) -> int:
+    stop_code = stop_fault(stop_request.reason).exit_code if stop_request else 0
+    return gravest(load_result.exit_code, stop_code, _items_exit_code(counts), exit_code_of(wrong))
+
+
 def _items_exit_code(counts: Numbers) -> int:
     return _ITEMS_EXIT if counts.set_aside + counts.refused else 0
 
@@ -360,16 +429,25 @@ def _keep_closed(run: RunFolder, closed: CloseResult, at: float) -> None:
                 journal.settle(finding.kind, finding.key, "mended", at, "noarkit")
         journal.keep_findings(closed.not_closed)
         if closed.is_complete:
-            journal.remember(closed="no" if _not_closed_keys(journal) else "yes")
+            journal.remember(
+                closed="no" if _not_closed_keys(journal) else "yes", objects_closed=str(_objects_done(journal))
+            )
 
 
-def describe_caller() -> dict[str, str]:
-    """The user, the machine and the version of noarkit, for reports and seals."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        user = str(os.getuid()) if hasattr(os, "getuid") else "?"
-    return {"user": user, "machine": socket.gethostname(), "noarkit": __version__}
+def _objects_done(journal: Journal) -> int:
+    return journal.entity_counts().get("done", 0)
+
+
+def describe_caller(operator: str | None = None) -> dict[str, str]:
+    """The user, the machine and the version of noarkit, for reports and seals; and the operator, where one is named."""
+    caller = {"user": account_name(), "machine": socket.gethostname(), "noarkit": __version__}
+    return {**caller, "operator": operator} if operator else caller
+
+
+def _note_began(run: RunFolder, at: float, target: ArchiveTarget, options: LoadOptions) -> None:
+    workers = None if options.cluster else worker_count(options.workers)
+    caller = describe_caller(options.operator)
+    _note(run, at, "ingest_began", archive=target.name, account=target.account, workers=workers, **caller)
 
 
 def _note(run: RunFolder, at: float, name: str, **data: object) -> None:

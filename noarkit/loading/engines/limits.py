@@ -15,7 +15,7 @@ from pathlib import Path
 from noarkit.errors import UsageFault
 from noarkit.events import Event
 from noarkit.graph.store import GraphStore
-from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.stopping import StopRequest
 
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})\Z")
 _MOVED = frozenset({"F202", "F203"})

@@ -3,10 +3,10 @@
 Processes and not threads: composing and parsing many small requests is work for the interpreter, whose lock lets only
 one thread do it at a time. (Hashing large files releases the lock; for those there are threads inside a worker.)
 
-A child reports its outcomes through a pipe, in order. A child that dies is reported as a lost worker (F431); its
-siblings go on. What it leaves behind: objects of a transaction that may or may not have landed, and uploads that
-nothing refers to. The first is why its open chunks become doubts, which the next lease of the shard settles before it
-sends anything (invariant 5); the second the archive sweeps after an hour.
+A child reports its outcomes through a pipe, in order. A child that dies is reaped, and then reported as a lost worker
+(F431); its siblings go on. What it leaves behind: objects of a transaction that may or may not have landed, and
+uploads that nothing refers to. The first is why its open chunks become doubts, which the next lease of the shard
+settles before it sends anything (invariant 5); the second the archive sweeps after an hour.
 
 How children start, end and die with the coordinator is said in `worker_pool`: none goes on sending after the run's lock
 is free, for an orphan in the middle of a call might send what its heir has settled. Two things differ from other
@@ -62,7 +62,16 @@ class ProcessWorkers:
         return 0 if self._stop.is_set() else self._count - busy
 
     def start(self, lease: Lease) -> None:
-        child = next((child for child in self._children if child.shard is None), None) or self._spawn()
+        for child in [child for child in self._children if child.shard is None]:
+            try:
+                child.worker.send(lease)
+            except WorkerLost:  # it died idle: no lease of its own is lost with it
+                self._children.remove(child)
+                self._pool.reap(child.worker)
+            else:
+                child.shard = lease.shard
+                return
+        child = self._spawn()
         child.shard = lease.shard
         with suppress(WorkerLost):  # a child that is gone by now is told as lost when it is listened to
             child.worker.send(lease)
@@ -70,8 +79,7 @@ class ProcessWorkers:
     def outcomes(self) -> list[tuple[int, Outcome]]:
         busy = {child.worker: child for child in self._children if child.shard is not None}
         outcomes: list[tuple[int, Outcome]] = []
-        # Only busy children: an idle one has nothing to say. If it died, its next lease is sent in vain, and the end of
-        # its pipe is met here.
+        # Only busy children: an idle one has nothing to say. If it died, `start` takes another one.
         for worker in ready_workers(busy, _PATIENCE_S):
             outcomes.extend(self._receive_outcomes(busy[worker]))
         return outcomes

@@ -75,7 +75,7 @@ class FileSources:
 def compare_files(ledger: Ledger, places: FileSources, depths: Depths, result: VerifyResult, emit: Listener) -> None:
     """Every file, or a sample of them. Raises archive faults where the archive is away, and faults of the source's
     place."""
-    count = 0
+    count, total = 0, sum(not _reason_not_compared(version, depths) for version in _contents(ledger))
     with temporary_folder("verify") as spool:
         for version in _contents(ledger):
             reason = _reason_not_compared(version, depths)
@@ -85,7 +85,7 @@ def compare_files(ledger: Ledger, places: FileSources, depths: Depths, result: V
             count += 1
             _compare_file(version, places, spool / "content", ledger.accepted.get(version.n), result)
             if count % _TELL_EVERY == 0:
-                emit(Event("compared", {"files": count, "bytes": result.bytes_compared}))
+                emit(Event("compared", {"files": count, "of": total, "bytes": result.bytes_compared}))
 
 
 def _reason_not_compared(version: _VersionFile, depths: Depths) -> str:

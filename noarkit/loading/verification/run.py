@@ -20,6 +20,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.lease import RunFacts
 from noarkit.loading.lookup import ORDERS
 from noarkit.loading.numbers import numbers
+from noarkit.loading.retraction.record import refuse_retracted
 from noarkit.loading.verification.below import compare_below
 from noarkit.loading.verification.changes import ChangeLog
 from noarkit.loading.verification.expectation import SCREENING, Expectation
@@ -50,6 +51,9 @@ def verify(
     Raises RunFault where the run is broken or its plan was changed, archive faults where the archive is away,
     SourceGone.
     """
+    if folder.journal.exists():
+        with closing(folder.open_journal()) as journal:
+            refuse_retracted(journal, str(folder.path))
     folder.open_graph().close()  # proves that the plan is the one that was frozen
     result = VerifyResult(depths.depth, numbers(folder), sample=depths.sample)
     _count_losses(folder, result)
@@ -187,7 +191,7 @@ ORDER BY r.n
 
 def walk_source(ledger: Ledger, source: Source, result: VerifyResult, emit: Listener) -> None:
     """Keeps the key of every record that the source has now, and counts those that are new."""
-    db = ledger.db
+    db, planned_count = ledger.db, ledger.count("SELECT count(*) FROM graph.record")
     db.execute("BEGIN")
     for count, item in enumerate(source.records(emit), 1):
         if isinstance(item, Groundwork):
@@ -195,7 +199,7 @@ def walk_source(ledger: Ledger, source: Source, result: VerifyResult, emit: List
         key = getattr(item, "key", None) or getattr(item, "record_key", "")
         db.execute("INSERT OR IGNORE INTO walked VALUES (?)", (key,))
         if count % _TELL_EVERY == 0:
-            emit(Event("walked", {"records": count}))
+            emit(Event("walked", {"records": count, "of": max(planned_count, count)}))
     db.execute("COMMIT")
     result.source_new = ledger.count(
         "SELECT count(*) FROM walked w LEFT JOIN graph.record r ON r.key = w.key WHERE r.n IS NULL"

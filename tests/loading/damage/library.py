@@ -18,10 +18,10 @@ from noarkit.errors import AnswerLost, ArchiveBroken, ArchiveNotFound, ItemVanis
 from noarkit.events import Listener, ignore_event
 from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped
 from noarkit.loading.close import close
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import outcomes
 from noarkit.loading.plan import PlanSpec, make_plan
+from noarkit.loading.stopping import StopRequest
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.server.areas import open_service
 from noarkit.server.service import Service

@@ -1,0 +1,108 @@
+"""The retraction in run.db: what is about to go, what went, and what stayed.
+
+An object that went has no row among the entities any more: its record is open again, as before it was loaded. Its row
+here says what went, under which id, and when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from noarkit.errors import RunRetracted
+from noarkit.loading.journal import Journal
+
+RETRACTING, RETRACTED, IN_PART = "retracting", "retracted", "retracted_in_part"
+INTENT, GONE, ABSENT, KEPT = "intent", "gone", "absent", "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class RetractedObject:
+    """An object that the run made, and what the retraction came to: `gone`, `absent` (another had removed it), `kept`
+    with a reason and a detail."""
+
+    n: int
+    key: str
+    type: str
+    id: str
+    state: str
+    reason: str = ""
+    detail: str = ""
+
+
+class RetractionRecord:
+    """The retraction in an open journal. Every change is durable when the method returns."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def begin(self, at: float) -> None:
+        """From now on the run is loaded no more."""
+        if self._journal.meta("retraction") != RETRACTING:
+            self._journal.remember(retraction=RETRACTING, retracted_at=str(at))
+
+    def intend(self, objects: Iterable[RetractedObject], at: float) -> None:
+        """These are about to be deleted."""
+        with self._journal.change() as db:
+            db.executemany(_ROW, [_row(entry, INTENT, at) for entry in objects])
+
+    def settle(self, objects: Iterable[RetractedObject], at: float) -> None:
+        """These are not in the archive any more; what the journal knew of them is known here alone."""
+        with self._journal.change() as db:
+            for entry in objects:
+                db.execute(_ROW, _row(entry, entry.state, at))
+                db.execute("DELETE FROM entity WHERE n = ?", (entry.n,))
+                db.execute(
+                    "UPDATE finding SET state = 'retracted'"
+                    " WHERE state IN ('open', 'asked') AND (entity = ? OR key = ?)",
+                    (entry.n, f"{entry.type} {entry.id}"),
+                )
+
+    def end(self, kept_objects: Iterable[RetractedObject], at: float) -> None:
+        """Says what stayed, in place of what an earlier call said. Where nothing ever went, the run is as it was."""
+        with self._journal.change() as db:
+            db.execute("DELETE FROM retraction WHERE state IN ('kept', 'intent')")
+            if db.execute("SELECT 1 FROM retraction LIMIT 1").fetchone() is None:
+                db.execute("DELETE FROM meta WHERE name IN ('retraction', 'retracted_at')")
+                return
+            db.executemany(_ROW, (_row(entry, KEPT, at) for entry in kept_objects))
+            is_whole = db.execute("SELECT 1 FROM retraction WHERE state = 'kept' LIMIT 1").fetchone() is None
+            facts = {"retraction": RETRACTED if is_whole else IN_PART, "retracted_at": str(at)}
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
+
+    def intended(self, numbers: Iterable[int]) -> frozenset[int]:
+        """Which of these were about to be deleted by an earlier call, or by this one."""
+        wanted_numbers = orjson.dumps(list(numbers)).decode()
+        statement = "SELECT n FROM retraction WHERE state = 'intent' AND n IN (SELECT value FROM json_each(?))"
+        return frozenset(n for (n,) in self._journal.rows(statement, (wanted_numbers,)))
+
+    def has_intents(self) -> bool:
+        """True if an earlier call ended between an intent and its outcome."""
+        return bool(self._journal.rows("SELECT 1 FROM retraction WHERE state = 'intent' LIMIT 1", ()))
+
+
+def refuse_retracted(journal: Journal, where: str) -> None:
+    """Raises `RunRetracted` for a run of which anything went out of the archive, or is about to."""
+    if journal.meta("retraction") is not None:
+        raise RunRetracted(where=where, count=retraction_counts(journal).get(GONE, 0))
+
+
+def retraction_counts(journal: Journal) -> Mapping[str, int]:
+    """How many objects went, were absent, or stayed."""
+    return dict(journal.rows("SELECT state, count(*) FROM retraction GROUP BY state", ()))
+
+
+def retracted_objects(journal: Journal) -> Iterator[RetractedObject]:
+    """Every object of a retraction, in the order of the plan; without its key, which the plan knows."""
+    for row in journal.rows("SELECT n, type, id, state, reason, detail FROM retraction ORDER BY n", ()):
+        n, kind, archive_id, state, reason, detail = row
+        yield RetractedObject(n, "", kind, archive_id, state, reason, detail)
+
+
+_ROW = "INSERT OR REPLACE INTO retraction VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+def _row(entry: RetractedObject, state: str, at: float) -> tuple[object, ...]:
+    return (entry.n, entry.type, entry.id, state, entry.reason, entry.detail, at)
