@@ -13,11 +13,11 @@ from typing import Protocol, runtime_checkable
 
 from noarkit.errors import SourceAway, SourceDenied, SourceGone
 from noarkit.events import Listener
-from noarkit.graph.entity import Content, Entity, Note, SetAside, Skipped
+from noarkit.graph.entity import Content, Entity, Note, SetAside, Skipped, light_value
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
 
-@dataclass(frozen=True, slots=True)
+@light_value
 class SourceRecord:
     """One thing a source holds: a file, a mail, a row.
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 import orjson
 
-from noarkit.graph.entity import AlreadyThere, Content, Entity, MappedRecord, Note, SetAside, Skipped
+from noarkit.graph.entity import AlreadyThere, Content, CreationMode, Entity, MappedRecord, Note, SetAside, Skipped
 from noarkit.graph.store import INDEXES, GraphStore, fields_json
 from noarkit.model import metamodel
 
@@ -21,6 +22,7 @@ from noarkit.model import metamodel
 SHARED = frozenset({"AbstraktMappe", "Klasse", "Klassifikasjonssystem", "Arkiv", "Arkivdel", "Arkivskaper"})
 _PLACES_IN_MEMORY = 20_000
 _OWNER_LINK = {"AbstraktMappe": "refMappe", "AbstraktRegistrering": "refRegistrering"}
+_CREATE = str(CreationMode.CREATE)
 _SPINE = frozenset({"Klasse", "Klassifikasjonssystem", "Arkiv", "Arkivdel", "Arkivskaper"})
 
 Item = MappedRecord | SetAside | Skipped | AlreadyThere
@@ -44,16 +46,20 @@ class _Batch:
     contents: list[tuple[object, ...]] = field(default_factory=list)
     notes: list[tuple[object, ...]] = field(default_factory=list)
 
-    def sizes(self) -> tuple[int, ...]:
-        return len(self.entities), len(self.links), len(self.contents), len(self.notes)
+    def sizes(self) -> tuple[int, int, int]:
+        return len(self.entities), len(self.links), len(self.contents)
 
-    def cut(self, sizes: tuple[int, ...]) -> None:
-        for rows, size in zip((self.entities, self.links, self.contents, self.notes), sizes, strict=True):
+    def cut(self, sizes: tuple[int, int, int]) -> None:
+        for rows, size in zip((self.entities, self.links, self.contents), sizes, strict=True):
             del rows[size:]
 
 
 class GraphBuilder:
-    """Takes mapped records in any number; `finish` writes what is pending and makes the indexes."""
+    """Takes mapped records in any number; `finish` writes what is pending and makes the indexes.
+
+    A key that is not in memory is taken for new: the tables refuse it if it is not. Then the batch is taken again, and
+    from there on the tables are asked for every key.
+    """
 
     def __init__(self, store: GraphStore, external_system: str, check: EntityCheck, batch_records: int = 1000) -> None:
         self._store = store
@@ -62,9 +68,12 @@ class GraphBuilder:
         self._batch_records = batch_records
         self._pending: list[Item] = []
         self._known: dict[str, Place] = {}
+        self._asks_always = False
         self._next_entity = store.count("entity") + 1
         self._next_record = store.count("record") + 1
         self._family = {name: kind.family for name, kind in metamodel().types.items()}
+        self._shared = frozenset(name for name, family in self._family.items() if family in SHARED)
+        self._owners = frozenset(name for name, family in self._family.items() if family in _OWNER_LINK)
 
     def targets(self, entities: Iterable[Entity], notes: Iterable[Note] = ()) -> None:
         """Puts the spine in first: what every record hangs under. They and their notes belong to no record."""
@@ -86,17 +95,16 @@ class GraphBuilder:
         pending, self._pending = self._pending, []
         if not pending:
             return
-        known_keys = self._recall(pending)
-        batch = _Batch()
-        for item in pending:
-            if item.record_key in known_keys:
-                self._set_aside(
-                    batch, item.record_key, SetAside(item.record_key, "F222", {"what": "record"}), again=True
-                )
-                continue
-            known_keys.add(item.record_key)
-            self._take(item, batch)
-        self._write(batch)
+        next_record, next_entity, known_count = self._next_record, self._next_entity, len(self._known)
+        try:
+            self._write(self._take_all(pending))
+        except sqlite3.IntegrityError:
+            if self._asks_always:
+                raise
+            self._asks_always = True
+            self._next_record, self._next_entity = next_record, next_entity
+            self._known = dict(islice(self._known.items(), known_count))
+            self._write(self._take_all(pending))
         if len(self._known) > _PLACES_IN_MEMORY:
             self._known = dict(list(self._known.items())[-_PLACES_IN_MEMORY // 2 :])
 
@@ -116,89 +124,99 @@ class GraphBuilder:
         )
         db.execute("COMMIT")
 
-    def _take(self, item: Item, batch: _Batch) -> None:
-        number = self._next_record
+    def _take_all(self, pending: list[Item]) -> _Batch:
+        batch = _Batch()
+        keys: set[str] = set()
+        for item in pending:
+            key = item.record_key
+            if key in keys or (self._asks_always and self._has_record(key)):
+                self._set_aside(batch, key, SetAside(key, "F222", {"what": "record"}), again=True)
+                continue
+            keys.add(key)
+            if isinstance(item, MappedRecord):
+                self._take_mapped(item, batch)
+            else:
+                self._take_unmapped(item, batch)
+        return batch
+
+    def _take_unmapped(self, item: SetAside | Skipped | AlreadyThere, batch: _Batch) -> None:
         if isinstance(item, SetAside):
             self._set_aside(batch, item.record_key, item)
-        elif isinstance(item, Skipped):
-            self._next_record += 1
-            batch.records.append((number, item.record_key, "skipped", None, None, _json({"reason": item.reason})))
-        elif isinstance(item, AlreadyThere):
-            self._next_record += 1
+            return
+        if isinstance(item, Skipped):
+            state, data = "skipped", _json({"reason": item.reason})
+        else:
             # a later plan compares with them
             file_stamps = [(content.locator, content.size_bytes, content.modified_ns) for content in item.contents]
-            batch.records.append(
-                (number, item.record_key, "already_there", None, None, _json({"contents": file_stamps}))
-            )
-        else:
-            self._take_mapped(item, batch)
+            state, data = "already_there", _json({"contents": file_stamps})
+        batch.records.append((self._next_record, item.record_key, state, None, None, data))
+        self._next_record += 1
 
     def _take_mapped(self, item: MappedRecord, batch: _Batch) -> None:
-        number = self._next_record
+        number, known, asks_always = self._next_record, self._known, self._asks_always
         sizes, first_entity, own_entities = batch.sizes(), self._next_entity, []
-        root = item.root or _root(item.entities, self._family)
         reused: set[str] = set()
         for entity in item.entities:
-            if entity.key in self._known:
-                if self._family.get(entity.type) in SHARED or entity.parent in reused:
-                    reused.add(entity.key)
+            key = entity.key
+            is_shared = entity.type in self._shared
+            comes_along = entity.parent in reused
+            may_stand = is_shared or asks_always or (comes_along and entity.type not in self._owners)
+            if key in known or (may_stand and self._recall(key)):
+                if is_shared or comes_along:
+                    reused.add(key)
                     continue
                 fault: Note | None = Note("F222", {"what": entity.type})
             else:
                 fault = self._check(entity) or self._place(entity, number, batch)
-                own_entities.append(entity.key)
+                own_entities.append(key)
             if fault is not None:
                 batch.cut(sizes)
                 self._next_entity = first_entity
                 for key in own_entities:
-                    self._known.pop(key, None)
-                    self._known.pop(key + "#x", None)
+                    known.pop(key, None)
+                    known.pop(key + "#x", None)
                 data = {**fault.data, "line": entity.recipe_line}
                 self._set_aside(batch, item.record_key, SetAside(item.record_key, fault.code, data))
                 return
-        self._next_record += 1
-        place = self._known.get(root) if root else None
-        batch.records.append((number, item.record_key, "mapped", place.n if place else None, None, None))
-        batch.notes.extend((number, None, note.code, 0, _json(note.data)) for note in item.notes)
+        self._next_record = number + 1
+        root = item.root or _root(item.entities, self._family)
+        place = known.get(root) if root else None
+        batch.records.append((number, item.record_key, "mapped", place[0] if place else None, None, None))
+        for note in item.notes:
+            batch.notes.append((number, None, note.code, 0, _json(note.data)))
 
     def _place(self, entity: Entity, record: int | None, batch: _Batch) -> Note | None:
         """Gives the entity its place; returns a note where it can have none."""
-        parent = self._known.get(entity.parent) if entity.parent else None
-        if entity.parent and parent is None:
-            return Note("F223", {"what": entity.type})
+        key, type_name, line = entity.key, entity.type, entity.recipe_line
+        parent = None
+        if entity.parent:
+            parent = self._known.get(entity.parent) or self._recall(entity.parent)
+            if parent is None:
+                return Note("F223", {"what": type_name})
         number = self._next_entity
-        place = _place_under(number, self._family[entity.type], parent)
-        self._add_row(batch, entity, place, record, parent)
-        batch.links.extend((number, name, target_key) for name, target_key in entity.links)
+        family = self._family[type_name]
+        place = _place_under(number, family, parent)
+        self._known[key] = place
+        _, _, unit, bundle = place
+        above = parent[0] if parent else None
+        fields = fields_json(entity.fields)
+        target = _CREATE if entity.target is CreationMode.CREATE else str(entity.target)
+        row = (number, key, type_name, record, above, entity.parent_link, fields, target, line, unit, bundle)
+        batch.entities.append(row)
+        if entity.links:
+            batch.links.extend((number, name, target_key) for name, target_key in entity.links)
         if entity.content is not None:
             batch.contents.append((number, *_content_row(entity.content)))
-        owner_link = _OWNER_LINK.get(place.family)
+        owner_link = _OWNER_LINK.get(family)
         if owner_link:
-            fields = {"eksterntSystem": self._system, "eksternID": entity.key}
-            label = Entity(
-                entity.key + "#x", "EksternId", fields, entity.key, owner_link, recipe_line=entity.recipe_line
-            )
-            self._add_row(batch, label, Place(self._next_entity, "EksternId", place.unit, place.bundle), record, place)
+            number += 1
+            label_key = key + "#x"
+            self._known[label_key] = Place(number, "EksternId", unit, bundle)
+            fields = fields_json({"eksterntSystem": self._system, "eksternID": key})
+            row = (number, label_key, "EksternId", record, place[0], owner_link, fields, _CREATE, line, unit, bundle)
+            batch.entities.append(row)
+        self._next_entity = number + 1
         return None
-
-    def _add_row(self, batch: _Batch, entity: Entity, place: Place, record: int | None, parent: Place | None) -> None:
-        self._next_entity += 1
-        self._known[entity.key] = place
-        batch.entities.append(
-            (
-                place.n,
-                entity.key,
-                entity.type,
-                record,
-                parent.n if parent else None,
-                entity.parent_link,
-                fields_json(entity.fields),
-                str(entity.target),
-                entity.recipe_line,
-                place.unit,
-                place.bundle,
-            )
-        )
 
     def _set_aside(self, batch: _Batch, key: str, set_aside: SetAside, *, again: bool = False) -> None:
         number = self._next_record
@@ -207,29 +225,17 @@ class GraphBuilder:
         stored_key = f"{key}#again{number}" if again else key
         batch.records.append((number, stored_key, "set_aside", None, set_aside.code, _json(set_aside.data)))
 
-    def _recall(self, pending: list[Item]) -> set[str]:
-        """Learns the places of keys that earlier batches wrote; returns the record keys that already stand."""
-        db = self._store.db
-        keys = {
-            key
-            for item in pending
-            if isinstance(item, MappedRecord)
-            for entity in item.entities
-            for key in (entity.key, entity.parent)
-            if key and key not in self._known
-        }
-        rows = db.execute(
-            "SELECT entity.key, n, entity.type, unit, bundle"
-            " FROM json_each(?) j CROSS JOIN entity ON entity.key = j.value",
-            (_json(list(keys)),),
-        )
-        for key, number, kind, unit, bundle in rows:
-            self._known[key] = Place(number, self._family[kind], unit, bundle)
-        names = _json([item.record_key for item in pending])
-        existing_rows = db.execute(
-            "SELECT record.key FROM json_each(?) j CROSS JOIN record ON record.key = j.value", (names,)
-        )
-        return {str(row[0]) for row in existing_rows}
+    def _recall(self, key: str) -> Place | None:
+        """Learns the place of a key that an earlier batch wrote; None if none did."""
+        row = self._store.db.execute("SELECT n, type, unit, bundle FROM entity WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        number, type_name, unit, bundle = row
+        place = self._known[key] = Place(number, self._family[type_name], unit, bundle)
+        return place
+
+    def _has_record(self, key: str) -> bool:
+        return self._store.db.execute("SELECT 1 FROM record WHERE key = ?", (key,)).fetchone() is not None
 
     def _write(self, batch: _Batch) -> None:
         db = self._store.db

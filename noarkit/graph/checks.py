@@ -37,42 +37,78 @@ class EntityChecks:
             for name, code_list in model.code_lists.items()
             if code_list.codes
         }
-        self._codes: Mapping[str, frozenset[str]] = {**model_codes, **(codes or {})}
-        self._added: Mapping[str, Collection[str]] = new_codes if new_codes is not None else {}
-        self._types = model.types
-        self._needed = {name: _required_fields(kind) for name, kind in model.types.items()}
+        all_codes = {**model_codes, **(codes or {})}
+        added = new_codes if new_codes is not None else {}
+        self._checks = {name: _compile(kind, all_codes, added) for name, kind in model.types.items()}
 
     def __call__(self, entity: Entity) -> Note | None:
         """The first thing wrong with the entity, or None."""
-        kind = self._types.get(entity.type)
-        if kind is None:
+        checks = self._checks.get(entity.type)
+        if checks is None:
             return Note("F224", {"type": entity.type, "why": "unknown-type"})
-        missing = self._needed[entity.type].difference(entity.fields)
-        if missing and entity.target != "find":
-            return Note("F224", {"type": entity.type, "field": min(missing), "why": "missing"})
-        for name, value in entity.fields.items():
-            field = kind.fields.get(name)
-            if field is None:
-                return Note("F224", {"type": entity.type, "field": name, "why": "unknown-field"})
-            reason = self._find_problem(field, value)
+        fields = entity.fields
+        if not checks.required <= fields.keys() and entity.target != "find":
+            missing = min(checks.required.difference(fields))
+            return Note("F224", {"type": entity.type, "field": missing, "why": "missing"})
+        free_texts = checks.free_texts
+        for name, value in fields.items():
+            if name in free_texts and value and value.__class__ is str:
+                continue
+            find_problem = checks.problems.get(name)
+            reason = "unknown-field" if find_problem is None else find_problem(value)
             if reason:
                 return Note("F225" if reason == "code" else "F224", {"type": entity.type, "field": name, "why": reason})
         for name, _ in entity.links:
-            if name not in kind.references:
+            if name not in checks.references:
                 return Note("F228", {"type": entity.type, "field": name, "why": "unknown-link"})
         return None
 
-    def _find_problem(self, field: Field, value: FieldValue) -> str | None:
+
+FindProblem = Callable[[FieldValue], "str | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class _TypeChecks:
+    """What is checked of one type: the fields it must have, those where any text is right, and each field's own check.
+
+    Dokument -> ({"tittel", …}, {"tittel", "beskrivelse", …}, {"tittel": <finds a problem>, …}, {"refRegistrering", …})
+    """
+
+    required: frozenset[str]
+    free_texts: frozenset[str]
+    problems: Mapping[str, FindProblem]
+    references: frozenset[str]
+
+
+def _compile(
+    kind: ObjectType, codes: Mapping[str, frozenset[str]], added: Mapping[str, Collection[str]]
+) -> _TypeChecks:
+    return _TypeChecks(
+        _required_fields(kind),
+        frozenset(name for name, field in kind.fields.items() if field.kind == "string" and not field.code_list),
+        {name: _problem_finder(field, codes, added) for name, field in kind.fields.items()},
+        frozenset(kind.references),
+    )
+
+
+def _problem_finder(
+    field: Field, codes: Mapping[str, frozenset[str]], added: Mapping[str, Collection[str]]
+) -> FindProblem:
+    must, code_list, fits = field.need == "must", field.code_list, _FITS[field.kind]
+    known_codes = codes.get(code_list) if code_list else None
+
+    def find_problem(value: FieldValue) -> str | None:
         if value is None:
-            return "empty" if field.need == "must" and not field.has_default else None
-        if field.code_list:
-            codes = self._codes.get(field.code_list)
-            if codes is None or value in codes or value in self._added.get(field.code_list, ()):
+            return "empty" if must and not field.has_default else None
+        if code_list:
+            if known_codes is None or value in known_codes or value in added.get(code_list, ()):
                 return None
             return "code"
-        if field.need == "must" and value == "":
+        if must and value == "":
             return "empty"
-        return None if _FITS[field.kind](value) else "kind"
+        return None if fits(value) else "kind"
+
+    return find_problem
 
 
 def _is_number(value: FieldValue) -> bool:

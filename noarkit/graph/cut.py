@@ -8,13 +8,20 @@ before a document or a version, which later chunks may add. The spine is shard 0
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from noarkit.graph.store import GraphStore
 
 _SAVE_OVERHEAD_BYTES = 110
 _LINK_BYTES = 130
 _CUT_BEFORE = frozenset({"Dokument", "Dokumentversjon"})
+
+# every entity in order, with the bytes of its fields, the number of its links, and the bytes of its content
+_ROWS = """
+SELECT e.unit, e.bundle, e.n, e.type, length(e.fields),
+    (e.parent IS NOT NULL) + (SELECT count(*) FROM link WHERE link.entity = e.n AND NOT late), coalesce(c.size, 0)
+FROM entity e LEFT JOIN content c ON c.entity = e.n ORDER BY e.unit, e.bundle, e.n
+"""
 
 Position = tuple[int, int, int]
 
@@ -31,33 +38,31 @@ class Limits:
 
 
 @dataclass(slots=True)
-class _Sums:
+class _Piece:
+    """A range of the order, and what it adds up to."""
+
+    first: Position
+    last: Position
     entities: int = 0
     actions: int = 0
     json_bytes: int = 0
     bytes: int = 0
 
-    def plus(self, sums: _Sums) -> _Sums:
-        return _Sums(
-            self.entities + sums.entities,
-            self.actions + sums.actions,
-            self.json_bytes + sums.json_bytes,
-            self.bytes + sums.bytes,
-        )
-
-    def within(self, limits: Limits) -> bool:
+    def has_room_for(self, piece: _Piece, limits: Limits) -> bool:
+        """True if both together stay within the limits of a chunk."""
         return (
-            self.actions <= limits.chunk_actions
-            and self.json_bytes <= limits.chunk_json_bytes
-            and (self.bytes <= limits.chunk_upload_bytes or self.entities == 1)
+            self.actions + piece.actions <= limits.chunk_actions
+            and self.json_bytes + piece.json_bytes <= limits.chunk_json_bytes
+            and self.bytes + piece.bytes <= limits.chunk_upload_bytes
         )
 
-
-@dataclass(slots=True)
-class _Piece:
-    first: Position
-    last: Position
-    sums: _Sums = field(default_factory=_Sums)
+    def take(self, piece: _Piece) -> None:
+        """Goes on to the end of the piece that follows."""
+        self.last = piece.last
+        self.entities += piece.entities
+        self.actions += piece.actions
+        self.json_bytes += piece.json_bytes
+        self.bytes += piece.bytes
 
 
 def cut(store: GraphStore, limits: Limits | None = None) -> None:
@@ -86,76 +91,62 @@ class _Cutter:
         self.shard = 0
         self._chunk = 0
         self._open: _Piece | None = None
-        self._shard_sums = _Sums()
+        self._shard_entities = 0
+        self._shard_bytes = 0
 
     def take(self, piece: _Piece) -> None:
         spine_ends = self.shard == 0 and piece.first[0] > 0
         new_unit = self._open is not None and self._open.last[0] != piece.first[0]
-        full = (
-            self._shard_sums.entities >= self._limits.shard_entities
-            or self._shard_sums.bytes >= self._limits.shard_bytes
-        )
+        full = self._shard_entities >= self._limits.shard_entities or self._shard_bytes >= self._limits.shard_bytes
         if spine_ends or (new_unit and full):
             self.close_shard()
             self.shard += 1
-        if self._open is not None and self._open.sums.plus(piece.sums).within(self._limits):
-            self._open.last = piece.last
-            self._open.sums = self._open.sums.plus(piece.sums)
+        self._shard_entities += piece.entities
+        self._shard_bytes += piece.bytes
+        if self._open is not None and self._open.has_room_for(piece, self._limits):
+            self._open.take(piece)
         else:
             self._close_chunk()
             self._open = piece
-        self._shard_sums = self._shard_sums.plus(piece.sums)
 
     def close_shard(self) -> None:
         self._close_chunk()
         kind = "unit" if self.shard else "spine"
-        sums = self._shard_sums
-        self._db.execute("INSERT INTO shard VALUES (?,?,?,?)", (self.shard, kind, sums.entities, sums.bytes))
-        self._shard_sums = _Sums()
+        row = (self.shard, kind, self._shard_entities, self._shard_bytes)
+        self._db.execute("INSERT INTO shard VALUES (?,?,?,?)", row)
+        self._shard_entities = self._shard_bytes = 0
         self._chunk = 0
 
     def _close_chunk(self) -> None:
         if self._open is None:
             return
         piece, self._open = self._open, None
-        sums = piece.sums
-        row = (
-            self.shard,
-            self._chunk,
-            f"{self.shard}/{self._chunk}",
-            sums.entities,
-            sums.actions,
-            sums.json_bytes,
-            sums.bytes,
-        )
+        sums = (piece.entities, piece.actions, piece.json_bytes, piece.bytes)
+        row = (self.shard, self._chunk, f"{self.shard}/{self._chunk}", *sums)
         self._db.execute("INSERT INTO chunk VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", (*row, *piece.first, *piece.last))
         self._chunk += 1
 
 
 def _pieces(store: GraphStore, limits: Limits) -> Iterator[_Piece]:
     """Whole bundles in order; a bundle over the limits in several pieces."""
+    cursor = store.db.cursor()
+    cursor.execute(_ROWS)
+    most_actions, most_json, most_bytes = limits.chunk_actions, limits.chunk_json_bytes, limits.chunk_upload_bytes
     piece: _Piece | None = None
-    for position, kind, sums in _rows(store):
-        if piece is not None:
-            is_same_bundle = piece.last[:2] == position[:2]
-            if is_same_bundle and (kind not in _CUT_BEFORE or piece.sums.plus(sums).within(limits)):
-                piece.last = position
-                piece.sums = piece.sums.plus(sums)
+    for unit, bundle, n, kind, fields_bytes, links, size in cursor:
+        # an entity is an action, and each of its links another
+        actions, json_bytes = 1 + links, fields_bytes + _SAVE_OVERHEAD_BYTES + links * _LINK_BYTES
+        if piece is not None and bundle == piece.last[1] and unit == piece.last[0]:
+            all_actions, all_json = piece.actions + actions, piece.json_bytes + json_bytes
+            all_bytes = piece.bytes + size
+            is_within = all_actions <= most_actions and all_json <= most_json and all_bytes <= most_bytes
+            if kind not in _CUT_BEFORE or is_within:
+                piece.last = (unit, bundle, n)
+                piece.entities += 1
+                piece.actions, piece.json_bytes, piece.bytes = all_actions, all_json, all_bytes
                 continue
+        if piece is not None:
             yield piece
-        piece = _Piece(position, position, sums)
+        piece = _Piece((unit, bundle, n), (unit, bundle, n), 1, actions, json_bytes, size)
     if piece is not None:
         yield piece
-
-
-def _rows(store: GraphStore) -> Iterator[tuple[Position, str, _Sums]]:
-    cursor = store.db.cursor()
-    cursor.execute(
-        "SELECT e.unit, e.bundle, e.n, e.type, e.parent IS NOT NULL, length(e.fields), coalesce(c.size, 0),"
-        " (SELECT count(*) FROM link WHERE link.entity = e.n AND NOT late)"
-        " FROM entity e LEFT JOIN content c ON c.entity = e.n ORDER BY e.unit, e.bundle, e.n"
-    )
-    for unit, bundle, n, kind, parented, size, content, links in cursor:
-        link_count = links + parented
-        json_bytes = size + _SAVE_OVERHEAD_BYTES + link_count * _LINK_BYTES
-        yield (unit, bundle, n), kind, _Sums(1, 1 + link_count, json_bytes, content)

@@ -28,9 +28,7 @@ def digest(db: sqlite3.Connection) -> str:
     for number, statement in enumerate(_ROWS):
         hasher.update(b"table %d\n" % number)
         cursor = db.execute(statement)
-        while rows := cursor.fetchmany(2000):
-            for row in rows:
-                text = repr(row).encode("utf-8", "surrogatepass")
-                hasher.update(b"%d:" % len(text))
-                hasher.update(text)
+        while rows := cursor.fetchmany(500):
+            texts = [repr(row).encode("utf-8", "surrogatepass") for row in rows]
+            hasher.update(b"".join([b"%d:%b" % (len(text), text) for text in texts]))
     return hasher.hexdigest()

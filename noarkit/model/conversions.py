@@ -4,12 +4,13 @@ The archive service has no field for `konvertering`. The copy's `formatDetaljer`
 reads as a sentence and is read back exactly, and an external id of the copy names the checksum of its source:
 
     fmt/477 · fra fmt/412 · 2026-11-22T09:12:03Z · LibreOffice 7.4.7.2 · av noarkit 0.1 · regel ooxml-text
-        · sha256 <of the source> → <of the copy> · merknad fields, comments
+        · sha256 <of the source> → <of the copy> · merknad fields, comments · godtatt av Kari Berg, 2026-11-23T08:00:00Z
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 DERIVED_FROM = "noarkit:derived-from"
@@ -20,7 +21,7 @@ COPY_MARK = "+a"
 _SHA256_PREFIX = "sha256:"
 _BETWEEN = " · "
 _ARROW = " → "
-_FROM, _BY, _RULE, _SUM, _NOTE = "fra ", "av ", "regel ", "sha256 ", "merknad "
+_FROM, _BY, _RULE, _SUM, _NOTE, _ACCEPTED = "fra ", "av ", "regel ", "sha256 ", "merknad ", "godtatt av "
 # Signs of the grammar, of lists in it, and whatever an archive or XML would not give back as it was.
 _UNSAFE = re.compile("[%·,→\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]|[^\\S ]|^ | $| (?= )")
 _ESCAPED = re.compile("%([0-9A-F]{2,6});")
@@ -31,7 +32,8 @@ _SUMS = re.compile("sha256 ([0-9a-f]{64}) → ([0-9a-f]{64})")
 @dataclass(frozen=True, slots=True)
 class Conversion:
     """One conversion of a document. Formats are PRONOM identifiers where they are known; `made_at` is a time in UTC
-    (`2026-11-22T09:12:03Z`), `made_by` a person or system, `findings` codes of what a person should know."""
+    (`2026-11-22T09:12:03Z`), `made_by` a person or system, `findings` codes of what a person should know. A copy that
+    was held until a person took it as it is says who that was, and when."""
 
     source_format: str
     result_format: str
@@ -42,6 +44,8 @@ class Conversion:
     source_sha256: str
     result_sha256: str
     findings: tuple[str, ...] = ()
+    accepted_by: str = ""
+    accepted_at: str = ""
 
 
 def details_text(conversion: Conversion) -> str:
@@ -55,17 +59,18 @@ def details_text(conversion: Conversion) -> str:
         _RULE + _escape(conversion.rule),
         f"{_SUM}{_escape(conversion.source_sha256)}{_ARROW}{_escape(conversion.result_sha256)}",
     ]
-    if conversion.findings:
-        parts.append(_NOTE + ", ".join(_escape(finding) for finding in conversion.findings))
-    return _BETWEEN.join(parts)
+    return _BETWEEN.join((*parts, *_remarks(conversion)))
 
 
 def parse_details(text: str) -> Conversion | None:
     """The conversion that a `formatDetaljer` carries; None for any other text."""
     parts = text.split(_BETWEEN)
-    if len(parts) not in (7, 8):
+    if len(parts) not in (7, 8, 9):
         return None
-    result, source, made_at, tool, made_by, rule, sums, *notes = parts
+    result, source, made_at, tool, made_by, rule, sums, *remarks = parts
+    accepted = remarks.pop() if remarks and remarks[-1].startswith(_ACCEPTED) else ""
+    notes = remarks[:1]
+    accepted_by, _, accepted_at = accepted.removeprefix(_ACCEPTED).partition(", ")
     marked = ((source, _FROM), (made_by, _BY), (rule, _RULE), (sums, _SUM), *((note, _NOTE) for note in notes))
     first_sum, arrow, second_sum = sums.removeprefix(_SUM).partition(_ARROW)
     if not arrow or any(not part.startswith(mark) for part, mark in marked):
@@ -81,20 +86,52 @@ def parse_details(text: str) -> Conversion | None:
         source_sha256=_unescape(first_sum),
         result_sha256=_unescape(second_sum),
         findings=findings,
+        accepted_by=_unescape(accepted_by),
+        accepted_at=_unescape(accepted_at),
     )
     # a text that only resembles the grammar would come out as another one
     return conversion if details_text(conversion) == text else None
 
 
 def comment_text(conversion: Conversion) -> str:
-    """The comment of a conversion in an extract: the rule, the checksums of both files, and what was found."""
+    """The comment of a conversion in an extract: the rule, the checksums of both files, what was found, and who took
+    the copy as it is."""
     parts = [
         _RULE + _escape(conversion.rule),
         f"{_SUM}{conversion.source_sha256}{_ARROW}{conversion.result_sha256}",
     ]
-    if conversion.findings:
-        parts.append(_NOTE + ", ".join(_escape(finding) for finding in conversion.findings))
-    return _BETWEEN.join(parts)
+    return _BETWEEN.join((*parts, *_remarks(conversion)))
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What the comment of a conversion says: the rule, the sha256 of the source and of the copy, what was found, and
+    who took the copy as it is, and when. Empty where it does not say it."""
+
+    rule: str = ""
+    source_sha256: str = ""
+    result_sha256: str = ""
+    findings: tuple[str, ...] = ()
+    accepted_by: str = ""
+    accepted_at: str = ""
+
+
+def parse_comment(text: str) -> Comment:
+    """What a comment says, as far as `comment_text` wrote it."""
+    sums = checksums_in(text) or ("", "")
+    parts = text.split(_BETWEEN)
+    by_mark = {
+        mark: part.removeprefix(mark) for part in parts for mark in (_RULE, _NOTE, _ACCEPTED) if part.startswith(mark)
+    }
+    by, _, at = by_mark.get(_ACCEPTED, "").partition(", ")
+    note = by_mark.get(_NOTE, "")
+    return Comment(
+        _unescape(by_mark.get(_RULE, "")),
+        *sums,
+        tuple(map(_unescape, note.split(", "))) if note else (),
+        _unescape(by),
+        _unescape(at),
+    )
 
 
 def checksums_in(comment: str) -> tuple[str, str] | None:
@@ -122,6 +159,14 @@ def copy_key(key: str) -> str:
 def original_key(key: str) -> str | None:
     """The key of the version that this is the key of a copy of; None for any other key."""
     return key.removesuffix(COPY_MARK) if key.endswith(COPY_MARK) else None
+
+
+def _remarks(conversion: Conversion) -> Iterator[str]:
+    """What is told of a conversion only where there is anything to tell."""
+    if conversion.findings:
+        yield _NOTE + ", ".join(_escape(finding) for finding in conversion.findings)
+    if conversion.accepted_by or conversion.accepted_at:
+        yield f"{_ACCEPTED}{_escape(conversion.accepted_by)}, {_escape(conversion.accepted_at)}"
 
 
 def _escape(text: str) -> str:

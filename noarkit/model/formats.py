@@ -17,6 +17,9 @@ _SAYS_LITTLE = frozenset(
     | {"application/json", "inode/x-empty"}
 )
 
+PDFA_WANTED = frozenset(("docx", "docm", "dotx", "dotm", "pptx", "pptm", "potx", "ppsx", "odt", "odp"))
+"""Endings of texts and presentations that are taken with a PDF/A beside them. Spreadsheets do not survive pages."""
+
 APPROVAL_STATUSES: tuple[ApprovalStatus, ...] = ("approved", "conditions", "unclear", "not-approved")
 
 

@@ -10,8 +10,16 @@ import re
 from collections.abc import Iterator
 
 _SHAPE = re.compile(r"(?<!\d)(\d{6})[ .\u00a0-]?(\d{5})(?!\d)")
+_DIGITS_TO_ZERO = bytes(48 if 48 <= number <= 57 else 32 for number in range(256))
 _FIRST = (3, 7, 6, 1, 8, 9, 4, 5, 2)
 _SECOND = (5, 4, 3, 2, 7, 6, 5, 4, 3, 2)
+
+
+def has_identity_number(text: str) -> bool:
+    """True if a text holds one. Sees soon that most do not: it takes six digits in a row."""
+    if b"000000" not in text.encode("utf-8", "replace").translate(_DIGITS_TO_ZERO) or _SHAPE.search(text) is None:
+        return False
+    return next(find_identity_numbers(text), None) is not None
 
 
 def find_identity_numbers(text: str) -> Iterator[str]:
@@ -20,6 +28,18 @@ def find_identity_numbers(text: str) -> Iterator[str]:
         number = match.group(1) + match.group(2)
         if is_identity_number(number):
             yield number
+
+
+def mask_identity_numbers(text: str) -> str:
+    """The text with the last five digits of each identity number in it hidden: `010203 *****`."""
+    if not any(sign.isdigit() for sign in text):
+        return text
+    return _SHAPE.sub(_hide_digits, text)
+
+
+def _hide_digits(match: re.Match[str]) -> str:
+    is_number = is_identity_number(match.group(1) + match.group(2))
+    return f"{match.group(1)} *****" if is_number else match.group()
 
 
 def is_identity_number(number: str) -> bool:

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from noarkit.graph.entity import Entity, MappedRecord, SetAside
 from noarkit.model import metamodel
 from noarkit.recipes.compile import compile_plan
-from noarkit.recipes.expressions import Sandbox, Scene
+from noarkit.recipes.expressions import Scene
 from noarkit.recipes.mapper import MISFIT, Mapper
 from noarkit.recipes.recipe_model import MapRule, Recipe, RecipeProblem, Value
 from noarkit.records import SourceRecord
@@ -29,7 +29,7 @@ def check(
     plan, problems = compile_plan(recipe)
     all_problems = [*recipe.problems, *_apply_code_lists(problems, code_lists), *_unreachable(recipe)]
     if not any(not problem.warning for problem in all_problems):
-        mapper = Mapper(plan, Scene(Sandbox(recipe.formats, recipe.codes)))
+        mapper = Mapper(plan, Scene())
         all_problems.extend(_check_samples(recipe, mapper, samples, code_lists))
     unique = {(problem.line, problem.key, repr(problem.data)): problem for problem in all_problems}
     return sorted(unique.values(), key=lambda problem: (problem.line, problem.warning, problem.key))

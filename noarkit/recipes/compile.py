@@ -39,6 +39,7 @@ from noarkit.recipes.compiled import (
 )
 from noarkit.recipes.defaults import default_fields, fill_defaults
 from noarkit.recipes.expressions import NAMES, ExpressionRefused, Sandbox
+from noarkit.recipes.field_code import compile_fields
 from noarkit.recipes.personal import is_open_field
 from noarkit.recipes.recipe_model import (
     ClassRule,
@@ -174,7 +175,8 @@ class Compiler:
         # `FieldPlan.check` looks then.
         late = tuple(name for name in required if name not in constants)
         one_of = tuple(rule.names for rule in kind.rules if set(rule.names) <= set(kind.fields))
-        return FieldPlan(kind.name, line, constants, tuple(slots), late, one_of)
+        plan = FieldPlan(kind.name, line, constants, tuple(slots), late, one_of)
+        return replace(plan, run=compile_fields(plan, self.sandbox.code, self.recipe.formats))
 
     def _field(self, kind: ObjectType, name: str, line: int) -> Field | None:
         field = kind.fields.get(name)
@@ -321,6 +323,7 @@ class Compiler:
         self, kind: ObjectType, fields: Fields, traits: Traits, line: int, *, inside: bool = False
     ) -> EntityPlan:
         plan = self.fields(kind, fields, line, inside=inside)
+        business = self._business(kind, traits, line, inside)
         parts = tuple(part for rule in traits.parts if (part := self._part(rule, kind, inside)))
         must = links.needed_parts(kind)
         for name in must:
@@ -329,7 +332,7 @@ class Compiler:
         return EntityPlan(
             type=kind.name,
             line=line,
-            fields=replace(plan, business=self._business(kind, traits, line, inside)),
+            fields=replace(plan, business=business, run=None) if business else plan,
             parts=parts,
             classes=self._classes(kind, traits, line, inside),
             references=tuple(

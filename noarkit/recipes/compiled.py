@@ -85,6 +85,8 @@ class FieldPlan:
     required: tuple[str, ...]
     one_of: tuple[tuple[str, ...], ...] = ()
     business: tuple[tuple[str, str, tuple[Slot, ...]], ...] = ()
+    run: Callable[[dict[str, object]], dict[str, FieldValue]] | None = None
+    """Makes all of them at once for an ordinary record, and raises for any other (`field_code`)."""
 
     def check(self, fields: Mapping[str, FieldValue]) -> None:
         """Raises RecipeMismatch where a field that must have a value has none."""
@@ -102,11 +104,6 @@ class ItemCounter:
 
     last: int = 0
 
-    def next_number(self) -> int:
-        """The next number."""
-        self.last += 1
-        return self.last
-
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -118,7 +115,7 @@ class Guard:
     def iterate(self, scene: Scene, numbers: ItemCounter) -> Iterator[int]:
         """Shows each item in turn and yields its number. What `when` leaves out is counted but not yielded."""
         if self.each is None:
-            number = numbers.next_number()
+            numbers.last = number = numbers.last + 1
             if self.when is None or self.when.get(scene):
                 yield number
             return
@@ -127,7 +124,7 @@ class Guard:
         for index, item in enumerate(items):
             # The number is part of the key of what is made, so it counts what `when` leaves out too: otherwise an item
             # that is left out today and not tomorrow would shift the keys of all that follow (invariant 2).
-            number = numbers.next_number()
+            numbers.last = number = numbers.last + 1
             scene.enter(item, index, items)
             if self.when is None or self.when.get(scene):
                 yield number

@@ -13,7 +13,7 @@ compiled, so that a run meets only faults of the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -25,13 +25,13 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from noarkit.graph.entity import Content
 from noarkit.recipes.filters import FilterRefused, filters_and_tests
 from noarkit.recipes.patterns import PatternRefused, read_pattern
+from noarkit.recipes.python_code import PythonCode, names_of
 from noarkit.recipes.values import Formats, ValueRefused, read_date_form
 from noarkit.records import SourceRecord
 
 LONGEST_EXPRESSION = 2_000
 LONGEST_RESULT = 1_000_000
 _HIGHEST = 10**30
-_RESULT = "_made_"
 NAMES = ("record", "key", "kind", "contents", "item", "index", "items")
 # A list of what is allowed, not of what is forbidden: a node type of a later jinja2 is refused until it is looked at.
 _ALLOWED = (
@@ -88,10 +88,12 @@ class ContentView:
 class RecordView:
     """A source record as expressions see it."""
 
-    __slots__ = ("contents", "fields", "key", "kind")
+    __slots__ = ("contents", "fields", "key", "kind", "values")
 
     def __init__(self, record: SourceRecord) -> None:
-        self.fields = record.fields
+        fields = record.fields
+        self.fields = fields
+        self.values = fields if isinstance(fields, dict) else {}  # what can be looked up without asking what it is
         self.key = record.key
         self.kind = record.kind
         self.contents = [ContentView(content, index) for index, content in enumerate(record.contents)]
@@ -102,17 +104,19 @@ class Expression:
     """A compiled expression; called with the scene of a record it gives a plain value."""
 
     source: str
-    _run: Callable[[Context], Iterator[str]]
-    _literal: bool = False
+    text: str
+    """What computes it, in Python; `names` are those it uses."""
+    names: frozenset[str]
+    _run: Callable[[dict[str, object]], object]
+    is_literal: bool = False
+    """A list or mapping is written in it."""
 
     def __call__(self, scene: Scene) -> object:
         """The value, none included. Raises ExpressionRefused where the record does not fit."""
         try:
-            # The compiled template only assigns to `_made_` and yields nothing; the value is read from the context's
-            # variables. So it keeps its type, where rendering would make text of it.
-            for _ in self._run(scene.context):
-                pass
-            value = scene.context.vars[_RESULT]
+            value = self._run(scene.names)
+            if value.__class__ is str and len(value) <= LONGEST_RESULT:
+                return value
             if isinstance(value, str):
                 if len(value) > LONGEST_RESULT:
                     raise ExpressionRefused("result-too-long")
@@ -131,20 +135,19 @@ class Expression:
                 raise
             raise ExpressionRefused("does-not-fit", type(fault).__name__) from fault
         # StrictUndefined raises when a missing name is used, but one that merely stands in a list is not used yet.
-        missing = _first_missing(value) if self._literal else value
+        missing = _first_missing(value) if self.is_literal else value
         if isinstance(missing, Undefined):
             raise ExpressionRefused("missing-name", missing._undefined_hint or missing._undefined_name or "")
         return value
 
 
 class Scene:
-    """The names that the expressions of one sandbox see, filled anew for each record. Not shared between threads."""
+    """The names that expressions see, filled anew for each record. Not shared between threads."""
 
-    __slots__ = ("context", "names")
+    __slots__ = ("names",)
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self) -> None:
         self.names: dict[str, object] = {}
-        self.context = Context(sandbox, self.names, None, {})
 
     def show(self, record: SourceRecord) -> None:
         """Makes `record` what expressions see."""
@@ -188,21 +191,22 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.filters = dict(filters)
         self.tests = dict(tests)
         self._codes = codes
+        self.code = PythonCode(self)
 
-    def getattr(self, obj: object, attribute: str) -> object:
-        """`obj.attribute`: a field of data, never an attribute of a Python object."""
+    def getattr(self, obj: object, attribute: str, absent: Undefined | None = None) -> object:
+        """`obj.attribute`: a field of data, never an attribute of a Python object; `absent` where there is none."""
         # Never Python's getattr, except for the three names of `_OF_RECORD`: sandboxes fall by way of `__class__`,
         # `__globals__` and their like.
-        if isinstance(obj, Mapping):
-            return obj[attribute] if attribute in obj else self._missing(attribute)
+        if isinstance(obj, ContentView):
+            read = _OF_CONTENT.get(attribute)
+            return read(obj) if read else self._missing(attribute, absent)
+        if isinstance(obj, dict | Mapping):  # a dict is known for one much sooner than any other mapping
+            return obj[attribute] if attribute in obj else self._missing(attribute, absent)
         if isinstance(obj, RecordView):
             if attribute in obj.fields:
                 return obj.fields[attribute]
-            return getattr(obj, attribute) if attribute in _OF_RECORD else self._missing(attribute)
-        if isinstance(obj, ContentView):
-            read = _OF_CONTENT.get(attribute)
-            return read(obj) if read else self._missing(attribute)
-        return obj if isinstance(obj, Undefined) else self._missing(attribute)
+            return getattr(obj, attribute) if attribute in _OF_RECORD else self._missing(attribute, absent)
+        return obj if isinstance(obj, Undefined) else self._missing(attribute, absent)
 
     def getitem(self, obj: object, argument: object) -> object:
         """`obj[argument]`: an item of a list or text, or a field of data."""
@@ -218,7 +222,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return obj[argument]
         return obj if isinstance(obj, Undefined) else self._missing("[…]")
 
-    def call_binop(self, context: Context, operator: str, left: object, right: object) -> object:
+    def call_binop(self, context: Context | None, operator: str, left: object, right: object) -> object:
         """Numbers are reckoned with inside bounds; texts and lists can be added, but not multiplied or formatted."""
         # «'a' * 10**9», «'%999999999d' % 1» and ever larger numbers are how a short expression eats all memory or time.
         if operator == "+" and isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
@@ -228,7 +232,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 raise ExpressionRefused("missing-name", operand._undefined_hint or operand._undefined_name or "")
             if not isinstance(operand, int | float) or not -_HIGHEST < operand < _HIGHEST:
                 raise ExpressionRefused("not-a-number")
-        return super().call_binop(context, operator, left, right)
+        return self.binop_table[operator](left, right)
 
     def compile_value(self, source: str, names: tuple[str, ...] = NAMES) -> Expression:
         """Compiles the text after "= ". Raises ExpressionRefused with the reason."""
@@ -239,12 +243,10 @@ class Sandbox(ImmutableSandboxedEnvironment):
             tree = parser.parse_expression()
             if not parser.stream.eos:
                 raise ExpressionRefused("expression-syntax", "chunk after the expression")
-            # `a + b` is compiled as the template `{% set _made_ = a + b %}`. Its tree is built here and not from text,
-            # so that no expression can end the statement and begin another.
             tree.set_environment(self)
             literal = self._check_tree(tree, names)
-            body = nodes.Assign(nodes.Name(_RESULT, "store"), tree, lineno=1)
-            template = self.from_string(nodes.Template([body], lineno=1))
+            text, used_names = self.code.write(tree), names_of(tree)
+            run = self.code.function(used_names, [f"return {text}"])
         except TemplateSyntaxError as fault:
             raise ExpressionRefused("expression-syntax", fault.message or "") from fault
         except (RecursionError, MemoryError, SyntaxError) as fault:
@@ -253,7 +255,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if isinstance(fault, ExpressionRefused):
                 raise
             raise ExpressionRefused("expression-syntax", type(fault).__name__) from fault
-        return Expression(source, template.root_render_func, literal)
+        return Expression(source, text, used_names, run, literal)
 
     def _check_tree(self, tree: nodes.Node, names: tuple[str, ...]) -> bool:
         """Refuses what is not allowed; an `if` without `else` gives none. True if lists are written in it."""
@@ -296,8 +298,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         elif node.name == "date" and first is not None:
             _try_date_form(constant)
 
-    def _missing(self, name: str) -> Undefined:
-        return self.undefined(hint=name)
+    def _missing(self, name: str, absent: Undefined | None = None) -> Undefined:
+        return self.undefined(hint=name) if absent is None else absent
 
 
 def _first_missing(value: object) -> object:
@@ -364,12 +366,18 @@ def content_format(content: Content) -> str:
 
     An extract names the file by it, so that format and ending agree as validators want.
     """
+    name = content.name
+    dot = name.rfind(".")
+    extension = name[dot + 1 :].lower() if dot > 0 else ""
+    if _is_ending(extension):
+        return extension
     subtype = (content.media_type or "").rpartition("/")[2]
-    endings = (_extension(ContentView(content, 0)).lower(), "txt" if subtype == "plain" else subtype)
-    return next(
-        (extension for extension in endings if extension.isascii() and extension.isalnum() and len(extension) <= 10),
-        "bin",
-    )
+    ending = "txt" if subtype == "plain" else subtype
+    return ending if _is_ending(ending) else "bin"
+
+
+def _is_ending(text: str) -> bool:
+    return text.isascii() and text.isalnum() and len(text) <= 10
 
 
 _OF_RECORD = frozenset({"key", "kind", "contents"})

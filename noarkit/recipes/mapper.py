@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from noarkit.errors import PlanFault
+from noarkit.errors import NoarkitError, PlanFault
 from noarkit.graph.entity import Content, Entity, FieldValue, MappedRecord, Note, SetAside, Skipped
 from noarkit.recipes.compile import compile_plan
 from noarkit.recipes.compiled import (
@@ -29,7 +29,7 @@ from noarkit.recipes.compiled import (
     VersionPlan,
     convert_value,
 )
-from noarkit.recipes.expressions import ContentView, Sandbox, Scene, content_format
+from noarkit.recipes.expressions import ContentView, Scene, content_format
 from noarkit.recipes.leaves import Leaves
 from noarkit.recipes.personal import HOLDS_NUMBER, NUMBER_FOUND, holds_identity_number
 from noarkit.recipes.recipe_model import Recipe
@@ -55,7 +55,7 @@ def compile_recipe(recipe: Recipe) -> Mapper:
         raise PlanFault(
             where=recipe.name, line=first.line, why=first.key, count=len(worst), **_problem_data(first.data)
         )
-    return Mapper(plan, Scene(Sandbox(recipe.formats, recipe.codes)))
+    return Mapper(plan, Scene())
 
 
 def _problem_data(data: Mapping[str, object]) -> dict[str, object]:
@@ -235,8 +235,7 @@ class Mapper:
         if content is None:
             return []
         entities = self._entities(plan.entity, key, (parent, _LINK_TO_DOCUMENT), state)
-        version = entities[0]
-        fields = dict(version.fields)
+        fields = dict(entities[0].fields)
         if "format" not in fields:
             fields["format"] = content_format(content)
             details = "; ".join(part for part in (content.media_type, content.puid) if part)
@@ -245,7 +244,8 @@ class Mapper:
         if holds_identity_number(content.name):
             self._note_number("Dokumentversjon", "filnavn", state)
         state.contents.add(id(content))
-        entities[0] = replace(version, fields=fields, content=content)
+        link, line = _LINK_TO_DOCUMENT, plan.entity.line
+        entities[0] = Entity(key, plan.entity.type, fields, parent, link, entities[0].links, content, recipe_line=line)
         return entities
 
     def _content(self, plan: VersionPlan) -> Content | None:
@@ -270,6 +270,8 @@ class Mapper:
         before = state.numbers if numbers is None else numbers
         fields = self._fields(plan.fields, state)
         under = self._parts(plan, key, state) if plan.parts else []
+        if not (plan.classes or plan.references or state.numbers > before):
+            return [Entity(key, plan.type, fields, parent[0], parent[1], recipe_line=plan.line), *under]
         links: list[tuple[str, str]] = []
         classes: list[Entity] = []
         for in_class in plan.classes:
@@ -336,6 +338,16 @@ class Mapper:
         }
 
     def _fields(self, plan: FieldPlan, state: _RecordState) -> dict[str, FieldValue]:
+        if plan.run is not None:
+            try:
+                return plan.run(self._scene.names)
+            except NoarkitError:
+                raise
+            except Exception:  # noqa: BLE001  # whatever it was, the way below says it with its line
+                return self._fields_one_by_one(plan, state)
+        return self._fields_one_by_one(plan, state)
+
+    def _fields_one_by_one(self, plan: FieldPlan, state: _RecordState) -> dict[str, FieldValue]:
         fields = dict(plan.constants)
         scene = self._scene
         formats = self._plan.formats

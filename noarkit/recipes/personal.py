@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from noarkit.model import Field
-from noarkit.model.identity_numbers import find_identity_numbers
+from noarkit.model.identity_numbers import has_identity_number
 
 HOLDS_NUMBER = "F221"
 NUMBER_FOUND = "W223"
@@ -41,12 +41,12 @@ def is_open_field(field: Field) -> bool:
 def holds_identity_number(value: object) -> bool:
     """True if a text, or any text inside lists and mappings, holds a number with valid check digits."""
     if isinstance(value, str):
-        return next(find_identity_numbers(value), None) is not None
+        return has_identity_number(value)
     waiting = [value]
     while waiting:
         part = waiting.pop()
         if isinstance(part, str):
-            if next(find_identity_numbers(part), None) is not None:
+            if has_identity_number(part):
                 return True
         elif isinstance(part, Mapping):
             waiting.extend(part.values())

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 from noarkit.graph.entity import FieldValue
 from noarkit.model.metamodel import Kind
+from noarkit.safe.clocks import utc_text
 
 REPLACEMENT = "\ufffd"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -161,14 +162,19 @@ def to_flag(value: object) -> bool:
 def wire_moment(moment: datetime) -> str:
     """`2024-01-02T03:04:05.678Z`."""
     try:
-        return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+        return utc_text(moment)
     except (OverflowError, ValueError) as fault:
         raise ValueRefused("not-a-time") from fault
 
 
+def has_forbidden(text: str) -> bool:
+    """True if a text has a sign that XML forbids. None of them can be printed, which is known much sooner."""
+    return not text.isprintable() and _FORBIDDEN.search(text) is not None
+
+
 def clean_text(text: str) -> tuple[str, int]:
     """`text` with each sign that XML forbids replaced by U+FFFD, and how many there were."""
-    if _FORBIDDEN.search(text) is None:
+    if not has_forbidden(text):
         return text, 0
     return _FORBIDDEN.subn(REPLACEMENT, text)
 
@@ -177,7 +183,7 @@ def key_text(text: str) -> str:
     """`text` as a key: `#` doubled and signs that XML forbids written `#{hex}`, so that every key stays its own."""
     if "#" in text:
         text = text.replace("#", "##")
-    if _FORBIDDEN.search(text) is None:
+    if not has_forbidden(text):
         return text
     return _FORBIDDEN.sub(lambda found: f"#{{{ord(found.group()):x}}}", text)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from noarkit.model.conversions import (
     DERIVED_FROM,
+    Comment,
     Conversion,
     checksums_in,
     comment_text,
@@ -17,6 +18,7 @@ from noarkit.model.conversions import (
     derived_from,
     details_text,
     original_key,
+    parse_comment,
     parse_details,
     source_of,
 )
@@ -35,7 +37,10 @@ LETTER = Conversion(
 _TEXTS = st.text(max_size=20) | st.sampled_from(
     [" · ", "%", "%;", "%25;", "\x00\x00", "fra x", ", ", " → ", "", "\x00", " a ", "\ud800"]
 )
-CONVERSIONS = st.builds(Conversion, *[_TEXTS] * 8, findings=st.lists(_TEXTS, max_size=4).map(tuple))
+CONVERSIONS = st.builds(
+    Conversion, *[_TEXTS] * 8, st.lists(_TEXTS, max_size=4).map(tuple), accepted_by=_TEXTS, accepted_at=_TEXTS
+)
+ACCEPTED = replace(LETTER, accepted_by="Berg, Kari · 1", accepted_at="2026-11-23T08:00:00Z")
 
 
 def test_the_carrier_reads_as_a_sentence() -> None:
@@ -86,6 +91,19 @@ def test_the_comment_names_both_files() -> None:
     assert comment.startswith("regel ooxml-text")
     assert comment.endswith("merknad fields, comments")
     assert checksums_in("converted by hand") is None
+
+
+def test_who_took_a_copy_as_it_is_stands_in_carrier_and_comment() -> None:
+    assert details_text(ACCEPTED).endswith(
+        " · merknad fields, comments · godtatt av Berg%2C; Kari %B7; 1, 2026-11-23T08:00:00Z"
+    )
+    assert parse_details(details_text(ACCEPTED)) == ACCEPTED
+    told = parse_comment(comment_text(ACCEPTED))
+    assert (told.rule, told.source_sha256, told.result_sha256) == ("ooxml-text", "a" * 64, "b" * 64)
+    assert (told.findings, told.accepted_by, told.accepted_at) == (
+        *(("fields", "comments"), "Berg, Kari · 1", "2026-11-23T08:00:00Z"),
+    )
+    assert parse_comment("converted by hand") == Comment()
 
 
 def test_a_copy_names_its_source_by_checksum() -> None:

@@ -23,7 +23,7 @@ from noarkit.forms.noark5.source import ExtractSource
 from noarkit.graph.entity import SetAside
 from noarkit.recipes import check, read_recipe
 from noarkit.records import Source, SourceRecord
-from noarkit.sources.files import FileTree
+from noarkit.sources.files.source import FileTree
 from samples.packages.make import write_good
 
 HELD = {"brev.txt": b"hei", "sak/a %25 æ.txt": b"", "sak/b.bin": bytes(range(256)) * 999}

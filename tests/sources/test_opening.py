@@ -15,7 +15,8 @@ from noarkit.extraction.convert import ConvertOptions, convert
 from noarkit.forms.finders import file_finder, open_source, opener
 from noarkit.records import Source, SourceRecord
 from noarkit.safe.zipped import count_of
-from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 
 MAIL = b"From: a@b.no\nTo: c@d.no\nSubject: Hei\nMessage-ID: <1@b.no>\n\nHei\n"
 MAILBOX = b"From a@b.no Mon Jan  6 12:00:00 2020\n" + MAIL

@@ -17,7 +17,8 @@ from noarkit.errors import SourceGone
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
-from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 from noarkit.sources.scan import OTHER, Copied, scan
 
 

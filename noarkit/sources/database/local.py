@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from noarkit.errors import DiskFull, SourceAway, SourceDenied, SourceGone
+from noarkit.safe.signals import is_running
 
 BESIDE = ("-wal", "-journal")
 _COPIES = "sqlite"
@@ -97,13 +98,7 @@ def _folder_in(home: Path | None) -> str:
 
 
 def _is_alive(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except (ProcessLookupError, ValueError):
-        return False
-    except PermissionError:
-        return True
-    return True
+    return pid.isdecimal() and is_running(int(pid))
 
 
 def _copy(source: Path, target: Path) -> None:

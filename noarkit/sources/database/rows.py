@@ -7,7 +7,7 @@ that refer to it (`record.case_party`), are read when an expression asks, for al
 from __future__ import annotations
 
 import pickle  # for a temporary file of our own alone
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,7 @@ from noarkit.sources.database.address import MYSQL, POSTGRESQL, SQLITE
 from noarkit.sources.database.columns import Column
 from noarkit.sources.database.schema import Relation, Schema, Table, select_expression, source_of
 from noarkit.sources.database.session import Row, Session
-from noarkit.sources.database.values import Convert, Kind, plain_converter, text_of
+from noarkit.sources.database.values import Convert, Kind, plain_converter, plain_types, text_of
 
 BATCH_ROWS = 2_000
 _BATCH_BYTES = 8 * 1024 * 1024
@@ -45,7 +45,7 @@ class Fields(dict[str, object]):
 
     __slots__ = ("_at", "_batch")
 
-    def __init__(self, values: Mapping[str, object], batch: Batch, at: int) -> None:
+    def __init__(self, values: Iterable[tuple[str, object]], batch: Batch, at: int) -> None:
         super().__init__(values)
         self._batch = batch
         self._at = at
@@ -121,6 +121,15 @@ class TableReader:
         self.columns = tuple(column for column in table.columns if column.name not in hidden)
         self._place = {column.name: place for place, column in enumerate(self.columns)}
         self._converts = [(column.name, _plain_of(self._session.family, column)) for column in self.columns]
+        self._names = [column.name for column in self.columns]
+        family = self._session.family
+        self._plain = [plain_types(family, column.kind, bits=column.size or 0) for column in self.columns]
+        self._to_convert = [
+            (name, convert, plain)
+            for (name, convert), plain in zip(self._converts, self._plain, strict=True)
+            if convert is not None
+        ]
+        self._label = label_text(table.label)
         self._bulky = [place for place, column in enumerate(self.columns) if column.kind in _BOUNDED]
         self._key_places = [self._place[name] for name in table.key if name in self._place]
         self._kept: dict[tuple[str, ...], dict[Key, Fields | None]] = {}
@@ -140,13 +149,14 @@ class TableReader:
     def make_batch(self, rows: list[Row]) -> Batch:
         """Raw rows as a batch."""
         batch = Batch(self, rows)
-        converts = self._converts
+        names, to_convert = self._names, self._to_convert
         for at, row in enumerate(rows):
-            values = {
-                name: value if value is None or convert is None else convert(value)
-                for (name, convert), value in zip(converts, row, strict=False)
-            }
-            batch.fields.append(Fields(values, batch, at))
+            fields = Fields(zip(names, row, strict=False), batch, at)
+            for name, convert, plain in to_convert:
+                value = fields[name]
+                if value is not None and value.__class__ not in plain:
+                    fields[name] = convert(value)
+            batch.fields.append(fields)
         return batch
 
     def rows_by_keys(
@@ -170,7 +180,7 @@ class TableReader:
         """The key of a row, as `record.key` has it; empty if the table has none."""
         if not self._key_places:
             return ""
-        return f"{label_text(self.table.label)}:{','.join(self._key_text(row, place) for place in self._key_places)}"
+        return f"{self._label}:{','.join([self._key_text(row, place) for place in self._key_places])}"
 
     def key_values(self, row: Row) -> tuple[object, ...]:
         """The key as the driver gave it."""
@@ -348,6 +358,8 @@ class TableReader:
     def _key_text(self, row: Row, place: int) -> str:
         convert = self._converts[place][1]
         value = row[place]
+        if value.__class__ is int and int in self._plain[place]:
+            return str(value)
         text = text_of(value if convert is None else convert(value))
         return text.replace("%", "%25").replace(",", "%2C") if "," in text or "%" in text else text
 

@@ -116,6 +116,10 @@ class DatabaseSource:
         """
         return self._open_stream(content)
 
+    def release(self) -> None:
+        """Closes the connections that are kept for the next document."""
+        self._pool.close()
+
     def default_recipe(self) -> str:
         """The proposal: tables differ too much for one recipe to fit them all."""
         return self.proposal(ignore_event)

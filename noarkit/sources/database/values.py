@@ -162,6 +162,13 @@ def plain_converter(family: str, kind: Kind, *, bits: int = 0) -> Convert | None
     return lambda value: plain(value if first is None else first(value), kind)
 
 
+def plain_types(family: str, kind: Kind, *, bits: int = 0) -> frozenset[type]:
+    """The types of a driver's values that `plain_converter` leaves as they are, so that it need not be asked."""
+    if family != SQLITE or converter(family, kind, bits=bits) is not None:
+        return frozenset()
+    return frozenset({int}) if kind is Kind.JSON else frozenset({int, str})
+
+
 def plain(value: object, kind: Kind) -> object:
     """A neutral value as recipes see it: texts, numbers, flags, none, lists and mappings."""
     if isinstance(value, bytes | bytearray | memoryview):

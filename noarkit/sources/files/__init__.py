@@ -9,8 +9,10 @@ levels    at which level of folders case files lie
 default   the recipe of a source of plain files
 
 inspector    looks into files, with the help of these:
-detect       media types                        puids    PRONOM identifiers
+detect       media types; signatures: the same where libmagic does not run
+puids        PRONOM identifiers
 conditions   passwords, ends that are missing   outlook  Outlook messages (.msg)
+damage       documents that are empty, cut off or written in part
 mail         mails as fields and attachments    mime     the parts of a mail, by their bytes
 mailbox      the mails of an mbox               owners   whose mails they are
 
@@ -18,10 +20,3 @@ register_lookup  registers in use; registers: their rows by file
 tables       CSV and JSON lines                 sheets   .xlsx
 tally        counts names
 """
-
-from __future__ import annotations
-
-from noarkit.sources.files.policy import FilePolicy
-from noarkit.sources.files.source import FileSummary, FileTree
-
-__all__ = ["FilePolicy", "FileSummary", "FileTree"]

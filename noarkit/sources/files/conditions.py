@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 
 from noarkit.graph.entity import Note
+from noarkit.safe.descriptors import read_at
 from noarkit.sources.files import outlook, policy
 
 _TAIL_BYTES = 66 * 1024  # the end of a zip file, with the longest comment it may have
@@ -69,4 +70,4 @@ def _is_test_file(head: bytes) -> bool:
 
 
 def _tail(descriptor: int, size: int) -> bytes:
-    return os.pread(descriptor, _TAIL_BYTES, max(size - _TAIL_BYTES, 0))
+    return read_at(descriptor, _TAIL_BYTES, max(size - _TAIL_BYTES, 0))

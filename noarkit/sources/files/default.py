@@ -20,14 +20,14 @@ def default_recipe(
     """The text for a source of a `kind`, known in the archive as `system`; folders down to the level of the case files
     become Mappe, each inside the one above it.
 
-    Where there are mails, they have their parties, dates and attachments; where the folders are named like cases and
-    the mails have an `owner`, the folders become Saksmappe and the mails Journalpost. `letters` is False if the
-    source itself says how mails are read.
+    Where there are mails, they have their parties, dates and attachments; where the folders are named like cases, the
+    folders become Saksmappe and the mails Journalpost. Without an `owner` that waits for the line `own_domains`: until
+    then nobody knows which mails came in. `letters` is False if the source itself says how mails are read.
     """
-    in_cases = bool(levels.mails and owner.domain and levels.are_cases)
+    in_cases = bool(levels.mails and levels.are_cases)
     text = _template("case-recipe.toml" if in_cases else "default-recipe.toml")
     if levels.mails:
-        text = _with_mails(text, in_cases=in_cases)
+        text = _with_mails(text, in_cases=in_cases, owned=bool(owner.domain))
     text = text.replace("CLASS", _class(levels.case_level)).replace("LEVEL", str(levels.case_level))
     text = text.replace('kind = "files"', "\n".join(_source(kind, levels, owner, letters=letters)))
     text = text.replace('external_system = "files"', f"external_system = {basic_string(system)}")
@@ -42,18 +42,25 @@ def _source(kind: str, levels: Levels, owner: Owner, *, letters: bool) -> Iterat
     if levels.mails and letters:
         yield 'mail = "letters"'
         yield "# the domains of the owner's addresses: they tell which mails came in, went out or stayed in the house"
+        if owner.candidates:
+            yield f"# Fill in the right one, and mails in case files become Journalpost: {', '.join(owner.candidates)}"
         yield f"own_domains = [{basic_string(owner.domain) if owner.domain else ''}]"
 
 
-def _with_mails(text: str, *, in_cases: bool) -> str:
-    """The recipe with a rule for mails before that for files, in the same folders."""
-    parents = text[text.index("[[map.parents]]") :]
+def _with_mails(text: str, *, in_cases: bool, owned: bool) -> str:
+    """The recipe with a rule for mails before that for files, in the same folders. Where nobody knows whose they are, a
+    mail is a journal post only if its direction is known."""
+    parents = text[text.index("[[map.parents]]") :].rstrip()
     rule = _template("mail-map.toml")
-    if not in_cases:
-        rule = rule.replace('"Journalpost"', '"Basisregistrering"')
-        rule = "".join(line for line in rule.splitlines(keepends=True) if not line.startswith("journalposttype"))
+    plain = rule.replace('"Journalpost"', '"Basisregistrering"')
+    plain = "".join(line for line in plain.splitlines(keepends=True) if not line.startswith("journalposttype"))
+    rules = [rule] if in_cases else [plain]
+    if in_cases and not owned:
+        known = rule.replace('parties"\ntype', 'parties and record.mail.direction"\ntype')
+        rules = [known, plain[plain.index("[[map]]") :]]
     at = text.index('[[map]]\nfor = ["file", "mail"]')
-    return f"{text[:at]}{rule}{parents.rstrip()}\n\n{text[at:]}"
+    written = "".join(f"{part}{parents}\n\n" for part in rules)
+    return f"{text[:at]}{written}{text[at:]}"
 
 
 def _class(level: int) -> str:
@@ -67,7 +74,7 @@ def _class(level: int) -> str:
 def _owner_comment(owner: Owner) -> str:
     if owner.domain:
         return f"{owner.mails} of {owner.read} mails name {owner.domain}."
-    return f"No domain stands out in {owner.read} mails."
+    return f"No domain stands out in {owner.read} mails." if owner.read else ""
 
 
 def _template(name: str) -> str:

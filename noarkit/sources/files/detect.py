@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import re
 import threading
-from typing import TYPE_CHECKING, Protocol
+from contextlib import suppress
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from types import ModuleType
+from noarkit.sources.files.signatures import SignatureTable
 
 HEAD_BYTES = 4096
 MAIL = "message/rfc822"
@@ -41,7 +41,7 @@ class MediaTypes:
     def _handle(self) -> _Handle:
         handle: _Handle | None = getattr(self._own, "handle", None)
         if handle is None:
-            handle = self._own.handle = _library().Magic(mime=True)
+            handle = self._own.handle = _signatures()
         return handle
 
 
@@ -59,10 +59,18 @@ def looks_like_mailbox(head: bytes) -> bool:
     return _FROM_LINE.match(head.replace(b"\r\n", b"\n")) is not None
 
 
-def _library() -> ModuleType:
-    try:
-        return importlib.import_module("magic")
-    except ImportError:
-        # only where the system has no libmagic: its presence would point a system's own at signatures of another age
+def _signatures() -> _Handle:
+    """libmagic's own, those of the package that brings it, or where it runs on no such system (Windows) ours."""
+    with suppress(ImportError):
+        return _libmagic()
+    # only where the system has no libmagic: its presence would point a system's own at signatures of another age
+    with suppress(ImportError):
         importlib.import_module("pylibmagic")
-        return importlib.import_module("magic")
+        return _libmagic()
+    return SignatureTable()
+
+
+def _libmagic() -> _Handle:
+    library: Any = importlib.import_module("magic")  # Any: it tells no types
+    handle: _Handle = library.Magic(mime=True)
+    return handle

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from noarkit.errors import ItemNotAFile, ItemTooNew, ItemUnreadable, ItemVanished, SourceFault
 from noarkit.graph.entity import SetAside, Skipped
+from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.names import key_of
 from noarkit.sources.files.policy import FilePolicy
@@ -72,7 +73,7 @@ class FileFilter:
             return set_aside(ItemNotAFile(key=key, why=folders.kind_of(mode)))
         if self._policy.settle_s and abs(self._now - status.st_mtime) < self._policy.settle_s:
             return set_aside(ItemTooNew(key=key, settle_s=self._policy.settle_s))
-        if mode & ANYONE_MAY_READ != ANYONE_MAY_READ and not _may_read(name, folder.handle):
+        if mode & ANYONE_MAY_READ != ANYONE_MAY_READ and not folder_handles.may_read_in(name, folder.handle):
             return set_aside(ItemUnreadable(key=key, why="EACCES"))
         return FoundFile(folder, name, status, twin, through_link)
 
@@ -90,7 +91,7 @@ class FileFilter:
         if self._policy.links == "skip":
             return Skipped(key, policy.SKIPPED_LINK)
         try:
-            target = os.stat(name, dir_fd=folder.handle)
+            target = folder_handles.status_in(name, folder.handle, follow=True)
         except OSError as error:
             leads_nowhere = error.errno == errno.ELOOP
             return set_aside(ItemVanished(key=key, why="ELOOP") if leads_nowhere else folders.fault(key, error))
@@ -102,7 +103,3 @@ class FileFilter:
 def set_aside(fault: SourceFault) -> SetAside:
     """The item that a fault is about, set aside for it."""
     return SetAside(str(fault.data["key"]), fault.code, fault.data)
-
-
-def _may_read(name: bytes, handle: int) -> bool:
-    return os.access(name, os.R_OK, dir_fd=handle, effective_ids=os.access in os.supports_effective_ids)

@@ -9,16 +9,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from noarkit.errors import ItemChanged, ItemNotAFile, ItemUnreadable, ItemVanished, SourceFault, SourceGone
+from noarkit.safe import folder_handles
+from noarkit.safe.descriptors import NO_FOLLOW, NO_TERMINAL, NO_TRACE, NO_WAITING
 
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NO_TRACE = getattr(os, "O_NOATIME", 0)
+_FILE = os.O_RDONLY | NO_WAITING | NO_TERMINAL
 
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.ENOTCONN})
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
@@ -27,14 +26,14 @@ _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 def open_root(root: Path) -> int:
     """A descriptor of the root folder; here alone a link is followed. Raises `SourceGone`."""
     try:
-        return _without_trace(root, _FOLDER, None)
+        return _without_trace(lambda flags: folder_handles.open_folder(root, flags))
     except OSError as error:
         raise SourceGone(where=str(root), why=_why(error)) from error
 
 
 def open_folder(name: bytes, parent: int) -> int:
     """A descriptor of the folder `name` in `parent`. Raises the system's own fault."""
-    return _without_trace(name, _FOLDER | _NO_FOLLOW, parent)
+    return _without_trace(lambda flags: folder_handles.open_folder_in(name, parent, flags))
 
 
 def open_file(name: bytes, parent: int, *, key: str, follow: bool = False) -> int:
@@ -42,8 +41,9 @@ def open_file(name: bytes, parent: int, *, key: str, follow: bool = False) -> in
 
     `key` names it in faults. Raises `ItemNotAFile`, or the system's own fault.
     """
-    _refuse_device(os.stat(name, dir_fd=parent, follow_symlinks=follow), key)
-    descriptor = _without_trace(name, _FILE if follow else _FILE | _NO_FOLLOW, parent)
+    _refuse_device(folder_handles.status_in(name, parent, follow=follow), key)
+    how = _FILE if follow else _FILE | NO_FOLLOW
+    descriptor = _without_trace(lambda flags: folder_handles.open_file_in(name, parent, how | flags))
     try:
         _refuse_device(os.fstat(descriptor), key)
     except BaseException:
@@ -54,13 +54,13 @@ def open_file(name: bytes, parent: int, *, key: str, follow: bool = False) -> in
 
 def reach(root: int, steps: Iterable[bytes]) -> int:
     """A descriptor of the folder reached from `root` step by step. Raises the system's own fault."""
-    here = os.dup(root)
+    here = folder_handles.duplicate(root)
     for step in steps:
         above = here
         try:
             here = open_folder(step, above)
         finally:
-            os.close(above)
+            folder_handles.close(above)
     return here
 
 
@@ -97,7 +97,7 @@ def is_special_file(mode: int) -> bool:
 def _refuse_device(status: os.stat_result, key: str) -> None:
     if is_special_file(status.st_mode):
         raise ItemNotAFile(key=key, why=kind_of(status.st_mode))
-    if stat.S_ISLNK(status.st_mode):
+    if folder_handles.is_link(status):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if stat.S_ISDIR(status.st_mode):
         raise ItemNotAFile(key=key, why="folder")
@@ -109,15 +109,15 @@ def kind_of(mode: int) -> str:
     return kinds.get(stat.S_IFMT(mode), "unknown")
 
 
-def _without_trace(name: bytes | Path, flags: int, parent: int | None) -> int:
-    if _NO_TRACE:
+def _without_trace(open_with: Callable[[int], int]) -> int:
+    if NO_TRACE:
         try:
-            return os.open(name, flags | _NO_TRACE, dir_fd=parent)
+            return open_with(NO_TRACE)
         except PermissionError as error:
             if error.errno != errno.EPERM:
                 raise
     # only an owner may ask for no trace
-    return os.open(name, flags, dir_fd=parent)
+    return open_with(0)
 
 
 def _why(error: OSError) -> str:

@@ -13,6 +13,7 @@ from typing import Self
 from noarkit.errors import SourceFault
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
+from noarkit.safe.descriptors import read_at
 from noarkit.sources.files import detect, folders, mail, mailbox, outlook, policy
 from noarkit.sources.files.conditions import conditions
 from noarkit.sources.files.detect import MediaTypes
@@ -70,7 +71,7 @@ class Inspector:
     def _items(self, file: FoundFile, descriptor: int, ext: str) -> Iterator[SourceItem]:
         key = file.folder.key + key_of(file.name)
         with folders.faults(key):
-            head = os.pread(descriptor, detect.HEAD_BYTES, 0)
+            head = read_at(descriptor, detect.HEAD_BYTES, 0)
         media_type = self._media_types.of(head, ext) if self._media_types else None
         notes: tuple[Note, ...] = ()
         if media_type is not None:
@@ -105,7 +106,7 @@ class Inspector:
     def _mail(self, record: SourceRecord, descriptor: int, offset: int, length: int) -> SourceRecord:
         """The record with what the mail says; a file that is no mail stays a file."""
         with_parts = self._extracts_parts(length)
-        content = os.pread(descriptor, length if with_parts else min(length, mail.HEAD_BYTES), offset)
+        content = read_at(descriptor, length if with_parts else min(length, mail.HEAD_BYTES), offset)
         return self._with_mail(record, mail.read_mail(content) if with_parts else mail.read_head(content), length)
 
     def _outlook(self, record: SourceRecord, descriptor: int, length: int) -> SourceRecord:
@@ -169,7 +170,7 @@ class Inspector:
         size = os.fstat(descriptor).st_size
         with Tally() as tally:
             for number, span in enumerate(_spans(record.key, descriptor), start=1):
-                head = mail.header_block(os.pread(descriptor, min(span.length, mail.HEAD_BYTES), span.offset))
+                head = mail.header_block(read_at(descriptor, min(span.length, mail.HEAD_BYTES), span.offset))
                 name = _identity(head)
                 again = tally.add(name)
                 key = f"{record.key}{WITHIN}{name}" + (f"{WITHIN}{again + 1}" if again else "")
@@ -259,7 +260,7 @@ def office_type(descriptor: int, size: int, head: bytes) -> str | None:
     """The media type of an office document in a zip, told by the list of its members; None for any other file."""
     if not head.startswith(_SIGNATURE):
         return None
-    tail = os.pread(descriptor, _TAIL_BYTES, max(size - _TAIL_BYTES, 0))
+    tail = read_at(descriptor, _TAIL_BYTES, max(size - _TAIL_BYTES, 0))
     members = _members(tail)
     if _CONTENT_TYPES in members:
         return next((kind for name, kind in _BY_MEMBER.items() if name in members), None)
@@ -279,7 +280,7 @@ def _members(tail: bytes) -> dict[bytes, int]:
 
 def _open_document(descriptor: int, begins: int) -> str | None:
     """What the member `mimetype` says, which stands there uncompressed."""
-    local = os.pread(descriptor, _LOCAL_BYTES + 300, begins)
+    local = read_at(descriptor, _LOCAL_BYTES + 300, begins)
     if len(local) < _LOCAL_BYTES or not local.startswith(_SIGNATURE):
         return None
     (method,), (length,) = unpack_from("<H", local, 8), unpack_from("<I", local, 22)

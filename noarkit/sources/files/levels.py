@@ -22,6 +22,7 @@ _MOST_LETTERS = 200
 _LETTERS = (".eml", ".msg")
 _MOST_NAMES = 5_000
 _LEAST_FOLDERS = 3
+_LEAST_MAILS = 3
 _LEAST_SHARE = 0.6
 _CASE_NAME = re.compile(
     r"""
@@ -49,11 +50,18 @@ class Levels:
     deeper: int = 0
     mails: int = 0
     letters: tuple[Path, ...] = ()
+    root_is_case: bool = False
 
     @property
     def are_cases(self) -> bool:
-        """True if the folders of the level are named like cases, not only chosen as the likeliest."""
-        return self.folders >= _LEAST_FOLDERS and self.case_like >= _LEAST_SHARE * self.folders
+        """True if the folders of the level are named like cases, not only chosen as the likeliest.
+
+        Of a few folders all must be, and of a root without folders its own name tells; there must be mails then.
+        """
+        if self.folders >= _LEAST_FOLDERS:
+            return self.case_like >= _LEAST_SHARE * self.folders
+        named = self.case_like == self.folders if self.folders else self.root_is_case
+        return named and self.mails >= _LEAST_MAILS
 
 
 @dataclass(slots=True)
@@ -87,7 +95,8 @@ def survey(root: Path) -> Levels:
     case_level = _case_level(levels)
     here = levels.get(case_level, _Level())
     deeper = sum(level.with_files for depth, level in levels.items() if depth > case_level)
-    return Levels(case_level, here.folders, here.case_like, deeper, mails, tuple(letters))
+    is_case = _is_named_like_a_case(root.resolve().name)
+    return Levels(case_level, here.folders, here.case_like, deeper, mails, tuple(letters), is_case)
 
 
 def _case_level(levels: dict[int, _Level]) -> int:

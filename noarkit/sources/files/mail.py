@@ -10,9 +10,11 @@ import email.header
 import email.utils
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import Message
+from email.parser import BytesHeaderParser
 
 from noarkit.sources.files.mime import LONGEST_HEAD, PARSE_ERRORS, Part, TooComplex, head_of, parts, payload
 
@@ -228,6 +230,28 @@ def _date(value: str) -> str | None:
         return wire_time(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment)
     except PARSE_ERRORS:
         return None
+
+
+def moments_of(content: bytes) -> Mapping[str, datetime]:
+    """When a mail was sent and received (`date`, `received`), each in the zone that the mail states.
+
+    Without a zone it is UTC; what cannot be read is left out.
+    """
+    head = BytesHeaderParser().parsebytes(content[:LONGEST_HEAD])
+    moments: dict[str, datetime] = {}
+    for name, text in (("date", str(head.get("date", ""))), ("received", str(head.get("received", "")))):
+        date_text = text.rpartition(";")[2] if name == "received" else text
+        with suppress(*PARSE_ERRORS):
+            moment = email.utils.parsedate_to_datetime(date_text[:200])
+            if moment.year >= 1000:
+                moments[name] = moment.replace(tzinfo=moment.tzinfo or UTC)
+    return moments
+
+
+def zone_text(moment: datetime) -> str:
+    """How far the zone of a moment is from UTC: +01:00."""
+    text = f"{moment:%z}"
+    return f"{text[:3]}:{text[3:5]}"
 
 
 def wire_time(moment: datetime) -> str | None:

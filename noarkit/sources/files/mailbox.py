@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from noarkit.safe.descriptors import read_at
+
 _BLOCK_BYTES = 1024 * 1024
 _LONGEST_LINE = 2048
 _SEPARATOR = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\n]{0,800}?\d\d:\d\d[^\n]{0,200}?\d{4}[^\n]{0,80}\n")
@@ -41,7 +43,7 @@ def _separators(descriptor: int, block_bytes: int) -> Iterator[tuple[int, int]]:
     """Start (at the empty line before, if any) and end of each separating line."""
     buffer, base, position = b"", 0, 0
     while True:
-        block = os.pread(descriptor, block_bytes, base + len(buffer))
+        block = read_at(descriptor, block_bytes, base + len(buffer))
         buffer += block
         for match in _SEPARATOR.finditer(buffer, position - base):
             if base and match.start() == 0:
@@ -58,7 +60,7 @@ def _separators(descriptor: int, block_bytes: int) -> Iterator[tuple[int, int]]:
 
 
 def _closing_line(descriptor: int, begin: int, size: int) -> int:
-    tail = os.pread(descriptor, min(3, size - begin), max(size - 3, begin))
+    tail = read_at(descriptor, min(3, size - begin), max(size - 3, begin))
     if tail.endswith(b"\n\r\n"):
         return 2
     return 1 if tail.endswith(b"\n\n") else 0

@@ -10,15 +10,17 @@ import importlib.util
 import json
 import os
 import sys
-import tempfile
 from collections import OrderedDict
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from noarkit.errors import ConfigFault
 from noarkit.safe.children import WorkerLost
+from noarkit.safe.descriptors import read_at
 from noarkit.safe.line_worker import LineWorker
+from noarkit.safe.workplace import temporary_folder
 from noarkit.sources.files.detect import looks_like_mail
 
 _REMEMBERED = 50_000
@@ -47,7 +49,8 @@ class Puids:
             raise ConfigFault(where="puids", why="the extra `pronom` is not installed")
         self._worker: LineWorker | None = None
         self._known: OrderedDict[tuple[str, int, bytes], PuidMatch | None] = OrderedDict()
-        self._links = tempfile.TemporaryDirectory(prefix="noarkit-puid-")
+        self._open = ExitStack()
+        self._links = self._open.enter_context(temporary_folder("puid"))
 
     def __enter__(self) -> Self:
         return self
@@ -58,7 +61,7 @@ class Puids:
     def close(self) -> None:
         """Ends the worker."""
         self._end()
-        self._links.cleanup()
+        self._open.close()
 
     def of(self, descriptor: int, ext: str, head: bytes) -> str | None:
         """The PUID of the open file, or None if it is unknown. Alike small files are asked for once."""
@@ -72,7 +75,7 @@ class Puids:
             return None
         if size > _HASHED_BYTES:
             return self._identify(descriptor, ext) or _mail_match(head, ext)
-        alike = (ext, size, hashlib.sha256(os.pread(descriptor, _HASHED_BYTES, 0)).digest())
+        alike = (ext, size, hashlib.sha256(read_at(descriptor, _HASHED_BYTES, 0)).digest())
         if alike not in self._known:
             self._known[alike] = self._identify(descriptor, ext) or _mail_match(head, ext)
             if len(self._known) > _REMEMBERED:
@@ -96,7 +99,7 @@ class Puids:
     def _path(self, descriptor: int, ext: str) -> Path | None:
         """A plain short name for the open file, so that no odd name or swapped link reaches the worker."""
         plain = "".join(sign for sign in ext if sign.isascii() and sign.isalnum())
-        link = Path(self._links.name, f"file.{plain}" if plain else "file")
+        link = self._links / (f"file.{plain}" if plain else "file")
         place = Path(f"/proc/{os.getpid()}/fd/{descriptor}")
         if not place.exists():
             return self._copy(descriptor, link)
@@ -107,7 +110,7 @@ class Puids:
         """Where the system has no `/proc`: the first and last bytes do not suffice, so large files are left unknown."""
         if os.fstat(descriptor).st_size > 64 * 1024 * 1024:
             return None
-        target.write_bytes(os.pread(descriptor, 64 * 1024 * 1024, 0))
+        target.write_bytes(read_at(descriptor, 64 * 1024 * 1024, 0))
         return target
 
     def _end(self) -> None:

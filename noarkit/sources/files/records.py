@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import grp
 import os
-import pwd
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 
 from noarkit.graph.entity import Content, Note
 from noarkit.records import SourceRecord
+from noarkit.safe.owners import group_name, user_name
 from noarkit.sources.files import policy
 from noarkit.sources.files.file_filter import Folder, FoundFile
 from noarkit.sources.files.names import has_forbidden, has_invisible, is_decodable, key_of, text_of
@@ -29,8 +28,8 @@ class RecordMaker:
         self._latest_ns = int((now + _DAY_S) * 1e9)
         self._folder: Folder | None = None
         self._folder_notes: tuple[Note, ...] = ()
-        self._owner = _cached(lambda number: pwd.getpwuid(number).pw_name)
-        self._group = _cached(lambda number: grp.getgrgid(number).gr_name)
+        self._owner = _cached(user_name)
+        self._group = _cached(group_name)
         self._mode = lru_cache(maxsize=4096)(lambda mode: format(mode & 0o7777, "04o"))
 
     def file(self, found_file: FoundFile, *, media_type: str | None = None, puid: str | None = None) -> SourceRecord:

@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 from noarkit.errors import ItemMalformed, ItemVanished, SourceFault
 from noarkit.graph.entity import Note, SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
+from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy, registers
 from noarkit.sources.files.file_filter import FileFilter, Folder, FoundFile, set_aside
 from noarkit.sources.files.names import key_of, text_of
@@ -94,7 +95,7 @@ class LeadingRegister:
         try:
             self._register = open_register(name, parent, key=self.key, column=column)
         finally:
-            os.close(parent)
+            folder_handles.close(parent)
         self._named = Tally()
 
     def __enter__(self) -> Self:
@@ -130,7 +131,7 @@ class LeadingRegister:
                 fault = folders.fault(row_key, error)
                 continue
             try:
-                status = os.stat(steps[-1], dir_fd=parent, follow_symlinks=False)
+                status = folder_handles.status_in(steps[-1], parent)
                 folder = _folder(steps[:-1], parent)
                 key = folder.key + key_of(steps[-1])
                 key = _with_number(key, self._named.add(key))
@@ -140,7 +141,7 @@ class LeadingRegister:
             except OSError as error:
                 fault = folders.fault(row_key, error)
             finally:
-                os.close(parent)
+                folder_handles.close(parent)
         yield set_aside(fault)
 
 

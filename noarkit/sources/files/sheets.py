@@ -1,4 +1,4 @@
-"""Reads the first sheet of an `.xlsx` workbook row by row, however many rows it has.
+"""Reads a sheet of an `.xlsx` workbook row by row, however many rows it has.
 
 Cells come as texts: numbers without needless decimals, dates and times in ISO form, `true` and `false`.
 """
@@ -10,8 +10,10 @@ import sqlite3
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+from itertools import islice
 from typing import BinaryIO
 
 from lxml import etree
@@ -37,42 +39,83 @@ class _Book:
     epoch: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class SheetCell:
+    """A cell: its value as it was stored, and the formula that gave it, empty where there is none."""
+
+    value: str
+    formula: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """A row with the number that it says it has."""
+
+    number: int
+    cells: list[SheetCell]
+
+
+_EMPTY = SheetCell("")
+
+
 def rows(file: BinaryIO) -> Iterator[list[str]]:
     """The rows of the first sheet, as short as they stand. Raises `PackageFault`, `UnsafeXml` or `TooLarge`."""
+    for row in numbered_rows(file):
+        yield [cell.value for cell in row.cells]
+
+
+def numbered_rows(file: BinaryIO, sheet: int = 1) -> Iterator[SheetRow]:
+    """The rows that stand in a sheet, counted from 1, with their numbers and formulas. Raises what `rows` raises."""
+    with _translate_faults(), zipfile.ZipFile(file) as archive:
+        strings = scratch()
+        try:
+            yield from _rows(archive, strings, sheet)
+        finally:
+            strings.close()
+
+
+def sheet_names(file: BinaryIO) -> list[str]:
+    """The names of the sheets in their order. Raises what `rows` raises."""
+    with _translate_faults(), zipfile.ZipFile(file) as archive, _Member(archive, "xl/workbook.xml") as source:
+        return [element.get("name", "") for element in xml.parse(source).iter("{*}sheet")]
+
+
+@contextmanager
+def _translate_faults() -> Iterator[None]:
     try:
-        with zipfile.ZipFile(file) as archive:
-            strings = scratch()
-            try:
-                yield from _rows(archive, strings)
-            finally:
-                strings.close()
+        yield
     except _BROKEN as error:
         raise PackageFault(where="xlsx", why="broken-workbook", detail=str(error)) from error
 
 
-def _rows(archive: zipfile.ZipFile, strings: sqlite3.Connection) -> Iterator[list[str]]:
-    sheet, old_epoch = _first_sheet(archive)
+def _rows(archive: zipfile.ZipFile, strings: sqlite3.Connection, number: int) -> Iterator[SheetRow]:
+    sheet, old_epoch = _place_of_sheet(archive, number)
     _load_strings(archive, strings)
     # the older count of days begins one day late, since it knows a 29 February 1900 that never was
     epoch = datetime(1904, 1, 1) if old_epoch else datetime(1899, 12, 30)
     book = _Book(archive, strings, _date_styles(archive), epoch)
+    row_number = 0
     with _Member(archive, sheet) as source:
         for _, element in xml.stream(source, ("end",)):
             if _local(element) == "row":
-                yield _row(element, book)
+                stated = element.get("r", "")
+                is_number = stated.isascii() and stated.isdigit() and len(stated) < 12
+                row_number = int(stated) if is_number else row_number + 1
+                yield SheetRow(row_number, _row(element, book))
                 xml.free_element(element)
 
 
-def _row(element: etree._Element, book: _Book) -> list[str]:
-    cells: list[str] = []
+def _row(element: etree._Element, book: _Book) -> list[SheetCell]:
+    cells: list[SheetCell] = []
     for cell in element:
         if not isinstance(cell.tag, str) or _local(cell) != "c":
             continue
         column = _column(cell.get("r", ""), len(cells))
         if column >= _MOST_COLUMNS:
             raise PackageFault(where="xlsx", why="too-many-columns")
-        cells.extend("" for _ in range(column - len(cells) + 1))
-        cells[column] = _value(cell, book)
+        cells.extend(_EMPTY for _ in range(column - len(cells) + 1))
+        formula = next((child.text or "" for child in cell if _local(child) == "f"), "")
+        cells[column] = SheetCell(_value(cell, book), formula)
     return cells
 
 
@@ -103,13 +146,13 @@ def _number(text: str, *, is_date: bool, epoch: datetime) -> str:
     return repr(number)
 
 
-def _first_sheet(archive: zipfile.ZipFile) -> tuple[str, bool]:
+def _place_of_sheet(archive: zipfile.ZipFile, number: int) -> tuple[str, bool]:
     with _Member(archive, "xl/workbook.xml") as source:
         book = xml.parse(source)
     old_epoch = any(
         _local(element) == "workbookPr" and element.get("date1904") in ("1", "true") for element in book.iter("{*}*")
     )
-    sheet = next((element for element in book.iter("{*}sheet")), None)
+    sheet = next(islice(book.iter("{*}sheet"), number - 1, None), None)
     if sheet is None:
         raise PackageFault(where="xlsx", why="no-sheet")
     relation_id = next((value for name, value in sheet.attrib.items() if str(name).endswith("}id")), "")
@@ -117,7 +160,7 @@ def _first_sheet(archive: zipfile.ZipFile) -> tuple[str, bool]:
         relations = {
             element.get("Id"): element.get("Target", "") for element in xml.parse(source).iter("{*}Relationship")
         }
-    target = relations.get(str(relation_id), "worksheets/sheet1.xml")
+    target = relations.get(str(relation_id), f"worksheets/sheet{number}.xml")
     return (target.lstrip("/") if target.startswith("/") else "xl/" + target), old_epoch
 
 

@@ -15,6 +15,7 @@ from noarkit.events import Listener
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.recipes.proposal import describe_kinds, observe
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.default import TOP, default_recipe
 from noarkit.sources.files.file_filter import FileFilter, FoundFile
@@ -105,7 +106,7 @@ class FileTree:
         now = self._clock()
         root = folders.open_root(self._root)
         with ExitStack() as stack:
-            stack.callback(os.close, root)
+            stack.callback(folder_handles.close, root)
             maker = RecordMaker(self._root_name(), now=now, case_level=self._policy.case_level)
             if not self._policy.look_inside:
                 yield from (_plain_record(item, maker) for item in self._walk(root, now))
@@ -169,16 +170,16 @@ class FileTree:
                 else:
                     yield item
         finally:
-            os.close(root)
+            folder_handles.close(root)
 
     def _walk(self, root: int, now: float) -> Iterator[WalkItem]:
-        identity = os.fstat(root)
+        identity = folder_handles.status_of(root)
 
         def check_root() -> None:
             try:
                 root_status = self._root.stat()
                 if self._only is not None:
-                    os.stat(self._only, dir_fd=root, follow_symlinks=False)
+                    folder_handles.status_in(self._only, root)
             except OSError as error:
                 raise SourceGone(where=self.identity.where, why="vanished while it was read") from error
             if not os.path.samestat(root_status, identity):

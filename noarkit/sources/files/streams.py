@@ -11,6 +11,8 @@ from typing import IO
 
 from noarkit.errors import ItemChanged, SourceFault, UnsafePath
 from noarkit.graph.entity import Content
+from noarkit.safe import folder_handles
+from noarkit.safe.descriptors import read_at
 from noarkit.sources.files import folders, mail, outlook
 from noarkit.sources.files.names import path_of
 
@@ -44,14 +46,14 @@ class FileStream:
             return b"".join(iter(lambda: self.read(1024 * 1024), b""))
         length = size if self._end < 0 else min(size, self._end - self._at)
         with folders.faults(self._key):
-            block = os.pread(self._descriptor, length, self._at) if length > 0 else b""
+            block = read_at(self._descriptor, length, self._at) if length > 0 else b""
         self._at += len(block)
         return block
 
     def begins_with(self, signature: bytes) -> bool:
         """True if the stream, from where it stands, begins with these bytes; nothing is read from it."""
         with folders.faults(self._key):
-            return os.pread(self._descriptor, len(signature), self._at) == signature
+            return read_at(self._descriptor, len(signature), self._at) == signature
 
     def as_file(self) -> IO[bytes]:
         """The whole file, to be read in any order and closed by whoever asks."""
@@ -61,7 +63,7 @@ class FileStream:
         """True if the file is as it was when opened, and still the one that its name leads to."""
         try:
             now = os.fstat(self._descriptor)
-            path_status = os.stat(self._name, dir_fd=self._parent, follow_symlinks=self._follow)
+            path_status = folder_handles.status_in(self._name, self._parent, follow=self._follow)
         except OSError:
             return False
         return _file_state(self._before) == _file_state(now) == _file_state(path_status)
@@ -106,7 +108,7 @@ def open_content(
     finally:
         for handle in (home, parent, descriptor):
             if handle >= 0:
-                os.close(handle)
+                folder_handles.close(handle)
 
 
 def _path(key: str) -> bytes:

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from noarkit.graph.entity import SetAside, Skipped
+from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.file_filter import ANYONE_MAY_READ, FileFilter, Folder, FoundFile, set_aside
 from noarkit.sources.files.names import find_twins, key_of, text_of
@@ -65,7 +66,7 @@ class Walk:
         self._check_root = check_root
         self._only = only
         self._filter = FileFilter(file_policy, now=now)
-        self._levels = [_Level(b"", os.dup(root), _identity(os.fstat(root)))]
+        self._levels = [_Level(b"", folder_handles.duplicate(root), _identity(folder_handles.status_of(root)))]
 
     def items(self) -> Iterator[WalkItem]:
         """Everything below the root, once. To be run once, to its end or until it is closed."""
@@ -91,9 +92,9 @@ class Walk:
         except OSError as error:
             yield self._folder_fault(name, error)
             return
-        identity = _identity(os.fstat(handle))
+        identity = _identity(folder_handles.status_of(handle))
         if self._policy.file_systems == "stay" and identity[0] != self._levels[0].identity[0]:
-            os.close(handle)
+            folder_handles.close(handle)
             yield Skipped(self._folder_key(name), policy.SKIPPED_FILE_SYSTEM)
             return
         self._levels.append(_Level(name, handle, identity))
@@ -112,16 +113,16 @@ class Walk:
         if files:
             yield from self._files(folder, level.waiting)
         elif not level.waiting and self._policy.empty_folders == "record" and folder.parts:
-            yield EmptyFolder(folder, os.fstat(level.handle))
+            yield EmptyFolder(folder, folder_handles.status_of(level.handle))
         level.waiting.sort(reverse=True)
 
     def _files(self, folder: Folder, waiting: list[bytes]) -> Iterator[WalkItem]:
         files = folder.names[0]
         doubles = find_twins(chain(files, waiting), chain(files, waiting))
-        handle, easy = folder.handle, self._filter.is_easy
+        handle, easy, status_in = folder.handle, self._filter.is_easy, folder_handles.status_in
         for name in files:
             try:
-                status = os.lstat(name, dir_fd=handle)
+                status = status_in(name, handle)
             except OSError as error:
                 yield set_aside(folders.fault(folder.key + key_of(name), error))
                 continue
@@ -161,8 +162,8 @@ class Walk:
         start = next(above for above in range(depth - 1, -1, -1) if self._levels[above].handle >= 0)
         steps = (step.name for step in self._levels[start + 1 : depth + 1])
         handle = folders.reach(self._levels[start].handle, steps)
-        if _identity(os.fstat(handle)) != level.identity:
-            os.close(handle)
+        if _identity(folder_handles.status_of(handle)) != level.identity:
+            folder_handles.close(handle)
             raise FileNotFoundError(errno.ENOENT, "replaced by another folder")
         level.handle = handle
         return handle
@@ -170,20 +171,20 @@ class Walk:
     def _spare_descriptors(self) -> None:
         old = len(self._levels) - _MOST_OPEN
         if old > 0 and self._levels[old].handle >= 0:
-            os.close(self._levels[old].handle)
+            folder_handles.close(self._levels[old].handle)
             self._levels[old].handle = -1
 
     def _leave(self) -> None:
         level = self._levels.pop()
         if level.handle >= 0:
             with suppress(OSError):
-                os.close(level.handle)
+                folder_handles.close(level.handle)
 
 
 def _listing(handle: int) -> tuple[list[bytes], list[bytes]]:
     files: list[bytes] = []
     waiting: list[bytes] = []
-    with os.scandir(handle) as entries:
+    with folder_handles.entries_in(handle) as entries:
         for entry in entries:
             (waiting if entry.is_dir(follow_symlinks=False) else files).append(os.fsencode(entry.name))
     files.sort()

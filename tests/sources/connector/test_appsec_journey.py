@@ -16,6 +16,8 @@ from noarkit.services.appsec.standin.data import Store, canary
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import Standing, standing
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 DECIDED = {"decided": "30"}
 DECISIONS = 11
 QUIET = {"decided": "0", "audit-days": "0"}

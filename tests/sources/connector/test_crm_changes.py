@@ -16,6 +16,8 @@ from noarkit.services.crm.service import open_service
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import Standing, connected, standing
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 CHANGED = {
     "Deal_Name": "Nytt navn",
     "Account_Name": {"id": "77", "name": "Ny kunde AS"},

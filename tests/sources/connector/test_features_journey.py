@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import noarkit
 from noarkit.cli.exit_codes import ingest_exit_code
 from noarkit.services.features.service import open_service
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import Standing, standing
+
+pytestmark = pytest.mark.usefixtures("one_archive")
 
 WISH = StandinSpec(15, limits=(), options={"audit": "40"})
 

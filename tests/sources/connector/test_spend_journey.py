@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import noarkit
 from noarkit.cli.exit_codes import ingest_exit_code
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import Standing, standing
+
+pytestmark = pytest.mark.usefixtures("one_archive")
 
 FREE = ((1_000_000, 60.0),)
 NEW, LATE = "00000000-0000-4000-9000-000000000001", "00000000-0000-4000-9000-000000000002"

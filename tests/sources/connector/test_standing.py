@@ -22,6 +22,8 @@ from noarkit.services.watermarks import Watermark, Watermarks, read_watermarks, 
 from tests.services.standing import Standing
 from tests.services.standing import standing as answering
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 
 def put(held: Standing, number: int, at_s: float, event: str = "Deals.edit") -> None:
     """A message came in."""

@@ -19,6 +19,8 @@ from noarkit.services.source import ConnectorSource
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import Standing, standing
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 
 def loaded(held: Standing, folder: Path, name: str) -> noarkit.IngestResult:
     """One plan, loaded."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.events import ignore_event
-from noarkit.sources.files import FileTree
+from noarkit.sources.files.source import FileTree
 from noarkit.sources.scan import scan
 from samples.files.outlook import ole2
 

@@ -14,7 +14,8 @@ from noarkit.recipes.checking import check
 from noarkit.recipes.mapper import compile_recipe
 from noarkit.recipes.read import read_recipe
 from noarkit.records import SourceRecord
-from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 
 POLICY = FilePolicy(empty_folders="record", mail="parts", media_types=False)
 MAIL = (

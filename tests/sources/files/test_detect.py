@@ -12,9 +12,10 @@ import pytest
 
 from noarkit.events import ignore_event
 from noarkit.records import SourceRecord
-from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.detect import MediaTypes, looks_like_mailbox
+from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.puids import Puids
+from noarkit.sources.files.source import FileTree
 
 PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde"

@@ -9,15 +9,17 @@ from pathlib import Path
 
 import pytest
 
+import noarkit
 from noarkit.cli.main import main
 from noarkit.events import ignore_event
 from noarkit.graph.entity import Entity, MappedRecord
+from noarkit.model import metamodel
 from noarkit.recipes.checking import check
 from noarkit.recipes.mapper import compile_recipe
 from noarkit.recipes.read import read_recipe
 from noarkit.records import SourceRecord
-from noarkit.sources.files import FileTree
 from noarkit.sources.files.owners import owner_of
+from noarkit.sources.files.source import FileTree
 from samples.files.outlook import message
 
 US, THEM, OTHERS = "post@fjord.example", "Ola Nordmann <ola@example.no>", "Kari <kari@post.fjord.example>"
@@ -78,7 +80,8 @@ def test_the_owner_is_whoever_nearly_every_mail_names(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     for number in range(4):
         (tmp_path / "b" / f"{number}.eml").write_bytes(letter(f"a@x{number}.example", f"b@y{number}.example"))
-    assert owner_of((tmp_path / "b").iterdir()).domain == ""
+    nobody = owner_of((tmp_path / "b").iterdir())
+    assert (nobody.domain, nobody.candidates) == ("", ())
 
 
 @pytest.mark.parametrize("above", ["", "Byggesak", "Byggesak/Nord"])
@@ -143,6 +146,72 @@ def test_where_no_folder_is_named_like_a_case_mails_keep_their_parties_and_attac
         "IM",
     ]
     assert len([one for one in made["Dokument"] if one.parent == key]) == 2
+
+
+def correspondence(folder: Path, ours: str, theirs: str) -> Path:
+    """The mails of one case: both addresses stand in every one of them."""
+    folder.mkdir(parents=True)
+    for number in range(4):
+        sender, receiver = (ours, theirs) if number % 2 else (theirs, ours)
+        (folder / f"{number}.eml").write_bytes(letter(sender, receiver))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("kari@nordby.kommune.no", "ola@gmail.com"),
+        ("kari@nordby.kommune.no", "ola@bygg.example"),
+        ("arkiv@fjord.example", "ola.nordmann@online.no"),
+    ],
+)
+@pytest.mark.parametrize("above", [False, True])
+def test_the_mails_of_a_single_case_become_journal_posts(tmp_path: Path, ours: str, theirs: str, above: bool) -> None:
+    case = correspondence(tmp_path / "saker" / "2024-0017 Byggesak", ours, theirs)
+    made = mapped(FileTree(case.parent if above else case))
+    assert [one.fields["journalposttype"] for one in made["Journalpost"]] == ["I", "U", "I", "U"]
+    assert {("mottattDato" in one.fields, "sendtDato" in one.fields) for one in made["Journalpost"]} == {
+        (True, False),
+        (False, True),
+    }
+    parties = {(one.fields["korrespondanseparttype"], one.fields["epostadresse"]) for one in made["Korrespondansepart"]}
+    assert parties == {("EA", theirs), ("IM", ours), ("IA", ours), ("EM", theirs)}
+    assert [one.fields["tittel"] for one in made["Saksmappe"]] == ["2024-0017 Byggesak"]
+    assert "Basisregistrering" not in made
+    known = metamodel().types["Journalpost"].fields
+    assert all(post.fields.keys() <= known.keys() for post in made["Journalpost"])
+
+
+def test_where_nothing_says_whose_the_mails_are_the_recipe_asks_and_says_nothing_false(tmp_path: Path) -> None:
+    case = correspondence(tmp_path / "2024-0017 Byggesak", "kari@nord.example", "ola@sor.example")
+    source = FileTree(case)
+    text = source.default_recipe()
+    assert "nord.example, sor.example" in text
+    made = mapped(source)
+    assert "Journalpost" not in made
+    assert len(made["Korrespondansepart"]) == 8
+    assert [one.fields["tittel"] for one in made["Saksmappe"]] == ["2024-0017 Byggesak"]
+    recipe = read_recipe(text.replace("own_domains = []", 'own_domains = ["nord.example"]'), "filled in")
+    fitted = source.fitted(recipe.data["source"])  # type: ignore[arg-type]  # a table, as read_recipe saw
+    mapper = compile_recipe(recipe)
+    records = [item for item in fitted.records(ignore_event) if isinstance(item, SourceRecord)]
+    told = [mapper.map(record) for record in records]
+    types = {entity.type for one in told if isinstance(one, MappedRecord) for entity in one.entities}
+    assert "Journalpost" in types and "Basisregistrering" not in types
+
+
+@pytest.mark.usefixtures("one_archive")
+def test_the_archive_takes_the_journal_posts_of_a_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    correspondence(tmp_path / "2024-0017 Byggesak", "kari@nordby.kommune.no", "ola@gmail.com")
+    noarkit.plan("2024-0017 Byggesak", "run")
+    assert noarkit.ingest("run", archive="embedded:arkiv", workers=0).numbers.archived == 4
+    noarkit.close("run", archive="embedded:arkiv")
+    noarkit.extract("package", archive="embedded:arkiv")
+    assert noarkit.validate("package").number("error") == 0
+    with noarkit.Archive("embedded:arkiv") as archive:
+        assert archive.count("Journalpost") == 4
+        assert archive.count("Korrespondansepart") == 8
 
 
 def test_a_folder_without_mails_has_the_recipe_it_had(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from noarkit.events import ignore_event
 from noarkit.graph.entity import Entity, MappedRecord
 from noarkit.recipes import compile_recipe, read_recipe
 from noarkit.records import SourceRecord, fitted
-from noarkit.sources.files import FileTree
 from noarkit.sources.files.levels import Levels, survey
+from noarkit.sources.files.source import FileTree
 
 
 def lay_out(root: Path, *names: str) -> Path:

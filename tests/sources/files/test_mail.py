@@ -17,9 +17,10 @@ from noarkit.errors import PlanFault
 from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
-from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.mail import read_head, read_mail, with_direction
 from noarkit.sources.files.mailbox import spans
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 
 FROM_LINE = b"From ola@example.no Mon Jan  6 12:00:00 2020\n"
 

@@ -14,8 +14,9 @@ from lxml import etree
 from noarkit.errors import UnsafePath
 from noarkit.events import ignore_event
 from noarkit.records import SourceRecord
-from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.names import find_twins, key_of, path_of, readable, text_of
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 
 ODD = [
     "blåbær.txt",

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from noarkit.events import ignore_event
 from noarkit.forms.finders import open_source
 from noarkit.records import SourceRecord
-from noarkit.sources.files import FilePolicy, FileTree, outlook
+from noarkit.sources.files import outlook
 from noarkit.sources.files.outlook import read_message, read_message_part
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 from samples.files.outlook import message, ole2
 
 PDF = b"%PDF-1.4 " + b"kart " * 2_000

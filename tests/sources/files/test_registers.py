@@ -19,7 +19,9 @@ from noarkit.errors import ItemMalformed, ItemVanished
 from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
-from noarkit.sources.files import FilePolicy, FileTree, registers, sheets, tables
+from noarkit.sources.files import registers, sheets, tables
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 
 PLAIN = FilePolicy(media_types=False)
 

@@ -16,7 +16,8 @@ from noarkit.errors import ItemChanged, ItemNotAFile, ItemUnreadable, ItemVanish
 from noarkit.events import ignore_event
 from noarkit.graph.entity import Content
 from noarkit.records import SourceRecord
-from noarkit.sources.files import FileTree, folders
+from noarkit.sources.files import folders
+from noarkit.sources.files.source import FileTree
 
 
 @pytest.fixture
@@ -158,7 +159,7 @@ import os, sys
 from pathlib import Path
 from noarkit.errors import ItemUnreadable
 from noarkit.graph.entity import Content
-from noarkit.sources.files import FileTree
+from noarkit.sources.files.source import FileTree
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:

@@ -15,8 +15,9 @@ from noarkit.events import ignore_event
 from noarkit.forms.finders import open_source, reopen
 from noarkit.recipes import read_recipe
 from noarkit.records import Source, SourceRecord, fitted
-from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.default import default_recipe
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 
 
 def keys(source: Source) -> list[str]:

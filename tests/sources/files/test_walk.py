@@ -16,9 +16,10 @@ from noarkit.errors import SourceGone
 from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
-from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.file_filter import Folder, FoundFile
+from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.records import RecordMaker
+from noarkit.sources.files.source import FileTree
 
 OUTSIDE = FilePolicy(look_inside=False)
 
@@ -182,7 +183,8 @@ def as_nobody(root: Path, policy: str = "FilePolicy(look_inside=False)") -> list
 import os, sys
 from pathlib import Path
 from noarkit.events import ignore_event
-from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 from noarkit.errors import SourceFault
 source = FileTree(Path(sys.argv[1]), {policy})
 source.default_recipe()
@@ -302,7 +304,7 @@ def test_a_chain_deeper_than_there_are_descriptors_is_walked(tmp_path: Path) -> 
 import resource, sys
 from pathlib import Path
 from noarkit.events import ignore_event
-from noarkit.sources.files import FileTree
+from noarkit.sources.files.source import FileTree
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (120, hard))
 print(sum(1 for _ in FileTree(Path(sys.argv[1])).records(ignore_event)))
@@ -318,7 +320,8 @@ def test_a_folder_of_many_files_costs_little_memory(tmp_path: Path) -> None:
 import resource, sys
 from pathlib import Path
 from noarkit.events import ignore_event
-from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 source = FileTree(Path(sys.argv[1]), FilePolicy(look_inside=False))
 told = source.records(ignore_event)
 next(told)

@@ -10,8 +10,8 @@ import pytest
 
 from noarkit.events import ignore_event
 from noarkit.records import SourceRecord
-from noarkit.sources.files import FileTree
 from noarkit.sources.files.inspector import office_type
+from noarkit.sources.files.source import FileTree
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 TEXT = "application/vnd.oasis.opendocument.text"

@@ -32,7 +32,7 @@ FIELDS: dict[str, object] = {
 def evaluate(source: str) -> object:
     """The value of an expression for a record with FIELDS and two contents."""
     sandbox = Sandbox(make_formats(Formats()), {"t": {"inn": "I", "*": "X"}, "strict": {"inn": "I"}})
-    scene = Scene(sandbox)
+    scene = Scene()
     scene.show(holding(FIELDS, "the/key", "b.PDF", "c"))
     return sandbox.compile_value(source)(scene)
 
