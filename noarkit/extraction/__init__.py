@@ -6,6 +6,7 @@
     store         what was fetched: one SQLite file in the work folder beside the package; rows: what a row of it holds
     fetch         pages of objects → store, several types at a time; links: what no object tells by itself
     copies        of a document and its archival copy, the copy is delivered
+    delivered_formats  what no depot can use, though its name says a right format
     uncopied      versions that have no archival copy beside them
     documents     the files, checked on the way; originals: those that copies stand for; changes: the change log
 
@@ -16,7 +17,7 @@
     schema_files  the schemas that go along
     output        files while they are written
     file_writers  who writes the large files: this process alone, or workers
-    workers       child processes that take portions
+    workers       child processes that take portions; remote: machines of a cluster that fetch
     not_in_form   what the form cannot say
 
     delivery      an archive as a package of any form

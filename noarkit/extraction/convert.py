@@ -59,7 +59,8 @@ class ConvertResult(Result):
     database SIARD has no place for, which is counted and listed as set aside. `empty_folders` are in that list, too,
     for no form holds them; `untold_events` stand in the source's own PREMIS alone, which goes along; `unread` are
     documents of the source that should say something and cannot be read. `copies` are archival copies among the files,
-    each told with the document that it was made of."""
+    each told with the document that it was made of; `copies_in` is the folder of the package that they lie in, and
+    `originals_in` that of those documents, empty where there is none."""
 
     package: Path
     source_form: str
@@ -75,6 +76,8 @@ class ConvertResult(Result):
     unread: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     copies: int = 0
+    copies_in: str = ""
+    originals_in: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """The package, as `noarkit convert --json` has it."""
@@ -104,7 +107,7 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
     _refuse_inside(source, target)
     counter = _FileCounter()
     with payload_of(source, options.limits, emit, form=options.source_form) as source_payload, ExitStack() as stack:
-        payload, copies = _with_copies(source_payload, options, target, stack)
+        payload, copies, places = _with_copies(source_payload, options, target, stack)
         left_out = LeftOut(payload, options.form)
         if options.strict:
             require_unchanged(source, target, payload, left_out)
@@ -136,11 +139,16 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
         untold_events=statement.metadata.history.omitted,
         unread=statement.unread,
         copies=copies,
+        copies_in=places.get("copies", ""),
+        originals_in=places.get("originals", ""),
     )
 
 
-def _with_copies(source: Payload, options: ConvertOptions, target: Path, stack: ExitStack) -> tuple[Payload, int]:
-    """The payload under the names it gets, with the copies of its documents where there are any, and how many."""
+def _with_copies(
+    source: Payload, options: ConvertOptions, target: Path, stack: ExitStack
+) -> tuple[Payload, int, dict[str, str]]:
+    """The payload under the names it gets, with the copies of its documents where there are any, how many, and where
+    they and their originals lie."""
     pairs: Pairs | None = None
     if options.copies is not None:
         source, pairs = with_store(source, options.copies, stack)
@@ -148,9 +156,11 @@ def _with_copies(source: Payload, options: ConvertOptions, target: Path, stack: 
         source, pairs = with_originals(source, options.originals, stack)
     payload = rename_payload(source, options.form, target, stack)
     if pairs is None or not pairs.count():
-        return payload, 0
-    derivations = stack.enter_context(closing(pairs.derivations(place_parts(payload, options.form))))
-    return replace(payload, derivations=derivations), pairs.count()
+        return payload, 0, {}
+    placements = place_parts(payload, options.form)
+    derivations = stack.enter_context(closing(pairs.derivations(placements)))
+    places: dict[str, str] = {placement.part.role: placement.above for placement in placements if placement.part.role}
+    return replace(payload, derivations=derivations), pairs.count(), places
 
 
 def maker_of(product: Product) -> Callable[[Delivery, str], MadePackage]:

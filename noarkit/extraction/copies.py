@@ -13,15 +13,20 @@ from pathlib import Path
 
 import orjson
 
+from noarkit.extraction.delivered_formats import NO_PDFA_BESIDE, NOT_TAKEN, reason_not_taken
 from noarkit.extraction.store import ExtractStore
 from noarkit.model.conversions import DERIVED_FROM, parse_details, source_of
-from noarkit.model.formats import classify_format
-from noarkit.safe.csv_files import write_csv
+from noarkit.model.formats import PDFA_WANTED, classify_format
+from noarkit.safe.csv_files import Cell, write_csv
+from noarkit.words.texts import texts
 
 PAIRED = "copies-paired"
+_PRODUCTION = "P"
 RENUMBERED = "copies-renumbered"
 _PUID = re.compile(r"(?:^|[ ;])((?:x-)?fmt/\d+)(?=$|[ ;·])")
 _TAKEN = frozenset({"approved", "conditions"})
+_PDFA = frozenset({"fmt/95", "fmt/354", "fmt/476", "fmt/477", "fmt/478", "fmt/479", "fmt/480", "fmt/481"})
+COLUMNS = ("folder", "record", "document", "format", "file", "code", "means")
 _COPIES = (
     "SELECT v.rowid, v.parent, v.sort, v.data, p.rowid, json_extract(p.data, '$.f.eksternID') FROM part p"
     " JOIN version v ON v.id = p.parent"
@@ -39,7 +44,9 @@ _BESIDE = (
 )
 _DELIVERED = (
     "SELECT coalesce(json_extract(m.data, '$.f.mappeIdent'), ''),"
-    " coalesce(json_extract(r.data, '$.f.registreringsIdent'), ''), coalesce(d.sort, 0), v.path, v.data"
+    " coalesce(json_extract(r.data, '$.f.registreringsIdent'), ''), coalesce(d.sort, 0), v.path, v.data,"
+    " EXISTS (SELECT 1 FROM version a WHERE a.parent = v.parent AND a.sort = v.sort AND a.rowid != v.rowid"
+    " AND json_extract(a.data, '$.f.variantformat') = 'A')"
     " FROM version v LEFT JOIN document d ON d.id = v.parent LEFT JOIN unit r ON r.id = d.parent AND r.kind = 'R'"
     " LEFT JOIN unit m ON m.id = r.parent AND m.kind = 'M' WHERE v.done < 2 ORDER BY m.sort, r.sort, d.sort, v.path"
 )
@@ -95,25 +102,45 @@ def table_path(target: Path) -> Path:
     return target.parent / f"{target.name}.formats-not-taken.csv"
 
 
-def list_formats(store: ExtractStore, target: Path) -> FormatCounts:
-    """Lists what is delivered in a format that no depot takes; there is no list where there is nothing."""
+def list_formats(store: ExtractStore, target: Path, package: Path, lang: str) -> FormatCounts:
+    """Lists what is delivered, in the folder `package`, in a format that no depot takes or in a state that none can
+    use, with the reason in the language `lang`; there is no list where there is nothing."""
     path = table_path(target)
     count = 0
 
-    def rows() -> Iterator[tuple[str, str, int, str, str]]:
+    def rows() -> Iterator[tuple[Cell, ...]]:
         nonlocal count
-        for folder, record, document, file, data in store.rows(_DELIVERED):
-            if not is_taken(orjson.loads(str(data))["f"]):
+        for folder, record, document, file, data, has_copy in store.rows(_DELIVERED):
+            code = _reason(orjson.loads(str(data))["f"], package / str(file), has_copy=bool(has_copy))
+            if code is not None:
                 count += 1
-                yield str(folder), str(record), int(str(document)), _suffix(str(file)), str(file)
+                means = texts(lang).text("delivered_formats", code)
+                yield str(folder), str(record), int(str(document)), _suffix(str(file)), str(file), code, means
 
     first = next(rows(), None)
     count = 0
     if first is not None:
-        write_csv(path, ("folder", "record", "document", "format", "file"), rows(), mode=0o644, sync=False)
+        write_csv(path, COLUMNS, rows(), mode=0o644, sync=False)
     else:
         path.unlink(missing_ok=True)
     return FormatCounts(count, int(store.fact(PAIRED) or 0), int(store.fact(RENUMBERED) or 0))
+
+
+def _reason(fields: dict[str, object], path: Path, *, has_copy: bool) -> str | None:
+    """Why no depot takes a version: by its format, by its bytes where nothing proved them, or because it is an office
+    document without its PDF/A. None where one does."""
+    if not is_taken(fields):
+        return NOT_TAKEN
+    details = str(fields.get("formatDetaljer", ""))
+    match = _PUID.search(details)
+    if parse_details(details) is not None or (match is not None and match[1] in _PDFA):
+        return None
+    suffix = path.suffix[1:].lower()
+    is_alone = suffix in PDFA_WANTED and fields.get("variantformat") == _PRODUCTION and not has_copy
+    try:
+        return reason_not_taken(path, suffix) or (NO_PDFA_BESIDE if is_alone else None)
+    except FileNotFoundError:
+        return None  # of a version whose file was not to be had, which is told elsewhere
 
 
 def is_taken(fields: dict[str, object]) -> bool:

@@ -38,8 +38,10 @@ def deliver(
         facts = {**asdict(extracted), "package": "", "report": _report_name(target, extracted.report)}
         write_text(facts_path, json.dumps(facts))
     if not named_path.is_file():
-        convert(extract_path, target, replace(options, originals=originals), emit=emit)
-        write_text(named_path, "")
+        converted = convert(extract_path, target, replace(options, originals=originals), emit=emit)
+        places = {"copies": converted.copies, "copies_in": converted.copies_in, "originals_in": converted.originals_in}
+        write_text(named_path, json.dumps(places))
+    facts |= json.loads(named_path.read_text("utf-8"))
     for report in work.glob(f"{NOARK}.*"):
         report.replace(target.parent / _report_name(target, report))
     shutil.rmtree(work, ignore_errors=True)

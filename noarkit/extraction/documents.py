@@ -31,7 +31,10 @@ _LEFT_OUT = (
 
 
 @dataclass(frozen=True, slots=True)
-class _VersionFile:
+class VersionFile:
+    """A document of the archive as it is to be downloaded: its row, file, path in the package, and what the archive
+    says of it; -1 where it tells no size."""
+
     row: int
     file: str
     path: str
@@ -42,7 +45,7 @@ class _VersionFile:
 
 
 @dataclass(frozen=True, slots=True)
-class _FetchedFile:
+class FetchedFile:
     """A downloaded file; `as_measured` where the package gives our measurements instead of the archive's facts."""
 
     row: int
@@ -51,48 +54,54 @@ class _FetchedFile:
     as_measured: bool
 
 
-def fetch_documents(
-    archive: Archive, store: ExtractStore, package: Path, *, emit: Listener, pause: Callable[[], None]
-) -> None:
-    """Downloads every file that is not there yet. Raises `ChecksumDiffers` for one that is not what it should be."""
+def files_to_fetch(store: ExtractStore, package: Path) -> Iterator[VersionFile]:
+    """The documents that belong to the package and are not there yet, or not whole."""
     if store.fact("left-out") is None:
         store.db.execute(_LEFT_OUT)
         store.remember("left-out", "1")
     _recheck_files(store, package)
+    return _missing_files(store)
+
+
+def fetch_documents(
+    archive: Archive, store: ExtractStore, package: Path, *, emit: Listener, pause: Callable[[], None]
+) -> None:
+    """Downloads every file that is not there yet. Raises `ChecksumDiffers` for one that is not what it should be."""
     folders: set[Path] = set()
     with ThreadPoolExecutor(_DOWNLOADS_AT_ONCE, thread_name_prefix="noarkit-download") as threads:
-        running: deque[Future[list[_FetchedFile]]] = deque()
+        running: deque[Future[list[FetchedFile]]] = deque()
         try:
-            for batch in _batches(_missing_files(store)):
+            for batch in batches(files_to_fetch(store, package)):
                 _make_folders(batch, package, folders)
                 running.append(threads.submit(_download_all, archive, batch, package))
                 if len(running) > _DOWNLOADS_AT_ONCE * 2:
-                    _store_fetched(store, running.popleft().result(), emit)
+                    store_fetched(store, running.popleft().result(), emit)
                     pause()
             while running:
-                _store_fetched(store, running.popleft().result(), emit)
+                store_fetched(store, running.popleft().result(), emit)
         finally:
             for running_download in running:
                 running_download.cancel()
 
 
-def _batches(files: Iterator[_VersionFile]) -> Iterator[list[_VersionFile]]:
+def batches(files: Iterator[VersionFile]) -> Iterator[list[VersionFile]]:
     """A few at a time: enough that handing them over costs nothing, and few large ones wait for each other."""
     while batch := list(islice(files, _IN_A_PORTION)):
         yield batch
 
 
-def _make_folders(batch: list[_VersionFile], package: Path, made_folders: set[Path]) -> None:
+def _make_folders(batch: list[VersionFile], package: Path, made_folders: set[Path]) -> None:
     for folder in {(package / file.path).parent for file in batch} - made_folders:
         folder.mkdir(parents=True, exist_ok=True)
         made_folders.add(folder)
 
 
-def _download_all(archive: Archive, batch: list[_VersionFile], package: Path) -> list[_FetchedFile]:
-    return [_download(archive, file, package) for file in batch]
+def _download_all(archive: Archive, batch: list[VersionFile], package: Path) -> list[FetchedFile]:
+    return [download_version(archive, file, package / file.path, durable=False) for file in batch]
 
 
-def _store_fetched(store: ExtractStore, fetched_files: list[_FetchedFile], emit: Listener) -> None:
+def store_fetched(store: ExtractStore, fetched_files: list[FetchedFile], emit: Listener) -> None:
+    """Notes that documents are there, with what was measured."""
     store.db.execute("BEGIN")
     rows = [(file.sha256, file.size_bytes, file.row) for file in fetched_files]
     store.db.executemany("UPDATE version SET sha256 = ?, size = ?, done = 1 WHERE rowid = ?", rows)
@@ -106,7 +115,8 @@ def _store_fetched(store: ExtractStore, fetched_files: list[_FetchedFile], emit:
     emit(Event("files_fetched", {"count": len(fetched_files), "bytes": sum(file.size_bytes for file in fetched_files)}))
 
 
-def _missing_files(store: ExtractStore) -> Iterator[_VersionFile]:
+def _missing_files(store: ExtractStore) -> Iterator[VersionFile]:
+    """The documents that are not there yet."""
     sql = (
         "SELECT rowid, file, path, sha256, coalesce(json_extract(data, '$.f.sjekksumAlgoritme'), ''),"
         " coalesce(json_extract(data, '$.f.sjekksum'), ''), size FROM version WHERE done = 0 AND rowid > ?"
@@ -117,15 +127,15 @@ def _missing_files(store: ExtractStore) -> Iterator[_VersionFile]:
         for row, file, path, sha256, algorithm, checksum, size in rows:
             expected = None if sha256 is None else str(sha256)
             archive_facts = (str(algorithm), str(checksum), int(str(size)))
-            yield _VersionFile(int(str(row)), str(file), str(path), expected, *archive_facts)
+            yield VersionFile(int(str(row)), str(file), str(path), expected, *archive_facts)
         last = int(str(rows[-1][0]))
 
 
-def _download(archive: Archive, version: _VersionFile, package: Path) -> _FetchedFile:
+def download_version(archive: Archive, version: VersionFile, target: Path, *, durable: bool = True) -> FetchedFile:
+    """Downloads a document to `target`, and checks it against what the archive says of it."""
     if not version.file:
         raise PackageFault(where=version.path, why="version-without-file")
-    target = package / version.path
-    downloaded = archive.download(version.file, target, expected_sha256=version.sha256, durable=False)
+    downloaded = archive.download(version.file, target, expected_sha256=version.sha256, durable=durable)
     name = _ALGORITHMS.get(version.algorithm.upper().replace("-", ""))
     if version.sha256 is None and name is not None and version.checksum:
         measured = hash_of(target, name)
@@ -137,7 +147,7 @@ def _download(archive: Archive, version: _VersionFile, package: Path) -> _Fetche
         and version.checksum == downloaded.sha256
         and version.size == downloaded.size_bytes
     )
-    return _FetchedFile(version.row, downloaded.sha256, downloaded.size_bytes, not as_archive_says)
+    return FetchedFile(version.row, downloaded.sha256, downloaded.size_bytes, not as_archive_says)
 
 
 def _recheck_files(store: ExtractStore, package: Path) -> None:

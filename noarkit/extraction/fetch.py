@@ -51,7 +51,7 @@ _PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("refDokumentversjon", VERSION),
     ),
 }
-_ONLY_NEWER = frozenset({"PersonIdentifikator", "Posisjon"})
+ONLY_NEWER = frozenset({"PersonIdentifikator", "Posisjon"})
 _SOURCES: Mapping[str, tuple[str, str]] = {
     FONDS: ("unit", "kind = 'F'"),
     CLASS: ("unit", "kind = 'K'"),
@@ -73,10 +73,17 @@ class Task:
 
 
 def fetch(
-    archive: Archive, store: ExtractStore, selection: ResolvedSelection, *, emit: Listener, pause: Callable[[], None]
+    archive: Archive,
+    store: ExtractStore,
+    selection: ResolvedSelection,
+    *,
+    emit: Listener,
+    pause: Callable[[], None],
+    run_tasks: Callable[[Iterable[Task]], None] | None = None,
 ) -> None:
-    """Fetches all that belongs to the selection; `pause` is called between pages and may raise."""
-    run = _Fetch(archive, store, emit, pause)
+    """Fetches all that belongs to the selection; `pause` is called between pages and may raise. `run_tasks` carries
+    out tasks elsewhere."""
+    run = _Fetch(archive, store, emit, pause, run_tasks)
     if selection.is_whole_archive:
         run.run_tasks(Task(kind, kind) for kind in _STRUCTURE)
         run.run_tasks(_whole_task(kind) for kind in dict.fromkeys((*_MATERIAL, *_PARTS)))
@@ -207,8 +214,16 @@ def _lies_in_plain_folders(kind: str) -> bool:
 class _Fetch:
     """Tasks at work: threads ask, this one stores."""
 
-    def __init__(self, archive: Archive, store: ExtractStore, emit: Listener, pause: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        archive: Archive,
+        store: ExtractStore,
+        emit: Listener,
+        pause: Callable[[], None],
+        run_elsewhere: Callable[[Iterable[Task]], None] | None = None,
+    ) -> None:
         self._archive = archive
+        self._run_elsewhere = run_elsewhere
         self.store = store
         self._emit = emit
         self._pause = pause
@@ -234,6 +249,9 @@ class _Fetch:
 
     def run_tasks(self, tasks: Iterable[Task]) -> None:
         """Carries tasks out, several at a time; a fault of one ends all."""
+        if self._run_elsewhere is not None:
+            self._run_elsewhere(tasks)
+            return
         waiting = [(task, progress.last) for task in tasks if not (progress := self.store.progress(task.name)).is_done]
         results: queue.Queue[_StoredPage | BaseException] = queue.Queue(_WAITING_PAGES)
         stop_event = threading.Event()
@@ -263,25 +281,33 @@ class _Fetch:
             return
         try:
             table = table_of(task.type)
-            for page in self._pages(task, last):
+            for page in task_pages(self._archive, task, last):
                 if stop_event.is_set():
                     return
                 last = page.objects[-1].id if page.objects else last
-                rows = [row_of(entity) for entity in page.objects if _is_not_own(entity)]
-                results.put(_StoredPage(task.name, task.type, table, rows, Progress(last, not page.has_more)))
+                results.put(
+                    _StoredPage(task.name, task.type, table, task_rows(page), Progress(last, not page.has_more))
+                )
         except ArchiveRefused as fault:
             # an archive that does not know the type holds nothing of it
-            is_known_type = task.type not in _ONLY_NEWER
+            is_known_type = task.type not in ONLY_NEWER
             results.put(fault if is_known_type else _StoredPage(task.name, task.type, "part", [], Progress("", True)))
         except BaseException as fault:  # noqa: BLE001  # carried to the thread that waits, which raises it
             results.put(fault)
 
-    def _pages(self, task: Task, last: str) -> Iterator[Page]:
-        condition, parameters = task.where, dict(task.parameters)
-        if last:
-            condition = f"({condition}) && id = {{@last:@open]" if condition else "id = {@last:@open]"
-            parameters |= {"@last": key_of(last), "@open": "*"}
-        return pages(self._archive, Query(task.type, condition, parameters, order=(("id", "asc"),), limit=PAGE_SIZE))
+
+def task_pages(archive: Archive, task: Task, last: str) -> Iterator[Page]:
+    """The pages of a task, after the last id that is there already."""
+    condition, parameters = task.where, dict(task.parameters)
+    if last:
+        condition = f"({condition}) && id = {{@last:@open]" if condition else "id = {@last:@open]"
+        parameters |= {"@last": key_of(last), "@open": "*"}
+    return pages(archive, Query(task.type, condition, parameters, order=(("id", "asc"),), limit=PAGE_SIZE))
+
+
+def task_rows(page: Page) -> list[Row]:
+    """The rows of a page, for the store."""
+    return [row_of(entity) for entity in page.objects if _is_not_own(entity)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,12 @@ from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction import account, not_in_form
 from noarkit.extraction.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble, is_system_named
 from noarkit.extraction.changes import CHANGED_MEANWHILE, NO_FLAWS, ChangeLog, fetch_changes, merge_kept
-from noarkit.extraction.copies import deliver_copies, list_formats
-from noarkit.extraction.documents import fetch_documents
+from noarkit.extraction.copies import FormatCounts, deliver_copies, list_formats
+from noarkit.extraction.documents import fetch_documents, files_to_fetch
 from noarkit.extraction.fetch import fetch
 from noarkit.extraction.links import fetch_links
 from noarkit.extraction.originals import fetch_originals
+from noarkit.extraction.remote import RemoteArchive, RemoteFetch
 from noarkit.extraction.schema_files import schema_set
 from noarkit.extraction.selection import Selection, resolve
 from noarkit.extraction.store import FILE_NAME, ExtractStore
@@ -39,7 +40,7 @@ from noarkit.forms.noark5.write.packing import is_packed, pack
 from noarkit.model import metamodel
 from noarkit.model.mapping import mapping
 from noarkit.results import Result
-from noarkit.safe.atomic import sweep, sync_folder, write_text
+from noarkit.safe.atomic import sweep, sync_folder, sync_tree, write_text
 from noarkit.safe.locks import claimed
 
 _PACKAGE = "package"
@@ -57,7 +58,7 @@ def _no_pause() -> None:
 @dataclass(frozen=True, slots=True)
 class ExtractSettings:
     """How an extract is made. `pause` is called often and may raise to end the run in good order; `pool_size` is who
-    helps to write."""
+    helps to write, `remote` the machines of a cluster that help to fetch."""
 
     selection: Selection = field(default_factory=Selection)
     facts: PackageFacts = field(default_factory=PackageFacts)
@@ -67,12 +68,15 @@ class ExtractSettings:
     kept_log: Path | None = None
     change_log: ChangeLog = "from-archive"
     zone: str = "Europe/Oslo"
+    lang: str = "en"
+    """The language of what is written for people beside the package."""
     account: str = ""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     pause: Callable[[], None] = _no_pause
     pool_size: PoolSize = field(default_factory=PoolSize)
     with_originals: bool = False
     originals: Path | None = None
+    remote: RemoteArchive | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,9 @@ class ExtractResult(Result):
     """The package that was made. `flaws` say why it is not to be deposited as it is; none where it is. `errors` and
     `warnings` are what our own validator found in it, None if it was not asked. `carried` is how many
     values that the form has no element for stand in business-specific metadata, `beside` how many of them in the table
-    beside the package alone. `formats_not_taken` counts files in formats that no depot takes; they are listed beside
+    beside the package alone. `copies` counts archival copies, which lie in the folder `copies_in` of
+    the package, and the documents that they were made of in `originals_in`; where that is empty, `originals_left_out`
+    of them are not delivered. `formats_not_taken` counts files in formats that no depot takes; they are listed beside
     the package."""
 
     package: Path
@@ -97,6 +103,10 @@ class ExtractResult(Result):
     carried: int = 0
     beside: int = 0
     formats_not_taken: int = 0
+    copies: int = 0
+    copies_in: str = ""
+    originals_in: str = ""
+    originals_left_out: int = 0
 
     @property
     def depositable(self) -> bool:
@@ -117,6 +127,10 @@ class ExtractResult(Result):
             "carried": self.carried,
             "beside": self.beside,
             "formats_not_taken": self.formats_not_taken,
+            "copies": self.copies,
+            "copies_in": self.copies_in,
+            "originals_in": self.originals_in,
+            "originals_left_out": self.originals_left_out,
             "depositable": self.depositable,
             "flaws": list(self.flaws),
             "errors": self.errors,
@@ -142,12 +156,14 @@ def extract(
         package.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigFault(where=str(work), why=error.strerror or "unreadable") from error
-    with WorkerPool(settings.pool_size) as pool, _locked(work), ExtractStore(work / FILE_NAME) as store:
-        (work / _NAMING).unlink(missing_ok=True)
-        for folder in (work, package, *package.glob("*/*")):
-            if folder.is_dir():
-                sweep(folder)
-        run = _Run(archive, store, settings, emit)
+    with (
+        WorkerPool(settings.pool_size) as pool,
+        _locked(work),
+        ExtractStore(work / FILE_NAME) as store,
+        _remote_fetch(archive, store, settings, emit) as remote,
+    ):
+        _sweep_leftovers(work, package)
+        run = _Run(archive, store, settings, emit, remote)
         begun_at = store.remember("begun", settings.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
         rights = run.fetch()
         run.check_open()
@@ -156,25 +172,16 @@ def extract(
         deps = AssemblyDeps(
             settings.facts, run.codes, schemas, settings.zone, begun_at, business, settings.carry, settings.change_log
         )
-        emit(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
-        fetch_documents(archive, store, package, emit=emit, pause=settings.pause)
-        if settings.originals is not None:
-            fetch_originals(archive, store, settings.originals, settings.pause)
+        run.fetch_files(package)
         emit(Event("assembling", {"where": str(target)}))
         places = AssemblyPaths(store.path, package, not_in_form.table_path(target))
         assembly = assemble(places, deps, pool, settings.pause)
         flaws = _flaws(run, assembly, official=schemas.official)
-        formats = list_formats(store, target)
+        formats = list_formats(store, target, package, settings.lang)
         report = not_in_form.write_report(
             store, target, assembly, not_in_form.ReportContext(rights, flaws, run.open_units(), formats)
         )
-        beside_count = sum(assembly.lost_counts.values()) - assembly.tally.carried_values
-        extracted = replace(
-            _extracted(store, target, report, assembly, flaws),
-            carried=assembly.tally.carried_values,
-            beside=beside_count,
-            formats_not_taken=formats.not_taken,
-        )
+        extracted = _with_formats(_extracted(store, target, report, assembly, flaws), store, assembly, formats)
     if is_packed(target):
         pack(package, last)
     summary = {**asdict(extracted), "package": str(target), "report": str(report)}
@@ -184,6 +191,28 @@ def extract(
     shutil.rmtree(work, ignore_errors=True)
     emit(Event("package_made", {"where": str(target), "files": extracted.files, "units": dict(assembly.tally.units)}))
     return extracted
+
+
+def _sweep_leftovers(work: Path, package: Path) -> None:
+    """Removes what a power cut left half written."""
+    (work / _NAMING).unlink(missing_ok=True)
+    for folder in (work, package, *package.glob("*/*")):
+        if folder.is_dir():
+            sweep(folder)
+
+
+def _with_formats(
+    extracted: ExtractResult, store: ExtractStore, assembly: Assembly, formats: FormatCounts
+) -> ExtractResult:
+    """The result with what has no element of its own, and with what is delivered in which format."""
+    return replace(
+        extracted,
+        carried=assembly.tally.carried_values,
+        beside=sum(assembly.lost_counts.values()) - assembly.tally.carried_values,
+        formats_not_taken=formats.not_taken,
+        copies=store.number("SELECT count(*) FROM copy_of"),
+        originals_left_out=formats.stood_for,
+    )
 
 
 def _finish_cleanup(target: Path, last: Path, settings: ExtractSettings) -> ExtractResult:
@@ -211,8 +240,16 @@ def work_folder(target: Path) -> Path:
 class _Run:
     """One extract at work."""
 
-    def __init__(self, archive: Archive, store: ExtractStore, settings: ExtractSettings, emit: Listener) -> None:
+    def __init__(
+        self,
+        archive: Archive,
+        store: ExtractStore,
+        settings: ExtractSettings,
+        emit: Listener,
+        remote: RemoteFetch | None,
+    ) -> None:
         self.archive = archive
+        self.remote = remote
         self.store = store
         self.settings = settings
         self.emit = emit
@@ -231,13 +268,25 @@ class _Run:
         if store.remember("fonds", fonds) != fonds:
             raise OtherArchive(where=str(store.path.parent), expected=store.fact("fonds"), found=fonds)
         self.emit(Event("fetching", {"whole": selection.is_whole_archive}))
-        fetch(self.archive, store, selection, emit=self.emit, pause=settings.pause)
+        run_tasks = None if self.remote is None else self.remote.run_tasks
+        fetch(self.archive, store, selection, emit=self.emit, pause=settings.pause, run_tasks=run_tasks)
         store.index()
         fetch_links(self.archive, store, settings.pause)
         fetch_changes(self.archive, store, self.codes, settings.pause)
         if settings.kept_log is not None:
             merge_kept(store, settings.kept_log, settings.zone)
         return account.read_account_rights(self.administration, settings.account)
+
+    def fetch_files(self, package: Path) -> None:
+        """Fetches all documents, if they are not there, and the originals of copies where they are wanted."""
+        archive, store, settings = self.archive, self.store, self.settings
+        self.emit(Event("files_wanted", {"count": store.number("SELECT count(*) FROM version")}))
+        if self.remote is None:
+            fetch_documents(archive, store, package, emit=self.emit, pause=settings.pause)
+        else:
+            self.remote.fetch_files(files_to_fetch(store, package), package)
+        if settings.originals is not None:
+            fetch_originals(archive, store, settings.originals, settings.pause)
 
     def open_units(self) -> dict[str, int]:
         """How many units of each type are open."""
@@ -308,11 +357,23 @@ def _extracted(
 
 def _give_name(package: Path, target: Path) -> None:
     """The whole package on disk, then its name, in one step; nothing that exists is replaced."""
-    os.sync()
+    sync_tree(package)
     if os.path.lexists(target):
         raise UsageFault(what="exists", where=str(target))
     package.rename(target)
     sync_folder(target.parent)
+
+
+@contextmanager
+def _remote_fetch(
+    archive: Archive, store: ExtractStore, settings: ExtractSettings, emit: Listener
+) -> Iterator[RemoteFetch | None]:
+    """The workers of a cluster, reached once the children here are made; None where none are wanted."""
+    if settings.remote is None:
+        yield None
+        return
+    with settings.remote.open_workers() as workers:
+        yield RemoteFetch(settings.remote.archive, archive, store, workers, emit, settings.pause)
 
 
 @contextmanager

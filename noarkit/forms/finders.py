@@ -26,9 +26,11 @@ from noarkit.safe.paths import missing_path_fault
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of, members
 from noarkit.sources.database import KIND as DATABASE
 from noarkit.sources.database import find_database, reopen_database
-from noarkit.sources.files import FilePolicy, FileTree, outlook
+from noarkit.sources.files import outlook
 from noarkit.sources.files.detect import HEAD_BYTES, looks_like_mail, looks_like_mailbox
 from noarkit.sources.files.names import path_of
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 from noarkit.sources.reader import find_reader, reopen_reader
 
 Finder = Callable[[str], Source | None]

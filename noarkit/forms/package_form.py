@@ -14,11 +14,13 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
+from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.container.storage import Storage
 from noarkit.forms.findings import Opinion, ReadOpinion, ValidateResult
 from noarkit.forms.form_markers import FormEvidence
 from noarkit.records import Source, SourceIdentity
+from noarkit.safe.remote_jobs import JobWorkers
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
 FormName = str
@@ -46,12 +48,19 @@ class DetectedForm:
 
 @dataclass(frozen=True, slots=True)
 class ValidateOptions:
-    """How a package is validated. `schemas` is a folder with the official schemas; dates after `today` are findings."""
+    """How a package is validated. `schemas` is a folder with the official schemas; dates after `today` are findings.
+    `job_workers` are those of a cluster, which only some forms can use."""
 
     schemas: Path | None = None
     today: date | None = None
     limits: UnpackLimits = LIMITS
     listener: Listener = ignore_event
+    job_workers: JobWorkers | None = None
+
+    def refuse_job_workers(self, path: Path) -> None:
+        """Raises `UsageFault` where a cluster is to validate a package that it cannot."""
+        if self.job_workers is not None:
+            raise UsageFault(what="engine-form", where=str(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +112,8 @@ class PackageForm:
     To be checked: `validate`, and `second_opinion`, which answers None to leave it to the command of the user.
     `rule_ids` finds the ids of rules in what other tools print; `false_alarms` are those that they find broken where
     they are kept. `loss_rules` are the codes whose breach means that bytes were lost or changed, or that nobody can
-    say which there should be. `own_files` are files, from its root, that another package replaces by what it says of
-    itself.
+    say which there should be. `uses_job_workers` is True if a cluster can share the work. `own_files` are files, from
+    its root, that another package replaces by what it says of itself.
 
     To be carried over into another package: `layout` is how it holds its content and `content` the folder where that
     lies, with a slash at its end; `original_names` tells stored paths with the keys of their original ones.
@@ -137,6 +146,7 @@ class PackageForm:
     rule_ids: re.Pattern[str] | None = None
     false_alarms: frozenset[str] = frozenset()
     loss_rules: frozenset[str] = frozenset()
+    uses_job_workers: bool = False
     layout: Layout = "folder"
     content: str = ""
     original_names: Callable[[Storage], Iterator[tuple[str, str]]] | None = None

@@ -13,6 +13,7 @@ from noarkit.forms.recognition import detect_form, detect_form_as
 from noarkit.forms.registry import known_forms
 from noarkit.forms.sealed.read import refuse_sealed
 from noarkit.safe.paths import require_existing
+from noarkit.safe.remote_jobs import JobWorkers
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
 __all__ = ["Count", "Level", "Outcome", "Place", "Rule", "ValidateResult", "validate"]
@@ -25,6 +26,7 @@ def validate(
     today: date | None = None,
     limits: UnpackLimits = LIMITS,
     form: FormName | None = None,
+    job_workers: JobWorkers | None = None,
     listener: Listener = ignore_event,
 ) -> ValidateResult:
     """Validates the package in a folder or archive file by the rules of its form; returns the report.
@@ -34,6 +36,7 @@ def validate(
         today: the day after which dates are findings; without it the day of the call.
         limits: the most bytes, members and nesting of an archive file.
         form: the form whose rules are applied, whatever else the package looks like.
+        job_workers: the workers of a cluster, which read a Noark 5 extract in a folder; other packages are refused.
         listener: is called with each event.
 
     Raises `SourceGone` where the path does not exist, `PackageFault` where there is no package of a known form, and
@@ -42,7 +45,7 @@ def validate(
     path = Path(package)
     require_existing(str(path))
     refuse_sealed(str(path))
-    options = ValidateOptions(schemas, today, limits, listener)
+    options = ValidateOptions(schemas, today, limits, listener, job_workers)
     try:
         detected = (
             detect_form(path, limits, emit=listener)
@@ -58,4 +61,6 @@ def validate(
     )
     if package_form is None:
         raise PackageFault(where=str(path), why="no-package", folder=str(path))
+    if not package_form.uses_job_workers:
+        options.refuse_job_workers(path)
     return package_form.validate(path, detected, options)

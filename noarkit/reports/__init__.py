@@ -5,6 +5,11 @@ certificate      the facts of a verification   comparison_page  the facts of a c
 validation_page  the facts of a validation     page             facts → HTML (templates/)
 charts           rows → inline SVG             lists            the CSV behind each number
 copies_page      the facts of archival copies   side_by_side     a document beside its copy
+copies_words     what became of documents, in words
+person_page      where a person occurs
+premis           the custody chain of files    fixity           the checksum that names a package
+unit_names       units of an extract by title
+citations        what the sources of rules are  dashboard        the runs of a folder on one page
 """
 
 from __future__ import annotations
@@ -13,21 +18,20 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any  # facts read back from JSON
+from typing import TYPE_CHECKING, Any  # facts read back from JSON
 
-from noarkit.airgap.delivery import Receipt
-from noarkit.loading.folder import RunFolder
-from noarkit.loading.verification import VerifyResult
-from noarkit.reports.certificate import certificate_facts, delivery_facts
-from noarkit.reports.lists import write_lists
-from noarkit.reports.page import render
-from noarkit.reports.plan_page import Context, context_of, plan_facts
-from noarkit.reports.run_page import run_facts
 from noarkit.safe import atomic
+from noarkit.settings import Imprint
+
+if TYPE_CHECKING:  # a command that shows a number, or validates, makes none of these pages
+    from noarkit.airgap.delivery import Receipt
+    from noarkit.loading.folder import RunFolder
+    from noarkit.loading.verification import VerifyResult
+    from noarkit.reports.plan_page import Context
 
 __all__ = [
-    "Context",
     "plan_report",
+    "write_approval",
     "write_certificate",
     "write_delivery",
     "write_plan_report",
@@ -38,6 +42,8 @@ __all__ = [
 
 def write_plan_report(folder: RunFolder, lang: str, context: Context | None = None) -> list[Path]:
     """plan.html and plan-report.json; without a context that of the last time is kept."""
+    from noarkit.reports.plan_page import context_of, plan_facts
+
     if context is None:
         context = context_of(plan_report(folder).get("context"))
     return _write(folder, "plan", "plan-report", plan_facts(folder, context), lang)
@@ -45,11 +51,22 @@ def write_plan_report(folder: RunFolder, lang: str, context: Context | None = No
 
 def write_run_report(folder: RunFolder, lang: str) -> list[Path]:
     """report.html and report.json of a run that has begun."""
+    from noarkit.reports.run_page import run_facts
+
     return _write(folder, "report", "report", run_facts(folder), lang)
+
+
+def write_approval(folder: RunFolder, lang: str) -> None:
+    """The pages that say who approved the plan, after somebody did or took it back."""
+    write_plan_report(folder, lang)
+    if folder.journal.exists():
+        write_run_report(folder, lang)
 
 
 def write_reports(folder: RunFolder, lang: str) -> list[Path]:
     """Everything that is known of a run by now."""
+    from noarkit.reports.lists import write_lists
+
     paths = write_plan_report(folder, lang)
     if folder.journal.exists():
         paths += write_run_report(folder, lang)
@@ -66,27 +83,48 @@ def write_certificate(
     sample: float,
     began_s: float,
     ended_s: float,
+    imprint: Imprint | None = None,
 ) -> Path:
     """verify-TIME.html and its JSON; returns the page."""
+    from noarkit.reports.certificate import certificate_facts
+
     facts = certificate_facts(
-        folder, verified, archive=archive, account=account, sample=sample, began_s=began_s, ended_s=ended_s
+        folder,
+        verified,
+        archive=archive,
+        account=account,
+        sample=sample,
+        began_s=began_s,
+        ended_s=ended_s,
+        imprint=imprint,
     )
     name = f"verify-{datetime.fromtimestamp(ended_s, UTC):%Y%m%d-%H%M%S}"
     return _write(folder, name, name, facts, lang, template="certificate.html")[0]
 
 
 def write_delivery(
-    folder: RunFolder, verified: VerifyResult, receipt: Receipt, key: str, lang: str, *, now_s: float
+    folder: RunFolder,
+    verified: VerifyResult,
+    receipt: Receipt,
+    key: str,
+    lang: str,
+    *,
+    now_s: float,
+    imprint: Imprint | None = None,
 ) -> Path:
     """delivered-TIME.html and its JSON: what a receipt, sealed with `key`, says of a run; returns the page."""
+    from noarkit.reports.certificate import delivery_facts
+
     name = f"delivered-{datetime.fromtimestamp(now_s, UTC):%Y%m%d-%H%M%S}"
-    facts = delivery_facts(folder, verified, receipt, key, now_s)
+    facts = delivery_facts(folder, verified, receipt, key, now_s, imprint=imprint)
     return _write(folder, name, name, facts, lang, template="delivered.html")[0]
 
 
 def _write(
     folder: RunFolder, page: str, data: str, facts: Mapping[str, object], lang: str, template: str = ""
 ) -> list[Path]:
+    from noarkit.reports.page import render
+
     html, values = folder.path / f"{page}.html", folder.path / f"{data}.json"
     atomic.write_text(values, json.dumps(facts, ensure_ascii=False, indent=1) + "\n", mode=0o600)
     atomic.write_text(html, render(template or f"{page}.html", lang, facts), mode=0o600)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from noarkit.airgap.delivery import Receipt
 from noarkit.graph.store import GraphStore
@@ -12,11 +12,12 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.verification import VerifyResult
 from noarkit.records import SourceIdentity
 from noarkit.reports.lists import NOT_IN_ARCHIVE
-from noarkit.reports.page import MOST_PLACES, iso
+from noarkit.reports.page import MOST_PLACES, imprint_facts, iso
 from noarkit.reports.plan_page import lost_facts
 from noarkit.reports.run_page import LISTS
 from noarkit.safe.digest import sha256_of
 from noarkit.services.source import changes_since
+from noarkit.settings import Imprint
 from noarkit.version import __version__
 
 CERTIFICATE_VERSION = 1
@@ -31,6 +32,7 @@ def certificate_facts(
     sample: float,
     began_s: float,
     ended_s: float,
+    imprint: Imprint | None = None,
 ) -> dict[str, object]:
     """All that the certificate shows, as plain JSON values, with every difference that was kept."""
     with closing(GraphStore.open(folder.graph)) as graph, closing(folder.open_journal()) as journal:
@@ -40,6 +42,7 @@ def certificate_facts(
             "archive": archive,
             "archive_identity": journal.meta("archive"),
             "account": account,
+            "imprint": imprint_facts(imprint and replace(imprint, at="")),
             "began": iso(began_s),
             "ended": iso(ended_s),
             "depth": verified.depth,
@@ -54,7 +57,13 @@ def certificate_facts(
 
 
 def delivery_facts(
-    folder: RunFolder, verified: VerifyResult, receipt: Receipt, key: str, now_s: float
+    folder: RunFolder,
+    verified: VerifyResult,
+    receipt: Receipt,
+    key: str,
+    now_s: float,
+    *,
+    imprint: Imprint | None = None,
 ) -> dict[str, object]:
     """All that the page about a receipt shows, as plain JSON values."""
     with closing(GraphStore.open(folder.graph)) as graph:
@@ -68,6 +77,7 @@ def delivery_facts(
             "archive": receipt.archive,
             "archive_identity": receipt.identity,
             "ended": iso(now_s),
+            "imprint": imprint_facts(imprint and replace(imprint, at="")),
             **_finding_facts(verified),
         }
 

@@ -3,6 +3,7 @@
 ids.csv        what is in the archive: source key, type, archive id, and whether this run or an earlier one put it there
 set-aside.csv  what is not: set aside by plan or load, or refused by the archive, with code, reason and recipe line
 skipped.csv    what a rule leaves out, with the reason it states      open.csv  what has no outcome yet
+retracted.csv  what was taken out of the archive again, with the id it had, and what stayed with the reason
 faults.csv     every fault and warning by code, one line a record
 not-in-archive.csv  every value of the source that the archive has no place for
 delivered-ids.csv  delivered-set-aside.csv: the same two of a run that was loaded elsewhere, as its receipt tells them
@@ -20,6 +21,7 @@ import orjson
 from noarkit.graph.losses import in_documents, losses
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import RecordOutcome, outcomes
+from noarkit.reports.page import iso
 from noarkit.safe.csv_files import Cell, write_csv
 from noarkit.words.texts import Texts, explain, texts
 
@@ -40,6 +42,9 @@ def write_lists(folder: RunFolder, lang: str) -> list[Path]:
         "faults.csv": (("code", "meaning", "key", "reason", "recipe_line"), _faults(folder, texts_)),
     }
     paths = [write_csv(folder.path / name, head, lines) for name, (head, lines) in rows.items()]
+    if next(_retracted(folder), None) is not None:
+        columns = ("key", "type", "id", "state", "reason", "detail", "at")
+        paths.append(write_csv(folder.path / "retracted.csv", columns, _retracted(folder)))
     loss_path = folder.path / NOT_IN_ARCHIVE
     if next(_not_in_archive(folder), None) is not None:
         head = ("record", "object", "element", "value", "line", "code")
@@ -83,6 +88,21 @@ def _meaning(item: Mapping[str, object], texts_: Texts) -> Cell:
 def _ids(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
     for outcome in outcomes(folder, "archived", "already_there"):
         yield outcome.key, outcome.type, outcome.id, outcome.state
+
+
+def _retracted(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
+    if not folder.journal.exists():
+        return
+    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
+        if db.execute("SELECT 1 FROM run.sqlite_master WHERE name = 'retraction'").fetchone() is None:
+            return
+        rows = db.execute(
+            "SELECT p.key, r.type, r.id, r.state, r.reason, r.detail, r.at FROM run.retraction r"
+            " JOIN entity p ON p.n = r.n WHERE r.state != 'intent' ORDER BY r.n"
+        )
+        for *cells, at in rows:
+            yield *cells, iso(at)
 
 
 def _left_out(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache, partial
 from zoneinfo import ZoneInfo
 
 import jinja2
 
+from noarkit.catalogue.moments import spoken, spoken_apart
 from noarkit.reports import charts
+from noarkit.safe.clocks import iso_seconds
+from noarkit.settings import Imprint
 from noarkit.words import not_compared
 from noarkit.words.texts import explain, grouped, plain, texts
 
@@ -22,18 +25,23 @@ def render(template: str, lang: str, facts: Mapping[str, object]) -> str:
 
 
 def moment(text: object, zone: str) -> str:
-    """A point in time in UTC and in the zone of the run."""
-    if not text:
-        return "–"
-    at = datetime.fromisoformat(str(text)).astimezone(UTC)
-    local_time = at.astimezone(ZoneInfo(zone))
-    day = "" if local_time.date() == at.date() else f"{local_time:%Y-%m-%d} "
-    return f"{at:%Y-%m-%d %H:%M:%S} UTC ({day}{local_time:%H:%M:%S} {zone})"
+    """A point in time in the zone of the page, as every look shows it."""
+    return spoken(str(text), zone) if text else "–"
+
+
+def minute(text: object, zone: str) -> str:
+    """A point in time to the minute in the zone of the page, for tables whose page names that."""
+    return f"{datetime.fromisoformat(str(text)).astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}" if text else "–"
 
 
 def iso(at_s: float | str | None) -> str | None:
     """Seconds since 1970 as a moment in UTC."""
-    return None if at_s is None else datetime.fromtimestamp(float(at_s), UTC).isoformat(timespec="seconds")
+    return None if at_s is None else iso_seconds(float(at_s))
+
+
+def imprint_facts(imprint: Imprint | None) -> dict[str, str] | None:
+    """Who made a report, where and when, as a page shows it."""
+    return None if imprint is None else imprint.as_data()
 
 
 @cache
@@ -64,6 +72,7 @@ def _environment(lang: str) -> jinja2.Environment:
     environment.filters |= {
         "number": lambda value: grouped(int(value)),
         "share": texts_.share,
+        "duration": texts_.duration,
         "size": lambda value: texts_.size(int(value)).replace(" ", "\u00a0"),
         "meaning": meaning,
         "remedy": remedy,
@@ -80,10 +89,13 @@ def _environment(lang: str) -> jinja2.Environment:
         "reason": texts_.reason,
         "named": name_in_table,
         "moment": moment,
+        "minute": minute,
+        "spoken_apart": spoken_apart,
         "lang": lang,
         "most": MOST_PLACES,
-        "bars": charts.bars,
+        "bar": charts.bar,
         "columns": charts.columns,
+        "years_each": lambda count: texts_.say("report.years-each", count=count),
         "shares": partial(charts.shares, decimal=texts_.decimal),
     }
     return environment

@@ -6,26 +6,36 @@ import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 import orjson
 
+from noarkit.catalogue.screening import is_record_screened, screens
+from noarkit.errors import JournalFault
 from noarkit.graph.losses import ElementLosses, carried_values, in_documents, losses, losses_by_element
 from noarkit.graph.store import GraphStore
+from noarkit.loading.approval import approvals, standing_approvals
 from noarkit.loading.folder import RunFolder
 from noarkit.model import metamodel
+from noarkit.model.conversions import original_key, parse_details
 from noarkit.model.formats import APPROVAL_STATUSES, classify_format
 from noarkit.recipes import read_recipe
 from noarkit.recipes.screening import undecided_kinds
-from noarkit.reports.page import MOST_PLACES, iso
+from noarkit.reports.page import MOST_PLACES, imprint_facts, iso
+from noarkit.settings import Imprint
 from noarkit.version import __version__
 
 PLAN_REPORT_VERSION = 1
 
+ESTIMATE = "estimate.json"
+
 _EXAMPLES = 10
 _SCREENABLE = ("AbstraktMappe", "AbstraktRegistrering", "Dokument")
 _MOST_ROWS = 60
+_MOST_NAMES = 8
+# what of a screened object says nothing about what is screened
+_HARMLESS = frozenset({"uuid", "eksterntSystem"})
 _DATES = ("journaldato", "dokumentetsDato", "saksdato", "moetedato", "opprettetDato")
 # what a person would look for first, of all that only some accounts may write
 _TODAYS = ("opprettetDato", "avsluttetDato", "mappeIdent", "saksaar", "sakssekvensnummer", "registreringsIdent")
@@ -45,6 +55,7 @@ class Context:
     reappeared_count: int = 0
     hints: int = 0
     drift: tuple[tuple[str, str, str], ...] = ()
+    imprint: Imprint | None = None
 
     def as_data(self) -> dict[str, object]:
         """Plain values, to be read again by `context_of`."""
@@ -58,6 +69,7 @@ class Context:
             "reappeared_count": self.reappeared_count,
             "hints": self.hints,
             "drift": [list(change) for change in self.drift],
+            "imprint": self.imprint.as_data() if self.imprint is not None else None,
         }
 
 
@@ -74,6 +86,7 @@ def context_of(data: object) -> Context:
         **known_fields,
         reappeared=tuple((str(a), str(b)) for a, b in data.get("reappeared", ())),
         drift=tuple((str(a), str(b), str(c)) for a, b, c in data.get("drift", ())),
+        imprint=Imprint(**data["imprint"]) if data.get("imprint") else None,
     )
 
 
@@ -95,8 +108,11 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "source": {"kind": graph.meta("source_kind"), "where": graph.meta("source_where")},
             "external_system": graph.meta("external_system"),
             "recipe_sha256": hashlib.sha256(recipe.encode()).hexdigest(),
+            "approval": approval_facts(folder),
             "close": graph.meta("close") == "yes",
             "context": context.as_data(),
+            # when: that is the moment it was frozen
+            "imprint": imprint_facts(context.imprint and replace(context.imprint, at="")),
             "records": {name: records.get(name, 0) for name in ("mapped", "already_there", "set_aside", "skipped")},
             "read": sum(records.values()),
             "entities": _entities(db),
@@ -114,6 +130,7 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "identity_numbers": _records_noted(db, "W223"),
             "todays": _todays(db),
             "examples": _examples(db),
+            "estimate": _estimate(folder),
             "load": {
                 "shards": graph.count("shard", "kind = 'unit'"),
                 "chunks": graph.count("chunk"),
@@ -125,11 +142,30 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
         graph.close()
 
 
+def _estimate(folder: RunFolder) -> object:
+    """The latest estimate of the load, None if nobody asked for one."""
+    path = folder.path / ESTIMATE
+    return orjson.loads(path.read_bytes()) if path.is_file() else None
+
+
+def approval_facts(folder: RunFolder) -> dict[str, object]:
+    """Who approved the plan as it is, when and with which note, or took that back: the oldest first.
+
+    `state` is approved or nobody; damaged where what was written down cannot be read.
+    """
+    sha256 = str(folder.plan()["sha256"])
+    try:
+        lines = [approval.to_dict() for approval in approvals(folder) if approval.plan_sha256 == sha256]
+        state = "approved" if standing_approvals(folder) else "nobody"
+    except JournalFault as fault:  # the page tells it; a load is refused elsewhere
+        return {"state": "damaged", "where": str(fault.data["where"]).rpartition("/")[2], "lines": []}
+    return {"state": state, "where": "", "lines": [{k: v for k, v in line.items() if k != "plan"} for line in lines]}
+
+
 def _screening(db: sqlite3.Connection, recipe: str) -> dict[str, object]:
     """How many folders and records are screened, by type, and of which kinds of records nobody decided that."""
     rows = db.execute(
-        "SELECT type, count(*), sum(json_extract(fields, '$.skjerming') IS NOT NULL) FROM entity WHERE unit > 0"
-        " GROUP BY type ORDER BY type"
+        f"SELECT type, count(*), sum({screens('entity')}) FROM entity WHERE unit > 0 GROUP BY type ORDER BY type"  # noqa: S608  # our own words
     )
     screenable = [(kind, count, screened) for kind, count, screened in rows if metamodel().family(kind) in _SCREENABLE]
     return {
@@ -214,6 +250,7 @@ def _format_facts(db: sqlite3.Connection) -> dict[str, object]:
     db.create_function("ending", 1, _file_suffix, deterministic=True)
     counts: Counter[tuple[str, str]] = Counter()
     sizes: Counter[tuple[str, str]] = Counter()
+    names: dict[tuple[str, str], dict[str, None]] = {}
     rows = db.execute(
         "SELECT puid, ending(name) AS end, media_type, count(*), coalesce(sum(size), 0) FROM content GROUP BY 1, 2, 3"
     )
@@ -221,9 +258,17 @@ def _format_facts(db: sqlite3.Connection) -> dict[str, object]:
         judgement = classify_format(puid, suffix, media_type)
         counts[judgement.status, judgement.name] += count
         sizes[judgement.status, judgement.name] += size
+        known_as = names.setdefault((judgement.status, judgement.name), {})
+        known_as.update(dict.fromkeys(name for name in (puid, media_type) if name and name != judgement.name))
     ranked = sorted(counts, key=lambda verdict: (-counts[verdict], verdict))
     formats = [
-        {"format": name, "standing": verdict, "count": counts[verdict, name], "bytes": sizes[verdict, name]}
+        {
+            "format": name,
+            "known_as": sorted(names[verdict, name])[:_MOST_NAMES],
+            "standing": verdict,
+            "count": counts[verdict, name],
+            "bytes": sizes[verdict, name],
+        }
         for verdict, name in ranked
     ]
     standings = {verdict: sum(counts[key] for key in counts if key[0] == verdict) for verdict in APPROVAL_STATUSES}
@@ -307,7 +352,7 @@ def _todays(db: sqlite3.Connection) -> list[dict[str, object]]:
 
 
 def _examples(db: sqlite3.Connection) -> list[dict[str, object]]:
-    """Ten records drawn by a hash of their keys: the same plan shows the same ten."""
+    """Ten records drawn by a hash of their keys: the same plan shows the same ten, no text of screened ones."""
     db.create_function(
         "lot", 1, lambda key: hashlib.sha256(key.encode("utf-8", "replace")).hexdigest(), deterministic=True
     )
@@ -315,10 +360,22 @@ def _examples(db: sqlite3.Connection) -> list[dict[str, object]]:
         "SELECT n, key FROM record WHERE state = 'mapped' AND root IS NOT NULL ORDER BY lot(key), n LIMIT ?",
         (_EXAMPLES,),
     ).fetchall()
-    return [{"key": key, "entities": list(_record_facts(db, n))} for n, key in sorted(sample)]
+    examples: list[dict[str, object]] = []
+    for n, key in sorted(sample):
+        is_masked = is_record_screened(db, n)
+        entities = list(_record_facts(db, n, is_masked=is_masked))
+        examples.append({"key": None if is_masked else key, "entities": entities})
+    return examples
 
 
-def _record_facts(db: sqlite3.Connection, record: int) -> Iterator[dict[str, object]]:
+def _may_tell(kind: str, name: str) -> bool:
+    """True for a field whose value is free text, and may say what is screened."""
+    field = metamodel().types[kind].fields.get(name)
+    is_free = field is None or (field.kind == "string" and not field.code_list and not field.values)
+    return is_free and name not in _HARMLESS
+
+
+def _record_facts(db: sqlite3.Connection, record: int, *, is_masked: bool) -> Iterator[dict[str, object]]:
     root = db.execute(
         "SELECT e.n, e.bundle FROM record r JOIN entity e ON e.n = r.root WHERE r.n = ?", (record,)
     ).fetchone()
@@ -328,14 +385,26 @@ def _record_facts(db: sqlite3.Connection, record: int) -> Iterator[dict[str, obj
         "SELECT type, json_extract(fields, '$.tittel') FROM entity WHERE n = ?", (parent or 0,)
     ).fetchone()
     if above:
-        yield {"type": above[0], "depth": 0, "fields": [["tittel", above[1]]], "file": None, "above": True}
+        title = None if is_masked else above[1]
+        yield {"type": above[0], "depth": 0, "fields": [["tittel", title]], "file": None, "above": True}
     rows = db.execute(
-        "SELECT e.n, e.type, e.parent, e.fields, c.name, c.size, c.media_type FROM entity e"
+        "SELECT e.n, e.type, e.parent, e.fields, e.key, c.name, c.size, c.media_type, c.sha256 FROM entity e"
         " LEFT JOIN content c ON c.entity = e.n WHERE e.bundle = ? ORDER BY e.n LIMIT 40",
         (root[1],),
-    )
-    for n, kind, mother, fields, name, size, media_type in rows:
+    ).fetchall()
+    names = {row[8]: row[5] for row in rows if row[8]}
+    for n, kind, mother, fields, key, name, size, media_type, _ in rows:
         depths[n] = depths.get(mother, 0) + 1
-        file = {"name": name, "bytes": size, "media_type": media_type} if name is not None else None
-        shown_fields = [[field, value] for field, value in orjson.loads(fields).items() if value is not None]
+        shown_name = None if is_masked else name
+        file: dict[str, object] | None = None
+        if name is not None:
+            conversion = parse_details(orjson.loads(fields).get("formatDetaljer") or "") if original_key(key) else None
+            source = names.get(conversion.source_sha256) if conversion is not None and not is_masked else None
+            copy = {"is_copy": conversion is not None, "copy_of": source}
+            file = {"name": shown_name, "bytes": size, "media_type": media_type, **copy}
+        shown_fields = [
+            [field, None if is_masked and _may_tell(kind, field) else value]
+            for field, value in orjson.loads(fields).items()
+            if value is not None
+        ]
         yield {"type": kind, "depth": depths[n], "fields": shown_fields, "file": file, "above": False}

@@ -12,9 +12,10 @@ from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import Journal
 from noarkit.loading.numbers import numbers, outcomes
+from noarkit.loading.retraction.record import retraction_counts
 from noarkit.model import metamodel
 from noarkit.reports.page import MOST_PLACES, iso
-from noarkit.reports.plan_page import lost_facts
+from noarkit.reports.plan_page import approval_facts, lost_facts
 from noarkit.version import __version__
 
 RUN_REPORT_VERSION = 1
@@ -44,13 +45,15 @@ def run_facts(folder: RunFolder) -> dict[str, object]:
         graph.db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
         story = _session_history(graph.db)
         found_wrong = _findings(journal)
+        zone = graph.meta("zone") or "UTC"
         return {
             "report": "run",
             "version": RUN_REPORT_VERSION,
             "noarkit": __version__,
             "run": folder.name,
             "plan_sha256": folder.plan()["sha256"],
-            "zone": graph.meta("zone") or "UTC",
+            "approval": approval_facts(folder),
+            "zone": zone,
             "source": {"kind": graph.meta("source_kind"), "where": graph.meta("source_where")},
             "external_system": graph.meta("external_system"),
             "archive": journal.meta("where"),
@@ -58,7 +61,9 @@ def run_facts(folder: RunFolder) -> dict[str, object]:
             "started": iso(journal.meta("started")),
             "honours_versions": journal.meta("honours_versions") == "True",
             "closed": journal.meta("closed") == "yes",
-            "verdict": verdict(counts.as_data(), adds_up=counts.add_up, found_wrong=_count_open(found_wrong)),
+            "retracted": {"gone": 0, "absent": 0, "kept": 0, **retraction_counts(journal)},
+            "verdict": journal.meta("retraction")
+            or verdict(counts.as_data(), adds_up=counts.add_up, found_wrong=_count_open(found_wrong)),
             "adds_up": counts.add_up,
             "numbers": counts.as_data(),
             "lists": {name: list_ for name, list_ in LISTS.items() if getattr(counts, name)},
@@ -68,6 +73,8 @@ def run_facts(folder: RunFolder) -> dict[str, object]:
             "not_in_archive": lost_facts(graph.db),
             "findings": found_wrong,
             "sessions": story,
+            "lost_workers": journal.losses(),
+            "imprint": _imprint(story, zone),
         }
 
 
@@ -142,4 +149,14 @@ def _session_history(db: sqlite3.Connection) -> list[dict[str, object]]:
 
 
 def _session_values(values: dict[str, object]) -> dict[str, object]:
-    return {name: values.get(name) for name in ("archive", "account", "user", "machine", "noarkit", "state")}
+    names = ("archive", "account", "user", "operator", "machine", "noarkit", "state")
+    return {name: values.get(name) for name in names}
+
+
+def _imprint(story: list[dict[str, object]], zone: str) -> dict[str, object] | None:
+    """Who worked on the run last, where, and until when."""
+    if not story:
+        return None
+    last = story[-1]
+    who = last["operator"] or last["user"] or ""
+    return {"at": last["ended"] or last["began"], "operator": who, "machine": last["machine"] or "", "zone": zone}

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from noarkit.copies.acceptance import acceptances, documents_by_key, whole_sha256
 from noarkit.copies.gates.registry import has_judged
+from noarkit.copies.inspection.passages import counts_passages, lists_passages, passages_of
 from noarkit.copies.lookup import media_type_of
 from noarkit.copies.port import Finding, Identity
 from noarkit.copies.preview import Preview, preview
@@ -18,16 +21,28 @@ from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
 from noarkit.copies.store import CopyStore
 from noarkit.errors import ItemChanged, SourceFault, UsageFault
-from noarkit.model.formats import classify_format
 from noarkit.records import PLACE_FAULTS, Source
-from noarkit.reports.page import render
+from noarkit.reports.copies_words import (
+    finding_name,
+    finding_sentence,
+    format_name,
+    reason_detail,
+    reason_name,
+    reason_sentences,
+)
+from noarkit.reports.page import imprint_facts, render
 from noarkit.safe import atomic
 from noarkit.safe.digest import sha256_of
+from noarkit.settings import Imprint
 from noarkit.version import __version__
 from noarkit.words.texts import Texts, texts
 
 SIDE_BY_SIDE_VERSION = 1
 MOST_COMPARISONS = 20
+MOST_PASSAGES = 5_000
+"""A page of so many is long; a person who accepts them in one name must have been able to read them."""
+_DIGITS = 12
+"""Digits of a sha256 that a person types."""
 _ANSWERS: Mapping[Reason | None, str] = {Reason.HELD: "hold", Reason.CONTENT_REFUSED: "refuse"}
 
 _UNDECIDED: Mapping[str, str] = {
@@ -40,18 +55,22 @@ _UNDECIDED: Mapping[str, str] = {
 """Findings that say that a gate could not judge, though it let the copy pass; with the gate."""
 
 
-def write_side_by_side(store: CopyStore, path: Path, key: str, lang: str, source: Source | None) -> None:
+def write_side_by_side(
+    store: CopyStore, path: Path, key: str, lang: str, source: Source | None, *, imprint: Imprint | None = None
+) -> None:
     """Writes the page of the documents with a record key or sha256, whole or not at all.
 
     Originals are read from `source`; without one only copies are shown. Raises `UsageFault` where no document has the
     key, and the faults of a source that is gone.
     """
-    atomic.write_text(path, render("side_by_side.html", lang, comparison_facts(store, key, lang, source)), mode=0o600)
+    facts = comparison_facts(store, key, lang, source)
+    facts |= {"imprint": imprint_facts(imprint)}
+    atomic.write_text(path, render("side_by_side.html", lang, facts), mode=0o600)
 
 
 def comparison_facts(store: CopyStore, key: str, lang: str, source: Source | None) -> dict[str, object]:
     """All that the page shows, as plain JSON values; pictures are `data:` addresses."""
-    documents = store.documents_by_key(key, MOST_COMPARISONS + 1)
+    documents = documents_by_key(store, whole_sha256(store, key), MOST_COMPARISONS + 1)
     if not documents:
         raise UsageFault(what="nothing-copied", where=key)
     words = texts(lang)
@@ -67,6 +86,7 @@ def comparison_facts(store: CopyStore, key: str, lang: str, source: Source | Non
         "key": key,
         "comparisons": comparisons,
         "whole": is_whole,
+        "imprint": None,
     }
 
 
@@ -91,70 +111,104 @@ class _Sides:
         """Everything of one document and one copy of it."""
         state = "failed" if document.fault is not None else copy.state if copy is not None else "open"
         reason = Reason.UNREADABLE if document.fault is not None else copy.reason if copy is not None else None
+        codes = (
+            {finding.code for finding in copy.findings if counts_passages(finding.code)} if copy is not None else set()
+        )
+        shown, passages = self._original(document, codes)
         return {
             "record": document.record_key,
             "name": document.name,
             "source": {
-                **_format_facts(document.identity),
+                **self._format_facts(document.identity),
                 "sha256": document.sha256 or "",
                 "bytes": document.size_bytes,
-                "shown": self._original(document),
+                "shown": shown,
             },
             "state": "open" if state in ("planned", "working") else state,
-            "reason": self._reason(reason) if state in ("held", "failed") else None,
+            "reason": self._reason(reason) if state in ("held", "failed") or reason is Reason.SIGNED else None,
+            "detail": self._detail(reason, copy, document),
             "result": self._copy_facts(copy, document) if copy is not None else None,
+            "passages": passages,
+            "accept": self._accept_command(document) if state == "held" else "",
         }
+
+    def _accept_command(self, document: StoredDocument) -> str:
+        """What a person types who has read everything, with real names."""
+        copies, digits = str(self._store.folder), (document.sha256 or "")[:_DIGITS]
+        name = self._words.say("side_by_side.your-name")
+        return f'noarkit derive -o {shlex.quote(copies)} --accept {digits} --by "{name}"'
+
+    def _detail(self, reason: Reason | None, copy: StoredCopy | None, document: StoredDocument) -> str:
+        if reason is None or copy is None or copy.state not in ("held", "failed"):
+            return ""
+        identity = document.identity
+        name = str(self._format_facts(identity)["format"])
+        suffix = identity.suffix if identity is not None else ""
+        return reason_detail(self._words, reason, copy.data, rule=copy.rule, format_=name, suffix=suffix)
 
     def _copy_facts(self, copy: StoredCopy, document: StoredDocument) -> dict[str, object]:
         has_object = copy.state in ("made", "held") and copy.sha256 is not None
         identity = _copy_identity(copy, document)
-        manual = ("copies_manual", copy.rule)
         return {
-            **_format_facts(identity if has_object else None),
+            **self._format_facts(identity if has_object else None),
             "sha256": copy.sha256 if has_object else "",
             "bytes": copy.size_bytes if has_object else None,
             "shown": self._copy(copy, identity),
             "rule": copy.rule,
-            "manual": [self._words.text(*manual, part) for part in ("why", "steps")]
-            if copy.reason is Reason.MANUAL and self._words.has(*manual, "why")
-            else [],
-            "data": {name: _plain(value) for name, value in sorted(copy.data.items())}
-            if copy.state == "failed"
-            else {},
             "converter": copy.converter,
             "tool": f"{copy.tool} {copy.tool_version}".strip(),
             "made_at": copy.made_at or "",
             "gates": list(self._gates(copy, document)),
             "findings": [self._finding(finding, copy) for finding in copy.findings],
             "acceptances": [
-                {"what": entry.what, "who": entry.who, "at": entry.at} for entry in self._store.acceptances(copy.n)
+                {"what": entry.what, "who": entry.who, "at": entry.at} for entry in acceptances(self._store, copy.n)
             ],
         }
 
     # -- pictures -------------------------------------------------------------------------------------------------
 
-    def _original(self, document: StoredDocument) -> dict[str, object]:
+    def _original(self, document: StoredDocument, codes: set[str]) -> tuple[dict[str, object], dict[str, object]]:
+        """The side of the original, and the passages of it that were found by these codes."""
         if self._source is None:
-            return self._blank_side("no-source")
+            return self._blank_side("no-source"), self._no_passages(codes, "passages-no-source")
+        nothing = self._no_passages(codes, "passages-unread")
         if document.identity is None or document.sha256 is None:
-            return self._blank_side("unreadable")
+            return self._blank_side("unreadable"), nothing
         if document.source.partition(":")[0] != source_name(self._source).partition(":")[0]:
-            return self._blank_side("other-source")
+            return self._blank_side("other-source"), nothing
         staged = self._folder / atomic.temporary_name()
         try:
             # its checksum decides, so that a source that was moved or restored has it too
             content = replace(content_of(document), modified_ns=None)
             if stage(self._source, content, staged).sha256 != document.sha256:
-                return self._blank_side("changed")
-            return self._side(preview(staged, document.identity))
+                return self._blank_side("changed"), nothing
+            return self._side(preview(staged, document.identity)), self._passages(staged, codes)
         except PLACE_FAULTS:
             raise
         except ItemChanged:
-            return self._blank_side("changed")
+            return self._blank_side("changed"), nothing
         except SourceFault:
-            return self._blank_side("unreadable")
+            return self._blank_side("unreadable"), nothing
         finally:
             staged.unlink(missing_ok=True)
+
+    def _no_passages(self, codes: set[str], why: str) -> dict[str, object]:
+        return {"rows": [], "more": 0, "note": self._words.say(f"side_by_side.{why}") if codes else ""}
+
+    def _passages(self, path: Path, codes: set[str]) -> dict[str, object]:
+        """Each passage that a copy does not show as it is, for the person who accepts it; the first of very many."""
+        if not codes:
+            return self._no_passages(codes, "passages-unread")
+        if not lists_passages(path):
+            return self._no_passages(codes, "passages-not-listed")
+        rows: list[dict[str, str]] = []
+        count = 0
+        for passage in passages_of(path):
+            count += 1
+            if count <= MOST_PASSAGES:
+                kind = self._words.say(f"side_by_side.passage.{passage.kind}")
+                rows.append({"kind": kind, "text": passage.text, "who": passage.author, "at": passage.at})
+        return {"rows": rows, "more": count - len(rows), "note": ""}
 
     def _copy(self, copy: StoredCopy, identity: Identity) -> dict[str, object]:
         if copy.state == "kept":
@@ -189,8 +243,13 @@ class _Sides:
     def _reason(self, reason: Reason | None) -> dict[str, str] | None:
         if reason is None:
             return None
-        parts = ("what", "so_what", "do")
-        return {"code": reason, **{part: self._words.text("copies", "reason", reason, part) for part in parts}}
+        return {"code": reason, "name": reason_name(self._words, reason), **reason_sentences(self._words, reason)}
+
+    def _format_facts(self, identity: Identity | None) -> dict[str, object]:
+        if identity is None:
+            return {"puid": "", "format": ""}
+        puid = identity.puid or ""
+        return {"puid": puid, "format": format_name(self._words, puid, identity.suffix, identity.media_type or "")}
 
     def _gates(self, copy: StoredCopy, document: StoredDocument) -> Iterator[dict[str, str]]:
         """The gates that looked at a copy, and what they said."""
@@ -208,31 +267,12 @@ class _Sides:
         is_answered = isinstance(answered, list) and finding.code in answered
         return {
             "code": finding.code,
+            "name": finding_name(self._words, finding.code),
             "text": finding_sentence(self._words, finding),
             "response": _ANSWERS.get(copy.reason, "note") if is_answered else "note",
         }
 
 
-def finding_sentence(words: Texts, finding: Finding) -> str:
-    """A finding in words, with its data; its code where nobody wrote a sentence."""
-    key = ("copies", "finding", finding.code)
-    if not words.has(*key):
-        return finding.code
-    return words.fill(words.forms(*key), {name: _plain(value) for name, value in finding.data.items()})
-
-
-def _plain(value: object) -> object:
-    """A list as people write it; everything else as it is."""
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
-
-
 def _copy_identity(copy: StoredCopy, document: StoredDocument) -> Identity:
     media_type = media_type_of(copy, content_of(document)) or ("text/plain" if copy.target == "utf-8" else "")
     return Identity(copy.result_puid, media_type or None, media_type.partition("/")[2], "signature")
-
-
-def _format_facts(identity: Identity | None) -> dict[str, object]:
-    if identity is None:
-        return {"puid": "", "format": ""}
-    name = classify_format(identity.puid, identity.suffix, identity.media_type).name
-    return {"puid": identity.puid or "", "format": name}

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, get_args
 
 from noarkit.forms.findings import LEVELS, Count, Outcome, Place, ValidateResult
-from noarkit.reports.page import MOST_PLACES, render
+from noarkit.model.formats import classify_format
+from noarkit.reports.citations import cited_sources
+from noarkit.reports.fixity import Fixity
+from noarkit.reports.page import MOST_PLACES, imprint_facts, render
 from noarkit.safe import atomic
 from noarkit.safe.csv_files import write_csv
+from noarkit.settings import Imprint
 from noarkit.version import __version__
 from noarkit.words.texts import Texts, texts
 
@@ -19,25 +25,39 @@ REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
 VALIDATION_VERSION = 1
 
 _YEARS = ("N908", "N914")
-_CHARTED = {"N912", "N917", "N923"}
-_MOST_BARS = 12
+_PUID = re.compile(r"x?-?fmt/\d+")
+_MEDIA_TYPE = re.compile(r"(?:application|audio|image|message|text|video)/[\w.+-]+")
 
 
-def write_validation(report: ValidateResult, path: Path, kind: ReportFormat, lang: str) -> None:
-    """Writes the report of a validation to `path`, whole or not at all."""
+def write_validation(
+    report: ValidateResult,
+    path: Path,
+    kind: ReportFormat,
+    lang: str,
+    *,
+    imprint: Imprint | None = None,
+    fixity: Fixity | None = None,
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Writes the report of a validation to `path`, whole or not at all; who made it, the package's checksum, and what
+    units are called, by their systemIDs."""
     texts_ = texts(lang)
     if kind == "csv":
         head = [texts_.say(f"validation.{name}") for name in ("code", "level", "file", "line", "unit", "what")]
         write_csv(path, head, _rows(report, texts_))
         return
+    facts = validation_facts(report, texts_, names)
+    facts |= {"imprint": imprint_facts(imprint), "fixity": fixity.as_data() if fixity else None}
     if kind == "html":
-        text = render("validation.html", lang, validation_facts(report, texts_))
+        text = render("validation.html", lang, facts)
     else:
-        text = json.dumps(validation_facts(report, texts_), ensure_ascii=False, indent=1) + "\n"
+        text = json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
     atomic.write_text(path, text, mode=0o600)
 
 
-def validation_facts(report: ValidateResult, texts_: Texts) -> dict[str, object]:
+def validation_facts(
+    report: ValidateResult, texts_: Texts, names: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, object]:
     """All that the page shows, as plain JSON values, with every place that was kept."""
     broken_rules = {outcome.rule.code: outcome for outcome in report.outcomes}
     return {
@@ -63,8 +83,11 @@ def validation_facts(report: ValidateResult, texts_: Texts) -> dict[str, object]
             for rule in report.rules
             if rule.level != "info"
         ],
-        "findings": [_finding_facts(outcome, texts_) for outcome in report.outcomes],
+        "findings": [_finding_facts(outcome, texts_, names) for outcome in sorted(report.outcomes, key=_by_gravity)],
         "counts": [_count(count, texts_) for count in report.counts],
+        "cited": cited_sources(cite for rule in report.rules for cite in rule.cites),
+        "imprint": None,
+        "fixity": None,
         "shown": MOST_PLACES,
     }
 
@@ -74,7 +97,18 @@ def place_sentence(code: str, place: Place, texts_: Texts) -> str:
     return texts_.fill(texts_.forms("rules", code, "told"), place.data)
 
 
-def _finding_facts(outcome: Outcome, texts_: Texts) -> dict[str, object]:
+def _by_gravity(outcome: Outcome) -> tuple[int, str]:
+    return LEVELS.index(outcome.rule.level), outcome.rule.code
+
+
+def named_ids(report: ValidateResult) -> frozenset[str]:
+    """The systemIDs that a report names."""
+    return frozenset(
+        place.system_id for outcome in report.outcomes for place in outcome.places if place.system_id is not None
+    )
+
+
+def _finding_facts(outcome: Outcome, texts_: Texts, names: Mapping[str, str]) -> dict[str, object]:
     rule = outcome.rule
     return {
         "code": rule.code,
@@ -87,6 +121,7 @@ def _finding_facts(outcome: Outcome, texts_: Texts) -> dict[str, object]:
                 "file": place.file,
                 "line": place.line,
                 "system_id": place.system_id,
+                "unit": names.get(place.system_id or ""),
                 "told": place_sentence(rule.code, place, texts_),
                 "data": dict(place.data),
             }
@@ -97,11 +132,9 @@ def _finding_facts(outcome: Outcome, texts_: Texts) -> dict[str, object]:
 
 def _count(count: Count, texts_: Texts) -> dict[str, object]:
     code = count.rule.code
-    rows = [{"labels": list(labels), "count": number} for labels, number in count.rows]
+    rows = [{"labels": list(labels), "count": number, "name": _format_name(labels)} for labels, number in count.rows]
     labelled = [(" · ".join(word for word in labels if word) or "–", number) for labels, number in count.rows]
-    chart = "columns" if code in _YEARS else "bars" if code in _CHARTED else ""
-    if chart == "bars":
-        labelled = sorted(labelled, key=lambda row: -row[1])[:_MOST_BARS]
+    chart = "columns" if code in _YEARS else ""
     return {
         "code": code,
         "cites": list(count.rule.cites),
@@ -112,6 +145,18 @@ def _count(count: Count, texts_: Texts) -> dict[str, object]:
         "chart": chart,
         "labelled": labelled if chart and len(labelled) > 1 else [],
     }
+
+
+def _format_name(labels: Sequence[str]) -> str:
+    """What people call the format that a row counts by its PRONOM identifier or media type; empty for other rows."""
+    label = labels[0] if labels else ""
+    if _PUID.fullmatch(label):
+        name = classify_format(label, "", None).name
+    elif _MEDIA_TYPE.fullmatch(label):
+        name = classify_format(None, "", label).name
+    else:
+        return ""
+    return "" if name in (label, "?") else name
 
 
 def _rows(report: ValidateResult, texts_: Texts) -> Iterator[tuple[str, ...]]:

@@ -30,6 +30,7 @@ from samples.packages.changes import (
     moved_record,
     no_documents,
     nothing_to_show,
+    office_text,
     other_line_ends,
     other_schema,
     outside_cases,
@@ -193,6 +194,12 @@ BAD: tuple[Bad, ...] = (
     Bad("N408", "first-bytes-other", before=rewritten(b"GIF89a pdfaid")),
     Bad("N409", "no-pdf-a", before=rewritten(b"%PDF-1.4 plain")),
     Bad("N410", "format-not-archival", before=rewritten(b"x", ending="doc")),
+    Bad("N423", "cut-off", before=rewritten(b"PK\x03\x04 a sheet", ending="xlsx")),
+    Bad(
+        "N424",
+        "no-pdfa-beside",
+        before=all_of(element("variantformat", "Produksjonsformat"), rewritten(office_text(), ending="docx")),
+    ),
     Bad("N411", "algorithm-other", before=rewritten(PDF, "sha512", "SHA-512")),
     Bad("N412", "algorithm-unknown-to-all", before=element("sjekksumAlgoritme", "CRC-16")),
     Bad(

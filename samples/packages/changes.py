@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import re
+import zipfile
 from collections.abc import Callable
 
 from noarkit.forms.noark5 import spec
@@ -175,6 +177,20 @@ def conversions(*formats: tuple[str, str], comment: str = "", years: tuple[int, 
         draft.files[STRUCTURE] = (text[: own.start()] + new + text[own.end() :]).encode()
 
     return change
+
+
+def office_text() -> bytes:
+    """The container of a text document of Word."""
+    kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as packed:
+        packed.writestr(
+            "[Content_Types].xml",
+            '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+            f'<Override PartName="/word/document.xml" ContentType="{kind}"/></Types>',
+        )
+        packed.writestr("word/document.xml", "<w:document/>")
+    return out.getvalue()
 
 
 def rewritten(content: bytes, algorithm: str = "sha256", name: str = "SHA-256", ending: str = "pdf") -> Change:

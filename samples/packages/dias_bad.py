@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from samples.packages.copies import BAD_COPIES, COPY, CopiedLetter
+from samples.packages.copies import DIAS as DIAS_PREMIS
 from samples.packages.describe import seal as described
 from samples.packages.dias import METS, OTHER, PREMIS, UUID, DiasDraft, Edit, good_dias, premis, premis_object
 from samples.packages.good import PDF, good_draft
@@ -123,7 +125,29 @@ _REPORT = (
     '<FLocat LOCTYPE="URL" xlink:type="simple" xlink:href="file:{}"/></file></fileGrp>'
 )
 
+
+def copied(changes: Mapping[str, object], *, gone: bool = False) -> Change:
+    """A letter with its archival copy in the content; `gone` leaves out the letter, of which PREMIS still tells."""
+
+    def change(draft: DiasDraft) -> None:
+        letter = replace(CopiedLetter("content", DIAS_PREMIS), **changes)  # type: ignore[arg-type]  # fields by name
+        files = letter.files()
+        if gone:
+            files.pop(f"content/{letter.names[0]}")
+        draft.files.update(files)
+        draft.files[PREMIS] = premis(UUID, letter.entities()).encode()
+
+    return change
+
+
 BAD_DIAS: tuple[BadDias, ...] = (
+    BadDias("DIAS-COPY-SOURCE", "gone", copied({}, gone=True), also=("D404",)),
+    BadDias("DIAS-COPY-CHECKSUM", "swapped", copied({"swapped": COPY + b" "}), also=("D405",)),
+    *(
+        BadDias(f"DIAS-COPY-{rule}", what, copied(changes))
+        for rule, ways in BAD_COPIES.items()
+        for what, changes in ways
+    ),
     BadDias("D101", "gzip", with_(packed=True)),
     BadDias("D102", "no-top-folder", with_(top="")),
     BadDias("D103", "other-top-folder", with_(top="delivery")),

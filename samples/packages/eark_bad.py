@@ -242,7 +242,7 @@ _MAP = (
 )
 _FOLDERS = (
     BadPackage("CSIPSTR1", "no-folder", called(""), packed="zip"),
-    BadPackage("CSIPSTR2", "other-name", called("delivery")),
+    BadPackage("CSIPSTR2", "other-name", called("delivery"), packed="tar"),
     BadPackage("CSIPSTR3", "gzip", packed="tar.gz"),
     BadPackage("CSIPSTR4", "none", gone(METS)),
     BadPackage("CSIPSTR4", "spelling", renamed(METS, "mets.xml")),

@@ -65,5 +65,5 @@ NOT_LISTED: Mapping[str, str] = {
 }
 """What is published beside those lists, and why it is not in them."""
 
-OF_COPIES = frozenset({"EARK-COPY-CHECKSUM", "EARK-COPY-EVENT", "EARK-COPY-SOURCE"})
+OF_COPIES = frozenset({"EARK-COPY-CHECKSUM", "EARK-COPY-EVENT", "EARK-COPY-FORMAT", "EARK-COPY-SOURCE"})
 """Rules of ours about archival copies, which tests/copies/packages break."""

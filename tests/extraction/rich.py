@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from noarkit.archive.administration import Administration
@@ -16,8 +17,8 @@ BUSINESS = {
 }
 
 
-def fill(archive: HttpArchive) -> None:
-    """Makes it all."""
+def fill(archive: HttpArchive, more: Sequence[Action] = ()) -> None:
+    """Makes it all, and `more` of the same fonds."""
     _register(archive)
     actions: list[Action] = [*spine(arkivperiodeStartDato="2020-01-01", arkivperiodeSluttDato="2023-12-31")]
     actions += case("c1", 10, virksomhetsspesifikkeMetadata=BUSINESS, beskrivelse='Tab\tog \\r og "hermetegn"')
@@ -41,6 +42,7 @@ def fill(archive: HttpArchive) -> None:
     actions += [Save("Klasse", name, {"avsluttetDato": now}) for name in ("leaf", "other", "main")]
     actions.append(Save("Klassifikasjonssystem", "system", {"avsluttetDato": now}))
     actions.append(Save("Arkivdel", "series2", {"arkivdelstatus": "P"}))
+    actions += more
     actions.sort(key=_closing_last)
     saved = archive.transaction(actions)
     archive.transaction(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from noarkit.forms.validation import validate
 from tests.extraction.rich import fill
 from tests.extraction.test_extract import contents
 from tests.extraction.world import world
+from tests.forked import DEVNULL, Forked
 
 
 def test_extracted_loaded_elsewhere_and_extracted_again_it_is_the_same_byte_for_byte(tmp_path: Path) -> None:
@@ -33,10 +32,10 @@ def test_killed_the_same_command_ends_in_the_same_bytes(tmp_path: Path) -> None:
         fill(live.archive)
         whole = contents(extract(live.archive, tmp_path / "whole", ExtractSettings()).package)
     target = tmp_path / "killed"
-    command = [sys.executable, "-m", "noarkit", "extract", "-o", str(target), "--archive", f"embedded:{tmp_path / 'a'}"]
+    line = ["noarkit", "extract", "-o", target, "--archive", f"embedded:{tmp_path / 'a'}"]
     kills = 0
     for _ in range(20):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path)
+        process = Forked(line, stdout=DEVNULL, stderr=DEVNULL, cwd=tmp_path)
         if _came_further(process, target, kills):
             process.send_signal(signal.SIGKILL)
             process.wait()
@@ -50,7 +49,7 @@ def test_killed_the_same_command_ends_in_the_same_bytes(tmp_path: Path) -> None:
     assert not work_folder(target).exists()
 
 
-def _came_further(process: subprocess.Popen[bytes], target: Path, kills: int) -> bool:
+def _came_further(process: Forked, target: Path, kills: int) -> bool:
     """True once the run has made as much as it shall be killed at: its folder, its store, its first XML."""
     marks = ("extract.lock", "fetched.db", "package/arkivstruktur.xml")
     while process.poll() is None:

@@ -23,6 +23,8 @@ from tests.extraction.test_extract import contents, judged
 from tests.extraction.test_resume import Stopped, stopping_at
 from tests.extraction.world import case, closing, document, post, session, spine, uuid, world
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 OPEN = ExtractSettings(include_open=True)
 
 

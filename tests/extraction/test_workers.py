@@ -6,7 +6,6 @@ import json
 import multiprocessing
 import os
 import signal
-import subprocess
 import sys
 import time
 import tomllib
@@ -29,6 +28,7 @@ from tests.extraction.rich import fill
 from tests.extraction.test_extract import contents
 from tests.extraction.test_resume import Stopped, stopping_at
 from tests.extraction.world import World, uuid, world
+from tests.forked import ROOT, run_forked
 
 ALONE = PoolSize(0)
 TOGETHER = PoolSize(4, portion_records=2, least_units=0)
@@ -217,18 +217,8 @@ def _command(made: World, target: Path, end_at: int) -> str:
     ready = made.live.ready
     team = [TOGETHER.count, TOGETHER.portion_records, TOGETHER.least_units]
     job = {"url": ready.url, "token_url": ready.token_url, "account": "admin", "secret": secret, "team": team}
-    told = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.extraction.extractor",
-            json.dumps({**job, "target": str(target), "end_at": end_at}),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    line = ["tests.extraction.extractor", json.dumps({**job, "target": str(target), "end_at": end_at})]
+    told = run_forked(line, cwd=ROOT)
     assert told.returncode == (0 if end_at < 0 else -signal.SIGKILL), told.stderr
     return told.stdout
 

@@ -14,6 +14,7 @@ import pytest
 from noarkit.errors import UsageFault
 from noarkit.forms.registry import OUR_FORMS, known_forms, load_form, resolve
 from noarkit.words.texts import LANGUAGES, texts
+from tests.forked import run_forked
 
 ROOT = Path(__file__).parents[2]
 TOY = Path(__file__).with_name("toy_form.py")
@@ -31,14 +32,8 @@ def installed(site: Path, points: str, module: str, code: str) -> None:
 
 def noarkit(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """One command in `place`, with what is installed in `place/site`."""
-    return subprocess.run(
-        [sys.executable, "-m", "noarkit", *words],
-        cwd=place,
-        env={"HOME": str(place), "PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT}:{place / 'site'}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env = {"HOME": str(place), "PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT}:{place / 'site'}"}
+    return run_forked(["noarkit", *words], cwd=place, env=env)
 
 
 def scanned(place: Path, *words: str) -> tuple[int, object, object]:

@@ -80,3 +80,15 @@ def test_a_page_shows_the_first_hundred_and_tells_how_many_more(tmp_path: Path) 
     assert len(re.findall("unit-", told)) == 100
     assert "Not shown: 1150." in told
     assert len(found.differences) == 1000 and found.counts["only-left"] == 1250
+
+
+def test_units_are_named_and_a_screened_one_keeps_its_values(tmp_path: Path) -> None:
+    found = compared(
+        Difference("differs", "mappe", "m1", "tittel", "barnevern", "barnevern, Ola"),
+        Difference("differs", "mappe", "m2", "tittel", "vei", None),
+    )
+    names = {"m1": "mappe 1/19 «*****»", "m2": "mappe 2/19 «vei»"}
+    write_comparison(found, SIDES, tmp_path / "page.html", "html", "en", names=names)
+    told = (tmp_path / "page.html").read_text("utf-8")
+    assert "mappe 1/19 «*****»" in told and "mappe 2/19 «vei»" in told
+    assert "barnevern" not in told and ">vei<" in told

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from noarkit import ingest, plan
+from noarkit import approve, ingest, plan
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import Numbers
 from noarkit.loading.verification import VerifyResult
-from noarkit.reports import Context, write_certificate, write_plan_report, write_reports, write_run_report
+from noarkit.reports import write_certificate, write_plan_report, write_reports, write_run_report
 from noarkit.reports.page import moment
+from noarkit.reports.plan_page import Context
 from noarkit.reports.run_page import verdict
 from noarkit.words.texts import LANGUAGES, texts
 
@@ -176,10 +177,9 @@ def test_a_certificate_names_target_account_plan_and_times_and_is_signed(run: Ru
         "migration",
         str(run.plan()["sha256"]),
         " 5 %",
-        "2023-11-14 22:14:20 UTC",
+        "2023-11-14 23:14:20 CET",
     ):
         assert wanted in text, wanted
-    assert "23:14:20 Europe/Oslo" in text
     assert texts(lang).say("report.signature") in text
     assert texts(lang).say("verdict.in_part") in text
     assert texts(lang).say("left.sample") in text
@@ -198,10 +198,10 @@ def test_a_certificate_of_differences_names_a_hundred_and_keeps_all_in_its_json(
     assert len(json.loads(page.with_suffix(".json").read_text("utf-8"))["findings"]) == 150
 
 
-def test_times_are_told_in_utc_and_at_home() -> None:
-    assert moment("2026-11-20T23:30:00+00:00", "Europe/Oslo") == (
-        "2026-11-20 23:30:00 UTC (2026-11-21 00:30:00 Europe/Oslo)"
-    )
+def test_times_are_told_in_the_zone_of_the_page_with_its_name() -> None:
+    assert moment("2026-11-20T23:30:00+00:00", "Europe/Oslo") == "2026-11-21 00:30:00 CET"
+    assert moment("2026-07-20T23:30:00.123Z", "UTC") == "2026-07-20 23:30:00 UTC"
+    assert moment("2026-11-20", "Europe/Oslo") == "2026-11-20"
     assert moment(None, "UTC") == "–"
 
 
@@ -231,3 +231,31 @@ def test_a_plan_names_the_values_that_only_some_accounts_may_write(tmp_path: Pat
     assert facts["todays"] == [{"type": "Basisregistrering", "field": "opprettetDato", "given": 1}]
     assert facts["context"]["recipe"] == str(recipe)
     assert texts("en").say("report.todays-title") in (planned.folder.path / "plan.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("page", ["plan", "report"])
+def test_the_pages_say_who_approved_the_plan_when_and_with_which_note(run: RunFolder, page: str) -> None:
+    (run.path / "approvals.jsonl").unlink(missing_ok=True)
+    write_reports(run, "en")
+    html = run.path / f"{page}.html"
+    assert "Nobody has approved this plan as it is." in html.read_text("utf-8")
+    approval = approve(run.path, by="Kari <b>", note="case 2026/118")
+    text = html.read_text("utf-8")
+    assert "Approved by Kari &lt;b&gt; (" in text and "<q>case 2026/118</q>" in text
+    assert moment(approval.at, "Europe/Oslo") in text
+    assert "Nobody has approved" not in text
+    facts = json.loads((run.path / {"plan": "plan-report.json"}.get(page, "report.json")).read_text("utf-8"))
+    assert facts["approval"]["state"] == "approved"
+    assert [(line["by"], line["note"], line["withdrawn"]) for line in facts["approval"]["lines"]] == [
+        ("Kari <b>", "case 2026/118", False)
+    ]
+    approve(run.path, by="Kari <b>", withdraw=True)
+    text = html.read_text("utf-8")
+    assert "Nobody has approved this plan as it is." in text and "Withdrawn by Kari" in text
+
+
+def test_approvals_that_cannot_be_read_are_told_in_the_report(run: RunFolder) -> None:
+    (run.path / "approvals.jsonl").write_bytes(b"{cut off\n")
+    write_run_report(run, "en")
+    assert "cannot be read (approvals.jsonl:1)" in (run.path / "report.html").read_text("utf-8")
+    (run.path / "approvals.jsonl").unlink()

@@ -19,11 +19,14 @@ from lxml import etree
 from PIL import Image, ImageChops
 
 from noarkit.cli.main import main
+from noarkit.copies.acceptance import documents_by_key
+from noarkit.copies.objects import place_object
 from noarkit.copies.port import Finding, Identity, State
 from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredDocument
 from noarkit.copies.store import CopyKey, CopyOutcome, CopyStore, DocumentPlace
 from noarkit.words.texts import texts
+from tests.copies.corpus import office
 from tests.copies.corpus.pdf import pdf
 
 HOSTILE = "<img src=x onerror=alert(1)>&amp;\u202egpj.pdf"
@@ -50,7 +53,7 @@ def stored(
         copied = hashlib.sha256(copy).hexdigest() if copy is not None else None
         if copy is not None and copied is not None:
             Path("product").write_bytes(copy)
-            store.place_object(Path("product"), copied)
+            place_object(store.folder, Path("product"), copied)
         gates = {"format": "pass", "pdfa": "pass", "look": "pass", "pixels": "pass"}
         outcome = CopyOutcome(
             *(state, reason, data, tuple(findings), gates, copied, len(copy or b""), "fmt/477", "pikepdf", "10.1")
@@ -175,13 +178,51 @@ def test_what_was_found_stands_in_words_with_what_the_policy_says_and_who_accept
     digest = stored(Path("src"), "a.pdf", pdf(["en"]), pdf(["to"]), "held", *found)
     assert compare(digest) == 0
     rows = ["|".join(cell.xpath("string()") for cell in row) for row in page_of("page.html").xpath("//tr")]
-    assert f"tracked-changes|{_sentence('tracked-changes', 7)}|a person must accept it" in rows
-    assert texts("en").text("copies", "reason", "held", "do") in "".join(page_of("page.html").itertext())
+    assert f"tracked changestracked-changes|{_sentence('tracked-changes', 7)}|a person must accept it" in rows
+    asked = texts("en").say("side_by_side.accept")
+    assert f'noarkit derive -o copies --accept {digest[:12]} --by "Your Name"' in "".join(
+        page_of("page.html").itertext()
+    )
+    assert asked in "".join(page_of("page.html").itertext())
     accepting = ["derive", "-o", "copies", "--accept", "tracked-changes", "--by", "Kari <Nordmann>"]
     assert main([*accepting, "--compare", digest, "--report", "page.html"], {}) == 0
     text = "".join(page_of("page.html").itertext())
     assert "Accepted by Kari <Nordmann>, 20" in text
-    assert texts("en").text("copies", "reason", "held", "do") not in text
+    assert asked not in text
+
+
+def test_a_person_reads_each_passage_on_the_page_before_it_is_accepted() -> None:
+    document = office.docx(office.paragraph(office.deleted("avslag"), office.inserted("<innvilget>")))
+    found = (Finding("tracked-changes", {"count": 2}), Finding("hidden-text", {"count": 1}))
+    digest = stored(Path("src"), "vedtak.docx", document, pdf(["to"]), "held", *found)
+    assert compare(digest[:8], "src") == 0
+    rows = ["|".join(cell.xpath("string()") for cell in row) for row in page_of("page.html").xpath("//tr")]
+    assert "deleted|avslag|Kari2026-01-02T10:00:00Z" in rows
+    assert "inserted|<innvilget>|Kari2026-01-02T10:00:00Z" in rows
+    assert [row.partition("|")[0] for row in rows if row.endswith("|a person must accept it")] == [
+        *("tracked changestracked-changes", "hidden texthidden-text"),
+    ]
+    assert compare(digest) == 0
+    assert texts("en").say("side_by_side.passages-no-source") in "".join(page_of("page.html").itertext())
+
+
+def test_a_document_is_found_by_its_name_and_the_first_digits_of_its_checksum() -> None:
+    first = stored(Path("src"), "a.pdf", pdf(["en"]), pdf(["to"]), "made", key="sak/a.pdf")
+    assert compare("a.pdf") == 0
+    assert compare(first[:6]) == 0
+    assert compare(first[:5]) == 2
+    assert compare("b.pdf") == 2
+
+
+def test_digits_that_several_checksums_begin_with_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with CopyStore.open(Path("copies"), create=True) as store:
+        walk = store.begin_walk("files:/x", "p")
+        for name, end in (("a", "0"), ("b", "1")):
+            place = DocumentPlace("files:/x", name, name, name, 1, 1)
+            store.note_document(place, walk, "abcdef0" + end * 57, PDF)
+    assert compare("abcdef0") == 2
+    assert "everal documents have a checksum that begins so" in capsys.readouterr().err
+    assert compare("abcdef00") == 0
 
 
 def _sentence(code: str, count: int) -> str:
@@ -218,8 +259,8 @@ def test_what_was_there_at_an_earlier_time_is_no_document_any_more() -> None:
     stored(Path("src"), "a.pdf", pdf(["en"]), pdf(["to"]), "made")
     stored(Path("src"), "b.pdf", pdf(["tre"]), pdf(["fire"]), "made")
     with CopyStore.open(Path("copies")) as store:
-        known: Sequence[StoredDocument] = store.documents_by_key("a.pdf", 5)
-        assert (len(known), len(store.documents_by_key("b.pdf", 5))) == (0, 1)
+        known: Sequence[StoredDocument] = documents_by_key(store, "a.pdf", 5)
+        assert (len(known), len(documents_by_key(store, "b.pdf", 5))) == (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,12 @@ from noarkit.forms.noark5.source import EXTERNAL_SYSTEM, ExtractSource, find_ext
 from noarkit.graph.store import GraphStore
 from noarkit.loading.close import CloseResult, close
 from noarkit.loading.contents import no_gate
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.engines.inline import InlineWorkers
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import Numbers
 from noarkit.loading.plan import PlanResult, PlanSpec, make_plan
 from noarkit.loading.run import LoadSettings, load
+from noarkit.loading.stopping import StopRequest
 from noarkit.loading.work import WorkerContext, WorkerControl
 from noarkit.server import calling
 from noarkit.server import wire as served

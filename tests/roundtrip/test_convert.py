@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from noarkit.forms.eark.write.package import EarkFile, EarkOrder, MetadataFile, 
 from noarkit.forms.registry import known_forms
 from noarkit.forms.validation import validate
 from samples.packages.make import write_good
+from tests.forked import run_forked
 from tests.forms.bagit.test_round_trip import laid, trees
 from tests.roundtrip.circle import archive_in
 from tests.roundtrip.worlds import build
@@ -117,8 +116,8 @@ def test_a_killed_conversion_goes_on_and_leaves_no_half_package(
 ) -> None:
     tree = {f"{number // 500}/{number:05}.txt": b"%d" % number for number in range(2_100)}
     source, target = laid(tmp_path / "kilde", tree), tmp_path / f"pakke{tail}"
-    line = [sys.executable, "-c", KILLED, str(source), str(target), form, event, str(at)]
-    assert subprocess.run(line, check=False).returncode == -signal.SIGKILL
+    line = ["-c", KILLED, source, target, form, event, at]
+    assert run_forked(line, cwd=tmp_path).returncode == -signal.SIGKILL
     assert not target.exists()
     told: list[Event] = []
     made = convert(source, target, ConvertOptions(form), emit=told.append)

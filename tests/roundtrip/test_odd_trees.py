@@ -16,18 +16,19 @@ from noarkit.archive.values import Query
 from noarkit.events import ignore_event
 from noarkit.graph.store import GraphStore
 from noarkit.loading.contents import no_gate
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.engines.inline import InlineWorkers
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.plan import PlanSpec, make_plan
 from noarkit.loading.run import LoadSettings, load
+from noarkit.loading.stopping import StopRequest
 from noarkit.loading.work import WorkerContext
 from noarkit.recipes import compile_recipe, read_recipe
 from noarkit.server.areas import open_service
 from noarkit.server.service import Service
-from noarkit.sources.files import FilePolicy, FileTree
 from noarkit.sources.files.levels import survey
 from noarkit.sources.files.names import has_forbidden, is_decodable, path_of
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 from tests.loading.direct import DirectArchive
 from tests.loading.journey import _Workshop, copied
 

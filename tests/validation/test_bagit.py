@@ -6,7 +6,9 @@ import os
 import time
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from noarkit.forms.bagit.rules import run
 from noarkit.forms.bagit.rules.run import validate_bag
 from noarkit.forms.bagit.spec import read_info
 from noarkit.safe.unpack import UnpackLimits
+from samples.packages.copies import BAD_COPIES, COPY, PREMIS_3, CopiedLetter
 from tests.forms.bagit.bags import FILES, folder, lines, parts, seal, tarred, zipped
 
 Whole = dict[str, bytes]
@@ -172,6 +175,24 @@ BROKEN: dict[str, list[Callable[[], Whole]]] = {
     "BAGIT-6.1.3-DOT-SLASH": [lambda: changed(MANIFEST, lines(FILES).replace("  data", "  ./data").encode())],
     "BAGIT-6.1-SYSTEM-FILE": [lambda: parts({"data/Thumbs.db": b"x"}), lambda: parts({"data/.DS_Store": b"x"})],
 }
+
+
+def copied(changes: Mapping[str, object], *, gone: bool = False) -> Whole:
+    """A bag with a letter and its archival copy; `gone` leaves out the letter, of which premis.xml still tells."""
+    letter = replace(CopiedLetter("data", PREMIS_3), **changes)  # type: ignore[arg-type]  # fields by name
+    files = letter.files()
+    if gone:
+        files.pop(f"data/{letter.names[0]}")
+    return seal({**parts(files), "premis.xml": letter.premis().encode()})
+
+
+BROKEN |= {f"BAGIT-COPY-{rule}": [partial(copied, changes) for _, changes in ways] for rule, ways in BAD_COPIES.items()}
+BROKEN["BAGIT-COPY-SOURCE"].append(partial(copied, {}, gone=True))
+BROKEN["BAGIT-COPY-CHECKSUM"].append(partial(copied, {"swapped": COPY + b" "}))
+BROKEN["BAGIT-COPY-PREMIS"] = [
+    lambda: seal({**parts(), "premis.xml": b"<premis>"}),
+    lambda: seal({**parts(), "premis.xml": b"<!DOCTYPE x [<!ENTITY a 'b'>]><premis>&a;</premis>"}),
+]
 ON_DISK = {"BAGIT-2.1.2-DATA", "BAGIT-2.1.2-ODD", "BAGIT-3-UNREADABLE", "BAGIT-6.1.1-COMPOSITION", "BAGIT-2-TOP"}
 
 

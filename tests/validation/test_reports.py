@@ -13,6 +13,7 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.forms.validation import ValidateResult, validate
+from noarkit.reports.unit_names import unit_names
 from noarkit.reports.validation_page import write_validation
 from noarkit.words.texts import LANGUAGES, texts
 from samples.packages.bad import BAD
@@ -179,3 +180,62 @@ def test_lines_for_scripts_end_with_a_summary(tmp_path: Path, capsys: pytest.Cap
 def test_what_is_no_package_is_told_as_that(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("validate", str(tmp_path / "work")) == 4
     assert "F500" in capsys.readouterr().err
+
+
+def test_units_are_named_by_title_and_screened_ones_without_it(tmp_path: Path) -> None:
+    folder = broken(tmp_path / "package", "N322")
+    (place,) = next(one for one in validate(folder).outcomes if one.rule.code == "N322").places
+    path, unit = folder / "arkivstruktur.xml", str(place.system_id)
+    screened = path.read_text("utf-8")
+    title = re.findall("<tittel>(.*?)</tittel>", screened[screened.index(f"<systemID>{unit}<") :])[0]
+    assert unit_names(folder, {unit}) == {unit: "mappe mappe 1 «*****»"}
+    path.write_text(re.sub(r"<(skjerming|gradering)>.*?</\1>", "", screened, flags=re.DOTALL), "utf-8")
+    assert unit_names(folder, {unit}) == {unit: f"mappe mappe 1 «{title}»"}
+    assert run("validate", str(folder), "--report", "html", "-o", "page.html") == 4
+    assert f"«{title}»" in Path("page.html").read_text("utf-8")
+
+
+def test_a_structure_that_breaks_off_names_what_stands_before(tmp_path: Path) -> None:
+    write_good(tmp_path / "package", "5.0")
+    path = tmp_path / "package" / "arkivstruktur.xml"
+    text = path.read_text("utf-8")
+    first = re.findall("<systemID>(.*?)</systemID>", text)[0]
+    path.write_text(text[: int(len(text) * 0.9)], "utf-8")
+    assert unit_names(tmp_path / "package", {first, "nothing"}).keys() <= {first}
+
+
+def test_the_terminal_names_the_first_places_and_how_many_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = broken(tmp_path / "package", "N402")
+    structure = package / "arkivstruktur.xml"
+    content = re.sub(r"<(skjerming|gradering)>.*?</\1>", "", structure.read_text("utf-8"), flags=re.DOTALL)
+    structure.write_text(re.sub("<sjekksum>.{4}", "<sjekksum>0000", content), "utf-8")
+    report = next(outcome for outcome in validate(package).outcomes if outcome.rule.code == "N402")
+    assert run("validate", str(package)) == 4
+    shown = capsys.readouterr().out.splitlines()
+    at = next(number for number, line in enumerate(shown) if line.startswith("N402"))
+    for place, line in zip(report.places[:3], shown[at + 1 :], strict=False):
+        assert line.startswith(f"      {place.file}, line {place.line}: dokumentobjekt")
+    assert "dokumenter/" in "".join(shown[at + 1 : at + 4])
+    assert (shown[at + 4] == f"      and {report.count - 3} more") == (report.count > 3)
+    assert run("validate", str(package), "--json") == 4
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    (told,) = [line for line in lines if line.get("code") == "N402"]
+    assert [(place["file"], place["line"]) for place in told["places"]] == [
+        (place.file, place.line) for place in report.places[:3]
+    ]
+
+
+def test_the_terminal_masks_the_titles_of_what_is_screened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    package = broken(tmp_path / "package", "N402")
+    structure = package / "arkivstruktur.xml"
+    content = structure.read_text("utf-8")
+    content = re.sub("<sjekksum>.{4}", "<sjekksum>0000", content)
+    screened = "<skjerming><tilgangsrestriksjon>U</tilgangsrestriksjon></skjerming>"
+    structure.write_text(content.replace("<dokumentobjekt>", f"{screened}<dokumentobjekt>"), "utf-8")
+    run("validate", str(package))
+    shown = capsys.readouterr().out.splitlines()
+    at = next(number for number, line in enumerate(shown) if line.startswith("N402"))
+    assert shown[at + 1].endswith(": dokumentobjekt")
+    assert "dokumenter/" not in "".join(shown[at + 1 : at + 4])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from noarkit.forms.validation import ValidateResult, validate
 from samples.packages.bad import BAD
 from samples.packages.make import write_good
 from scripts.benchmarks.noark_package import make_package
+from tests.forked import PIPE, Forked, run_forked
 
 SOME = ("N007", "N103", "N109", "N301", "N402", "N405", "N505", "N601")
 
@@ -94,16 +93,18 @@ def test_killed_at_any_step_it_leaves_no_file_and_no_child_and_the_next_report_i
     )
     code += "validate(Path(sys.argv[1]), listener=lambda event: print('on', flush=True))"
     environment = {**os.environ, "TMPDIR": str(scratch), "SQLITE_TMPDIR": str(scratch)}
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(thousands)], stdout=subprocess.PIPE, env=environment, start_new_session=True
-    ) as child:
-        assert child.stdout is not None
+    child = Forked(["-c", code, thousands], cwd=scratch, stdout=PIPE, env=environment, new_session=True)
+    assert child.stdout is not None
+    with child.stdout:
         for _ in range(after + 1):
-            assert child.stdout.readline() == b"on\n"
+            assert child.stdout.readline() == "on\n"
         child.send_signal(how)
         child.wait(30)
     assert child.returncode == -how
     wait_until_gone(child.pid)
+    if left := list(scratch.iterdir()):  # a link for the worker that tells formats: it goes with the next
+        assert {path.name.rpartition("-")[0] for path in left} == {"noarkit-own-puid"}
+        assert run_forked(["-c", code, thousands], cwd=scratch, env=environment).returncode == 0
     assert list(scratch.iterdir()) == []
     assert state_of(thousands) == before
     assert timeless(validate(thousands)) == undisturbed

@@ -27,7 +27,8 @@ from noarkit.safe.keys import key_of
 from noarkit.sources.database.documents import read_settings
 from noarkit.sources.database.source import DatabaseSource
 from noarkit.sources.database.table_copy import TableCopy, reopen_copy
-from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 
 _BASE = "base"
 _LOCATOR = f"{FILE_KIND}:"

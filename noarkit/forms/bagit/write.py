@@ -121,9 +121,7 @@ def files_below(root: Path) -> Iterator[BagFile]:
     files = []
     for entry in walk_tree(root):
         if entry.kind == "file":
-            folder = entry.folder if entry.folder >= 0 else None
-            size = os.stat(entry.path, dir_fd=folder, follow_symlinks=False).st_size
-            files.append((entry.name, size))
+            files.append((entry.name, entry.size()))
         elif entry.kind != "folder":
             raise UnsafeMember(where=entry.name, why="link" if entry.kind == "link" else "device")
         if len(files) >= 10_000:

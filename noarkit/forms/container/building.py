@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -24,14 +23,16 @@ from noarkit.errors import (
     UnsafeMember,
 )
 from noarkit.events import Event, Listener
-from noarkit.forms.container.digests import Hashed, keep_time, modified_ns, stamp_of
+from noarkit.forms.container.digests import Hashed, modified_ns, stamp_of
 from noarkit.forms.container.hash_pool import HashPool, Task
 from noarkit.forms.container.progress import Kind, PackagedFile, Progress
 from noarkit.forms.container.sinks import Form, PlacedFile, open_sink
 from noarkit.safe.atomic import sync_tree
 from noarkit.safe.beneath import ConfinedFolder
+from noarkit.safe.descriptors import keep_time
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.paths import Names
+from noarkit.safe.scratch import nameless_file
 from noarkit.safe.tree import walk_tree
 
 
@@ -302,7 +303,7 @@ class ArchiveBuild:
 
     @contextmanager
     def _spooled(self, blocks: Iterable[bytes]) -> Iterator[tuple[BinaryIO, int]]:
-        with tempfile.TemporaryFile(dir=self._progress.folder) as spool:
+        with nameless_file(self._progress.folder) as spool:
             for block in blocks:
                 spool.write(block)
             size = spool.tell()

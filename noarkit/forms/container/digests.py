@@ -11,7 +11,6 @@ import os
 import stat
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,12 +18,13 @@ import orjson
 
 from noarkit.errors import UnsafePath
 from noarkit.safe.beneath import ConfinedFolder
+from noarkit.safe.descriptors import NO_WAITING, keep_time, open_descriptor, read_into, write_all
 
 BLOCK_BYTES = 1024 * 1024
 _ROOM_BYTES = 256 * 1024
 _TIME = "\x1e"
 _READS_INTO = hasattr(os, "readv")
-_SOURCE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_SOURCE = os.O_RDONLY | NO_WAITING
 
 
 class Hashed(NamedTuple):
@@ -60,13 +60,6 @@ def path_text(path: str) -> str:
 def stamp_of(status: os.stat_result) -> str:
     """What is the same as long as nobody touched a file."""
     return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
-
-
-def keep_time(descriptor: int, modified_ns: int) -> None:
-    """Gives a file that was written the time of its source, where the system can."""
-    if os.utime in os.supports_fd:
-        with suppress(OSError, OverflowError):  # a disk that knows no such time keeps the bytes all the same
-            os.utime(descriptor, ns=(modified_ns, modified_ns))
 
 
 def with_time(stamp: str, modified_ns: int | None) -> str:
@@ -122,7 +115,7 @@ def _hash_one(home: ConfinedFolder, hashes: Sequence[str], name: str) -> Hashed:
 
 def _copy_one(home: ConfinedFolder, hashes: Sequence[str], source: str, name: str) -> Hashed:
     try:
-        descriptor = os.open(source, _SOURCE)
+        descriptor = open_descriptor(source, _SOURCE)
     except OSError as error:
         return Hashed("gone" if isinstance(error, FileNotFoundError) else "unreadable")
     try:
@@ -159,7 +152,7 @@ def _hash_stream(source: int, target: int | None, hashes: Sequence[str], expecte
         for hasher in running:
             hasher.update(block)
         if target is not None:
-            _write_all(target, block)
+            write_all(target, block)
         if size == expected and len(block) < step:
             break
     return Hashed("", size, tuple([hasher.hexdigest() for hasher in running]))
@@ -169,17 +162,11 @@ def _hash_large(source: int, target: int | None, running: Sequence[hashlib._Hash
     """The same with room that is made once and stays near the processor."""
     room = memoryview(bytearray(_ROOM_BYTES))
     size = 0
-    while read := os.readv(source, [room]):
+    while read := read_into(source, room):
         size += read
         block = room[:read]
         for hasher in running:
             hasher.update(block)
         if target is not None:
-            _write_all(target, block)
+            write_all(target, block)
     return size
-
-
-def _write_all(target: int, block: bytes | memoryview) -> None:
-    count = os.write(target, block)
-    while count < len(block):
-        count += os.write(target, memoryview(block)[count:])

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from noarkit.errors import RunLocked, UnsafeMember
+from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.locks import try_lock
 from noarkit.safe.paths import twin_key
 
@@ -77,7 +78,7 @@ class Progress:
             raise RunLocked(where=str(self.folder)) from error
         # The children of a build that was killed write on until they see that their input ended. They hold this lock by
         # the descriptor they inherited, so the next build waits for the last of them.
-        lock_fd = os.open(self.folder / "hands", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock_fd = open_descriptor(self.folder / "hands", os.O_RDWR | os.O_CREAT)
         try:
             _wait_for_lock(lock_fd, str(self.folder))
         except BaseException:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
 from noarkit.errors import ItemChanged
+from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 
 Form = Literal["folder", "zip", "tar", "tar.gz"]
@@ -79,7 +80,7 @@ def top_name(path: Path) -> str:
 
 def open_sink(path: Path, form: Form, top: str, length: int, *, mode: int = 0o644) -> Sink:
     """The container at `path`, cut back to `length` bytes; made with `mode` where it is not there."""
-    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), mode), "r+b", buffering=0)
+    file = os.fdopen(open_descriptor(path, os.O_RDWR | os.O_CREAT, mode), "r+b", buffering=0)
     file.truncate(length)
     file.seek(length)
     return sink_into(file, form, top, length)

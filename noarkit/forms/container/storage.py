@@ -112,8 +112,7 @@ class FolderStorage:
             if entry.kind == "folder":
                 continue
             if entry.kind == "file":
-                folder = entry.folder if entry.folder >= 0 else None
-                yield StoredFile(entry.name, os.stat(entry.path, dir_fd=folder, follow_symlinks=False).st_size)
+                yield StoredFile(entry.name, entry.size())
             else:
                 yield StoredFile(entry.name, 0, "link" if entry.kind == "link" else "device")
 

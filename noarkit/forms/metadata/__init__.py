@@ -8,6 +8,8 @@ dias    METS of a DIAS package
 bag     bag-info.txt
 descriptions  the documents that describe a package, as fields of recipes
 derivations   which files of a package are copies of which others
+premis_entities  objects, events, agents and rights of PREMIS, one by one
+copy_chain    follows copies back to their originals, for the rules of every form
 provenance    what a new package tells of its making
 records       alternative record identifiers of METS
 """

@@ -9,7 +9,7 @@ They are kept on disk: a million cost no memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from noarkit.errors import ItemChanged
@@ -19,6 +19,8 @@ from noarkit.model.conversions import Conversion, details_text, parse_details
 from noarkit.safe.scratch import scratch
 
 VALIDATION = "validation"
+ACCEPTED = "accepted as a copy by a person, as it is:"
+"""How the detail of the event begins in which a person took a copy that was held."""
 DERIVATION, HAS_SOURCE, IS_SOURCE_OF = "derivation", "has source", "is source of"
 SOURCE_ROLE, OUTCOME_ROLE = "source", "outcome"
 SUCCESS = "success"
@@ -119,8 +121,9 @@ def migration_identifier(package: str, copy: str) -> Identifier:
     return event_identifier(package, f"{MIGRATION} {copy}")
 
 
-def derivation_events(package: str, id_type: str, derivation: Derivation) -> tuple[Event, Event]:
-    """The migration that made a copy, and the validation without which it would be none."""
+def derivation_events(package: str, id_type: str, derivation: Derivation) -> tuple[Event, ...]:
+    """The migration that made a copy, the validation without which it would be none, and who took it as it is, where it
+    was held for that."""
     conversion = derivation.conversion
     copy, source = (id_type, derivation.copy_id), (id_type, derivation.source_id)
     formats = f"{conversion.source_format} to {conversion.result_format}, rule {conversion.rule}"
@@ -144,13 +147,35 @@ def derivation_events(package: str, id_type: str, derivation: Derivation) -> tup
         (_maker(conversion).identifier,),
         (copy,),
     )
-    return migration, validation
+    if not conversion.accepted_by:
+        return migration, validation
+    acceptance = Event(
+        event_identifier(package, f"{ACCEPTED} {derivation.copy}"),
+        VALIDATION,
+        conversion.accepted_at,
+        acceptance_detail(conversion.findings),
+        ((SUCCESS, ", ".join(conversion.findings)),),
+        (_person(conversion).identifier,),
+        (copy,),
+    )
+    return migration, validation, acceptance
+
+
+def acceptance_detail(findings: Iterable[str]) -> str:
+    """What an event says of a copy that was held until a person took it as it is."""
+    return f"{ACCEPTED} {', '.join(findings)}".rstrip()
 
 
 def derivation_agents(conversion: Conversion) -> Iterator[EventAgent]:
     """The tool that made a copy, in its version, and who used it."""
     yield _tool(conversion)
     yield _maker(conversion)
+    if conversion.accepted_by:
+        yield _person(conversion)
+
+
+def _person(conversion: Conversion) -> EventAgent:
+    return EventAgent((_MAKER, conversion.accepted_by), conversion.accepted_by, "person")
 
 
 def _tool(conversion: Conversion) -> EventAgent:

@@ -67,8 +67,9 @@ def _validate(path: Path, detected: DetectedForm, options: ValidateOptions) -> V
     from noarkit.forms.noark5.rules.run import root_of as root_of_extract
 
     day = options.today.isoformat() if options.today else ""
-    own_options = Noark5ValidateOptions(options.schemas, None, day, options.listener)
+    own_options = Noark5ValidateOptions(options.schemas, None, day, options.listener, job_workers=options.job_workers)
     if detected.packed is not None:
+        options.refuse_job_workers(path)
         with closing(open_storage(path, options.limits, top=False, emit=options.listener)) as storage:
             return validate_packed(storage, own_options)
     root = root_of_extract(path) if path.is_dir() else None
@@ -89,6 +90,7 @@ NOARK5 = PackageForm(
     find_source=_find_source,
     reopen=_reopen,
     validate=_validate,
+    uses_job_workers=True,
     layout="extract",
     own_files=re.compile(r"$^"),
     loss_rules=frozenset({"N001", "N002", "N003", "N005", "N006", "N007", "N205", "N401", "N402", "N403"}),

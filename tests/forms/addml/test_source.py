@@ -32,6 +32,8 @@ from tests.forms.addml.deliveries import (
     record,
 )
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 
 def records(source: Source) -> dict[str, SourceRecord]:
     return {item.key: item for item in source.records(ignore_event) if isinstance(item, SourceRecord)}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import os
 import signal
-import subprocess
-import sys
 from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -28,6 +26,7 @@ from noarkit.forms.bagit.read import open_bag
 from noarkit.forms.bagit.rules.run import validate_bag
 from noarkit.forms.bagit.write import BagFile, BagOrder, files_below, make_bag
 from noarkit.forms.container.progress import Progress
+from tests.forked import run_forked
 
 TAILS = ("", ".zip", ".tar", ".tar.gz")
 FILES = 1_500
@@ -67,7 +66,7 @@ make_bag(files(), target, emit=tell)
 
 
 def killed(source: Path, target: Path, where: str, at: int) -> None:
-    done = subprocess.run([sys.executable, "-c", KILLED, str(source), str(target), where, str(at)], check=False)
+    done = run_forked(["-c", KILLED, source, target, where, at], cwd=source.parent)
     assert done.returncode == -signal.SIGKILL
 
 

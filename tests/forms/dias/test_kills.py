@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from noarkit.forms.container.building import File
 from noarkit.forms.dias.rules.run import validate_dias
 from noarkit.forms.dias.write.order import DiasOrder
 from noarkit.forms.dias.write.package import BuildState, make_dias
+from tests.forked import run_forked
 from tests.forms.dias.trees import content_of, laid
 
 FILES = 1_100
@@ -50,8 +50,7 @@ def tree(count: int) -> dict[str, bytes]:
 
 
 def killed(source: Path, target: Path, step: int, late: int = -1) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", KILLED, str(source), str(target), str(step), str(late)]
-    return subprocess.run(command, check=False, capture_output=True, text=True)
+    return run_forked(["-c", KILLED, source, target, step, late], cwd=source.parent)
 
 
 def left(folder: Path) -> list[str]:

@@ -20,6 +20,7 @@ from noarkit.forms.bagit import read
 from noarkit.forms.bagit.inventory import Inventory, Pair
 from noarkit.forms.bagit.profile import BagFacts, Profile, breaches
 from noarkit.forms.bagit.read import Manifest
+from noarkit.forms.bagit.rules.copies import judge_copies
 from noarkit.forms.bagit.rules.metadata import check_fetch_urls, check_info
 from noarkit.forms.bagit.spec import (
     DECLARATION,
@@ -63,6 +64,7 @@ _ODD_WORDS = {
     "bare-percent": "BAGIT-2.1.3-PERCENT",
 }
 _MANY_FILES = 1_000
+_SHA256 = "sha256"
 _WINDOWS = frozenset('<>:"\\|?*') | frozenset(chr(number) for number in range(32))
 
 
@@ -155,6 +157,8 @@ class _Check:
         self._completeness()
         self._tag_completeness()
         self._fixity(pool)
+        columns = [manifest.algorithm for manifest in self._payload_manifests]
+        judge_copies(self._storage, self._payload, columns.index(_SHA256) if _SHA256 in columns else None, self._tally)
         algorithms = tuple(manifest.algorithm for manifest in self._payload_manifests)
         return {"files": (str(count),), "bytes": (str(octets),), "algorithms": algorithms, **info}
 

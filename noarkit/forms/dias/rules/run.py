@@ -27,6 +27,7 @@ from noarkit.forms.dias.read.located import LocatedPackage, is_aic, locate
 from noarkit.forms.dias.read.mets import MetsFile, MetsHeader
 from noarkit.forms.dias.read.package import open_dias
 from noarkit.forms.dias.read.tar_storage import open_tar_storage
+from noarkit.forms.dias.rules.copies import judge_copies
 from noarkit.forms.dias.rules.documents import CopiedDocument, DocumentValidator, hash_of_bytes, line_of, reason_data
 from noarkit.forms.dias.rules.metadata import judge_description, judge_premis, judge_strength, read_mets
 from noarkit.forms.dias.rules.seal import SealCheck
@@ -150,6 +151,8 @@ class Check:
             copied = self._copy(name) if has_header else None
             if copied is not None:
                 judge_premis(name, copied, uuid, (self._inventory, self._validator, self._tally))
+                if name == spec.PREMIS:
+                    judge_copies(copied, self._storage, self._inventory, self._tally)
         for name in (spec.EAD, spec.EAC):
             copied = self._copy(name)
             if copied is not None:

@@ -36,6 +36,7 @@ from noarkit.forms.dias.write.premis import dias_premis, file_id, log
 from noarkit.forms.metadata.derivations import Derivations
 from noarkit.forms.metadata.model import FileFacts, Party
 from noarkit.safe.atomic import is_temporary, no_room, sync_folder, write_bytes, write_text
+from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.digest import sha256_of
 from noarkit.safe.locks import try_lock
 from noarkit.safe.paths import checked_parts
@@ -311,7 +312,7 @@ class BuildState:
 
     def _begin(self) -> None:
         self._home.mkdir(exist_ok=True)
-        self._lock = os.open(self._home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._lock = open_descriptor(self._home / "lock", os.O_RDWR | os.O_CREAT)
         try:
             if not try_lock(self._lock) or os.fstat(self._lock).st_ino != (self._home / "lock").stat().st_ino:
                 raise BlockingIOError  # another cleared up between our two steps

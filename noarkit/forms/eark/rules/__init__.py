@@ -7,7 +7,6 @@
     structure     the structural map
     folders       which folders there are, and names (CSIPSTR)
     premis        PREMIS documents
-    derivations   what PREMIS says of copies
     fixity        sizes and checksums of the files themselves
     media         media types
     codes         ids that are computed, and rules that a representation need not keep

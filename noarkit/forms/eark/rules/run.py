@@ -26,7 +26,6 @@ from noarkit.forms.container.storage import Storage, open_storage
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.marks import names_eark
 from noarkit.forms.eark.rules.codes import XSD, rules_for
-from noarkit.forms.eark.rules.derivations import DerivationRules
 from noarkit.forms.eark.rules.finding_sink import FindingSink
 from noarkit.forms.eark.rules.fixity import FixityChecker
 from noarkit.forms.eark.rules.folders import judge_folders, representation_documents
@@ -34,16 +33,19 @@ from noarkit.forms.eark.rules.inventory import Entry, Inventory
 from noarkit.forms.eark.rules.judge import Judge, same_name
 from noarkit.forms.eark.rules.mets import read_mets
 from noarkit.forms.eark.rules.mets_model import Document
-from noarkit.forms.eark.rules.premis import PremisEntity, Preservation, read_entities
+from noarkit.forms.eark.rules.premis import Preservation, file_finder
 from noarkit.forms.eark.rules.schemas import load_schemas
 from noarkit.forms.findings import Rule, Tally, ValidateResult
 from noarkit.forms.form_markers import head_of
+from noarkit.forms.metadata.copy_chain import ChainCodes, CopyChain, PackageFiles
+from noarkit.forms.metadata.premis_entities import PremisEntity, read_entities
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.judge import judge_stream
 from noarkit.safe.tree import walk_tree
 from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of
 
 FORM = "eark"
+_COPIES = ChainCodes("EARK-COPY-SOURCE", "EARK-COPY-CHECKSUM", "EARK-COPY-EVENT", "EARK-COPY-FORMAT")
 _MOST_SHOWN = 200
 _MOST_LOOKED_AT = 10
 _LISTED_BY = (
@@ -274,11 +276,14 @@ class _Check:
 
     def _preservation(self) -> None:
         aip = self._root is not None and self._root.kind == "AIP"
-        derivations = DerivationRules()
+        files = PackageFiles(
+            self._storage, file_finder(self._inventory), lambda name: self._inventory.checksum_of(name, "SHA-256")
+        )
+        chain = CopyChain(_COPIES, files)
         names = [name for name in self._inventory.referred("PREMIS") if name.lower().endswith(".xml")]
         for name in names:
             sink = FindingSink(self._tally, name)
-            judge = Preservation(name, self._inventory, sink, self._fixities.keep_one, derivations.observe, aip=aip)
+            judge = Preservation(name, self._inventory, sink, self._fixities.keep_one, chain.observe, aip=aip)
             try:
                 with self._opener(name) as open_document:
                     with open_document() as source:
@@ -287,7 +292,8 @@ class _Check:
                         check_schema(sink, open_document, self._schemas.premis)
             except (PackageFault, UnsafeXml, OSError) as fault:
                 add_unreadable(sink, fault)
-        derivations.judge(lambda: self._premis_entities(names), lambda name: FindingSink(self._tally, name))
+        with closing(chain):
+            chain.judge(lambda: self._premis_entities(names), lambda name: FindingSink(self._tally, name))
         self._fixities.flush()
 
     def _premis_entities(self, names: Iterable[str]) -> Iterator[tuple[str, PremisEntity]]:
@@ -332,11 +338,10 @@ class _Check:
         return folder is not None and (folder / name).is_dir() and not (folder / name).is_symlink()
 
     def _top(self, root: str) -> str:
-        """What the top folder is called."""
+        """What the top folder in an archive file is called; empty for a folder on a disk, whose name belongs to the
+        place where it lies: it gets that of the package when it is packed."""
         member = self._storage.member(root)
-        if member is not None:
-            return member.parts[0]
-        return self._storage.folder.resolve().name if self._storage.folder is not None else ""
+        return member.parts[0] if member is not None else ""
 
     def _container(self, object_id: str) -> None:
         if not self._path.is_file():

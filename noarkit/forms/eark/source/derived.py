@@ -18,6 +18,7 @@ from noarkit.forms.eark.read.inventory import Entry, representation_folder
 from noarkit.forms.eark.read.package import EarkPackage
 from noarkit.forms.eark.read.xml_reader import XmlReader, read_items
 from noarkit.forms.eark.source.streams import content_of
+from noarkit.forms.metadata.derivations import ACCEPTED
 from noarkit.graph.entity import Content
 from noarkit.model.conversions import Conversion, details_text, parse_details
 from noarkit.safe.scratch import scratch
@@ -34,7 +35,14 @@ _TEXTS = frozenset(
         *("objectIdentifierValue", "originalName", "contentLocationValue", "formatRegistryKey"),
         *("relationshipType", "relationshipSubType", "relatedObjectIdentifierValue", "relatedEventIdentifierValue"),
         *("eventIdentifierValue", "eventDateTime", "eventDetail", "eventOutcomeDetailNote"),
-        *("linkingAgentIdentifierValue", "agentIdentifierType", "agentIdentifierValue", "agentName", "agentVersion"),
+        *(
+            "linkingAgentIdentifierValue",
+            "linkingObjectIdentifierValue",
+            "agentIdentifierType",
+            "agentIdentifierValue",
+            "agentName",
+            "agentVersion",
+        ),
     }
 )
 
@@ -64,6 +72,7 @@ class DerivedFiles:
             "relation (copy TEXT, source_id TEXT, event TEXT, PRIMARY KEY (copy, source_id))",
             "event (id TEXT PRIMARY KEY, at TEXT, detail TEXT, note TEXT, tool TEXT, maker TEXT)",
             "agent (id TEXT PRIMARY KEY, name TEXT)",
+            "acceptance (object TEXT PRIMARY KEY, at TEXT, person TEXT)",
             "pair (copy TEXT PRIMARY KEY, source_sha256 TEXT, details TEXT, locator TEXT, size INTEGER,"
             " modified INTEGER, media TEXT)",
         ):
@@ -137,6 +146,9 @@ class DerivedFiles:
         facts = (item.first("eventDateTime"), item.first("eventDetail"), item.first("eventOutcomeDetailNote"))
         values = (item.first("eventIdentifierValue"), *facts, agents[0], agents[-1])
         self._db.execute("INSERT OR REPLACE INTO event VALUES (?, ?, ?, ?, ?, ?)", values)
+        if facts[1].startswith(ACCEPTED):
+            accepted = [(object_id, facts[0], agents[0]) for object_id in item.all("linkingObjectIdentifierValue")]
+            self._db.executemany("INSERT OR REPLACE INTO acceptance VALUES (?, ?, ?)", accepted)
 
     def _take_agent(self, item: _PremisItem) -> None:
         identifier, name = item.first("agentIdentifierValue"), item.first("agentName")
@@ -149,11 +161,14 @@ class DerivedFiles:
     def _prove(self, package: EarkPackage, contents: PackageContents) -> None:
         rows = self._db.execute(
             "SELECT r.copy, s.name, s.puid, (SELECT max(puid) FROM object WHERE name = r.copy), e.at, e.detail, e.note,"
-            " (SELECT name FROM agent WHERE id = e.tool), (SELECT name FROM agent WHERE id = e.maker)"
+            " (SELECT name FROM agent WHERE id = e.tool), (SELECT name FROM agent WHERE id = e.maker),"
+            " (SELECT max(g.name) FROM acceptance a JOIN object c ON c.id = a.object JOIN agent g ON g.id = a.person"
+            "  WHERE c.name = r.copy),"
+            " (SELECT max(a.at) FROM acceptance a JOIN object c ON c.id = a.object WHERE c.name = r.copy)"
             " FROM relation r JOIN object s ON s.id = r.source_id LEFT JOIN event e ON e.id = r.event"
             " WHERE s.name <> '' AND s.name <> r.copy AND (SELECT count(*) FROM relation o WHERE o.copy = r.copy) = 1"
         )
-        for copy, source, source_puid, copy_puid, at, detail, note, tool, maker in rows:
+        for copy, source, source_puid, copy_puid, at, detail, note, tool, maker, person, accepted_at in rows:
             entries = (package.find(source), package.find(copy))
             source_sum, copy_sum = (_sha256_of(entry) for entry in entries)
             size, entry = package.size_of(copy), entries[1]
@@ -170,6 +185,8 @@ class DerivedFiles:
                 source_sum,
                 copy_sum,
                 tuple((note or "").split(", ")) if note else (),
+                person or "",
+                accepted_at or "",
             )
             content = content_of(contents, package, entry, size)
             facts = (content.locator, size, content.modified_ns, content.media_type)

@@ -111,8 +111,8 @@ class EarkOrder:
     """How a package shall be.
 
     `object_id` is the target's name without its tail where it is empty, so that the folder bears it; one that is
-    `identified` gets a UUID of its own at its first start instead. `created` is the moment of that start where it is
-    None; a build that goes on keeps both. `agents` are those beside the software;
+    `identified` gets a UUID of its own at its first start instead, unless its name is one. `created` is the moment of
+    that start where it is None; a build that goes on keeps both. `agents` are those beside the software;
     a SIP without a submitting one (CREATOR, ORGANIZATION) names `DEFAULT_SUBMITTER`. Content type and category of the
     package are those of its representations, MIXED where they differ. Without `metadata` of its own a package has
     Dublin Core of its label, without `documentation` a note that says what it is. `records` are further alternative

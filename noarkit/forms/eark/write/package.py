@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -64,6 +65,8 @@ __all__ = [
 
 CREATED, OBJECT_ID = "eark-created", "eark-object-id"
 UUID_PREFIX = "uuid-"
+_UUID_NAME = re.compile(rf"(?:{UUID_PREFIX})?[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}")
+"""The name of a package that is an id of its own."""
 _FORMAT = "3"
 _METADATA_FOLDERS = ("descriptive", "preservation", "other")
 
@@ -87,7 +90,7 @@ def make_eark(
     package_order = Order(target, job, (spec.HASHES.get(order.checksum, ""),), order.width)
     _check_order(apply_defaults(order, parts, "-"), parts)
     object_id = order.object_id or top_name(target)
-    if order.identified:
+    if order.identified and _UUID_NAME.fullmatch(top_name(target)) is None:
         object_id = keep_first_fact(package_order, OBJECT_ID, f"{UUID_PREFIX}{uuid4()}")
     full_order = apply_defaults(replace(order, object_id=object_id), parts, object_id)
     facts = Facts()
@@ -112,10 +115,7 @@ def files_below(root: Path) -> Iterator[EarkFile]:
     above = os.path.join(root, "")  # noqa: PTH118  # joining texts is ten times quicker, for millions of files
     for entry in walk_tree(root):
         if entry.kind == "file":
-            folder = entry.folder if entry.folder >= 0 else None
-            yield EarkFile(
-                entry.name, above + entry.name, os.stat(entry.path, dir_fd=folder, follow_symlinks=False).st_size
-            )
+            yield EarkFile(entry.name, above + entry.name, entry.size())
         elif entry.kind != "folder":
             raise UnsafeMember(where=entry.name, why="link" if entry.kind == "link" else "device")
 

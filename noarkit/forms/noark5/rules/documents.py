@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,8 +17,10 @@ from noarkit.forms.noark5.rules.formats import FormatIdentifier, declared_pdfa, 
 from noarkit.forms.noark5.rules.messages import Message, Rows
 from noarkit.forms.noark5.rules.store import Row
 from noarkit.forms.noark5.rules.values import formats
+from noarkit.safe.descriptors import read_at
 from noarkit.safe.digest import Readable
 from noarkit.safe.tree import TreeEntry, is_file, walk_tree
+from noarkit.sources.files.damage import KNOWN_ENDINGS, damage_of
 
 BLOCK = 64
 """So many files are claimed at once."""
@@ -43,7 +47,7 @@ def read_files(root: Path, claim: Claim) -> Iterator[Message]:
             count += 1
             if block < own_block:
                 continue
-            row = _row(entry, identifier)
+            row = row_of_entry(entry, identifier)
             if row is not None:
                 rows.append(row)
             if count % BLOCK == 0:
@@ -63,29 +67,69 @@ def hash_file(path: Path, algorithm: str) -> bytes | None:
         return None
 
 
-def _row(entry: TreeEntry, identifier: FormatIdentifier) -> Row | None:
+def row_of_entry(entry: TreeEntry, identifier: FormatIdentifier) -> Row | None:
+    """The row of what was met in a walk; None for a folder."""
     if entry.kind == "folder":
         return None
-    name = os.fsencode(entry.name)
-    bare_row: Row = (name, "link" if entry.kind == "link" else "other", 0, None, None, None, None, None)
-    if entry.kind != "file":
-        return bare_row
+    bare_row = _bare_row(entry.name, "link" if entry.kind == "link" else "other")
+    return bare_row if entry.kind != "file" else row_of_file(entry.name, entry.open, identifier) or bare_row
+
+
+def unreadable_row(name: str) -> Row:
+    """The row of a file that cannot be opened or read."""
+    return _bare_row(name, "other")
+
+
+def row_of_file(name: str, open_file: Callable[[], int], identifier: FormatIdentifier) -> Row | None:
+    """The row of a regular file that `open_file` gives a descriptor of; None where it cannot be opened or read."""
     try:
-        descriptor = entry.open()
+        descriptor = open_file()
     except OSError:
-        return bare_row
+        return None
     try:
         if not is_file(descriptor):
-            return bare_row
-        row = _file_row(entry.name, partial(os.read, descriptor))
-        if "/" not in entry.name:  # what describes the documents
+            return None
+        row = _file_row(name, partial(os.read, descriptor))
+        if "/" not in name:  # what describes the documents
             return row
-        suffix, head = _suffix(entry.name), os.pread(descriptor, _HEAD, 0)
-        return row if row[-1] else (*row[:-1], identifier.identify(descriptor, suffix, head))
+        suffix, head = _suffix(name), read_at(descriptor, _HEAD, 0)
+        puid = row[-1] or identifier.identify(descriptor, suffix, head)
+        return (*row[:-2], _is_whole(descriptor, row, suffix), puid)
     except OSError:
-        return bare_row
+        return None
     finally:
         os.close(descriptor)
+
+
+def _bare_row(name: str, kind: str) -> Row:
+    return (os.fsencode(name), kind, 0, None, None, None, None, None, None)
+
+
+def packed_row(name: str, content: Readable) -> Row:
+    """The row of a document that lies in an archive file. One whose end must be looked at is laid beside for that."""
+    suffix = _suffix(name)
+    if "/" not in name or not _is_looked_at(suffix):
+        row = row_of(name, content)
+        return (*row[:-2], 1, row[-1]) if "/" in name else row
+    with tempfile.TemporaryFile() as file:
+        shutil.copyfileobj(content, file, _CHUNK)
+        file.seek(0)
+        row = _file_row(name, partial(_whole_blocks, file))
+        return (*row[:-2], _is_whole(file.fileno(), row, suffix), row[-1])
+
+
+def _is_looked_at(suffix: str) -> bool:
+    return suffix != "pdf" and suffix in formats().archival and suffix in KNOWN_ENDINGS
+
+
+def _is_whole(descriptor: int, row: Row, suffix: str) -> int:
+    """0 for a document that breaks off or cannot be opened, where no other rule tells it: as of one that is empty,
+    begins as something else, or is in no archive format. A PDF that declares nothing is told as well."""
+    size, fits = int(str(row[2])), row[5]
+    if not _is_looked_at(suffix):
+        return 1
+    damage = damage_of(descriptor, size, suffix)
+    return int(damage in ("", "empty") or (damage == "wrong-start" and fits == 0))
 
 
 def row_of(name: str, content: Readable) -> Row:
@@ -108,7 +152,7 @@ def _file_row(name: str, read: Callable[[int], bytes]) -> Row:
     fits = None if starts is None or size == 0 else int(first.startswith(starts))
     ending = suffix.encode("utf-8", "replace").decode()
     puid = declared_pdfa(metadata) if metadata else None
-    return (os.fsencode(name), "file", size, digest, ending, fits, int(bool(metadata)), puid)
+    return (os.fsencode(name), "file", size, digest, ending, fits, int(bool(metadata)), None, puid)
 
 
 def _suffix(name: str) -> str:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from noarkit.forms.noark5.rules.store import Store, Value
 from noarkit.forms.noark5.rules.values import formats
-from noarkit.model.formats import classify_format
+from noarkit.model.formats import PDFA_WANTED, classify_format
 from noarkit.sources.files.puids import Puids
 
 _BY_FIRST_BYTES = frozenset({"pdf", "png", "jpg", "jpeg", "tif", "tiff", "flac"})
@@ -47,6 +47,12 @@ _OF_KIND = (
 _CONVERTED = (
     "SELECT o.owner, o.at, o.made_as, f.puid, o.path FROM objects o JOIN files f ON f.name = o.path"
     " WHERE o.made_as IS NOT NULL AND f.puid IS NOT NULL AND o.made_as != f.puid ORDER BY o.at"
+)
+
+_ALONE = (
+    "SELECT o.owner, o.at, o.ending, o.path FROM objects o WHERE o.variant = 'P'"  # noqa: S608  # so many marks
+    f" AND o.ending IN ({','.join('?' * len(PDFA_WANTED))}) AND NOT EXISTS (SELECT 1 FROM objects a"
+    " WHERE a.document = o.document AND a.version = o.version AND a.variant = 'A') ORDER BY o.at"
 )
 
 
@@ -106,3 +112,8 @@ def is_archival(suffix: str, puid: str | None) -> bool:
 def wrongly_converted(store: Store) -> Iterator[tuple[Value, ...]]:
     """The versions that are in another format than their conversion says: owner, number, both formats and path."""
     yield from store.ask(_CONVERTED)
+
+
+def alone(store: Store) -> Iterator[tuple[Value, ...]]:
+    """The office documents in production format that no archival version stands beside: owner, number, format, path."""
+    yield from store.ask(_ALONE, tuple(sorted(PDFA_WANTED)))

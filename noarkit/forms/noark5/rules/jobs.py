@@ -12,7 +12,6 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import Protocol
@@ -26,6 +25,7 @@ from noarkit.safe.children import WorkerLost
 from noarkit.safe.worker_pool import (
     END,
     ParentPipe,
+    ProcessContext,
     ProcessPool,
     WorkerOptions,
     process_context,
@@ -63,10 +63,12 @@ Job = JudgeJob | JournalJob | ChangeLogJob
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """All that is to be done beside the walk through arkivstruktur: the jobs, and every file beneath `root`."""
+    """All that is to be done beside the walk through arkivstruktur: the jobs, and every file beneath `root`, unless
+    others read the files."""
 
     root: Path
     jobs: tuple[Job, ...]
+    with_files: bool = True
 
 
 class Workers(Protocol):
@@ -109,7 +111,8 @@ class InlineWorkers:
         """Job by job, then the files."""
         for job in self._work.jobs:
             yield from run_job(job)
-        yield from read_files(self._work.root, itertools.count().__next__)
+        if self._work.with_files:
+            yield from read_files(self._work.root, itertools.count().__next__)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -158,7 +161,7 @@ def make_workers(work: Work, count: int) -> Workers:
 class _Counter:
     """A counter shared by processes: numbers from 0 on, each given out once."""
 
-    def __init__(self, context: ForkContext | SpawnContext) -> None:
+    def __init__(self, context: ProcessContext) -> None:
         self._next: Synchronized[int] = context.Value("q", 0)
 
     def __call__(self) -> int:
@@ -174,5 +177,6 @@ def _do_share(work: Work, jobs: Claim, blocks: Claim, parent: ParentPipe) -> Non
     while (number := jobs()) < len(work.jobs):
         for message in run_job(work.jobs[number]):
             parent.send(message)
-    for message in read_files(work.root, blocks):
-        parent.send(message)
+    if work.with_files:
+        for message in read_files(work.root, blocks):
+            parent.send(message)

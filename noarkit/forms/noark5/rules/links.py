@@ -7,7 +7,7 @@ from functools import cache
 from noarkit.forms.noark5 import spec
 from noarkit.forms.noark5.rules.case import Case, add_findings
 from noarkit.forms.noark5.rules.fields import REFERENCES
-from noarkit.forms.noark5.rules.formats import unaccepted_documents, wrongly_converted
+from noarkit.forms.noark5.rules.formats import alone, unaccepted_documents, wrongly_converted
 from noarkit.forms.noark5.rules.journals import JOURNALS
 from noarkit.forms.noark5.rules.store import unpack_id
 from noarkit.forms.noark5.rules.units import keys_in
@@ -83,6 +83,7 @@ def judge_documents(case: Case) -> None:
     if case.registered:
         case.tally.add("N418", FILE, found=case.registered)
     add_findings(case, "N410", FILE, unaccepted_documents(case.store), ("value", "path"))
+    add_findings(case, "N424", FILE, alone(case.store), ("value", "path"))
     add_findings(case, "N419", FILE, wrongly_converted(case.store), ("value", "found", "path"))
     if case.tally.has("N414"):
         return
@@ -111,6 +112,7 @@ _FILES = {
     "N405": "NOT EXISTS (SELECT 1 FROM objects WHERE path = files.name)",
     "N406": "size = 0",
     "N408": "fits = 0",
+    "N423": "whole = 0",
     "N409": "ending = 'pdf' AND size > 0 AND fits = 1 AND claim = 0",
 }
 

@@ -12,7 +12,7 @@ from noarkit.errors import PackageFault
 from noarkit.forms.container.storage import Storage
 from noarkit.forms.findings import ValidateResult
 from noarkit.forms.noark5.read.nested_extract import copy_top_files, find_extract_root
-from noarkit.forms.noark5.rules.documents import row_of
+from noarkit.forms.noark5.rules.documents import packed_row
 from noarkit.forms.noark5.rules.messages import Rows
 from noarkit.forms.noark5.rules.run import Noark5ValidateOptions, validate_extract
 from noarkit.forms.noark5.rules.store import Row
@@ -44,7 +44,7 @@ class _Documents:
         rows: list[Row] = []
         for name, content in self._extract.contents():
             if "/" in name:
-                rows.append(row_of(name, content))
+                rows.append(packed_row(name, content))
             if len(rows) >= _BATCH:
                 yield Rows("files", tuple(rows))
                 rows.clear()

@@ -33,6 +33,7 @@ from noarkit.forms.noark5.rules.links import (
     judge_references,
 )
 from noarkit.forms.noark5.rules.messages import Head, Message, Rows, RuleCounts, RuleHits, UnreadableFile, refusal
+from noarkit.forms.noark5.rules.remote import JudgingSchemas, RemoteWorkers
 from noarkit.forms.noark5.rules.schemas import judging_files, schemas_for
 from noarkit.forms.noark5.rules.store import Store
 from noarkit.forms.noark5.rules.structure import walk_structure
@@ -41,6 +42,7 @@ from noarkit.safe.children import is_single_threaded
 from noarkit.safe.growing import lines_of
 from noarkit.safe.paths import has_file
 from noarkit.safe.processors import usable_processors
+from noarkit.safe.remote_jobs import JobWorkers
 
 FORM = "noark5"
 LARGE_BYTES = 8 * 1024 * 1024
@@ -66,13 +68,14 @@ class PackedDocuments(Protocol):
 @dataclass(frozen=True, slots=True)
 class Noark5ValidateOptions:
     """The options of a Noark 5 validation. `workers` = the number of child processes; None = by the package's size.
-    `packed_documents` has the documents where they are not beside the XML."""
+    `packed_documents` has the documents where they are not beside the XML; `job_workers` are those of a cluster."""
 
     schemas: Path | None = None
     workers: int | None = None
     today: str = ""
     listener: Listener = ignore_event
     packed_documents: PackedDocuments | None = None
+    job_workers: JobWorkers | None = None
 
 
 def root_of(package: Path) -> Path | None:
@@ -98,7 +101,11 @@ def validate_extract(root: Path, options: Noark5ValidateOptions) -> ValidateResu
     version = version_of(root, description)
     vsm = vsm_schemas(root, description, tally)
     work = Work(root, _jobs(root, judging_files(version, options.schemas), vsm, version))
-    workers = make_workers(work, _count(root, options))
+    workers = (
+        make_workers(work, _count(root, options))
+        if options.job_workers is None
+        else RemoteWorkers(work, JudgingSchemas(version, options.schemas, vsm), options.job_workers)
+    )
     try:
         with Store() as store:
             case = Case(root, version, description, _names(root), _folder(root), store, tally)

@@ -21,8 +21,10 @@ _TABLES = {
     "refs": "kind INTEGER, target BLOB, at INTEGER, owner BLOB",
     "posts": "id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, written TEXT, title INTEGER,"
     " hidden INTEGER, case_file INTEGER, parties BLOB, secret BLOB, answers BLOB, at INTEGER",
-    "objects": "path BLOB, sum BLOB, algorithm TEXT, size TEXT, owner BLOB, at INTEGER, ending TEXT, made_as TEXT",
-    "files": "name BLOB, kind TEXT, size INTEGER, sum BLOB, ending TEXT, fits INTEGER, claim INTEGER, puid TEXT",
+    "objects": "path BLOB, sum BLOB, algorithm TEXT, size TEXT, owner BLOB, at INTEGER, ending TEXT, made_as TEXT,"
+    " document INTEGER, variant TEXT, version TEXT",
+    "files": "name BLOB, kind TEXT, size INTEGER, sum BLOB, ending TEXT, fits INTEGER, claim INTEGER,"
+    " whole INTEGER, puid TEXT",
     "entries": "journal INTEGER, id BLOB, year INTEGER, sequence INTEGER, number INTEGER, day TEXT, written TEXT,"
     " title INTEGER, case_year INTEGER, case_sequence INTEGER, case_title INTEGER, parties BLOB, answer BLOB,"
     " at INTEGER",
@@ -36,6 +38,7 @@ _INDEXES = (
     "CREATE INDEX units_id ON units (id, kind)",
     "CREATE INDEX files_name ON files (name)",
     "CREATE INDEX objects_path ON objects (path)",
+    "CREATE INDEX objects_document ON objects (document)",
     "CREATE INDEX posts_id ON posts (id)",
 )
 _ON_DEMAND = {"entries": "CREATE INDEX IF NOT EXISTS entries_id ON entries (journal, id)"}

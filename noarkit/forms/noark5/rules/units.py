@@ -37,6 +37,7 @@ _CONVERTED, _CONVERTED_SUM, _CONVERTED_AT = "|converted", "|converted-sum", "|co
 _EMPTY, _HOLDS = "|empty", "|holds"
 """Of the classes below: how many hold nothing, and whether any holds a folder or a record."""
 _KEY = 4
+_VARIANTS = {"Produksjonsformat": "P", "Arkivformat": "A", "P": "P", "A": "A"}
 _RECORD_TYPES = {
     "saksmappe": frozenset({"journalpost", "arkivnotat", "basisregistrering"}),
     "moetemappe": frozenset({"moeteregistrering", "basisregistrering"}),
@@ -187,6 +188,9 @@ def close_dokumentobjekt(state: WalkState, frame: Frame, parent: Frame) -> None:
             frame.at,
             suffix,
             made_as,
+            parent.at,
+            _VARIANTS.get(values.get("variantformat", "").strip(), ""),
+            values.get("versjonsnummer", "").strip(),
         )
         state.store.add("objects", row)
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-import tempfile
 import zlib
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.digest import BLOCK_BYTES, Readable
+from noarkit.safe.scratch import nameless_file
 
 _U16 = 0xFFFF
 _U32 = 0xFFFFFFFF
@@ -42,7 +43,7 @@ class Part:
     """The bytes of one member, packed as they come, in a file without a name. A thread of its own does the packing."""
 
     def __init__(self, folder: Path, level: int) -> None:
-        self._file: BinaryIO = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  # closed by close()
+        self._file = nameless_file(folder)
         self._packing = zlib.compressobj(level, zlib.DEFLATED, -15) if level else None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="noarkit-zip")
         self._waiting: deque[Future[None]] = deque()
@@ -198,7 +199,7 @@ def _end(begin: int, size: int, count: int) -> bytes:
 
 
 def _cut(path: Path, length: int) -> BinaryIO:
-    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644), "r+b")
+    file = os.fdopen(open_descriptor(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b")
     file.truncate(length)
     file.seek(length)
     return file
