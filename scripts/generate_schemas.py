@@ -1,4 +1,5 @@
-"""Writes schemas/ from the tables: noark5/<version>/, dias/, eark/, siard/, and events.json of the lines of --json.
+"""Writes schemas/ from the tables: noark5/<version>/, dias/, eark/, siard/, events.json of the lines of --json, and
+hook.json of what hooks are given.
 
 Nothing is left below schemas/noark5, schemas/dias, schemas/eark and schemas/siard that the tables do not make.
 """
@@ -15,12 +16,14 @@ from noarkit.forms.eark.schemas import schemas as eark_schemas
 from noarkit.forms.noark5.schemas import schemas
 from noarkit.forms.siard.schemas import schemas as siard_schemas
 from noarkit.model.xml_model import VERSIONS
+from noarkit.operations.contract import schema as hook_schema
 
 PLACE = Path(__file__).resolve().parent.parent / "schemas" / "noark5"
 DIAS = PLACE.parent / "dias"
 EARK = PLACE.parent / "eark"
 SIARD = PLACE.parent / "siard"
 EVENTS = PLACE.parent / "events.json"
+HOOK = PLACE.parent / "hook.json"
 
 
 def wanted() -> dict[Path, bytes]:
@@ -29,14 +32,18 @@ def wanted() -> dict[Path, bytes]:
     files |= {DIAS / name: made for name, made in dias_schemas().items()}
     files |= {EARK / name: made for name, made in eark_schemas().items()}
     files |= {SIARD / name: made for name, made in siard_schemas().items()}
-    return {**files, EVENTS: (json.dumps(schema(), indent=1, ensure_ascii=False) + "\n").encode()}
+    contracts = {EVENTS: schema(), HOOK: hook_schema()}
+    return {
+        **files,
+        **{path: (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode() for path, made in contracts.items()},
+    }
 
 
 def stale() -> list[Path]:
     """The files that are missing, differ or belong to no version."""
     files = wanted()
     places = [path for place in (PLACE, DIAS, EARK, SIARD) for path in place.rglob("*")]
-    found = {path for path in (*places, EVENTS) if path.is_file()}
+    found = {path for path in (*places, EVENTS, HOOK) if path.is_file()}
     return sorted(
         {path for path, made in files.items() if path not in found or path.read_bytes() != made} | found - set(files)
     )

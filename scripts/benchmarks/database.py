@@ -27,14 +27,14 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.plan import PlanSpec, make_plan
 from noarkit.recipes import Mapper, compile_recipe, read_recipe
 from noarkit.records import Source, SourceRecord, fitted
-from scripts.benchmarks.figures import machine, tell
+from scripts.benchmarks.figures import machine, processor_seconds, tell
 
 _URLS = {
     "postgresql": os.environ.get("NOARKIT_TEST_POSTGRESQL") or "postgresql://127.0.0.1:5432/postgres",
     "mysql": os.environ.get("NOARKIT_TEST_MARIADB") or "mysql://root@127.0.0.1:3306/test",
 }
 _DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}
-_ROWS = """
+ROWS = """
 [source]
 kind = "database"
 [target]
@@ -143,15 +143,15 @@ def _fill(bench: Bench, rows: int) -> None:
 def _plan(bench: Bench) -> None:
     rows = bench.share(100_000)
     _fill(bench, rows)
-    recipe = read_recipe(_ROWS, "bench")
+    recipe = read_recipe(ROWS, "bench")
     mapped, planned, read = [], [], []
     for number in range(bench.rounds):
         source = fitted(open_source(bench.url), recipe.data["source"])
-        read.append(rows / _cpu_s(partial(_walk, source, None)))
-        mapped.append(rows / _cpu_s(partial(_walk, source, compile_recipe(recipe))))
-        what = PlanSpec(source, compile_recipe(recipe), _ROWS, "bench")
+        read.append(rows / processor_seconds(partial(_walk, source, None)))
+        mapped.append(rows / processor_seconds(partial(_walk, source, compile_recipe(recipe))))
+        what = PlanSpec(source, compile_recipe(recipe), ROWS, "bench")
         folder = RunFolder(bench.folder / f"run{number}")
-        planned.append(rows / _cpu_s(partial(make_plan, what, folder, ignore_event, time.time)))
+        planned.append(rows / processor_seconds(partial(make_plan, what, folder, ignore_event, time.time)))
     name = bench.family
     tell(f"{name}: rows read", statistics.median(read), "rows/s", what=f"{rows:,} rows, a second of our CPU")
     tell(f"{name}: rows mapped to entities", statistics.median(mapped), "rows/s", what="with a join; floor 15,000")
@@ -162,13 +162,6 @@ def _walk(source: Source, mapper: Mapper | None) -> None:
     for record in source.records(ignore_event):
         if mapper is not None and isinstance(record, SourceRecord):
             mapper.map(record)
-
-
-def _cpu_s(act: Callable[[], object]) -> float:
-    """Seconds of our own CPU: what the server and its neighbours take meanwhile is theirs."""
-    began = time.process_time()
-    act()
-    return time.process_time() - began
 
 
 def _documents(bench: Bench) -> None:
@@ -234,7 +227,5 @@ def _memory(bench: Bench) -> None:
             "for record in source.records(ignore_event):\n    mapper.map(record)\n"
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", code, bench.url, _ROWS], check=True, capture_output=True, text=True
-        )
+        done = subprocess.run([sys.executable, "-c", code, bench.url, ROWS], check=True, capture_output=True, text=True)
         tell(f"memory, {rows:,} rows mapped", float(done.stdout), "MiB", what="peak of the whole process")

@@ -7,7 +7,13 @@ import platform
 import statistics
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+
+from scripts.benchmarks.measuring import Cost, Meter
+
+_costs: list[Cost] = []
+_spreads: list[str] = []
 
 
 def machine() -> str:
@@ -30,9 +36,36 @@ def processor_seconds(act: Callable[[], object]) -> float:
     return sum(after[:4]) - sum(before[:4])
 
 
+@cache
+def meter() -> Meter:
+    """What measures since the last figure that was told."""
+    return Meter()
+
+
+def measured(act: Callable[[], float]) -> float:
+    """One round of a figure; `tell` says what it cost."""
+    meter().cost()
+    figure = act()
+    _costs.append(meter().cost())
+    return figure
+
+
+def processor_spread(things: int) -> tuple[float, float, float]:
+    """The least, the median and the most µs of processor time a thing, over the rounds measured since `tell`."""
+    values = [cost.processor_s / things * 1e6 for cost in _costs]
+    return min(values), statistics.median(values), max(values)
+
+
 def medians(rounds: int, ours: Callable[[], float], floor: Callable[[], float]) -> tuple[float, float, float]:
-    """The medians of a figure and of its floor, taken in turn, and the median of their ratios pair by pair."""
-    pairs = [(ours(), floor()) for _ in range(rounds)]
+    """The medians of a figure and of its floor, taken in turn, and the median of their ratios pair by pair. `tell` adds
+    the least and the most of each, and what the rounds of ours cost."""
+    pairs = []
+    for _ in range(rounds):
+        pairs.append((measured(ours), floor()))
+    mine, others = zip(*pairs, strict=True)
+    ratios = [one / other for one, other in pairs]
+    for name, values in (("ours", mine), ("beside it", others), ("ratio", ratios)):
+        _spreads.append(f"{name} {min(values):,.2f} to {max(values):,.2f}")
     return (
         statistics.median(one for one, _ in pairs),
         statistics.median(other for _, other in pairs),
@@ -44,6 +77,15 @@ def tell(name: str, ours: float, unit: str, floor: float | None = None, what: st
     """One line of the table."""
     beside = f" | {floor:,.0f} {unit} | {ratio:.2f} | {what}" if floor is not None else f" | | | {what}"
     print(f"| {name} | {ours:,.0f} {unit}{beside} |", flush=True)
+    costs = _costs or [meter().cost()]
+    for number, cost in enumerate(costs, 1):
+        of = f"round {number} of {len(costs)}" if len(costs) > 1 else "since the figure before"
+        print(f"| ^ {of}: {cost.text()} | | | | |", flush=True)
+    if _spreads:
+        print(f"| ^ {'; '.join(_spreads)} | | | | |", flush=True)
+    _costs.clear()
+    _spreads.clear()
+    meter().cost()
 
 
 def peak_mb(pid: int) -> float:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from noarkit.archive.http import connect
@@ -26,19 +27,19 @@ from noarkit.graph.entity import Content, CreationMode, Entity, MappedRecord
 from noarkit.graph.freeze import digest
 from noarkit.graph.store import GraphStore
 from noarkit.loading.compose import compose
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.engines.processes import ProcessWorkers
 from noarkit.loading.engines.worker_factory import LocalWorkerFactory
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.lease import RunFacts
 from noarkit.loading.plan import PlanSpec, make_plan
 from noarkit.loading.run import LoadResult, LoadSettings, load
+from noarkit.loading.stopping import StopRequest
 from noarkit.recipes import compile_recipe, read_recipe
 from noarkit.records import ContentStream, Source
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
 from scripts.benchmarks.archive import settings_of
-from scripts.benchmarks.figures import machine, tell
+from scripts.benchmarks.figures import machine, measured, tell
 
 _WORKERS = 2
 
@@ -124,12 +125,16 @@ def _plan(bench: Bench) -> None:
         speeds = []
         for number in range(bench.rounds):
             folder = RunFolder(bench.folder / f"run-{policy.look_inside}-{number}")
-            began = time.perf_counter()
-            result = make_plan(_planned(FileTree(root, policy)), folder, ignore_event, time.time)
-            speeds.append(sum(result.entities.values()) / (time.perf_counter() - began))
+            speeds.append(measured(partial(_plan_speed, _planned(FileTree(root, policy)), folder)))
         tell(
             f"plan of {count:,} files, {name}", statistics.median(speeds), "entities/s", what="read, map, check, freeze"
         )
+
+
+def _plan_speed(spec: PlanSpec, folder: RunFolder) -> float:
+    began = time.perf_counter()
+    result = make_plan(spec, folder, ignore_event, time.time)
+    return sum(result.entities.values()) / (time.perf_counter() - began)
 
 
 def _planned(source: Source) -> PlanSpec:
@@ -141,7 +146,8 @@ def _planned(source: Source) -> PlanSpec:
 def _metadata(bench: Bench) -> None:
     count = bench.share(40_000)
     pairs = [
-        (_load_synthetic(bench, count, number), _bare_client(bench, count, number)) for number in range(bench.rounds)
+        (measured(partial(_load_synthetic, bench, count, number)), _bare_client(bench, count, number))
+        for number in range(bench.rounds)
     ]
     ours = statistics.median(one for one, _ in pairs)
     bare = statistics.median(other for _, other in pairs)

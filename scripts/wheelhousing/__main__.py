@@ -1,4 +1,4 @@
-"""scripts/wheelhouse DIR [--extra NAME]... [--no-tests]: see the chapter `without-internet` of the manual."""
+"""scripts/wheelhouse DIR [--extra NAME]... [--no-tests] [--platform NAME --python 3.N]: see `without-internet`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.wheelhousing.bill import bill_of, licences_unknown
+from scripts.wheelhousing.target import PLATFORMS, Index, Target, WheelMissing, gather
 from scripts.wheelhousing.wheels import Wheel, closure, read_wheels
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -38,13 +39,15 @@ _TESTS = """\
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What shall be built. `lock` and `source` name other pins and, in place of an index, a folder of wheels."""
+    """What shall be built. `lock` and `source` name other pins and, in place of an index, a folder of wheels. `target`
+    is another system than this one."""
 
     folder: Path
     extras: frozenset[str]
     with_tests: bool
     lock: Path
     source: Path | None
+    target: Target | None = None
 
 
 def main() -> int:
@@ -60,6 +63,10 @@ def main() -> int:
             build(asked, made, Path(place) / "gathered")
         except KeyError as missing:
             sys.stderr.write(f"{asked.lock} has no wheel of {missing.args[0]} for this system.\n")
+            return 1
+        except WheelMissing as missing_there:
+            there = f"{asked.target.platform} and Python {asked.target.python}" if asked.target else ""
+            sys.stderr.write(f"No wheel for {there} was found of: {missing_there}. Nothing was made.\n")
             return 1
         except subprocess.CalledProcessError as failed:
             sys.stderr.write(f"{' '.join(failed.cmd[:4])} … ended with {failed.returncode}; nothing was made.\n")
@@ -77,9 +84,15 @@ def build(asked: Asked, folder: Path, gathered: Path) -> None:
     """Gathers wheels, keeps those that are needed, and writes what stands beside them."""
     (folder / "wheels").mkdir(parents=True)
     gathered.mkdir()
-    _gather(asked, gathered)
+    if asked.target is None:
+        _gather(asked, gathered)
     source = _build_own(gathered)
-    everything = read_wheels(gathered)
+    world = asked.target.world if asked.target else {}
+    if asked.target is not None:
+        root = read_wheels(gathered, world)[NAME]
+        index = Index(_pip(gathered), _where(asked), asked.lock)
+        gather(asked.target, root, asked.extras, index, gathered)
+    everything = read_wheels(gathered, world)
     runtime = closure(everything, NAME, asked.extras)
     kept = dict(runtime)
     if asked.with_tests:
@@ -105,9 +118,17 @@ def _asked() -> Asked:
     parser.add_argument("--no-tests", action="store_true", help="without source, and without what tests need")
     parser.add_argument("--lock", type=Path, default=ROOT / "requirements.lock", help="other pins with hashes")
     parser.add_argument("--from", dest="source", type=Path, help="a folder of wheels, in place of the package index")
+    parser.add_argument("--platform", choices=sorted(PLATFORMS), help="for another system, without what tests need")
+    parser.add_argument("--python", metavar="3.N", help="the version of Python there; with --platform")
     told = parser.parse_args()
+    if bool(told.platform) != bool(told.python) or (
+        told.python and not re.fullmatch(r"3\.(1[1-9]|[2-9]\d)", told.python)
+    ):
+        parser.error("--platform and --python (3.11 or newer) go together")
+    target = Target(told.platform, told.python) if told.platform else None
     extras = frozenset(known if "all" in told.extra else told.extra)
-    return Asked(told.folder.absolute(), extras, not told.no_tests, told.lock, told.source)
+    with_tests = not told.no_tests and target is None
+    return Asked(told.folder.absolute(), extras, with_tests, told.lock, told.source, target)
 
 
 def _all_extras() -> frozenset[str]:
@@ -117,15 +138,23 @@ def _all_extras() -> frozenset[str]:
 
 def _gather(asked: Asked, gathered: Path) -> None:
     """All of the lock as wheels, each held to its hash; what comes as a source alone is built here."""
-    pip = [sys.executable, "-m", "pip"]
-    if subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode:
-        home = gathered.parent / "pip"
-        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-        pip = [str(home / "bin" / "python"), "-m", "pip"]
-    where = ["--no-index", "--find-links", str(asked.source)] if asked.source else []
-    command = [*pip, "wheel", "-qq", "--disable-pip-version-check", "--no-deps", "--require-hashes", *where]
-    command += ["--requirement", str(asked.lock), "--wheel-dir", str(gathered)]
+    command = [*_pip(gathered), "wheel", "-qq", "--disable-pip-version-check", "--no-deps", "--require-hashes"]
+    command += [*_where(asked), "--requirement", str(asked.lock), "--wheel-dir", str(gathered)]
     subprocess.run(command, check=True, env={**os.environ, "SOURCE_DATE_EPOCH": _EPOCH})
+
+
+def _pip(gathered: Path) -> list[str]:
+    """The command of pip, of an environment of its own where this one has none."""
+    pip = [sys.executable, "-m", "pip"]
+    if not subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode:
+        return pip
+    home = gathered.parent / "pip"
+    subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
+    return [str(home / "bin" / "python"), "-m", "pip"]
+
+
+def _where(asked: Asked) -> list[str]:
+    return ["--no-index", "--find-links", str(asked.source)] if asked.source else []
 
 
 def _build_own(gathered: Path) -> Path:
@@ -137,8 +166,9 @@ def _build_own(gathered: Path) -> Path:
 
 
 def _describe(asked: Asked, folder: Path, kept: Mapping[str, Wheel], source: str) -> None:
-    version, python = kept[NAME].version, ".".join(map(str, sys.version_info[:2]))
-    platform, glibc = sysconfig.get_platform(), _least_glibc(kept)
+    version, target = kept[NAME].version, asked.target
+    python = target.python if target else ".".join(map(str, sys.version_info[:2]))
+    platform, glibc = target.system if target else sysconfig.get_platform(), _least_glibc(kept)
     extras = sorted(asked.extras)
     lines = [f'noarkit = "{version}"', f'python = "{python}"', f'platform = "{platform}"']
     lines += [f'glibc = "{glibc}"  # this one or a newer'] if glibc else []

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.message import Message
 from email.parser import Parser
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
+
+NO_WORLD: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,8 @@ class Wheel:
     licences: tuple[str, ...]
     licence_expression: str
     needs: tuple[Requirement, ...]
+    world: Mapping[str, str] = field(default_factory=dict)
+    """The system that it is for, where that is not this one."""
 
     @property
     def pin(self) -> str:
@@ -44,17 +48,17 @@ class Wheel:
 
     def needed(self, extras: Iterable[str] = ()) -> list[Requirement]:
         """What it needs here, with these extras of its own."""
-        worlds = [{"extra": name} for name in ("", *extras)]
+        worlds = [{**self.world, "extra": name} for name in ("", *extras)]
         return [need for need in self.needs if need.marker is None or any(need.marker.evaluate(one) for one in worlds)]
 
 
-def read_wheels(folder: Path) -> dict[str, Wheel]:
+def read_wheels(folder: Path, world: Mapping[str, str] = NO_WORLD) -> dict[str, Wheel]:
     """The wheels of a folder by their names."""
-    found = (read_wheel(path) for path in sorted(folder.glob("*.whl")))
+    found = (read_wheel(path, world) for path in sorted(folder.glob("*.whl")))
     return {wheel.name: wheel for wheel in found}
 
 
-def read_wheel(path: Path) -> Wheel:
+def read_wheel(path: Path, world: Mapping[str, str] = NO_WORLD) -> Wheel:
     """A wheel, by its own metadata."""
     name, version, _, tags = parse_wheel_filename(path.name)
     metadata = _metadata(path)
@@ -67,6 +71,7 @@ def read_wheel(path: Path) -> Wheel:
         _licences(metadata),
         str(metadata.get("License-Expression", "")),
         tuple(Requirement(text) for text in metadata.get_all("Requires-Dist", [])),
+        world,
     )
 
 

@@ -1,4 +1,7 @@
-"""An archive in a process of its own: DIR PORT [SCRIPT]. Says one line when it serves, ends when its input does."""
+"""An archive in a process of its own: DIR HOST PORT [SCRIPT]. Says one line when it serves, ends when its input does.
+
+With `archive.pem` and `archive.key` in the folder above, it speaks TLS.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from noarkit.server.run import Address, ServingInfo, serve
 
 
 def main() -> None:
-    directory, port, *faults = sys.argv[1:]
+    directory, host, port, *faults = sys.argv[1:]
     stopping = threading.Event()
 
     def watch() -> None:
@@ -24,7 +27,9 @@ def main() -> None:
 
     threading.Thread(target=watch, daemon=True).start()
     script = Path(faults[0]) if faults else None
-    serve(Path(directory), Address(port=int(port)), faults=script, ready=ready, stop_event=stopping)
+    certificate = Path(directory).parent / "archive.pem"
+    tls = (certificate, certificate.with_suffix(".key")) if certificate.exists() else (None, None)
+    serve(Path(directory), Address(host, int(port), *tls), faults=script, ready=ready, stop_event=stopping)
 
 
 if __name__ == "__main__":

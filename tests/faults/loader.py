@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from noarkit.archive.http import connect
@@ -26,18 +26,26 @@ from noarkit.errors import NoarkitError
 from noarkit.events import Event
 from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Content, CreationMode, Entity, MappedRecord, SetAside, Skipped
-from noarkit.loading.coordinator import StopRequest, Workers
+from noarkit.loading.coordinator import Workers
+from noarkit.loading.engines.assembly import ArchiveTarget, LoadOptions, cluster_workers, reopen_items
+from noarkit.loading.engines.cluster.messages import ClusterTarget, Timing
 from noarkit.loading.engines.inline import InlineWorkers
 from noarkit.loading.engines.processes import ProcessWorkers
 from noarkit.loading.engines.worker_factory import LocalWorkerFactory
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.governor import Rate, read_rate
+from noarkit.loading.merge import merge_journals
+from noarkit.loading.part import parse_part
 from noarkit.loading.plan import PlanSpec, make_plan
 from noarkit.loading.run import LoadResult, LoadSettings, load
+from noarkit.loading.stopping import StopRequest
 from noarkit.loading.verification import Depths, verify
 from noarkit.records import ContentStream, SourceRecord
+from noarkit.safe.tls import Trust
 from noarkit.secrets import Secret
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
+from tests.faults.striking import StrikingFactory
 
 SYSTEM = "tree"
 
@@ -61,6 +69,19 @@ class Job:
     verify: bool = False
     chunk_actions: int = 60
     only_plan: bool = False
+    strikes: tuple[str, ...] = ()
+    reopen: str = ""
+    part: str = ""
+    merge: bool = False
+    engine: str = ""
+    tls: str = ""
+    timing: tuple[float, ...] = (1.5, 0.3, 0.1, 0.2)
+    worker_patience_s: float = 20.0
+    max_rate: str = ""
+    plan_named: str = ""
+    ships: bool = False
+    elsewhere: str = ""
+    ca: str = ""
 
 
 class Mapper:
@@ -137,7 +158,9 @@ def tell(event: Event, /) -> None:
 
 
 def run(job: Job, stopping: StopRequest) -> LoadResult:
-    folder = RunFolder(Path(job.run))
+    folder = RunFolder(Path(job.run), parse_part(job.part) if job.part else None)
+    if job.merge:
+        merge_journals(folder, (), time.time())
     tree = Tree(Path(job.source), FilePolicy(settle_s=0, media_types=False))
     tree.job = job
     if not (folder.path / "plan.json").exists():
@@ -148,12 +171,28 @@ def run(job: Job, stopping: StopRequest) -> LoadResult:
     if job.only_plan:
         return LoadResult(numbers_of(folder), 0, "planned")
     credentials = Credentials(job.account, Secret(job.secret))
-    settings = ArchiveSettings(job.url, credentials, patience=Patience(5.0, 20.0, 20.0))
+    trust = Trust(Path(job.ca)) if job.ca else Trust()
+    settings = ArchiveSettings(job.url, credentials, trust=trust, patience=Patience(5.0, 20.0, 20.0))
     policy = RetryPolicy(first_s=0.05, most_s=0.2, patience_s=job.patience_s)
     workshop = LocalWorkerFactory(folder.graph, settings, tree.open, policy=policy)
 
     def workers() -> Workers:
-        return ProcessWorkers(workshop, job.workers) if job.workers else InlineWorkers(workshop)
+        if job.engine:
+            target = ArchiveTarget(job.url, settings, job.deadline_s)
+            timing = Timing(*job.timing)
+            cluster = ClusterTarget(job.engine, Path(job.tls), timing, job.worker_patience_s, job.ships)
+            options = LoadOptions(rate=read_rate(job.max_rate) if job.max_rate else Rate(), cluster=cluster)
+            made = cluster_workers(folder, tree.open, target, options, stopping)
+            if job.elsewhere:  # as for a worker on a machine where the run's folder is not
+                made._run = replace(made._run, folder=job.elsewhere)
+            if job.plan_named:  # as a worker would see it whose folder of that name holds another plan
+                made._run = replace(made._run, plan=job.plan_named)
+            return made
+        mortal = StrikingFactory(workshop, tuple(job.strikes), folder.path) if job.strikes else workshop
+        return ProcessWorkers(mortal, job.workers) if job.workers else InlineWorkers(workshop)
+
+    if job.reopen:
+        reopen_items(folder, job.reopen)
 
     with closing(RetryingArchive(connect(settings), policy)) as archive:
         terms = LoadSettings(job.url, job.deadline_s, 0.1)

@@ -6,37 +6,81 @@ suite takes a sample: of the same 400, so few that every kind of trouble that is
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from pathlib import Path
 
 import pytest
 
 from tests.faults.chaos.proxy import Fault
-from tests.faults.chaos.schedules import COMMIT_FAULTS, LOOK_UPS, MODES, STATUSES, pairs, sampled, schedule_of
+from tests.faults.chaos.schedules import (
+    COMMIT_FAULTS,
+    LOOK_UPS,
+    LOST_WORKERS,
+    MODES,
+    STATUSES,
+    pairs,
+    sampled,
+    schedule_of,
+)
 from tests.faults.chaos.trial import Outcome, shrink
 from tests.faults.world import ROOT
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 SAMPLED = "1-400"
-LONGEST_S = 3600 if DEEP else 570
+LONGEST_S = 6 * 3600 if DEEP else 570
 
 
-@functools.cache
-def chaos(*options: str) -> str:
-    """Plays schedules in a process whose clocks are its own; what it said."""
-    command = [sys.executable, "-m", "tests.faults.chaos", *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LONGEST_S)
-    return done.stdout[-20_000:] + done.stderr[-6_000:]
+@dataclass
+class Chaos:
+    """A process whose clocks are its own; it keeps an archive for each mode."""
+
+    process: subprocess.Popen[str]
+    errors: Path
+    told: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    def play(self, *options: str) -> str:
+        """Plays schedules; what it said. The same are played once."""
+        if options not in self.told:
+            assert self.process.stdin is not None and self.process.stdout is not None
+            self.process.stdin.write(json.dumps(options) + "\n")
+            self.process.stdin.flush()
+            said = list(takewhile(lambda line: not line.startswith("ended with "), self.process.stdout))
+            self.told[options] = "".join(said)[-20_000:] + self.errors.read_text()[-6_000:]
+        return self.told[options]
 
 
-def wrong_in(mode: str, *options: str) -> int:
-    """How many schedules came out wrong in a mode; all modes are played by one process, unless that takes hours."""
-    told = chaos(*options, "--mode", mode if DEEP else "all")
+@pytest.fixture(scope="module")
+def chaos(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chaos]:
+    """The process; one that hangs is ended."""
+    errors = tmp_path_factory.mktemp("chaos") / "errors"
+    command = [sys.executable, "-m", "tests.faults.chaos", "--listen"]
+    with (
+        errors.open("w") as log,
+        subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+        ) as process,
+    ):
+        timer = threading.Timer(LONGEST_S, process.kill)
+        timer.start()
+        yield Chaos(process, errors)
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(60)
+        timer.cancel()
+    assert (process.returncode, errors.read_text()) == (0, "")
+
+
+def wrong_in(chaos: Chaos, mode: str, *options: str) -> int:
+    """How many schedules came out wrong in a mode."""
+    told = chaos.play(*options, "--mode", mode)
     found = re.findall(rf"^{mode}: seeds .*, (\d+) wrong,.*'schedules': [1-9]", told, re.MULTILINE)
     assert found, told
     if found != ["0"]:
@@ -45,21 +89,31 @@ def wrong_in(mode: str, *options: str) -> int:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_without_faults_a_load_comes_to_its_end_in_every_mode(mode: str) -> None:
-    assert wrong_in(mode, "--seeds", "1-2", "--faults", "[]") == 0
+def test_without_faults_a_load_comes_to_its_end_in_every_mode(mode: str, chaos: Chaos) -> None:
+    assert wrong_in(chaos, mode, "--seeds", "1-2", "--faults", "[]") == 0
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_random_schedules_lose_nothing_double_nothing_and_tell_nothing_wrong(mode: str) -> None:
+def test_random_schedules_lose_nothing_double_nothing_and_tell_nothing_wrong(mode: str, chaos: Chaos) -> None:
     """Ten or so in each mode: each call at each moment, each answer, each way to strike the client; deep, all 400."""
-    assert wrong_in(mode, *(["--seeds", "1-400"] if DEEP else ["--seeds", SAMPLED, "--sampled"])) == 0
+    assert wrong_in(chaos, mode, *(["--seeds", "1-400"] if DEEP else ["--seeds", SAMPLED, "--sampled"])) == 0
+
+
+def test_workers_that_are_killed_lose_nothing_double_nothing_and_are_told_right(chaos: Chaos) -> None:
+    """Four schedules, with shards that are handed on and one that is set aside; deep, 400."""
+    seeds = ["1-400"] if DEEP else ["7-28", "--every", "7"]
+    told = chaos.play("--mode", LOST_WORKERS, "--seeds", *seeds)
+    assert f"{LOST_WORKERS}: seeds " in told and ", 0 wrong," in told, told
+    assert re.search("'handed on': [1-9]", told), told
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_hidden_commit_and_whatever_the_look_up_after_it_is_answered_tell_nothing_wrong(mode: str) -> None:
+def test_a_hidden_commit_and_whatever_the_look_up_after_it_is_answered_tell_nothing_wrong(
+    mode: str, chaos: Chaos
+) -> None:
     """A few of the pairs in each mode, the same every time; `scripts/faults chaos --pairs` plays them all."""
     every, count = "37" if DEEP else "2571", len(pairs(mode))
-    assert wrong_in(mode, "--pairs", "--seeds", f"1-{count}", "--every", every) == 0
+    assert wrong_in(chaos, mode, "--pairs", "--seeds", f"1-{count}", "--every", every) == 0
 
 
 DOUBLED = {
@@ -70,13 +124,13 @@ DOUBLED = {
 
 
 @pytest.mark.parametrize("what", DOUBLED)
-def test_what_a_false_empty_page_once_doubled_in_a_second_run_stands_once(what: str) -> None:
+def test_what_a_false_empty_page_once_doubled_in_a_second_run_stands_once(what: str, chaos: Chaos) -> None:
     seed, *struck = DOUBLED[what]
     faults = [
         {"call": call, "nth": int(nth), "kind": kind, "times": int(times[0]) if times else 1}
         for call, nth, kind, *times in (str(fault).split() for fault in struck)
     ]
-    told = chaos("--seeds", str(seed), "--mode", "second-run", "--no-shrink", "--faults", json.dumps(faults))
+    told = chaos.play("--seeds", str(seed), "--mode", "second-run", "--no-shrink", "--faults", json.dumps(faults))
     assert f"second-run: seeds {seed}-{seed}, 0 wrong" in told, told
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 from tests.faults.test_disk_full import elsewhere, fill, small_disk
 from tests.faults.world import DEEP
+from tests.forked import run_forked
 
 DISK_MB = 24
 FORMS = ("bagit", "eark-sip", "dias-aip", "noark5-zip", "siard", "sqlite")
@@ -22,8 +22,7 @@ FORMS = ("bagit", "eark-sip", "dias-aip", "noark5-zip", "siard", "sqlite")
 def noarkit(*words: str, home: Path) -> subprocess.CompletedProcess[str]:
     """One command line."""
     environment = {**os.environ, "HOME": str(home), "NOARKIT_LANG": "en"}
-    command = [sys.executable, "-m", "noarkit", *words]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=home, timeout=120)
+    return run_forked(["noarkit", *words], env=environment, cwd=home, timeout=120)
 
 
 def database(place: Path) -> Path:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from noarkit.archive.http import connect
@@ -24,9 +25,13 @@ from noarkit.archive.retry import RetryingArchive, RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
 from noarkit.archive.values import Query
+from noarkit.safe import atomic
+from noarkit.safe.authority import CertificateAuthority
+from noarkit.safe.tls import Trust
 from noarkit.secrets import Secret
 from noarkit.server.clients import ClientsFile
 from tests.faults.loader import SYSTEM, Job
+from tests.faults.network import Loopback, Network
 from tests.forked import DEVNULL, PIPE, Forked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,6 +105,8 @@ class World:
     kills: int = 0
     run_name: str = "run"
     contents: dict[str, bytes] = field(default_factory=dict)
+    network: Network = field(default_factory=Loopback)
+    has_tls: bool = False
     server: Forked | None = None
     commands: list[Command] = field(default_factory=list)
 
@@ -117,7 +124,23 @@ class World:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/rms/api/public"
+        scheme = "https" if self.has_tls else "http"
+        return f"{scheme}://{self.network.address('archive')}:{self.port}/rms/api/public"
+
+    @property
+    def authority(self) -> Path | None:
+        """Who signed the archive's certificate, where it has one."""
+        return self.root / "archive-ca.pem" if self.has_tls else None
+
+    def take_tls(self) -> None:
+        """From its next start on, the archive speaks TLS."""
+        authority = CertificateAuthority("archive", datetime.now(UTC), timedelta(days=2))
+        pair = authority.issue("archive", [self.network.address("archive")], serves=True)
+        self.root.mkdir(parents=True, exist_ok=True)
+        for name, content in (("archive-ca.pem", authority.pair.certificate), ("archive.pem", pair.certificate)):
+            (self.root / name).write_bytes(content)
+        atomic.write_bytes(self.root / "archive.key", pair.key, mode=0o600)
+        self.has_tls = True
 
     def grow(self, count: int, size_bytes: int = 300) -> None:
         """Puts so many more files into the source, ten a folder."""
@@ -135,16 +158,17 @@ class World:
     def serve(self, *rules: Mapping[str, object]) -> None:
         """Starts the archive; with rules it misbehaves as they say. Its port stays the same."""
         if not self.port:
-            with closing(socket.socket()) as free:
-                free.bind(("127.0.0.1", 0))
+            with self.network.inside("archive"), closing(socket.socket()) as free:
+                free.bind((self.network.address("archive"), 0))
                 self.port = free.getsockname()[1]
         script = []
         if rules:
             path = self.root / "faults.json"
             path.write_text(json.dumps({"rule": rules}))
             script = [str(path)]
-        line = ["tests.faults.archive_server", self.archive, self.port, *script]
-        self.server = Forked(line, cwd=ROOT, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
+        line = ["tests.faults.archive_server", self.archive, self.network.address("archive"), self.port, *script]
+        place = self.network.namespace("archive")
+        self.server = Forked(line, cwd=ROOT, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, namespace=place)
         assert self.server.stdout is not None
         assert self.server.stdout.readline().startswith("http"), "the archive does not come up"
 
@@ -187,6 +211,7 @@ class World:
             "url": self.url,
             "account": self.account,
             "secret": secret,
+            "ca": str(self.authority or ""),
             **more,
         }
         return Job(**settled)  # type: ignore[arg-type]  # a wrong name or kind fails in the command
@@ -195,7 +220,7 @@ class World:
         """Starts the load, or goes on with it."""
         line = ["tests.faults.loader", json.dumps(asdict(self.job(**more)))]
         with (self.root / "loader.log").open("a") as log:
-            process = Forked(line, cwd=ROOT, stdout=PIPE, stderr=log)
+            process = Forked(line, cwd=ROOT, stdout=PIPE, stderr=log, namespace=self.network.namespace("run"))
         started = Command(process)
         self.commands.append(started)
         return started
@@ -204,7 +229,7 @@ class World:
         """The same command again, to its end."""
         return self.start(**more).end()
 
-    def until_done(self, most: int = 8, **more: object) -> Line:
+    def until_done(self, most: int = 8, /, **more: object) -> Line:
         """The same command again and again until nothing is left to do."""
         for _ in range(most):
             end = self.load(**more)
@@ -216,7 +241,7 @@ class World:
         """What the commands wrote to their standard error."""
         return (self.root / "loader.log").read_text()[-3000:]
 
-    def check(self, end: Line, *, aside: int = 0) -> None:
+    def check(self, end: Line, *, aside: int = 0, folders_aside: int = 0) -> None:
         """The archive holds each key once and every byte; the sums of the last run add up."""
         assert end["add_up"], end
         assert end["open"] == end["in_doubt"] == 0, end
@@ -225,7 +250,7 @@ class World:
         keys, versions = self.held()
         assert {key: count for key, count in keys.items() if count != 1} == {}
         folders = {f"folder:{key.split('/')[0]}" for key in self.contents}
-        assert len(keys) == len(self.contents) - aside + len(folders)
+        assert len(keys) == len(self.contents) - aside + len(folders) - folders_aside
         sums = Counter(hashlib.sha256(content).hexdigest() for content in self.contents.values())
         assert sum(versions.values()) == len(self.contents) - aside
         assert versions <= sums
@@ -233,8 +258,9 @@ class World:
     def held(self) -> tuple[Counter[str], Counter[str]]:
         """How often the archive holds each key, and each checksum."""
         secret = ClientsFile(self.archive / "clients.toml").current().accounts["admin"].secret
-        session = connect(ArchiveSettings(self.url, Credentials("admin", Secret(secret))))
-        with closing(RetryingArchive(session, RetryPolicy(first_s=0.02))) as archive:
+        settings = ArchiveSettings(self.url, Credentials("admin", Secret(secret)), trust=Trust(self.authority))
+        session = connect(settings)
+        with self.network.inside("run"), closing(RetryingArchive(session, RetryPolicy(first_s=0.02))) as archive:
             asked = Query("EksternId", "eksterntSystem = @s", {"@s": SYSTEM}, order=(("id", "asc"),))
             keys = Counter(str(one.fields["eksternID"]) for one in objects(archive, asked))
             versions = objects(archive, Query("Dokumentversjon", order=(("id", "asc"),)))

@@ -21,19 +21,20 @@ from noarkit.errors import NoarkitError
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Content, CreationMode, Entity, MappedRecord, SetAside, Skipped
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.engines.assembly import ArchiveTarget, LoadOptions, ingest_run, reopen_items
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import numbers
 from noarkit.loading.plan import PlanSpec
 from noarkit.loading.plan import make_plan as plan_load
+from noarkit.loading.stopping import StopRequest
 from noarkit.loading.verification import Depths, verify
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.secrets import Secret
 from tests.faults.chaos.shape import Shape
 
 DEADLINE_S = 60.0
+_TOLD = ("shard_stopped", "shard_set_aside", "chunk_in_doubt", "in_doubt", "refused", "set_aside", "not_closed")
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Result:
     verdict: str = ""
     findings: list[str] = field(default_factory=list)
     crash: str = ""
+    handed_on: int = 0
 
     @property
     def all_stands(self) -> bool:
@@ -194,9 +196,12 @@ def _way(job: Job) -> ArchiveTarget:
 
 def _told(job: Job, act: Callable[[Listener], Result]) -> Result:
     events: list[str] = []
+    handed_on = 0
 
     def tell(event: Event, /) -> None:
-        if event.name in ("shard_stopped", "chunk_in_doubt", "in_doubt", "refused", "set_aside", "not_closed"):
+        nonlocal handed_on
+        handed_on += event.name == "shard_handed_on"
+        if event.name in _TOLD:
             events.append(f"{event.name} {dict(event.data)}")
 
     try:
@@ -206,5 +211,5 @@ def _told(job: Job, act: Callable[[Listener], Result]) -> Result:
         events.append(f"raised {fault.code} {dict(fault.data)}")
     except Exception:  # noqa: BLE001  # whatever it is, it is a finding
         result = Result(1, "crash", "F900", crash=traceback.format_exc())
-    result.events = events
+    result.events, result.handed_on = events, handed_on
     return result

@@ -84,9 +84,11 @@ class RawClient:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         if self._connection is None:
             self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        self._connection.request(method, target, body, headers)
-        response = self._connection.getresponse()
-        return response.status, response.read()
+        try:
+            return _exchange(self._connection, method, target, body, headers)
+        except (ConnectionError, http.client.RemoteDisconnected):
+            self._connection.close()  # the archive has closed what lay idle; it opens itself again
+            return _exchange(self._connection, method, target, body, headers)
 
     def _new_token(self) -> str:
         form = {"grant_type": "client_credentials", "client_id": self.account, "client_secret": self.secret}
@@ -94,6 +96,14 @@ class RawClient:
             headers = {"Content-Type": "application/x-www-form-urlencoded"}
             connection.request("POST", "/idp/oauth2/token", urlencode({**form, "scope": "openid"}), headers)
             return str(json.loads(connection.getresponse().read())["access_token"])
+
+
+def _exchange(
+    connection: http.client.HTTPConnection, method: str, target: str, body: bytes | None, headers: dict[str, str]
+) -> tuple[int, bytes]:
+    connection.request(method, target, body, headers)
+    response = connection.getresponse()
+    return response.status, response.read()
 
 
 @dataclass

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,6 +49,7 @@ class Lab:
     template: Path
     folder: Path
     trials: int = 0
+    lost_workers: int = 0
     _offset_s: ctypes.c_double = field(init=False)
     _server: subprocess.Popen[str] | None = None
     _child: multiprocessing.process.BaseProcess | None = None
@@ -74,7 +75,7 @@ class Lab:
         archive = self.folder / "archive"
         shutil.copytree(self.template, archive)
         (archive / "server.toml").write_text(self.mode.settings)
-        command = [sys.executable, "-m", "tests.faults.archive_server", str(archive), "0"]
+        command = [sys.executable, "-m", "tests.faults.archive_server", str(archive), "127.0.0.1", "0"]
         self._server = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
@@ -83,6 +84,7 @@ class Lab:
         port = int(url.split("/")[2].rpartition(":")[2])
         self.proxy = Proxy(port, PROCESS, self.mode.token_ttl_s)
         self.proxy.client_process = self._strike_child
+        self.proxy.worker_at, self.proxy.lose_worker = self._worker_at, self._lose_worker
         accounts = ClientsFile(archive / "clients.toml").current().accounts
         self.secret = accounts[self.mode.account].secret
         self.raw = RawClient(port, "admin", accounts["admin"].secret)
@@ -120,6 +122,26 @@ class Lab:
         self._child.join()
         return result or Result(137, "killed")
 
+    def _worker_at(self, port: int) -> int:
+        """The worker whose end of a connection has that port; 0 where it is the child's own, or nobody's any more."""
+        child = self._child
+        if child is None or child.pid is None:
+            return 0
+        socket = _socket_at(port)
+        # A worker has its parent's connections too, so that the parent is asked first.
+        if socket is None or _has_open(child.pid, socket):
+            return 0
+        with suppress(OSError):
+            workers = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+            return next((worker for worker in map(int, workers) if _has_open(worker, socket)), 0)
+        return 0
+
+    def _lose_worker(self, worker: int) -> None:
+        if worker:
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+                self.lost_workers += 1
+
     def _strike_child(self, what: str) -> None:
         child = self._child
         if child is None or child.pid is None or not child.is_alive():
@@ -147,6 +169,25 @@ def _child(act: Callable[[Job], Result], job: Job, results: object, offset_s: ct
 
     PROCESS.share(offset_s, slept)
     results.send(act(job))  # type: ignore[attr-defined]  # a Connection, whose class has no public name
+
+
+def _socket_at(port: int) -> str | None:
+    """How Linux names the socket of this machine that has that local port and is connected."""
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, _, state, *more = line.split()
+        if int(local.rpartition(":")[2], 16) == port and state == "01":
+            return f"socket:[{more[5]}]"
+    return None
+
+
+def _has_open(pid: int, socket: str) -> bool:
+    """True if a process has a socket open."""
+    with suppress(OSError):
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                if str(descriptor.readlink()) == socket:
+                    return True
+    return False
 
 
 def work_folder() -> Path:

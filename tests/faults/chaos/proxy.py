@@ -17,6 +17,7 @@ A fault is named `when:what`: `when` says what becomes of the request, `what` sa
 
     kill      the client is killed instead of being answered
     stop      the client is stopped, and goes on 100 s later
+    lose      the worker of the client is killed instead of being answered; of calls, only those of workers count
 """
 
 from __future__ import annotations
@@ -64,20 +65,29 @@ class Script:
     struck: set[int] = field(default_factory=set)
     _next: list[str] = field(default_factory=list)
 
-    def strike(self, call: str) -> str | None:
+    @property
+    def loses(self) -> bool:
+        """True if workers are to be killed."""
+        return any(fault.kind.endswith(":lose") for fault in self.faults)
+
+    def strike(self, call: str, *, by_worker: bool = False) -> str | None:
         """Counts a call; what goes wrong at it."""
         self.seen[call] += 1
-        count = self.seen[call]
+        self.seen[f"worker {call}"] += by_worker
         kind = self._next.pop(0) if call == "query" and self._next else None
         if kind is None:
             for place, fault in enumerate(self.faults):
+                loses = fault.kind.endswith(":lose")
+                count = self.seen[f"worker {call}" if loses else call]
+                if loses and not by_worker:
+                    continue
                 if fault.call == call and fault.nth <= count < fault.nth + fault.times:
                     kind = fault.kind
                     self.struck.add(place)
                     self._next.extend(fault.then)
                     break
         if kind is not None:
-            self.fired.append(f"{call} {count} {kind}")
+            self.fired.append(f"{call} {self.seen[call]} {kind}")
         return kind
 
 
@@ -119,6 +129,8 @@ class Proxy:
         self.script = Script()
         self.changes = 0
         self.client_process: Callable[[str], None] = lambda what: None
+        self.worker_at: Callable[[int], int] = lambda port: 0
+        self.lose_worker: Callable[[int], None] = lambda worker: None
         self._token_ttl_s = token_ttl_s
         self._issued: dict[str, float] = {}
         self._lock = threading.Lock()
@@ -153,16 +165,19 @@ class Proxy:
             suppress(OSError, http.client.HTTPException, ValueError, Gone),
             client.makefile("rb") as reader,
         ):
+            worker = self.worker_at(client.getpeername()[1]) if self.script.loses else 0
             while (request := _read(reader)) is not None:
-                self._handle(client, upstream, request)
+                self._handle(client, upstream, request, by_worker=worker > 0)
 
-    def _handle(self, client: socket.socket, upstream: http.client.HTTPConnection, request: Request) -> None:
+    def _handle(
+        self, client: socket.socket, upstream: http.client.HTTPConnection, request: Request, *, by_worker: bool
+    ) -> None:
         if request.call == "chaos-slept":
             self.clock.catch_up()
             self._send(client, Answer(200, b""))
             return
         with self._lock:
-            kind = self.script.strike(request.call)
+            kind = self.script.strike(request.call, by_worker=by_worker)
         if kind is None:
             self._send(client, self._pass_on(upstream, request))
             return
@@ -182,6 +197,9 @@ class Proxy:
                 served = second if what == "second" else served
         elif when in LATE_S:
             self.clock.later(LATE_S[when], lambda: self._pass_on_alone(request))
+        if what == "lose":
+            self.lose_worker(self.worker_at(client.getpeername()[1]))
+            _reset(client)
         if what in ("kill", "stop"):
             self.client_process(what)
             if what == "kill":

@@ -31,11 +31,15 @@ MODES: Mapping[str, Mode] = {
     "many-shards": Mode(),
     "second-run": Mode(account="plain", earlier=True),
 }
+LOST_WORKERS = "lost-workers"
+"""The mode in which workers are killed and the client is not: as `many-shards`, with two to four workers."""
+_LOSSES = ("before:lose", "after:lose", "late:lose")
 STATUSES = ("400", "401", "403", "404", "409", "429", "500", "502", "503", "504")
 _NO_ANSWER = ("reset", "never", "cut", "truncated", "html", "empty")
 _LOOK_UP = (*_NO_ANSWER, *STATUSES, "wrong", "page")
 _GOOD = ("good", "slow", "trickle", "drop")
 _MOST = {"transaction": 26, "query": 70, "upload": 24, "token": 5, "download": 24}
+_MOST_OF_WORKERS = {"transaction": 8, "query": 24, "upload": 8, "token": 3}
 _LASTING = ("before:html", "before:500", "before:503", "before:429", "before:401", "before:reset")
 _HIDDEN = ("reset", "never", "cut", "truncated", "html", "empty", "wrong", *STATUSES)
 COMMIT_FAULTS = (
@@ -70,8 +74,15 @@ def pairs(mode: str) -> list[Schedule]:
     ]
 
 
+def mode_named(name: str) -> Mode:
+    """A mode by its name."""
+    return MODES["many-shards"] if name == LOST_WORKERS else MODES[name]
+
+
 def schedule_of(seed: int, mode: str) -> Schedule:
     """The schedule of a seed."""
+    if mode == LOST_WORKERS:
+        return _losing(seed)
     chance = random.Random(f"{seed} {mode}")
     shape = shape_of(seed, mode)
     child = chance.random() < 0.05
@@ -81,6 +92,22 @@ def schedule_of(seed: int, mode: str) -> Schedule:
         faults.append(Fault(call, chance.randint(1, _most(call, shape)), chance.choice(_KILLS)))
     workers = 2 if child and mode == "many-shards" and chance.random() < 0.5 else 0
     return Schedule(seed, mode, shape, tuple(faults), child, workers)
+
+
+def _losing(seed: int) -> Schedule:
+    """Workers that are lost at one to six steps, often at calls in a row, and in every other schedule a fault more."""
+    chance = random.Random(f"{seed} {LOST_WORKERS}")
+    shape = shape_of(seed, "many-shards")
+    faults = []
+    for _ in range(chance.choice((1, 1, 2, 3, 6))):
+        call = chance.choices(("transaction", "query", "upload", "token"), (50, 30, 15, 5))[0]
+        kind = chance.choice(_LOSSES if call == "transaction" else _LOSSES[:2])
+        faults.append(Fault(call, chance.randint(1, _MOST_OF_WORKERS[call]), kind, chance.choice((1, 1, 2, 4))))
+    if chance.random() < 0.5:
+        fault = _fault(chance, shape)
+        if not fault.kind.startswith("toolate"):
+            faults.append(fault)
+    return Schedule(seed, LOST_WORKERS, shape, tuple(faults), child=True, workers=chance.choice((1, 2, 4)))
 
 
 def sampled(mode: str, first: int, last: int) -> list[int]:

@@ -1,0 +1,100 @@
+"""scripts/bench compare REV NAME …: the working tree and another revision in turn, on the same machine.
+
+Both run the benchmarks of the working tree, so what is measured is the same and only noarkit differs. The other
+revision is checked out beside, in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.benchmarks.figures import machine
+from scripts.benchmarks.measuring import Cost, Meter
+
+_HERE = Path(__file__).parents[2]
+_FIGURE = re.compile(r"\| (?P<name>[^|^]+?) \| (?P<value>[0-9][0-9,.]*) (?P<unit>[^|]+?) \|")
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run of a tree: its figures with their units, and what the run cost."""
+
+    figures: dict[str, tuple[float, str]]
+    cost: Cost
+
+
+def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequence[str]) -> None:
+    """Prints each figure of both trees with the least, the median and the most of `rounds` rounds, taken in turn."""
+    runs: dict[str, list[_Run]] = {revision: [], "here": []}
+    with _checked_out(revision) as other:
+        for _ in range(rounds):
+            for tree_name, tree in ((revision, other), ("here", _HERE)):
+                runs[tree_name].append(_run(tree, names, arguments))
+    quiet = sum(run.cost.is_quiet for tree_runs in runs.values() for run in tree_runs)
+    print(f"\n{' '.join(names)}: {revision} and here in turn, {machine()}; {quiet} of {2 * rounds} runs quiet\n")
+    print(f"| figure | {revision} | here | ratio |\n|---|---|---|---|")
+    for name in runs["here"][0].figures:
+        pairs = [
+            (before.figures[name], after.figures[name])
+            for before, after in zip(runs[revision], runs["here"], strict=True)
+            if name in before.figures and name in after.figures
+        ]
+        if pairs:
+            unit = pairs[0][0][1]
+            columns = [_spread([value for value, _ in side]) for side in zip(*pairs, strict=True)]
+            ratio = statistics.median(after[0] / before[0] for before, after in pairs if before[0])
+            print(f"| {name} ({unit}) | {columns[0]} | {columns[1]} | {ratio:.2f} |")
+    for name, number in (
+        ("elapsed s", "elapsed_s"),
+        ("processor s", "processor_s"),
+        ("others a core", "others_per_core"),
+    ):
+        sides = [[getattr(run.cost, number) for run in tree_runs] for tree_runs in runs.values()]
+        ratio = statistics.median(after / before for before, after in zip(*sides, strict=True) if before)
+        print(f"| whole run: {name} | {_spread(sides[0])} | {_spread(sides[1])} | {ratio:.2f} |")
+
+
+def _spread(values: Sequence[float]) -> str:
+    return " / ".join(f"{value:,.2f}" for value in (min(values), statistics.median(values), max(values)))
+
+
+def _run(tree: Path, names: Sequence[str], arguments: Sequence[str]) -> _Run:
+    meter = Meter()
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.benchmarks", *names, "--rounds", "1", *arguments],
+        check=True,
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    figures = {
+        match["name"]: (float(match["value"].replace(",", "")), match["unit"])
+        for line in done.stdout.splitlines()
+        if (match := _FIGURE.match(line))
+    }
+    return _Run(figures, meter.cost())
+
+
+@contextmanager
+def _checked_out(revision: str) -> Iterator[Path]:
+    """The revision in a folder of its own, with the benchmarks of the working tree."""
+    with tempfile.TemporaryDirectory(prefix="noarkit-compare-") as folder:
+        tree = Path(folder) / "tree"
+        subprocess.run(["git", "worktree", "add", "--quiet", "--detach", str(tree), revision], check=True, cwd=_HERE)
+        try:
+            shutil.rmtree(tree / "scripts" / "benchmarks")
+            shutil.copytree(_HERE / "scripts" / "benchmarks", tree / "scripts" / "benchmarks")
+            yield tree
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", str(tree)], check=True, cwd=_HERE)
