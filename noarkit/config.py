@@ -9,18 +9,33 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-import zoneinfo
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
-from urllib.parse import urlsplit
 
-from noarkit.errors import ConfigFault, SecretOnTheLine
+from noarkit.errors import ConfigFault
 from noarkit.safe.toml import Document, read_toml
 from noarkit.secrets import SecretSource, secret_source
+from noarkit.setting_values import (
+    read_address,
+    read_commands,
+    read_exit_codes,
+    read_isolation,
+    read_language,
+    read_log_targets,
+    read_names,
+    read_path,
+    read_paths,
+    read_price,
+    read_seconds,
+    read_text,
+    read_whole_number,
+    read_yes_or_no,
+    read_zone,
+)
 
 FILE_NAME = "noarkit.toml"
 PREFIX = "NOARKIT_"
@@ -68,6 +83,8 @@ class ArchiveConfig:
     stall_timeout_s: float = 60.0
     answer_timeout_s: float = 180.0
     transaction_deadline_s: float = 60.0
+    price_per_thousand_calls: float = 0.0
+    price_per_gb: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +118,24 @@ class CopiesConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationsConfig:
+    """Who hears how a command goes: metrics, hooks, system logs, a health check; and what counts as success."""
+
+    metrics: Path | None = None
+    hook_start: tuple[str, ...] = ()
+    hook_success: tuple[str, ...] = ()
+    hook_failure: tuple[str, ...] = ()
+    hook_each: tuple[str, ...] = ()
+    hook_timeout_s: float = 60.0
+    log_to: tuple[str, ...] = ()
+    ping: SecretSource | None = None
+    ping_ca: Path | None = None
+    ping_timeout_s: float = 10.0
+    success_exits: tuple[int, ...] = (0, 3)
+    silence_s: float = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings of a run, and where each came from (`origins`, by dotted key)."""
 
@@ -113,6 +148,9 @@ class Config:
     files: tuple[Path, ...]
     seal: SealConfig = field(default_factory=SealConfig)
     copies: CopiesConfig = field(default_factory=CopiesConfig)
+    operations: OperationsConfig = field(default_factory=OperationsConfig)
+    operator: str | None = None
+    """Who runs noarkit, as reports name them; without it the name of the account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +230,7 @@ def _named_profile(documents: list[Document]) -> str | None:
     for document in documents:
         name = document.data.get("profile")
         if name is not None:
-            return _text(name, document.where("profile"))
+            return read_text(name, document.where("profile"))
     return None
 
 
@@ -261,10 +299,12 @@ def _assemble(
         profile=profile,
         zone=str(values["zone"]),
         lang=str(values["lang"]),
+        operator=None if values["operator"] is None else str(values["operator"]),
         connections=MappingProxyType(connections),
         origins=MappingProxyType(dict(origins)),
         files=tuple(document.path for document in documents),
         copies=CopiesConfig(**_below(values, "copies.")),  # type: ignore[arg-type]  # each was read by its setting
+        operations=OperationsConfig(**_below(values, "operations.")),  # type: ignore[arg-type]  # each was read by its setting
         seal=SealConfig(values["seal.key"], values["seal.trusted"]),  # type: ignore[arg-type]  # each was read by its setting
     )
 
@@ -345,128 +385,51 @@ def _nearest_key(name: str, known_keys: list[str]) -> str | None:
     return next(iter(difflib.get_close_matches(name, known_keys, 1)), None)
 
 
-def _text(value: object, location: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ConfigFault(where=location, why="not-text")
-    return value.strip()
-
-
-def _address(value: object, location: str) -> str:
-    text = _text(value, location)
-    if text.startswith("embedded:"):
-        return text
-    try:
-        split = urlsplit(text)
-        _ = split.port
-    except ValueError as error:
-        raise ConfigFault(where=location, why="not-an-address") from error
-    if split.username is not None or split.password is not None:
-        raise SecretOnTheLine(where=location)
-    if split.scheme not in ("http", "https") or not split.hostname:
-        raise ConfigFault(where=location, why="not-an-address")
-    return text.rstrip("/")
-
-
-def _names(value: object, location: str) -> tuple[str, ...]:
-    """Names in a list; in a variable they have commas between them."""
-    parts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        raise ConfigFault(where=location, why="not-a-list")
-    return tuple(part.strip() for part in parts if part.strip())
-
-
-def _path(value: object, location: str) -> Path:
-    return Path(os.path.expanduser(_text(value, location)))  # noqa: PTH111  # a ~ nobody knows stays as it stands
-
-
-def _paths(value: object, location: str) -> tuple[Path, ...]:
-    """A list of paths; in a variable they stand apart as in PATH."""
-    if isinstance(value, str):
-        value = [part for part in value.split(os.pathsep) if part]
-    if not isinstance(value, list) or not value:
-        raise ConfigFault(where=location, why="not-text")
-    return tuple(_path(path, location) for path in value)
-
-
-def _seconds(value: object, location: str) -> float:
-    try:
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise ValueError
-        seconds = float(value)
-        if not 0 <= seconds < 1e9:
-            raise ValueError
-    except ValueError as error:
-        raise ConfigFault(where=location, why="not-seconds") from error
-    return seconds
-
-
-def _whole_number(value: object, location: str) -> int:
-    text = str(value)
-    if isinstance(value, bool) or not text.isascii() or not text.isdecimal() or not 0 < int(text) < 10_000:
-        raise ConfigFault(where=location, why="not-a-number")
-    return int(text)
-
-
-def _isolation(value: object, location: str) -> str:
-    name = _text(value, location)
-    if name not in ("auto", "required"):
-        raise ConfigFault(where=location, why="not-one-of", proposal="auto, required")
-    return name
-
-
-def _yes_or_no(value: object, location: str) -> bool:
-    values_by_word = {True: True, False: False, "true": True, "1": True, "false": False, "0": False}
-    if not isinstance(value, (bool, str)) or value not in values_by_word:
-        raise ConfigFault(where=location, why="not-yes-or-no")
-    return values_by_word[value]
-
-
-def _zone(value: object, location: str) -> str:
-    name = _text(value, location)
-    try:
-        zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ConfigFault(where=location, why="no-such-zone") from error
-    return name
-
-
-def _language(value: object, location: str) -> str:
-    name = _text(value, location)
-    if name not in ("en", "nb"):
-        raise ConfigFault(where=location, why="no-such-language")
-    return name
-
-
 SETTINGS: tuple[Setting, ...] = (
-    Setting("archive.url", _address, None, "NOARKIT_ARCHIVE"),
-    Setting("archive.token_url", _address, None, "NOARKIT_TOKEN_URL"),
-    Setting("archive.client_id", _text, None, "NOARKIT_CLIENT_ID"),
+    Setting("archive.url", read_address, None, "NOARKIT_ARCHIVE"),
+    Setting("archive.token_url", read_address, None, "NOARKIT_TOKEN_URL"),
+    Setting("archive.client_id", read_text, None, "NOARKIT_CLIENT_ID"),
     Setting("archive.client_secret", secret_source, None, "NOARKIT_CLIENT_SECRET"),
-    Setting("archive.tls.ca", _path, None, "NOARKIT_ARCHIVE_CA"),
-    Setting("archive.tls.cert", _path, None, "NOARKIT_ARCHIVE_CERT"),
-    Setting("archive.tls.key", _path, None, "NOARKIT_ARCHIVE_KEY"),
-    Setting("archive.plain_http", _yes_or_no, False, "NOARKIT_PLAIN_HTTP"),
-    Setting("archive.proxy", _address, None, "NOARKIT_PROXY"),
-    Setting("archive.proxy_user", _text, None, "NOARKIT_PROXY_USER"),
+    Setting("archive.tls.ca", read_path, None, "NOARKIT_ARCHIVE_CA"),
+    Setting("archive.tls.cert", read_path, None, "NOARKIT_ARCHIVE_CERT"),
+    Setting("archive.tls.key", read_path, None, "NOARKIT_ARCHIVE_KEY"),
+    Setting("archive.plain_http", read_yes_or_no, False, "NOARKIT_PLAIN_HTTP"),
+    Setting("archive.proxy", read_address, None, "NOARKIT_PROXY"),
+    Setting("archive.proxy_user", read_text, None, "NOARKIT_PROXY_USER"),
     Setting("archive.proxy_secret", secret_source, None, "NOARKIT_PROXY_SECRET"),
-    Setting("archive.no_proxy", _names, LOOPBACK, "NOARKIT_NO_PROXY"),
-    Setting("archive.error_header", _text, None, "NOARKIT_ERROR_HEADER"),
-    Setting("archive.connect_timeout_s", _seconds, 15.0, "NOARKIT_CONNECT_TIMEOUT_S"),
-    Setting("archive.stall_timeout_s", _seconds, 60.0, "NOARKIT_STALL_TIMEOUT_S"),
-    Setting("archive.answer_timeout_s", _seconds, 180.0, "NOARKIT_ANSWER_TIMEOUT_S"),
-    Setting("archive.transaction_deadline_s", _seconds, 60.0, "NOARKIT_TRANSACTION_DEADLINE_S"),
-    Setting("seal.key", _path, None, "NOARKIT_SEAL_KEY"),
-    Setting("seal.trusted", _paths, (), "NOARKIT_TRUST_KEY"),
-    Setting("copies.soffice", _path, None, "NOARKIT_SOFFICE"),
-    Setting("copies.ghostscript", _path, None, "NOARKIT_GHOSTSCRIPT"),
-    Setting("copies.ffmpeg", _path, None, "NOARKIT_FFMPEG"),
-    Setting("copies.ffprobe", _path, None, "NOARKIT_FFPROBE"),
-    Setting("copies.tesseract", _path, None, "NOARKIT_TESSERACT"),
-    Setting("copies.bwrap", _path, None, "NOARKIT_BWRAP"),
-    Setting("copies.verapdf", _path, None, "NOARKIT_VERAPDF"),
-    Setting("copies.workers", _whole_number, None, "NOARKIT_COPY_WORKERS"),
-    Setting("copies.isolation", _isolation, "auto", "NOARKIT_COPY_ISOLATION"),
-    Setting("copies.agent", _text, None, "NOARKIT_COPY_AGENT"),
-    Setting("zone", _zone, "Europe/Oslo", "NOARKIT_ZONE"),
-    Setting("lang", _language, "en", "NOARKIT_LANG"),
+    Setting("archive.no_proxy", read_names, LOOPBACK, "NOARKIT_NO_PROXY"),
+    Setting("archive.error_header", read_text, None, "NOARKIT_ERROR_HEADER"),
+    Setting("archive.connect_timeout_s", read_seconds, 15.0, "NOARKIT_CONNECT_TIMEOUT_S"),
+    Setting("archive.stall_timeout_s", read_seconds, 60.0, "NOARKIT_STALL_TIMEOUT_S"),
+    Setting("archive.answer_timeout_s", read_seconds, 180.0, "NOARKIT_ANSWER_TIMEOUT_S"),
+    Setting("archive.transaction_deadline_s", read_seconds, 60.0, "NOARKIT_TRANSACTION_DEADLINE_S"),
+    Setting("archive.price_per_thousand_calls", read_price, 0.0, "NOARKIT_PRICE_PER_THOUSAND_CALLS"),
+    Setting("archive.price_per_gb", read_price, 0.0, "NOARKIT_PRICE_PER_GB"),
+    Setting("seal.key", read_path, None, "NOARKIT_SEAL_KEY"),
+    Setting("seal.trusted", read_paths, (), "NOARKIT_TRUST_KEY"),
+    Setting("copies.soffice", read_path, None, "NOARKIT_SOFFICE"),
+    Setting("copies.ghostscript", read_path, None, "NOARKIT_GHOSTSCRIPT"),
+    Setting("copies.ffmpeg", read_path, None, "NOARKIT_FFMPEG"),
+    Setting("copies.ffprobe", read_path, None, "NOARKIT_FFPROBE"),
+    Setting("copies.tesseract", read_path, None, "NOARKIT_TESSERACT"),
+    Setting("copies.bwrap", read_path, None, "NOARKIT_BWRAP"),
+    Setting("copies.verapdf", read_path, None, "NOARKIT_VERAPDF"),
+    Setting("copies.workers", read_whole_number, None, "NOARKIT_COPY_WORKERS"),
+    Setting("copies.isolation", read_isolation, "auto", "NOARKIT_COPY_ISOLATION"),
+    Setting("copies.agent", read_text, None, "NOARKIT_COPY_AGENT"),
+    Setting("operations.metrics", read_path, None, "NOARKIT_METRICS"),
+    Setting("operations.hook_start", read_commands, (), "NOARKIT_HOOK_START"),
+    Setting("operations.hook_success", read_commands, (), "NOARKIT_HOOK_SUCCESS"),
+    Setting("operations.hook_failure", read_commands, (), "NOARKIT_HOOK_FAILURE"),
+    Setting("operations.hook_each", read_commands, (), "NOARKIT_HOOK_EACH"),
+    Setting("operations.hook_timeout_s", read_seconds, 60.0, "NOARKIT_HOOK_TIMEOUT_S"),
+    Setting("operations.log_to", read_log_targets, (), "NOARKIT_LOG_TO"),
+    Setting("operations.ping", secret_source, None, "NOARKIT_PING"),
+    Setting("operations.ping_ca", read_path, None, "NOARKIT_PING_CA"),
+    Setting("operations.ping_timeout_s", read_seconds, 10.0, "NOARKIT_PING_TIMEOUT_S"),
+    Setting("operations.success_exits", read_exit_codes, (0, 3), "NOARKIT_SUCCESS_EXITS"),
+    Setting("operations.silence_s", read_seconds, 1800.0, "NOARKIT_SILENCE_S"),
+    Setting("zone", read_zone, "Europe/Oslo", "NOARKIT_ZONE"),
+    Setting("lang", read_language, "en", "NOARKIT_LANG"),
+    Setting("operator", read_text, None, "NOARKIT_OPERATOR"),
 )

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
+from zoneinfo import ZoneInfo
 
 from noarkit.config import Config, Origin, Sources, load
+from noarkit.safe import owners
+from noarkit.safe.clocks import iso_seconds
 from noarkit.services.registry import is_service
 
 Place = str | Path
@@ -22,6 +27,36 @@ class Settings:
     config: Config
     environment: Mapping[str, str]
     now_s: Callable[[], float] = time.time
+
+
+@dataclass(frozen=True, slots=True)
+class Imprint:
+    """Who made a report, on which machine and when (ISO 8601, UTC)."""
+
+    at: str
+    operator: str
+    machine: str
+    zone: str = "UTC"
+
+    def of_day(self) -> Imprint:
+        """The same with the day alone: what is told of the same things on one day is the same."""
+        day = datetime.fromisoformat(self.at).astimezone(ZoneInfo(self.zone)).date()
+        return replace(self, at=day.isoformat())
+
+    def as_data(self) -> dict[str, str]:
+        """Plain values."""
+        return {"at": self.at, "operator": self.operator, "machine": self.machine, "zone": self.zone}
+
+
+def imprint(settings: Settings) -> Imprint:
+    """The imprint of a report that is made now."""
+    at = iso_seconds(settings.now_s())
+    return Imprint(at, settings.config.operator or account_name(), socket.gethostname(), settings.config.zone)
+
+
+def account_name() -> str:
+    """The name of the account that runs this process; its number where it has no name."""
+    return owners.account_name()
 
 
 def read_settings(

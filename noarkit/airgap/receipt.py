@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,6 +29,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import Numbers, outcomes
 from noarkit.loading.verification import VerifyResult
 from noarkit.loading.verification.outcome import FILES, KEYS, NOT_COMPARABLE, RECORDS, SUMS
+from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.signing import Signer
 
@@ -81,7 +81,7 @@ def write_receipt(order: ReceiptOrder, verified: VerifyResult, archive: Archive,
     origin = read_origin(index)
     with closing(order.folder.open_graph()), closing(order.folder.open_journal()) as journal:
         identity = journal.meta("archive") or ""
-    sealed_at = datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds")
+    sealed_at = iso_seconds(now_s())
     statement = {
         "bundle": origin.id,
         "seal": origin.seal,

@@ -14,7 +14,15 @@ from pathlib import Path
 import orjson
 
 from noarkit.airgap.sealing import DOCUMENTS, LEFT_OUT, PLAN_FILES, REPORT, document_name
-from noarkit.airgap.source.index import INDEX, BundleDocument, Origin, move_origin, read_origin, write_index
+from noarkit.airgap.source.index import (
+    INDEX,
+    BundleDocument,
+    Origin,
+    is_received,
+    move_origin,
+    read_origin,
+    write_index,
+)
 from noarkit.errors import PlanChanged, SealBroken, UsageFault
 from noarkit.events import Event, Listener
 from noarkit.forms.sealed.read import SealedPackage, open_sealed
@@ -24,6 +32,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.history import BROUGHT_FILE
 from noarkit.loading.plan import PlanResult
 from noarkit.safe.atomic import no_room, sync_folder
+from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.signing import PublicKey
 
@@ -47,13 +56,9 @@ def receive(path: Path, folder: RunFolder, trusted_keys: Sequence[PublicKey], em
             plan = _copy_plan(bundle, folder)
             _write_index(bundle, path, folder)
             sync_folder(folder.path)
+            plan.pop("archive", None)  # that of the other side, which is none of this one
             folder.write_plan(plan)
     return read_plan_result(folder)
-
-
-def is_received(folder: RunFolder) -> bool:
-    """True for a run that came in a bundle."""
-    return (folder.path / INDEX).is_file()
 
 
 def read_plan_result(folder: RunFolder) -> PlanResult:
@@ -74,7 +79,7 @@ def read_plan_result(folder: RunFolder) -> PlanResult:
 
 def _check_same_bundle(sealed: SealedPackage, path: Path, folder: RunFolder) -> None:
     """The same bundle again, perhaps from elsewhere. Its documents are proven one by one when they are read."""
-    if not is_received(folder):
+    if not is_received(folder.path):
         raise UsageFault(what="run-of-other-source", where=str(folder.path))
     origin = read_origin(folder.path / INDEX)
     if (origin.id, origin.seal) != (sealed.seal.id, sealed.sha256):
@@ -115,7 +120,7 @@ def _copy_plan(sealed: SealedPackage, folder: RunFolder) -> dict[str, object]:
 def _copy(sealed: SealedPackage, name: str, target: Path) -> None:
     with (
         sealed.open(name) as content,
-        os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file,
+        os.fdopen(open_descriptor(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file,
     ):
         while block := content.read(BLOCK_BYTES):
             file.write(block)

@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,6 +32,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.history import BROUGHT_FILE
 from noarkit.loading.plan import PackResult
 from noarkit.records import PLACE_FAULTS, ContentStream, Source
+from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.digest import Readable
 from noarkit.safe.signing import Signer
 
@@ -109,7 +109,7 @@ def pack(order: PackOrder, *, emit: Listener, now_s: Callable[[], float]) -> Pac
         ExitStack() as stack,
     ):
         target = str(order.target.absolute())
-        bundle = deliveries_log.begin(target, datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="seconds"))
+        bundle = deliveries_log.begin(target, iso_seconds(now_s()))
         log = stack.enter_context(_change_log(graph))
         return _Packing(order, graph, deliveries_log, bundle, log).run(emit)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.api.deriving import DeriveResult, derive
+from noarkit.api.deriving import DeriveOptions, DeriveResult, derive_source
 from noarkit.api.destination import destination, open_target
 from noarkit.archive.port import Archive
 from noarkit.copies.additions import EXTERNAL_SYSTEM, AdditionMapper
@@ -23,13 +23,14 @@ from noarkit.extraction.store import FILE_NAME, ExtractStore
 from noarkit.extraction.uncopied import uncopied_documents
 from noarkit.graph.entity import Content
 from noarkit.loading.closed_material import RIGHT, may_change_finalised
-from noarkit.loading.coordinator import StopRequest, stop_fault
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import is_loaded
 from noarkit.loading.plan import PlanSpec, make_plan
-from noarkit.reports import Context, write_plan_report
+from noarkit.loading.stopping import StopRequest, stop_fault
+from noarkit.reports import write_plan_report
 from noarkit.reports.lists import write_lists
+from noarkit.reports.plan_page import Context
 from noarkit.results import Result
 from noarkit.safe.workplace import temporary_folder
 from noarkit.settings import Place, Settings, resolve_settings
@@ -61,17 +62,6 @@ class DeriveArchiveResult(Result):
         }
 
 
-@dataclass(frozen=True, slots=True)
-class DeriveOptions:
-    """How copies are made, as for `derive`."""
-
-    policy: Place | None = None
-    workers: int | None = None
-    only: Collection[str] = ()
-    retry: Collection[str] = ()
-    dry_run: bool = False
-
-
 @dataclass(slots=True)
 class _Counts:
     documents: int = 0
@@ -98,7 +88,7 @@ def derive_archive(
     Raises `NotAllowed` where documents are finalised and the account may not add to them, before anything is made;
     and what `derive` and `extract` raise.
     """
-    final_settings, wanted = resolve_settings(archive, settings), options or DeriveOptions()
+    final_settings, derive_options = resolve_settings(archive, settings), options or DeriveOptions()
     stop = StopRequest() if stop_request is None else stop_request
     where = destination(final_settings.config, final_settings.environment)
     with (
@@ -109,22 +99,14 @@ def derive_archive(
         listener(Event("target", {"archive": target.name, "account": target.account}))
         counts = _Counts()
         documents = _list_documents(connection, folder, selection or Selection(), counts, listener, stop)
-        if add and counts.finalised and not wanted.dry_run:
+        if add and counts.finalised and not derive_options.dry_run:
             require_edit_right(connection, counts.finalised)
-        derived = derive(
-            ArchivedDocuments(documents, connection, target.name, folder),
-            copies,
-            policy=wanted.policy,
-            workers=wanted.workers,
-            only=wanted.only,
-            retry=wanted.retry,
-            dry_run=wanted.dry_run,
-            settings=final_settings,
-            stop_request=stop,
-            listener=listener,
+        source = ArchivedDocuments(documents, connection, target.name, folder)
+        derived = derive_source(
+            source, Path(copies), derive_options, final_settings, stop_request=stop, listener=listener
         )
         run, count = None, 0
-        if add and not wanted.dry_run and not derived.stopped_by and derived.made:
+        if add and not derive_options.dry_run and not derived.stopped_by and derived.made:
             run, count = _plan(documents, Path(copies), target.name, final_settings, listener)
     return DeriveArchiveResult(derived, counts.documents, counts.finalised, run, count)
 
@@ -171,7 +153,7 @@ def _plan(
     """Plans a run that adds what was made; no run where that is nothing."""
     folder = _next_run(copies)
     folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    kept = DocumentList.write(folder.path / _LIST, documents.documents())
+    document_list = DocumentList.write(folder.path / _LIST, documents.documents())
     lookup = StoreLookup(copies)
     with CopyStore.open(copies) as store, closing(lookup):
 
@@ -181,7 +163,12 @@ def _plan(
 
         mapper = AdditionMapper(lookup, sha256_of)
         spec = PlanSpec(
-            SourceWithCopies(kept, copies, StoreLookup), mapper, "", EXTERNAL_SYSTEM, settings.config.zone, close=False
+            SourceWithCopies(document_list, copies, StoreLookup),
+            mapper,
+            "",
+            EXTERNAL_SYSTEM,
+            settings.config.zone,
+            close=False,
         )
         make_plan(spec, folder, emit, settings.now_s)
     write_plan_report(folder, settings.config.lang, Context(recipe="", archive=archive, hashed=True))

@@ -109,7 +109,7 @@ class Archive:
         """The values of a code list that a field may have, by code, with their names. Raises `UsageFault`."""
         _require_type(type_name)
         lists = Administration(self._port).code_lists(type_name, field)
-        return {code.code: code.name for listed in lists for code in listed.values}
+        return {code.code: code.name for code_list in lists for code in code_list.values}
 
     def find_by_source_key(self, system: str, key: str) -> SavedObject | None:
         """What was made of a source record: `system` is the recipe's external_system, `key` the record's key."""

@@ -11,7 +11,6 @@ The four steps in their order, the first and the last on the sending side:
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,8 @@ from noarkit.airgap.delivery import open_deliveries
 from noarkit.airgap.receipt import ReceiptOrder, receipt_records
 from noarkit.airgap.receipt import check_receipt as check_against_run
 from noarkit.airgap.sealing import PackOrder
+from noarkit.airgap.source.index import is_received
+from noarkit.api.keys import Trust, signer, trusted_keys
 from noarkit.api.origins import is_bundle, reopen_source, source_of
 from noarkit.api.verifying import VerifyOrder, verify_run
 from noarkit.errors import ConfigFault, UsageFault
@@ -28,7 +29,6 @@ from noarkit.events import Listener, ignore_event
 from noarkit.forms.sealed.read import open_sealed
 from noarkit.loading.engines import watermarks
 from noarkit.loading.engines.assembly import describe_caller
-from noarkit.loading.engines.runlog import log_run
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import numbers
 from noarkit.loading.plan import PackResult, PlanResult
@@ -36,13 +36,9 @@ from noarkit.loading.verification import Depths, VerifyResult
 from noarkit.records import Source, released
 from noarkit.reports import plan_report, write_delivery, write_plan_report
 from noarkit.reports.lists import write_delivered_lists, write_lists
-from noarkit.safe.signing import PublicKey, Signer, read_public, read_signer
-from noarkit.secrets import read_private_file
-from noarkit.services.source import is_connection_name
-from noarkit.settings import Place, Settings, resolve_settings
-
-Trust = Place | Sequence[Place] | None
-_MOST_KEY_BYTES = 64 * 1024
+from noarkit.safe.event_log import log_run
+from noarkit.services.registry import is_connection_name
+from noarkit.settings import Place, Settings, imprint, resolve_settings
 
 
 def pack(
@@ -170,38 +166,9 @@ def check_receipt(
     return result
 
 
-def signer(settings: Settings, key: Place | None) -> Signer:
-    """The private key that seals, the one given or that of the settings.
-
-    Raises `UsageFault` where nothing names one, `SecretFault` where others may read it, `ConfigFault`.
-    """
-    path = Path(key) if key is not None else settings.config.seal.key
-    if path is None:
-        raise UsageFault(what="seal-key-wanted", where="--seal-key", do="--seal-key FILE (noarkit key new -o FILE)")
-    return read_signer(read_private_file(path, settings.environment), str(path))
-
-
-def trusted_keys(settings: Settings, keys: Trust) -> tuple[PublicKey, ...]:
-    """The trusted public keys: the given ones, else those of the settings. Raises `UsageFault`, `ConfigFault`."""
-    key_places = [keys] if isinstance(keys, (str, Path)) else list(keys or ())
-    paths = [Path(key_place) for key_place in key_places] or list(settings.config.seal.trusted)
-    if not paths:
-        raise UsageFault(what="trust-key-wanted", where="--trust-key", do="--trust-key FILE")
-    return tuple(public_key(path) for path in paths)
-
-
-def public_key(path: Path) -> PublicKey:
-    """The public key in a file. Raises `ConfigFault`."""
-    try:
-        with path.open("rb") as file:
-            return read_public(file.read(_MOST_KEY_BYTES), str(path))
-    except OSError as error:
-        raise ConfigFault(where=str(path), why="unreadable" if path.exists() else "not-there") from error
-
-
 def _receipt_order(folder: RunFolder, target: Place, seal_key: Place | None, settings: Settings) -> ReceiptOrder:
     """What is judged before anything is compared: hours later is too late to learn that a key is missing."""
-    if not receiving.is_received(folder):
+    if not is_received(folder.path):
         raise UsageFault(what="not-received", where=str(folder.path))
     counts = numbers(folder)
     if counts.open or counts.in_doubt:
@@ -227,7 +194,13 @@ def _close_case(folder: RunFolder, receipt: Path, trust_key: Trust, settings: Se
     ):
         result, returned_receipt = check_against_run(receipt_file, folder, deliveries_log, emit=emit_logged)
         result.certificate = write_delivery(
-            folder, result, returned_receipt, receipt_file.key.fingerprint, settings.config.lang, now_s=settings.now_s()
+            folder,
+            result,
+            returned_receipt,
+            receipt_file.key.fingerprint,
+            settings.config.lang,
+            now_s=settings.now_s(),
+            imprint=imprint(settings),
         )
         if result.good:
             write_delivered_lists(folder, settings.config.lang, partial(receipt_records, receipt_file))

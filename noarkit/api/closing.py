@@ -8,10 +8,10 @@ from noarkit.api.destination import destination, open_target
 from noarkit.api.reporting import write_run_results
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.loading.close import CloseResult
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.engines import assembly
-from noarkit.loading.engines.runlog import log_run
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.stopping import StopRequest
+from noarkit.safe.event_log import log_run
 from noarkit.settings import Place, Settings, resolve_settings
 
 
@@ -36,7 +36,7 @@ def close(
     final_settings = resolve_settings(archive, settings)
     folder = RunFolder(Path(run))
     folder.plan()
-    archive_place = destination(final_settings.config, final_settings.environment, folder.archive_name())
+    archive_place = destination(final_settings.config, final_settings.environment, folder.remembered_archive())
     with (
         log_run(folder.path, listener, final_settings.now_s, "close") as emit_logged,
         open_target(archive_place) as target,

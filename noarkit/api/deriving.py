@@ -10,21 +10,25 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from noarkit.api.keys import signer, trusted_keys
 from noarkit.api.origins import source_at
 from noarkit.copies import composition
+from noarkit.copies.acceptance import accept_copy, accepters, held_codes, held_copies, record_keys, whole_sha256
 from noarkit.copies.checking import CheckCopiesResult, check_store
 from noarkit.copies.coordinator import Derivation, DerivingOptions, DerivingTools
 from noarkit.copies.coordinator import derive as derive_copies
-from noarkit.copies.numbers import FormatRow, format_rows, state_counts
+from noarkit.copies.numbers import FormatRow, format_rows, signed_count, state_counts
 from noarkit.copies.policy import read_policy
 from noarkit.copies.reading import ReadingOptions
-from noarkit.copies.settings import copy_settings
+from noarkit.copies.sealing import CopiesSeal, prove_seal, seal_store
+from noarkit.copies.settings import CopySettings, copy_settings
 from noarkit.copies.store import DATABASE, LOCK, CopyStore
 from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import Listener, ignore_event
-from noarkit.loading.coordinator import StopRequest
+from noarkit.forms.noark5.source import ExtractSource
+from noarkit.loading.stopping import StopRequest
 from noarkit.recipes import Recipe, fits, read_recipe
-from noarkit.records import Source, accept_damage, fitted, released
+from noarkit.records import Shallow, Source, accept_damage, fitted, released
 from noarkit.results import Result
 from noarkit.safe.locks import claimed
 from noarkit.safe.toml import read_text
@@ -54,7 +58,12 @@ class DeriveResult(Result):
     skipped: int
     converted: int
     reasons: dict[str, int] = field(default_factory=dict)
+    signed: int = 0
+    """Those of `kept` that are kept for their signature, in a format that is not accepted."""
     formats: tuple[FormatRow, ...] = ()
+    doubtful: dict[str, int] = field(default_factory=dict)
+    """Of a dry run's documents to convert, those whose first converter may refuse them, and the tool that would then be
+    needed and is missing or too old here."""
     stopped_by: str = ""
     dry_run: bool = False
 
@@ -75,8 +84,10 @@ def derive(
     retry: Collection[str] = (),
     dry_run: bool = False,
     source_kind: str | None = None,
+    take_incomplete: bool = False,
     despite_damage: bool = False,
     encoding: str | None = None,
+    shallow_root: Place | None = None,
     settings: Settings | None = None,
     stop_request: StopRequest | None = None,
     listener: Listener = ignore_event,
@@ -89,14 +100,16 @@ def derive(
     Options:
         policy: a policy file, or the name of a shipped one; without it `no-raf-2022`.
         recipe: a file or a `Recipe`, which says what of the source are documents (the attachments of mail); the one
-            that `plan` is given.
+            that `plan` is given, and as for `plan` the source's own where there is none.
         workers: how many documents are converted at a time; without it one for each processor.
         only: PRONOM identifiers; documents of other formats are left for another time.
         retry: reasons whose documents are tried once more, or `outdated` for copies that other tools would make now.
         dry_run: says what would be done, and writes nothing.
         source_kind: what a path is read as, whatever it looks like (`files`, or a form of package).
+        take_incomplete: reads records of an extract whose files are missing or damaged, as `plan` with the same does.
         despite_damage: reads a package whose own checksums do not hold; it is refused otherwise.
         encoding: how names in an archive file are read that are not UTF-8 (`cp1252`).
+        shallow_root: the folder below which files outside of an E-ARK package are read.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.
         listener: is called with each event.
@@ -104,34 +117,95 @@ def derive(
     Raises `ConfigFault` for a policy that cannot be used, `PlanFault` for a recipe that cannot, `SourceGone`,
     `UsageFault`, `RunLocked` and `DiskFull`.
     """
+    options = DeriveOptions(policy, workers, only, retry, dry_run)
+    reading = ReadingTerms(recipe, shallow_root, take_incomplete, despite_damage)
+    found_source = source_at(source, settings, kind=source_kind, emit=listener, encoding=encoding)
+    with released(found_source) as place:
+        return derive_source(
+            read_on_terms(place, reading), Path(copies), options, settings, stop_request=stop_request, listener=listener
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DeriveOptions:
+    """How copies are made, as for `derive`."""
+
+    policy: Place | None = None
+    workers: int | None = None
+    only: Collection[str] = ()
+    retry: Collection[str] = ()
+    dry_run: bool = False
+
+
+def derive_source(
+    source: Source,
+    copies: Path,
+    options: DeriveOptions,
+    settings: Settings | None = None,
+    *,
+    stop_request: StopRequest | None = None,
+    listener: Listener = ignore_event,
+) -> DeriveResult:
+    """The same for a source that is read on its terms already."""
     resolved, stop = resolve_settings(None, settings), stop_request or StopRequest()
-    own = copy_settings(resolved.config, workers)
+    own = copy_settings(resolved.config, options.workers)
+    tools = _tools(resolved, own, options.policy, stop, listener)
+    reading = ReadingOptions(frozenset(options.retry), frozenset(options.only))
+    with _target(copies, dry_run=options.dry_run) as store:
+        deriving_options = DerivingOptions(reading, 0 if options.dry_run else own.workers)
+        derivation = derive_copies(source, store, tools, deriving_options)
+        result = _result(store, derivation, tools.policy.name)
+    doubtful = dict(derivation.totals.doubtful) if options.dry_run else {}
+    return replace(result, copies=str(copies), stopped_by=stop.reason, dry_run=options.dry_run, doubtful=doubtful)
+
+
+def _tools(
+    settings: Settings, own: CopySettings, policy: Place | None, stop: StopRequest, listener: Listener
+) -> DerivingTools:
     rules = read_policy(Path(policy) if policy is not None else None)
-    tools = DerivingTools(
+    return DerivingTools(
         rules,
         partial(composition.toolbox, own),
         listener,
         own.agent or rules.agent,
         is_stopped=lambda: bool(stop),
-        now_s=resolved.now_s,
+        now_s=settings.now_s,
     )
-    options = DerivingOptions(ReadingOptions(frozenset(retry), frozenset(only)), 0 if dry_run else own.workers)
-    found_source = source_at(source, settings, kind=source_kind, emit=listener, encoding=encoding)
-    with released(found_source) as place, _target(Path(copies), dry_run=dry_run) as store:
-        whole_place = accept_damage(apply_recipe(place, recipe), despite_damage=despite_damage)
-        derivation = derive_copies(whole_place, store, tools, options)
-        result = _result(store, derivation, tools.policy.name)
-    return replace(result, copies=str(copies), stopped_by=stop.reason, dry_run=dry_run)
 
 
-def apply_recipe(source: Source, recipe: Place | Recipe | None) -> Source:
-    """The source on the terms of a recipe. Raises `PlanFault` for terms that do not fit it."""
+@dataclass(frozen=True, slots=True)
+class ReadingTerms:
+    """How a source is read; a plan on the same terms has the same documents."""
+
+    recipe: Place | Recipe | None = None
+    shallow_root: Place | None = None
+    take_incomplete: bool = False
+    despite_damage: bool = False
+
+
+def read_on_terms(source: Source, reading: ReadingTerms) -> Source:
+    """The source as `plan` reads it: by a recipe, which is the source's own where none is named.
+
+    Raises `PlanFault` for a recipe that does not fit it, `UsageFault` for terms that are for other sources.
+    """
+    if isinstance(source, ExtractSource):
+        extract = ExtractSource(source.place, take_incomplete=reading.take_incomplete)
+        return accept_damage(extract, despite_damage=reading.despite_damage)
+    if reading.take_incomplete:
+        raise UsageFault(what="only-of-an-extract", where="--take-incomplete")
+    place = accept_damage(source, despite_damage=reading.despite_damage)
+    if reading.shallow_root is not None:
+        if not isinstance(place, Shallow):
+            raise UsageFault(what="only-of-an-eark-package", where="--shallow-root")
+        place = place.reading_below(Path(reading.shallow_root))
+    recipe = reading.recipe
     if recipe is None:
-        return source
-    wanted = recipe if isinstance(recipe, Recipe) else read_recipe(read_text(Path(recipe)), str(recipe))
-    if not fits(wanted, source.identity.kind):
-        raise PlanFault(where=wanted.name, why="recipe-for-other-source")
-    return fitted(source, wanted.data.get("source"))
+        recipe = read_recipe(place.default_recipe(), "default recipe")
+    elif not isinstance(recipe, Recipe):
+        recipe = read_recipe(read_text(Path(recipe)), str(recipe))
+    if not fits(recipe, place.identity.kind):
+        raise PlanFault(where=recipe.name, why="recipe-for-other-source")
+    return fitted(place, recipe.data.get("source"))
 
 
 def _result(store: CopyStore, derivation: Derivation, policy: str) -> DeriveResult:
@@ -153,6 +227,7 @@ def _result(store: CopyStore, derivation: Derivation, policy: str) -> DeriveResu
         skipped=totals.skipped,
         converted=derivation.converted,
         reasons=_reasons(rows),
+        signed=signed_count(rows),
         formats=tuple(rows),
     )
 
@@ -172,7 +247,7 @@ def accept_copies(copies: Place, what: Collection[str], *, by: str, settings: Se
     """Accepts copies that wait for a person, in that person's name, which is kept; returns how many.
 
     `what` names codes of findings, of which all that a copy is held for must be among them, or documents by the key of
-    their record or their sha256.
+    their record or their sha256, of which six digits are enough where no other document begins so.
 
     Options:
         by: the name of the person who accepts them.
@@ -185,31 +260,63 @@ def accept_copies(copies: Place, what: Collection[str], *, by: str, settings: Se
     at = datetime.fromtimestamp(resolve_settings(None, settings).now_s(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     accepted = 0
     with CopyStore.open(Path(copies)) as store, claimed(store.folder / LOCK, str(store.folder)):
-        unknown = set(what)
-        for copy in list(store.held_copies()):
-            codes = [str(code) for code in _codes(copy.data)]
-            names = {copy.source_sha256, *store.record_keys(copy.n)} & set(what)
+        wanted = {whole_sha256(store, name) for name in what}
+        unknown = set(wanted)
+        for copy in list(held_copies(store)):
+            codes = held_codes(copy)
+            names = {copy.source_sha256, *record_keys(store, copy.n)} & wanted
             unknown -= names | set(codes)
-            if names or (codes and set(codes) <= set(what)):
-                store.accept(copy.n, ", ".join(sorted(names or set(codes))), by.strip(), at)
+            if names or (codes and set(codes) <= wanted):
+                accept_copy(store, copy.n, ", ".join(sorted(names or set(codes))), by.strip(), at)
                 accepted += 1
         if unknown and not accepted:
-            raise UsageFault(what="nothing-held", where=", ".join(sorted(unknown)))
+            where = ", ".join(sorted(unknown))
+            people = list(dict.fromkeys(who for name in sorted(unknown) for who in accepters(store, name)))
+            if people:
+                raise UsageFault(what="already-accepted", where=where, by=", ".join(people))
+            raise UsageFault(what="nothing-held", where=where)
     return accepted
 
 
-def check_copies(copies: Place) -> CheckCopiesResult:
+def check_copies(
+    copies: Place, *, trust_key: Place | Sequence[Place] | None = None, settings: Settings | None = None
+) -> CheckCopiesResult:
     """Proves every copy against its checksum, and the store against the files that lie in it; changes nothing.
 
-    Raises `UsageFault` where there are no copies, and `JournalFault` where the store itself cannot be read.
+    Options:
+        trust_key: the public keys of those whose seal is trusted; with one the seal of the folder is proven first.
+        settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
+
+    Raises `UsageFault` where there are no copies, `SealBroken` for a seal that does not hold, and `JournalFault` where
+    the store itself cannot be read.
     """
     with CopyStore.open(Path(copies)) as store:
-        return check_store(store)
+        if trust_key is None:
+            return check_store(store)
+        seal = prove_seal(store, trusted_keys(resolve_settings(None, settings), trust_key))
+        return replace(check_store(store), sealed_by=seal.fingerprint)
 
 
-def _codes(data: object) -> Sequence[object]:
-    codes = data.get("findings") if isinstance(data, dict) else None
-    return codes if isinstance(codes, list) else []
+def seal_copies(copies: Place, *, seal_key: Place | None = None, settings: Settings | None = None) -> CopiesSeal:
+    """Seals a folder of copies with an Ed25519 key, so that another machine can prove that it is the same.
+
+    Whatever changes the folder afterwards, an acceptance too, breaks the seal; the same call seals it again.
+
+    Options:
+        seal_key: the private key; without it that of the settings (`seal.key`).
+        settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
+
+    Raises `UsageFault` where there are no copies or no key, `SecretFault` where others may read the key, `RunLocked`.
+    """
+    from noarkit.loading.engines.assembly import (
+        describe_caller,
+    )  # it brings all of a load, which nothing else here needs
+
+    resolved = resolve_settings(None, settings)
+    own = signer(resolved, seal_key)
+    at = datetime.fromtimestamp(resolved.now_s(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    with CopyStore.open(Path(copies)) as store, claimed(store.folder / LOCK, str(store.folder)):
+        return seal_store(store, own, describe_caller(), at)
 
 
 def _reasons(rows: Sequence[FormatRow]) -> dict[str, int]:

@@ -1,7 +1,8 @@
 """The destination of a run: the address of an archive, or `embedded:DIR`, and how to open it.
 
-An option or the environment says it first, then the run itself, which remembers its archive, then the profile and the
-file; where nobody says anything it is `embedded:noarkit-archive`.
+An option or the environment says it first, then the run itself, which remembers its archive (the one it was begun with,
+before that the one it was planned for), then the profile and the file; where nobody says anything it is
+`embedded:noarkit-archive`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class Destination:
     name: str
     config: ArchiveConfig
     environment: Mapping[str, str]
+    is_named: bool = False
+    """True where an option or the environment names it for this one command."""
 
     @property
     def embedded(self) -> Path | None:
@@ -48,7 +51,7 @@ def destination(config: Config, environment: Mapping[str, str], remembered: str 
     name = url or DEFAULT
     if name.startswith(EMBEDDED):
         name = EMBEDDED + str(Path(name.removeprefix(EMBEDDED)).expanduser().absolute())
-    return Destination(name, config.archive, environment)
+    return Destination(name, config.archive, environment, is_named=said_now)
 
 
 def embedded_identity(destination_: Destination, emit: Listener) -> str | None:
@@ -64,11 +67,13 @@ def embedded_identity(destination_: Destination, emit: Listener) -> str | None:
 
 
 @contextmanager
-def open_target(destination_: Destination, *, rehearse: bool = False, reads: bool = False) -> Iterator[ArchiveTarget]:
+def open_target(
+    destination_: Destination, *, rehearse: bool = False, reads: bool = False, client_id: str = ""
+) -> Iterator[ArchiveTarget]:
     """The archive, running for as long as the block lasts. Raises `ConfigFault`, `SecretFault`, `RunLocked`.
 
-    With `rehearse` an embedded archive that is not there yet is only made for a moment, elsewhere; for one who only
-    `reads` it is not made at all: `SourceGone`.
+    `client_id` is a client of an embedded archive other than the usual one. With `rehearse` an embedded archive that is
+    not there yet is only made for a moment, elsewhere; for one who only `reads` it is not made at all: `SourceGone`.
     """
     folder = destination_.embedded
     if folder is None:
@@ -79,13 +84,13 @@ def open_target(destination_: Destination, *, rehearse: bool = False, reads: boo
         return
     if reads:
         require_existing(str(folder))
-    from noarkit.embedded import open_embedded
+    from noarkit.embedded import CLIENT_ID, open_embedded
 
     with ExitStack() as stack:
         is_rehearsal = rehearse and not folder.exists()
         if is_rehearsal:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="noarkit-rehearsal-")))
-        archive = stack.enter_context(open_embedded(folder, may_be_kept=not is_rehearsal))
+        archive = stack.enter_context(open_embedded(folder, client_id or CLIENT_ID, may_be_kept=not is_rehearsal))
         settings = ArchiveSettings(
             archive.url, Credentials(archive.client_id, archive.client_secret), token_url=archive.token_url
         )

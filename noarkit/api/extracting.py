@@ -10,22 +10,27 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from noarkit.api.clustering import Cluster, cluster_jobs, cluster_target
 from noarkit.api.destination import destination, open_target
+from noarkit.archive.port import Archive
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction.changes import ChangeLog
 from noarkit.extraction.convert import NOARK, ConvertOptions
 from noarkit.extraction.delivery import deliver
+from noarkit.extraction.remote import ArchiveMark, RemoteArchive
 from noarkit.extraction.run import ExtractResult, ExtractSettings
 from noarkit.extraction.run import extract as extract_package
 from noarkit.extraction.selection import Selection, all_fonds
 from noarkit.forms.metadata.facts import own_facts, read_facts
 from noarkit.forms.registry import known_forms
 from noarkit.forms.validation import validate
-from noarkit.loading.coordinator import StopRequest, stop_fault
+from noarkit.loading.engines.assembly import ArchiveTarget
 from noarkit.loading.engines.worker_factory import connect_archive
+from noarkit.loading.stopping import StopRequest, stop_fault
 from noarkit.results import Result
 from noarkit.safe.csv_files import write_csv
+from noarkit.safe.event_log import log_if_watched
 from noarkit.settings import Place, Settings, resolve_settings
 
 EXTRACTS = "extracts.csv"
@@ -40,7 +45,8 @@ class ExtractOptions:
     folder with the official schemas. `include_open` takes open units too. What the form has no element for goes into
     business-specific metadata, unless `carry` is False. `kept_log` is a change log that a load kept beside its run;
     `change_log` says which change log the package gets. A document that has an archival copy is delivered as the copy;
-    with `with_originals` also as it is, where its own format is taken for deposit.
+    with `with_originals` also as it is, where its own format is taken for deposit. `cluster` are machines that fetch
+    too; the package is the same.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -51,6 +57,7 @@ class ExtractOptions:
     kept_log: Path | None = None
     change_log: ChangeLog = "from-archive"
     with_originals: bool = False
+    cluster: Cluster | None = None
 
 
 def extract(
@@ -79,36 +86,71 @@ def extract(
     for it, and faults of the archive.
     """
     known_forms().product(form, "extract", "package")
-    resolved, extract_options = resolve_settings(archive, settings), options or ExtractOptions()
-    stop_request = StopRequest() if stop_request is None else stop_request  # one that nobody asked yet is false
-    package_file = extract_options.package or own_facts()
+    resolved = resolve_settings(archive, settings)
+    with log_if_watched(Path(target), listener, resolved.now_s, "extract") as emit:
+        return _extract(
+            Path(target),
+            options or ExtractOptions(),
+            form,
+            resolved,
+            StopRequest() if stop_request is None else stop_request,  # one that nobody asked yet is false
+            emit=emit,
+        )
+
+
+def _extract(
+    target: Path,
+    options: ExtractOptions,
+    form: str,
+    resolved: Settings,
+    stop_request: StopRequest,
+    *,
+    emit: Listener,
+) -> ExtractResult:
+    package_file = options.package or own_facts()
     facts = read_facts(package_file)
     where = destination(resolved.config, resolved.environment)
+    if options.cluster is not None:
+        cluster_target(options.cluster, dry_run=False, check_command=None)
+        if where.embedded is not None:
+            raise UsageFault(what="engine-embedded", where=where.name, do="noarkit serve")
 
     with open_target(where, reads=True) as opened, closing(connect_archive(opened.settings)) as connection:
-        listener(Event("target", {"archive": opened.name, "account": opened.account}))
+        emit(Event("target", {"archive": opened.name, "account": opened.account}))
         extract_settings = ExtractSettings(
-            selection=extract_options.selection,
+            selection=options.selection,
             facts=facts,
-            schemas=extract_options.schemas,
-            include_open=extract_options.include_open,
-            carry=extract_options.carry,
-            with_originals=extract_options.with_originals,
-            kept_log=extract_options.kept_log,
-            change_log=extract_options.change_log,
+            schemas=options.schemas,
+            include_open=options.include_open,
+            carry=options.carry,
+            with_originals=options.with_originals,
+            kept_log=options.kept_log,
+            change_log=options.change_log,
             zone=resolved.config.zone,
+            lang=resolved.config.lang,
             account=opened.account,
             now=lambda: datetime.fromtimestamp(resolved.now_s(), UTC),
             pause=partial(_raise_if_asked, stop_request),
+            remote=_remote_archive(options, opened, connection),
         )
         if form == NOARK:
-            extracted = extract_package(connection, Path(target), extract_settings, emit=listener)
+            extracted = extract_package(connection, target, extract_settings, emit=emit)
         else:
             convert_options = ConvertOptions(form, package_file)
-            extracted = deliver(connection, Path(target), convert_options, extract_settings, emit=listener)
+            extracted = deliver(connection, target, convert_options, extract_settings, emit=emit)
     # who makes a package is the first to hold it to the rules
-    report = validate(extracted.package, schemas=extract_options.schemas, listener=listener)
+    report = validate(extracted.package, schemas=options.schemas, listener=emit)
     return replace(extracted, errors=report.number("error"), warnings=report.number("warning"))
+
+
+def _remote_archive(options: ExtractOptions, opened: ArchiveTarget, connection: Archive) -> RemoteArchive | None:
+    """The workers of a cluster for this archive, where they are wanted. Raises `UsageFault`."""
+    if options.cluster is None:
+        return None
+    from noarkit.api.heavy_jobs import archive_identity
+
+    mark = ArchiveMark(opened.name, archive_identity(connection, opened.name), opened.settings.credentials.client_id)
+    return RemoteArchive(mark, partial(cluster_jobs, options.cluster))
 
 
 def _raise_if_asked(stop_request: StopRequest) -> None:

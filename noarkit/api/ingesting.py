@@ -7,22 +7,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from noarkit.api.clustering import Cluster, cluster_target
 from noarkit.api.destination import destination, open_target
 from noarkit.api.origins import is_bundle, reopen_source
 from noarkit.api.reporting import write_run_results
 from noarkit.errors import UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.store import GraphStore
+from noarkit.loading.approval import require_approval
 from noarkit.loading.contents import no_gate
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.engines import assembly, watermarks
 from noarkit.loading.engines.assembly import IngestResult, LoadOptions
 from noarkit.loading.engines.limits import parse_error_limit, parse_until
-from noarkit.loading.engines.runlog import log_run
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.gate import command_gate
 from noarkit.loading.governor import Rate, read_rate
+from noarkit.loading.merge import check_before_load
+from noarkit.loading.part import parse_part
+from noarkit.loading.stopping import StopRequest
 from noarkit.records import Source, released
+from noarkit.safe.event_log import log_run
 from noarkit.settings import Place, Settings, resolve_settings
 
 
@@ -38,13 +42,14 @@ def ingest(
     workers: int | None = None,
     check_command: str | None = None,
     todays_dates: bool = False,
+    approved_only: bool = False,
+    shard: str | None = None,
+    cluster: Cluster | None = None,
     settings: Settings | None = None,
     stop_request: StopRequest | None = None,
     listener: Listener = ignore_event,
 ) -> IngestResult:
     """Loads the plan in the folder `run` into an archive, and closes what it made. The same call again goes on.
-
-    A sealed bundle becomes a run by `receive`.
 
     Options:
         source: the source that was planned, where its reader has no registered name.
@@ -56,61 +61,90 @@ def ingest(
         workers: the number of processes that load; 0 loads in this process.
         check_command: a command that sees every file before it is uploaded; its refusal sets the item aside.
         todays_dates: goes on where journal posts would get the dates of today, because the account may not set them.
+        approved_only: loads only a plan that a person approved as it is (`approve`).
+        shard: a part of the run, beside other machines: `spine`, then `1/8` to `8/8`, and after `merge_runs` `links`.
+        cluster: the machines that load, in place of this one (`Cluster`).
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.
         listener: is called with each event.
 
-    Raises `RunLocked`, `PlanChanged`, `OtherArchive`, `SourceGone`, `UsageFault`, and faults of the archive.
+    Raises `RunLocked`, `PlanChanged`, `NotApproved`, `OtherArchive`, `SourceGone`, `UsageFault`, archive faults; with a
+    `shard` also `PartNotReady`, with a `cluster` also `EngineAway`, `EngineTrust`, `NoWorkers`, `OtherVersion`.
     """
     final_settings = resolve_settings(archive, settings)
-    if is_bundle(run):
-        raise UsageFault(what="run-wanted", where=str(run), do=f"noarkit ingest {run} -o RUN")
-    folder = RunFolder(Path(run))
-    reopened = reopen_source(folder, final_settings, source)
+    folder = _run_to_load(run, approved_only=approved_only, shard=shard, is_combined=dry_run or cluster is not None)
     options = LoadOptions(
-        until=parse_until(until, datetime.fromtimestamp(final_settings.now_s(), UTC), _zone(folder)) if until else None,
+        until=_moment(until, folder, final_settings.now_s()) if until else None,
         rate=read_rate(max_rate) if max_rate else Rate(),
         error_limit=parse_error_limit(max_errors) if max_errors else None,
         dry_run=dry_run,
         workers=workers,
         gate=command_gate(check_command) if check_command else no_gate,
         todays_dates=todays_dates,
+        operator=final_settings.config.operator,
+        cluster=cluster_target(cluster, dry_run=dry_run, check_command=check_command),
     )
-    return _load(
-        folder,
-        reopened,
-        options,
-        StopRequest() if stop_request is None else stop_request,
-        final_settings,
-        emit=listener,
-    )
+    return _load(folder, source, options, stop_request, final_settings, emit=listener)
+
+
+def _moment(until: str, folder: RunFolder, now_s: float) -> datetime:
+    return parse_until(until, datetime.fromtimestamp(now_s, UTC), _zone(folder))
+
+
+def _run_to_load(run: Place, *, approved_only: bool, shard: str | None, is_combined: bool) -> RunFolder:
+    if is_bundle(run):
+        raise UsageFault(what="run-wanted", where=str(run), do=f"noarkit ingest {run} -o RUN")
+    folder = RunFolder(Path(run), parse_part(shard) if shard else None)
+    if folder.part is not None and is_combined:
+        raise UsageFault(what="part-alone", where=f"--shard {shard}")
+    check_before_load(folder)
+    if approved_only:
+        require_approval(folder)
+    return folder
 
 
 def _load(
     folder: RunFolder,
-    source: Source,
+    planned_source: Source | None,
     options: LoadOptions,
-    stop_request: StopRequest,
+    stop_request: StopRequest | None,
     settings: Settings,
     *,
     emit: Listener,
 ) -> IngestResult:
-    archive_place = destination(settings.config, settings.environment, folder.archive_name())
+    stop_request = StopRequest() if stop_request is None else stop_request
+    source = reopen_source(folder, settings, planned_source)
+    begun_with, planned_for = folder.archive_name(), folder.planned_archive()
+    archive_place = destination(settings.config, settings.environment, begun_with or planned_for)
+    if options.cluster is not None and archive_place.embedded is not None:
+        raise UsageFault(what="engine-embedded", where=archive_place.name, do="noarkit serve")
     with ExitStack() as stack:
         stack.enter_context(released(source))
-        emit_logged = stack.enter_context(log_run(folder.path, emit, settings.now_s, "ingest"))
+        emit_logged = stack.enter_context(log_run(folder.path, emit, settings.now_s, "ingest", name=folder.log.name))
         target = stack.enter_context(open_target(archive_place, rehearse=options.dry_run))
         emit_logged(Event("target", {"archive": target.name, "account": target.account}))
+        if begun_with is None and planned_for is not None:
+            _emit_other_archive(planned_for, target.name, settings, emit_logged)
         watermarks.check_archive(folder, target, emit_logged)
         try:
             result = assembly.ingest_run(
                 folder, source, target, options, stop_request=stop_request, emit=emit_logged, now_s=settings.now_s
             )
-            watermarks.keep_watermarks(source, result, settings.now_s())
+            if folder.part is None:
+                watermarks.keep_watermarks(source, result, settings.now_s())
             return result
         finally:
-            if not options.dry_run:
+            if not options.dry_run and folder.part is None:
                 write_run_results(folder, settings.config.lang)
+
+
+def _emit_other_archive(planned_for: str, name: str, settings: Settings, emit: Listener) -> None:
+    """Says so where a plan goes into another archive than it was made for, or than the configured one."""
+    configured = destination(settings.config, settings.environment).name if settings.config.archive.url else name
+    if name != planned_for:
+        emit(Event("other_archive", {"archive": name, "planned": planned_for}))
+    elif configured != name:
+        emit(Event("other_archive", {"archive": name, "configured": configured}))
 
 
 def _zone(folder: RunFolder) -> ZoneInfo:

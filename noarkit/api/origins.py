@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.airgap.receiving import is_received
-from noarkit.airgap.source import SealedSource
-from noarkit.airgap.source.index import INDEX
+from noarkit.airgap.source.index import INDEX, is_received
 from noarkit.copies.archived import DOCUMENT_LIST, DocumentList
-from noarkit.copies.lookup import StoreLookup
 from noarkit.copies.planning import COPIES, SourceWithCopies
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
@@ -25,7 +23,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.records import Settling, Source, SourceIdentity, keyed
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.unpack import LIMITS
-from noarkit.services.source import find_connection, is_connection_name, reopen_connection, run_watermarks
+from noarkit.services.registry import is_connection_name
 from noarkit.settings import Place, Settings, resolve_settings
 
 
@@ -57,6 +55,8 @@ def source_at(
         return source
     address = os.fspath(source)
     if kind is None and is_connection_name(address):
+        from noarkit.services.source import find_connection, run_watermarks
+
         settings = settings or resolve_settings()
         now = datetime.fromtimestamp(settings.now_s(), UTC)
         connection = find_connection(address, settings.config, settings.environment, now)
@@ -88,18 +88,29 @@ def check_same_source(folder: RunFolder, source: Place, kind: str | None = None)
         raise UsageFault(what="run-of-other-source", where=str(folder.path))
 
 
-def reopen_source(folder: RunFolder, settings: Settings, source: Source | None = None) -> Source:
+def reopen_source(
+    folder: RunFolder,
+    settings: Settings,
+    source: Source | None = None,
+    *,
+    relocate: Callable[[str], str] = lambda address: address,
+) -> Source:
     """The source of a run: the one given, which must be that one, or what is found where the plan says; the bundle
-    for a run that came in one."""
-    if is_received(folder):
+    for a run that came in one. `relocate` says where that place is on this machine."""
+    if is_received(folder.path):
+        from noarkit.airgap.source.source import SealedSource
+
         folder.plan()
         return SealedSource(folder.graph, folder.path / INDEX)
     identity = source_of(folder)
     copies = identity.settings.get(COPIES)
-    inner = replace(identity, settings={name: value for name, value in identity.settings.items() if name != COPIES})
+    inner_settings = {name: value for name, value in identity.settings.items() if name != COPIES}
+    inner = replace(identity, where=relocate(identity.where), settings=inner_settings)
     reopened = _reopen_inner(folder, inner, settings, source)
     if copies is not None:
-        reopened = SourceWithCopies(reopened, Path(str(copies)), StoreLookup)
+        from noarkit.copies.lookup import StoreLookup
+
+        reopened = SourceWithCopies(reopened, Path(relocate(str(copies))), StoreLookup)
     return prepare_source(reopened, folder.path)
 
 
@@ -114,8 +125,13 @@ def _reopen_inner(
         return own_source
     if identity.kind == DOCUMENT_LIST:
         return DocumentList(Path(identity.where))
-    service = reopen_connection(identity, settings.config, settings.environment, folder.path)
-    return service or keyed(reopen(identity), settings.config.connections)
+    if is_connection_name(identity.where):
+        from noarkit.services.source import reopen_connection
+
+        service = reopen_connection(identity, settings.config, settings.environment, folder.path)
+        if service is not None:
+            return service
+    return keyed(reopen(identity), settings.config.connections)
 
 
 def prepare_source(source: Source, folder: Path) -> Source:

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from noarkit.api.clustering import Cluster, cluster_jobs, cluster_target
 from noarkit.api.destination import Destination, destination, embedded_identity, open_target
+from noarkit.api.keys import trusted_keys
 from noarkit.api.origins import prepare_source, source_at
 from noarkit.copies.inside import with_own_copies
 from noarkit.copies.lookup import StoreLookup
 from noarkit.copies.planning import with_copies
+from noarkit.copies.sealing import prove_seal
 from noarkit.copies.store import CopyStore
 from noarkit.embedded import keep_services, starter_codes
 from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.forms.noark5.source import ExtractSource, read_extract_recipe
 from noarkit.loading.engines import assembly, watermarks
-from noarkit.loading.engines.runlog import log_run
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.plan import PlanResult, PlanSpec, known_elements, make_plan
 from noarkit.loading.renamed_content import find_renamed_content
 from noarkit.recipes import Recipe, check, compile_recipe, fits, read_recipe
-from noarkit.records import Shallow, Source, accept_damage, fitted, released
-from noarkit.reports import Context, write_plan_report
+from noarkit.records import Settling, Shallow, Source, accept_damage, fitted, released
+from noarkit.reports import write_plan_report
 from noarkit.reports.lists import write_lists
 from noarkit.reports.page import MOST_PLACES
+from noarkit.reports.plan_page import Context
+from noarkit.safe.event_log import log_run
 from noarkit.safe.toml import read_text
-from noarkit.settings import Place, Settings, resolve_settings
+from noarkit.settings import Place, Settings, imprint, resolve_settings
 
 
 def plan(
@@ -49,7 +53,9 @@ def plan(
     shallow_root: Place | None = None,
     carry: bool = True,
     copies: Place | None = None,
+    trust_key: Place | Sequence[Place] | None = None,
     archive: str | None = None,
+    cluster: Cluster | None = None,
     settings: Settings | None = None,
     listener: Listener = ignore_event,
 ) -> PlanResult:
@@ -72,18 +78,22 @@ def plan(
         shallow_root: the folder below which files outside of an E-ARK package are taken; they are set aside otherwise.
         carry: keeps what an extract tells and the archive has no field for in business-specific metadata.
         copies: a folder with archival copies of the documents; each is planned as a version beside its original.
+        trust_key: public keys, one of which must have sealed the folder of copies.
         archive: the archive whose code lists apply, which must answer; without it that of the settings, if it answers.
+        cluster: machines that hash (`Cluster`), with `hash_contents` and for a source that is a path.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         listener: is called with each event.
 
     Raises `PlanFault` for a recipe or plan that cannot work, `LossNotAccepted`, `SourceGone`, `PackageFault`,
-    `UsageFault` where a plan exists already.
+    `UsageFault` where a plan exists already; with a `cluster` also `EngineAway`, `EngineTrust`, `NoWorkers`,
+    `OtherVersion`, `OtherSource` and `JobLost`.
     """
     final_settings = resolve_settings(archive, settings)
     folder = RunFolder(Path(run))
     options = _PlanOptions(recipe, hash_contents, since, strict, archive, known_elements(accept_loss), take_incomplete)
     options = replace(options, source_kind=source_kind, carry=carry, despite_damage=despite_damage)
-    options = replace(options, encoding=encoding, shallow_root=shallow_root, copies=copies)
+    options = replace(options, cluster=cluster)
+    options = replace(options, encoding=encoding, shallow_root=shallow_root, copies=copies, trust_key=trust_key)
     return _plan(source, folder, options, final_settings, listener)
 
 
@@ -104,6 +114,8 @@ class _PlanOptions:
     encoding: str | None = None
     shallow_root: Place | None = None
     copies: Place | None = None
+    trust_key: Place | Sequence[Place] | None = None
+    cluster: Cluster | None = None
 
 
 def _plan(
@@ -111,6 +123,7 @@ def _plan(
 ) -> PlanResult:
     archive_place = destination(settings.config, settings.environment)
     own_source = source_at(source, settings, archive_place.name, options.source_kind, emit, encoding=options.encoding)
+    _refuse_engine(options, own_source)
     with keep_services():
         place = watermarks.drop_foreign_marks(own_source, partial(embedded_identity, archive_place, emit), emit)
         prepare_source(place, folder.path)
@@ -118,6 +131,9 @@ def _plan(
         codes = _archive_codes(
             archive_place, emit, must=options.archive is not None, may=settings.config.archive.url is not None
         )
+    if options.copies is not None and options.trust_key:
+        with CopyStore.open(Path(options.copies)) as store:
+            prove_seal(store, trusted_keys(settings, options.trust_key))
     spec = _with_copies(_plan_spec(options, place, codes), options.copies)
     spec = replace(
         spec,
@@ -125,14 +141,16 @@ def _plan(
         hash_contents=options.hash_contents or options.copies is not None,
         strict=options.strict,
         accept_loss=options.accept_loss,
-        accepted_by="{user}@{machine}".format_map(assembly.describe_caller()),
+        accepted_by="{operator}@{machine}".format_map(imprint(settings).as_data()),
         since=RunFolder(Path(options.since)) if options.since is not None else None,
         codes=codes,
+        archive=archive_place.name if archive_place.is_named else None,
     )
     _refuse_planned(folder)
     with released(place), log_run(folder.path, emit, settings.now_s, "plan") as emit_logged:
-        with watermarks.plan_with_watermarks(place, folder, emit_logged) as noticed:
-            result = make_plan(spec, folder, emit_logged, settings.now_s)
+        hashing = nullcontext() if options.cluster is None else cluster_jobs(options.cluster)
+        with watermarks.plan_with_watermarks(place, folder, emit_logged) as noticed, hashing as workers:
+            result = make_plan(replace(spec, job_workers=workers), folder, emit_logged, settings.now_s)
         renamed, moved_count = _renamed_records(folder, spec.since)
         context = Context(
             recipe=options.recipe.name if isinstance(options.recipe, Recipe) else str(options.recipe or ""),
@@ -144,10 +162,24 @@ def _plan(
             reappeared_count=moved_count,
             hints=noticed.hints,
             drift=tuple((change.stream, change.field, change.kind) for change in noticed.changes),
+            imprint=imprint(settings),
         )
         write_plan_report(folder, settings.config.lang, context)
         write_lists(folder, settings.config.lang)
     return result
+
+
+def _refuse_engine(options: _PlanOptions, source: Source) -> None:
+    """Raises `UsageFault` for an engine that would have nothing to do, or cannot open the source again."""
+    if options.cluster is None:
+        return
+    cluster_target(options.cluster, dry_run=False, check_command=None)
+    if not options.hash_contents:
+        raise UsageFault(what="engine-no-hash", where="--engine", do="--hash")
+    if options.copies is not None:
+        raise UsageFault(what="not-with-engine", where="--copies")
+    if isinstance(source, Settling) or not Path(source.identity.where).exists():
+        raise UsageFault(what="engine-source", where=source.identity.where)
 
 
 def _archive_codes(

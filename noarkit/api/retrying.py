@@ -7,10 +7,11 @@ from pathlib import Path
 
 from noarkit.api.ingesting import ingest
 from noarkit.events import Listener, ignore_event
-from noarkit.loading.coordinator import StopRequest
+from noarkit.loading.approval import require_approval
 from noarkit.loading.engines import assembly
 from noarkit.loading.engines.assembly import IngestResult
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.stopping import StopRequest
 from noarkit.records import Source
 from noarkit.settings import Place, Settings, resolve_settings
 
@@ -28,6 +29,7 @@ def retry(
     workers: int | None = None,
     check_command: str | None = None,
     todays_dates: bool = False,
+    approved_only: bool = False,
     settings: Settings | None = None,
     stop_request: StopRequest | None = None,
     listener: Listener = ignore_event,
@@ -47,6 +49,7 @@ def retry(
         workers: the number of processes that load; 0 loads in this process.
         check_command: a command that sees every file before it is uploaded; its refusal sets the item aside.
         todays_dates: goes on where journal posts would get the dates of today, because the account may not set them.
+        approved_only: loads only if a person approved the plan as it is (`approve`).
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.
         listener: is called with each event.
@@ -54,6 +57,8 @@ def retry(
     Raises `UsageFault` for a key that is no finding, and what `ingest` raises.
     """
     resolved = resolve_settings(archive, settings)
+    if approved_only:
+        require_approval(RunFolder(Path(run)))
     reopen(run, fault=fault, accept=accept, settings=resolved)
     return ingest(
         run,
@@ -65,6 +70,7 @@ def retry(
         workers=workers,
         check_command=check_command,
         todays_dates=todays_dates,
+        approved_only=approved_only,
         settings=resolved,
         stop_request=stop_request,
         listener=listener,

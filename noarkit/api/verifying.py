@@ -13,14 +13,14 @@ from noarkit.archive.retry import RetryPolicy
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.loading.engines import assembly
 from noarkit.loading.engines.listing import compare_listing
-from noarkit.loading.engines.runlog import log_run
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.verification import Depth, Depths, VerifyResult
 from noarkit.loading.verification import verify as verify_records
 from noarkit.records import Source, released
 from noarkit.reports import write_certificate
-from noarkit.settings import Place, Settings, resolve_settings
+from noarkit.safe.event_log import log_run
+from noarkit.settings import Place, Settings, imprint, resolve_settings
 
 # a file that cannot be fetched is a finding; an archive that is away is waited for as long as ever
 _FOR_ONE_FILE = RetryPolicy(patience_s=2.0)
@@ -72,7 +72,7 @@ def verify_run(order: VerifyOrder, settings: Settings, listener: Listener) -> Ve
     """Compares a run with its source and its archive; writes the certificate, and the receipt that was ordered."""
     folder = order.folder
     reopened = reopen_source(folder, settings, order.source)
-    archive_place = destination(settings.config, settings.environment, folder.archive_name())
+    archive_place = destination(settings.config, settings.environment, folder.remembered_archive())
     with ExitStack() as stack:
         stack.enter_context(released(reopened))
         emit = stack.enter_context(log_run(folder.path, listener, settings.now_s, "verify"))
@@ -95,6 +95,7 @@ def verify_run(order: VerifyOrder, settings: Settings, listener: Listener) -> Ve
             sample=order.depths.sample,
             began_s=began_s,
             ended_s=settings.now_s(),
+            imprint=imprint(settings),
         )
         if order.receipt is not None and is_fully_received(result):
             receipt = replace(order.receipt, archive=target.name, account=target.account)

@@ -7,10 +7,10 @@ from pathlib import Path
 from noarkit.api.origins import reopen_source, source_of
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
-from noarkit.loading.engines.runlog import log_run
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import archive_ids
 from noarkit.records import innermost, released
+from noarkit.safe.event_log import log_run
 from noarkit.services.registry import find_kind, is_service
 from noarkit.services.source import ConnectorSource
 from noarkit.services.source.writeback import CASE_FILES, WriteBackResult

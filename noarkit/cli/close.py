@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from noarkit.api.closing import close
-from noarkit.cli.options import Session, command, option
-from noarkit.cli.plan import FOLDER
+from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import require_run, settings, working
 from noarkit.errors import Paused
 from noarkit.loading.folder import RunFolder
@@ -24,9 +23,19 @@ def close_command(session: Session, run: Path, *, archive: str | None) -> int:
         closed = close(run, settings=settings(session, archive), stop_request=work.stopping, listener=work.emit)
     count = sum(closed.closed.values()) - closed.refused_count
     line = session.texts.say(
-        "close.done", count=count, archive=RunFolder(run).archive_name(), refused=closed.refused_count or None
+        "close.again" if closed.was_closed else "close.done",
+        count=count,
+        archive=RunFolder(run).archive_name(),
+        refused=closed.refused_count or None,
     )
-    session.console.result("closed_run", line, run=run.name, closed=dict(closed.closed), refused=closed.refused_count)
+    session.console.result(
+        "closed_run",
+        line,
+        run=run.name,
+        closed=dict(closed.closed),
+        refused=closed.refused_count,
+        was_closed=closed.was_closed,
+    )
     if not closed.is_complete:
         raise Paused(signal=work.stopping.reason)
     return 3 if closed.refused_count else 0

@@ -7,11 +7,15 @@ from pathlib import Path
 import click
 
 from noarkit.api.comparing import compare
+from noarkit.catalogue.moments import spoken_apart
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault, VerifyMismatch
 from noarkit.forms.comparison import By, CompareResult, Difference
-from noarkit.reports.comparison_page import REPORT_FORMATS, write_comparison
+from noarkit.reports.comparison_page import REPORT_FORMATS, ReportFormat, shown_keys, write_comparison
+from noarkit.reports.fixity import package_fixity
+from noarkit.reports.unit_names import unit_names
+from noarkit.settings import imprint
 from noarkit.words.texts import plain
 
 _MOST_SHOWN = 50
@@ -44,7 +48,7 @@ def compare_command(session: Session, *, left: str, right: str, by: By, report: 
         **comparison.to_dict(),
     )
     if kind is not None:
-        write_comparison(comparison, (left, right), target, kind, session.texts.lang)
+        _write_report(session, comparison, (left, right), target, kind)
         console.result("report", session.texts.say("compare.written", path=target), path=str(target))
     if comparison.equal:
         return 0
@@ -53,10 +57,25 @@ def compare_command(session: Session, *, left: str, right: str, by: By, report: 
     return VerifyMismatch.exit_code
 
 
+def _write_report(
+    session: Session, comparison: CompareResult, sides: tuple[str, str], target: Path, kind: ReportFormat
+) -> None:
+    """The report, with the checksum of each side and the names of its units, as far as it is a package."""
+    left, right = Path(sides[0]), Path(sides[1])
+    keys = shown_keys(comparison)
+    write_comparison(
+        *(comparison, sides, target, kind, session.texts.lang),
+        imprint=imprint(settings(session, None)).of_day(),
+        fixities=(package_fixity(left), package_fixity(right)),
+        names={**unit_names(right, keys), **unit_names(left, keys)},
+    )
+
+
 def _line(session: Session, difference: Difference) -> str:
     texts = session.texts
     if difference.kind == "differs":
-        values = {"left": _format_value(difference.left), "right": _format_value(difference.right)}
+        left, right = spoken_apart(difference.left, difference.right, session.config().zone)
+        values = {"left": _format_value(left), "right": _format_value(right)}
         return texts.say("compare.differs", type=difference.type, unit=difference.key, field=difference.field, **values)
     return texts.say(f"compare.{difference.kind}", type=difference.type, unit=difference.key)
 
@@ -75,9 +94,10 @@ def _summary_lines(session: Session, comparison: CompareResult) -> list[str]:
     lines = [texts.say("compare.held", left=sum(comparison.left.values()), right=sum(comparison.right.values()))]
     lines += [texts.say(f"compare.declared.{rule}", count=count) for rule, count in sorted(comparison.declared.items())]
     if comparison.equal:
-        return [*lines, texts.say("compare.equal")]
+        return [*lines, session.console.verdict(texts.say("compare.equal"), "good")]
     counts = {name: comparison.counts[name] for name in ("only-left", "only-right", "differs")}
-    return [*lines, texts.say("compare.unequal", **{name.replace("-", "_"): n for name, n in counts.items()})]
+    unequal = texts.say("compare.unequal", **{name.replace("-", "_"): n for name, n in counts.items()})
+    return [*lines, session.console.verdict(unequal, "bad")]
 
 
 def _format_value(value: object) -> str:

@@ -12,9 +12,12 @@ from pathlib import Path
 
 import click
 
+from noarkit.catalogue.moments import spoken
 from noarkit.cli.configuring import configure
 from noarkit.cli.console import to_json
 from noarkit.cli.form_choices import REPORT_FORMATS
+from noarkit.cli.line_names import propose_run
+from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import ConsentNeeded, UsageFault
 from noarkit.services.access.authorization import grant_store_of
@@ -101,7 +104,9 @@ def _introduce(session: Session, connection: Connection) -> None:
         for stream in service.streams():
             stream_line = session.texts.say("connect.stream", name=stream.name)
             session.console.result("stream", stream_line, connection=connection.full_name, stream=stream.name)
-        session.console.notify("connect.next", where=connection.full_name)
+        name = connection.full_name
+        command = next_command(session, "plan", name, "-o", propose_run(name))
+        session.console.notify("connect.next", command=command)
 
 
 def _run_tools(session: Session, connection: Connection, tool: str, arguments: str) -> None:
@@ -201,7 +206,7 @@ def _status(session: Session, connection: Connection, *, mcp: bool) -> None:
         return
     ends = datetime.fromtimestamp(grant.ends_at_s, UTC)
     key = "connect.grant-renews" if grant.refresh_token else "connect.grant"
-    line = session.texts.say(key, where=connection.full_name, ends=ends.astimezone().strftime("%Y-%m-%d %H:%M"))
+    line = session.texts.say(key, where=connection.full_name, ends=spoken(ends.isoformat(), session.config().zone))
     session.console.result("grant", line, connection=connection.full_name, ends=ends.isoformat(timespec="seconds"))
 
 

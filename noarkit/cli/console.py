@@ -13,13 +13,18 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
+from noarkit.cli.terminal import Color, Mood, paint, wants_color, width_of, with_real_names, wrap
 from noarkit.errors import ConfigFault, DiskFull, NoarkitError, RunFault, UsageFault
 from noarkit.events import Event
-from noarkit.loading.engines.runlog import HASHED, hash_keys, loggable_data
+from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import is_full
+from noarkit.safe.event_log import HASHED, hash_keys, loggable_data
 from noarkit.words.texts import PARTS, Texts, explain, plain, render, texts
+
+if TYPE_CHECKING:
+    from noarkit.operations.watch import Operations
 
 _INDENT = " " * 6
 # of our own config, folders and limits, where no record has a say
@@ -28,22 +33,26 @@ _STATES = {0: "done", 3: "done", 11: "paused", 130: "paused", 143: "paused", 5: 
 
 
 class Console:
-    """One command's voice. `verbosity` is -1 for -q, and counts each -v."""
+    """One command's voice. `verbosity` is -1 for -q, and counts each -v; `names` tells what RUN and SOURCE are."""
 
     def __init__(self, texts: Texts, *, as_json: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self.texts = texts
         self.as_json = as_json
         self.verbosity = 0
+        self.color: Color = "auto"
+        self.environment: Mapping[str, str] = {}
+        self.names: Callable[[], Mapping[str, str]] = dict
         self.log_path: Path | None = None
         self._log: TextIO | None = None
         self._clock = clock
         self._started = clock()
         self._summary: dict[str, object] = {}
+        self.operations: Operations | None = None
 
     def open_log(self, path: Path) -> None:
         """Writes a line of JSON to `path` for whatever happens from now on; nobody else may read it."""
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            descriptor = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         except OSError as error:
             raise ConfigFault(where=str(path), why="unreadable") from error
         self.close()
@@ -62,12 +71,25 @@ class Console:
         if self.as_json:
             _write_line(sys.stdout, _json({"event": name, **data}))
         else:
-            _write_line(sys.stdout, line)
+            _write_text(sys.stdout, line)
+        self._watch(name, data)
 
     def notify(self, key: str, **data: object) -> None:
         """A sentence for people, on stderr; silent with -q and with --json."""
         if not self.as_json and self.verbosity >= 0:
-            _write_line(sys.stderr, self.texts.say(key, **data))
+            _write_text(sys.stderr, self.texts.say(key, **data))
+
+    def notify_verdict(self, mood: Mood, key: str, **data: object) -> None:
+        """A verdict for people, on stderr, in its colour."""
+        if not self.as_json and self.verbosity >= 0:
+            _write_text(sys.stderr, self._painted(sys.stderr, self.texts.say(key, **data), mood))
+
+    def verdict(self, text: str, mood: Mood) -> str:
+        """A verdict in its colour, to be part of a result."""
+        return text if self.as_json else self._painted(sys.stdout, text, mood)
+
+    def _painted(self, stream: TextIO, text: str, mood: Mood) -> str:
+        return paint(text, mood) if wants_color(self.color, stream, self.environment) else text
 
     def on_event(self, event: Event, /) -> None:
         """Listens to the core: JSON lines and the log get every event, people only with -v."""
@@ -77,6 +99,17 @@ class Console:
             details = " ".join(f"{name}={plain(value)}" for name, value in event.data.items())
             _write_line(sys.stderr, f"{event.name} {details}".rstrip())
         self.log(event.name, _without_keys(event.data))
+        self._watch(event.name, event.data)
+
+    def _watch(self, name: str, data: Mapping[str, object]) -> None:
+        if self.operations is not None:
+            self.operations.on_event(Event(name, data))
+
+    def end_operations(self, exit_code: int) -> None:
+        """Tells whoever watches how the command ended, once."""
+        operations, self.operations = self.operations, None
+        if operations is not None:
+            operations.end(exit_code, _STATES.get(exit_code, "failed"), self._summary)
 
     def log(self, name: str, data: Mapping[str, object]) -> None:
         """A line for the log alone."""
@@ -91,13 +124,18 @@ class Console:
     def fault(self, fault: NoarkitError) -> None:
         """A fault in four lines on stderr, or as an event with the same four parts."""
         lines = render(fault, self.texts.lang)
+        lines[-1] = with_real_names(lines[-1], self.names())
         parts = dict(zip(PARTS, [lines[0].removeprefix(f"{fault.code}  "), *lines[1:]], strict=True))
         facts = {"code": fault.code, "exit": fault.exit_code, "transient": fault.transient, **parts}
         if self.as_json:
             _write_line(sys.stdout, _json({"event": "fault", **facts, "data": _printable(fault.data)}))
         else:
-            _write_line(sys.stderr, "\n".join([lines[0], *(_INDENT + line for line in lines[1:])]))
+            code = self._painted(sys.stderr, fault.code, "bad")
+            first = f"{code}{lines[0].removeprefix(fault.code)}"
+            _write_text(sys.stderr, "\n".join([first, *(_INDENT + line for line in lines[1:])]))
         self.log("fault", {**facts, **_for_log(fault, self.texts.lang)})
+        known = {"code": fault.code, "exit": fault.exit_code, "transient": fault.transient}
+        self._watch("fault", {**loggable_data(fault.data), **known})
 
     def count(self, **numbers: object) -> None:
         """Adds to the summary that ends every --json output."""
@@ -154,6 +192,12 @@ def _json(data: Mapping[str, object]) -> str:
     return to_json(data)
 
 
+def _write_text(stream: TextIO, text: str) -> None:
+    """Writes text for people, broken to the width of their terminal."""
+    width = width_of(stream)
+    _write_line(stream, text if width is None else wrap(text, width))
+
+
 def _write_line(stream: TextIO, line: str) -> None:
     """Writes a line. Where the reader has left (`… | head`) the work goes on and says nothing more there."""
     try:
@@ -170,7 +214,7 @@ def _write_line(stream: TextIO, line: str) -> None:
 
 def silence(stream: TextIO) -> None:
     """Leads a stream to nowhere, with what it still holds."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    nowhere = open_descriptor(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, stream.fileno())
     finally:

@@ -8,13 +8,13 @@ import click
 
 from noarkit.api.converting import convert
 from noarkit.cli.form_choices import PRODUCTS, SOURCE_KINDS
+from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
 from noarkit.extraction.convert import ConvertResult
 from noarkit.extraction.renamed import names_path, set_aside_path
 from noarkit.forms.registry import known_forms
-from noarkit.words.texts import Texts
 
 _SHOWN = 20
 
@@ -59,7 +59,7 @@ def convert_command(
         )
     session.console.result(
         "converted",
-        "\n".join(_lines(session.texts, result, form)),
+        "\n".join(_lines(session, result, form)),
         form=form,
         **result.to_dict(),
     )
@@ -67,8 +67,9 @@ def convert_command(
     return ItemNotAFile.exit_code if result.set_aside else 0
 
 
-def _lines(texts: Texts, result: ConvertResult, form: str) -> list[str]:
+def _lines(session: Session, result: ConvertResult, form: str) -> list[str]:
     """What was made, and what a person should know of it."""
+    texts = session.texts
     source_form = texts.say(f"form.{result.source_form}")
     count = {"size": texts.size(result.bytes), "source": source_form}
     contents_key = "convert.database" if known_forms().product(form).kind == "database" else "convert.holds"
@@ -100,5 +101,5 @@ def _lines(texts: Texts, result: ConvertResult, form: str) -> list[str]:
     if result.unread:
         lines.append(texts.say("convert.unread", count=len(result.unread), names=", ".join(result.unread[:_SHOWN])))
     if form != "sqlite":
-        lines.append(texts.say("convert.next", path=result.package))
+        lines.append(texts.say("convert.next", command=next_command(session, "validate", result.package)))
     return lines

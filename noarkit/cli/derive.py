@@ -8,9 +8,7 @@ from pathlib import Path
 import click
 
 from noarkit.api import deriving
-from noarkit.api.adding import DeriveOptions
-from noarkit.cli.derive_archive import derive_of_archive
-from noarkit.cli.derive_compare import Origin, check_choices, compare_copy
+from noarkit.cli.derive_compare import Origin, check_choices, compare_copy, open_origin
 from noarkit.cli.derived import exit_code_of, print_derived
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import Session, command, option
@@ -18,7 +16,7 @@ from noarkit.cli.running import settings, working
 from noarkit.copies.store import CopyStore
 from noarkit.errors import UsageFault
 from noarkit.extraction.selection import Selection
-from noarkit.reports.copies_page import REPORT_FORMATS, write_copies_report
+from noarkit.settings import imprint
 
 _CHANGED = 7
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -37,12 +35,17 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--accept", multiple=True, metavar="WHAT")
 @option("--by", metavar="NAME")
 @option("--check", is_flag=True)
+@option("--seal", is_flag=True)
+@option("--seal-key", type=_FILE, metavar="FILE", variable=None)
+@option("--trust-key", type=_FILE, metavar="FILE", multiple=True, variable=None)
 @option("--report", "report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
 @option("--compare", metavar="KEY")
 @option("--titles", is_flag=True)
 @option("--source-kind", type=SOURCE_KINDS)
+@option("--take-incomplete", is_flag=True)
 @option("--despite-damage", is_flag=True)
 @option("--encoding", metavar="NAME")
+@option("--shallow-root", type=_FOLDER, metavar="DIR")
 @option("--archive", metavar="URL", variable=None)
 @option("--arkiv", metavar="NAME")
 @option("--arkivdel", metavar="NAME")
@@ -63,12 +66,17 @@ def derive_command(
     accept: tuple[str, ...],
     by: str | None,
     check: bool,
+    seal: bool,
+    seal_key: Path | None,
+    trust_key: tuple[Path, ...],
     report: Path | None,
     compare: str | None,
     titles: bool,
     source_kind: str | None,
+    take_incomplete: bool,
     despite_damage: bool,
     encoding: str | None,
+    shallow_root: Path | None,
     archive: str | None,
     arkiv: str | None,
     arkivdel: str | None,
@@ -79,33 +87,25 @@ def derive_command(
     """Makes copies, or accepts or checks those that are there."""
     _accept(session, output, accept, by)
     if check:
-        return _check(session, output)
+        return _check(session, output, trust_key)
+    if seal or seal_key is not None:
+        return _seal(session, output, seal_key)
     selection = Selection(arkiv, arkivdel, klasse, query=query)
     check_choices(output, selection, source=source, archive=archive, compare=compare, add=add)
+    reading = deriving.ReadingTerms(recipe, shallow_root, take_incomplete, despite_damage)
+    origin = Origin(source, reading, source_kind, encoding)
     if compare is not None:
-        origin = Origin(source, recipe, source_kind, encoding, despite_damage)
         return compare_copy(session, output, compare, report, origin)
+    choices = deriving.DeriveOptions(policy, workers, only, retry, dry_run)
     if archive is not None:
-        choices = DeriveOptions(policy, workers, only, retry, dry_run)
+        from noarkit.cli.derive_archive import derive_of_archive  # with all that loads into an archive
+
         return derive_of_archive(session, output, selection, choices, archive=archive, add=add)
     if source is None:
         return _without_source(session, output, report, titles=titles, accepted=bool(accept))
-    with working(session, drains=True) as work:
-        result = deriving.derive(
-            source,
-            output,
-            policy=policy,
-            recipe=recipe,
-            workers=workers,
-            only=only,
-            retry=retry,
-            dry_run=dry_run,
-            source_kind=source_kind,
-            despite_damage=despite_damage,
-            encoding=encoding,
-            settings=settings(session, None),
-            stop_request=work.stopping,
-            listener=work.emit,
+    with working(session, drains=True) as work, open_origin(session, origin, work.emit) as place:
+        result = deriving.derive_source(
+            *(place, output, choices, settings(session, None)), stop_request=work.stopping, listener=work.emit
         )
     return _result(session, output, result, report, titles=titles)
 
@@ -137,18 +137,32 @@ def _accept(session: Session, copies: Path, what: Sequence[str], by: str | None)
 def _report(session: Session, copies: Path, path: Path | None, *, titles: bool) -> None:
     if path is None:
         return
+    from noarkit.reports.copies_page import REPORT_FORMATS, write_copies_report  # with what draws pages
+
     kind = next((kind for kind in REPORT_FORMATS if path.suffix == f".{kind}"), None)
     if kind is None:
         raise UsageFault(what="bad-value", where="--report", do="--report FILE.html|FILE.json|FILE.csv")
     with CopyStore.open(copies) as store:
-        write_copies_report(store, path, kind, session.texts.lang, titles=titles)
+        made = imprint(settings(session, None)).of_day()
+        write_copies_report(store, path, kind, session.texts.lang, titles=titles, imprint=made)
     session.console.result("report", session.texts.say("derive.report", path=path), path=str(path))
 
 
-def _check(session: Session, copies: Path) -> int:
-    result, texts = deriving.check_copies(copies), session.texts
+def _seal(session: Session, copies: Path, seal_key: Path | None) -> int:
+    result, texts = deriving.seal_copies(copies, seal_key=seal_key, settings=settings(session, None)), session.texts
+    text = texts.say(
+        "derive.sealed", count=result.objects, size=texts.size(result.bytes), fingerprint=result.fingerprint
+    )
+    session.console.result("copies_sealed", text, **result.to_dict())
+    return 0
+
+
+def _check(session: Session, copies: Path, trust_key: tuple[Path, ...]) -> int:
+    own, texts = settings(session, None), session.texts
+    result = deriving.check_copies(copies, trust_key=trust_key or None, settings=own)
     size = texts.size(result.bytes)
     lines = [texts.say("derive.checked", count=result.objects, size=size)]
+    lines += [texts.say("derive.seal-good", fingerprint=result.sealed_by)] if result.sealed_by else []
     lines += [texts.say("derive.missing", sha256=sha256) for sha256 in result.missing]
     lines += [texts.say("derive.changed", sha256=sha256) for sha256 in result.changed]
     if result.unknown:

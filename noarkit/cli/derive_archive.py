@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from noarkit.api import adding
+from noarkit.api.deriving import DeriveOptions
 from noarkit.cli.derived import exit_code_of, print_derived
 from noarkit.cli.ingest import IngestOptions, load_run
 from noarkit.cli.options import Session
@@ -18,7 +19,7 @@ _GOES_ON = (0, ItemUnreadable.exit_code)
 
 
 def derive_of_archive(
-    session: Session, copies: Path, selection: Selection, options: adding.DeriveOptions, *, archive: str, add: bool
+    session: Session, copies: Path, selection: Selection, options: DeriveOptions, *, archive: str, add: bool
 ) -> int:
     """Makes copies, and adds them where that is wished; what an earlier call began to add is finished first."""
     code = 0

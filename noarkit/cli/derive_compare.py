@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from noarkit.api import deriving, origins
@@ -11,9 +12,10 @@ from noarkit.cli.options import Session
 from noarkit.cli.running import settings
 from noarkit.copies.store import CopyStore
 from noarkit.errors import UsageFault
+from noarkit.events import Listener, ignore_event
 from noarkit.extraction.selection import Selection
-from noarkit.records import Source, accept_damage, released
-from noarkit.reports.side_by_side import write_side_by_side
+from noarkit.records import Source, released
+from noarkit.settings import imprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +23,9 @@ class Origin:
     """The source that originals are read from, and how it is read; without a place only copies are shown."""
 
     place: str | None
-    recipe: Path | None = None
+    reading: deriving.ReadingTerms = field(default_factory=deriving.ReadingTerms)
     source_kind: str | None = None
     encoding: str | None = None
-    despite_damage: bool = False
 
 
 def check_choices(
@@ -45,18 +46,22 @@ def compare_copy(session: Session, copies: Path, key: str, report: Path | None, 
     """Writes the page of the documents with a record key or sha256. Nothing is converted, and nothing changed."""
     if report is None or report.suffix != ".html":
         raise UsageFault(what="page-wanted", where="--compare", do=f"--compare {key} --report FILE.html")
+    from noarkit.reports.side_by_side import write_side_by_side  # with what draws pages
+
     with ExitStack() as stack:
         store = stack.enter_context(CopyStore.open(copies))
-        source = _open_origin(session, origin, stack)
-        write_side_by_side(store, report, key, session.texts.lang, source)
+        source = stack.enter_context(open_origin(session, origin)) if origin.place is not None else None
+        made = imprint(settings(session, None)).of_day()
+        write_side_by_side(store, report, key, session.texts.lang, source, imprint=made)
     session.console.result("report", session.texts.say("derive.report", path=report), path=str(report))
     return 0
 
 
-def _open_origin(session: Session, origin: Origin, stack: ExitStack) -> Source | None:
-    if origin.place is None:
-        return None
-    own, kind = settings(session, None), origin.source_kind
-    found = origins.source_at(origin.place, own, kind=kind, encoding=origin.encoding)
-    source = deriving.apply_recipe(stack.enter_context(released(found)), origin.recipe)
-    return accept_damage(source, despite_damage=origin.despite_damage)
+@contextmanager
+def open_origin(session: Session, origin: Origin, emit: Listener = ignore_event) -> Iterator[Source]:
+    """The source that is named, read on its terms, for as long as the block lasts."""
+    assert origin.place is not None  # noqa: S101  # whoever opens one knows of it
+    own = settings(session, None)
+    source = origins.source_at(origin.place, own, kind=origin.source_kind, emit=emit, encoding=origin.encoding)
+    with released(source) as place:
+        yield deriving.read_on_terms(place, origin.reading)

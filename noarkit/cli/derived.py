@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from noarkit.api import deriving
+from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session
-from noarkit.copies.numbers import STATES, FormatRow
+from noarkit.copies.acceptance import held_codes, held_copies
+from noarkit.copies.numbers import STATES, FormatRow, not_taken_count, plan_counts, state_counts
+from noarkit.copies.store import CopyStore
 from noarkit.errors import ItemUnreadable, gravest
-from noarkit.loading.coordinator import stop_fault
+from noarkit.loading.stopping import stop_fault
+from noarkit.reports.copies_words import finding_name, format_name, reason_name, reason_sentences
 from noarkit.words.texts import Texts, grouped
+
+_MOST_HELD = 10
+_DIGITS = 16
+"""Of a checksum: enough to name one of 100,000,000 documents."""
 
 
 def print_derived(session: Session, result: deriving.DeriveResult, copies: Path) -> None:
@@ -18,7 +27,31 @@ def print_derived(session: Session, result: deriving.DeriveResult, copies: Path)
     session.console.result("derived", "\n".join(_lines(session.texts, result)), **result.to_dict())
     session.console.count(read=result.read, bytes=result.bytes, set_aside=result.set_aside, skipped=result.skipped)
     if result.held and not result.stopped_by:
-        session.console.notify("derive.held", count=result.held, path=copies)
+        _print_held(session, result.held, copies)
+
+
+def _print_held(session: Session, count: int, copies: Path) -> None:
+    """The commands that show the first copies which are held, and accept them: by document, and by what was found."""
+    console, texts = session.console, session.texts
+    if console.as_json or console.verbosity < 0:
+        return
+    with CopyStore.open(copies) as store:
+        held = [(copy.source_sha256[:_DIGITS], held_codes(copy)) for copy in islice(held_copies(store), _MOST_HELD)]
+    console.notify("derive.held-one" if count == 1 else "derive.held", count=count)
+    if held:
+        compare = ("--compare", held[0][0], "--report", "page.html")
+        console.notify("derive.look", command=next_command(session, "derive", "-o", copies, *compare))
+    for digits, found_codes in held:
+        command = next_command(session, "derive", "-o", copies, "--accept", digits, "--by", "NAME")
+        names = ", ".join(f"{finding_name(texts, code)} ({code})" for code in found_codes)
+        console.notify("derive.accept-document", command=command, findings=names)
+    if count > len(held):
+        console.notify("derive.more-held", count=count - len(held))
+    for group in sorted({tuple(codes) for _, codes in held if codes}):
+        accept = [word for code in group for word in ("--accept", code)]
+        command = next_command(session, "derive", "-o", copies, *accept, "--by", "NAME")
+        names = ", ".join(finding_name(texts, code) for code in group)
+        console.notify("derive.accept-finding", command=command, findings=names)
 
 
 def exit_code_of(result: deriving.DeriveResult) -> int:
@@ -29,26 +62,56 @@ def exit_code_of(result: deriving.DeriveResult) -> int:
 
 def _lines(texts: Texts, result: deriving.DeriveResult) -> Iterator[str]:
     yield texts.say("derive.would" if result.dry_run else "derive.done", count=result.read, path=result.copies)
-    for state in STATES:
-        count = getattr(result, state)
+    counts = {state: getattr(result, state) for state in STATES}
+    counts["kept"] -= result.signed
+    counts["signed"] = result.signed
+    if result.dry_run:
+        planned = plan_counts(result.formats)
+        counts["open"] -= sum(planned.values())
+        counts |= {f"plan.{plan}": count for plan, count in planned.items()}
+    for state, count in counts.items():
         if count:
-            yield f"  {texts.say(f'derive.state.{state}'):<44} {grouped(count):>10}"
+            yield f"  {grouped(count):>8}  {texts.say(f'derive.state.{state}', count=count)}"
+    for tool, count in result.doubtful.items():
+        yield f"  {grouped(count):>8}  {texts.say('derive.doubtful', tool=tool)}"
+    if not result.dry_run and (lacking := not_taken_count(result.formats)):
+        yield f"  {grouped(lacking):>8}  {texts.say('derive.not-taken', count=lacking)}"
     if result.set_aside:
-        yield f"  {texts.say('derive.set_aside'):<44} {grouped(result.set_aside):>10}"
+        yield f"  {grouped(result.set_aside):>8}  {texts.say('derive.set_aside', count=result.set_aside)}"
     if result.formats:
         yield ""
-        yield from _table(texts, result.formats)
+        yield from _table(texts, result.formats, dry_run=result.dry_run)
     if result.reasons:
         yield ""
         for reason, count in result.reasons.items():
-            yield f"  {grouped(count):>8}  {reason}: {texts.text('copies', 'reason', reason, 'what')}"
-            yield f"            {texts.text('copies', 'reason', reason, 'do')}"
+            sentences = reason_sentences(texts, reason)
+            yield f"  {grouped(count):>8}  {reason_name(texts, reason)} ({reason}): {sentences['what']}"
+            yield f"            {sentences['do']}"
 
 
-def _table(texts: Texts, rows: Sequence[FormatRow]) -> Iterator[str]:
-    names = [texts.say(f"derive.column.{state}") for state in STATES]
-    yield f"  {texts.say('derive.column.format'):<14}" + "".join(f"{name:>12}" for name in names)
-    for puid in dict.fromkeys(row.puid for row in rows):
-        counts = [sum(row.documents for row in rows if (row.puid, row.state) == (puid, state)) for state in STATES]
-        cells = "".join(f"{grouped(count) if count else '':>12}" for count in counts)
-        yield f"  {puid or texts.say('derive.unknown_format'):<14}{cells}".rstrip()
+def _table(texts: Texts, rows: Sequence[FormatRow], *, dry_run: bool) -> Iterator[str]:
+    """A line for each format; columns in which there is nothing are left away."""
+    totals = _columns(rows, dry_run=dry_run)
+    states = [state for state in totals if totals[state]]
+    heads = "".join(f"{texts.say(f'derive.column.{state}'):>11}" for state in states)
+    yield f"  {texts.say('derive.column.format'):<36}{heads}"
+    labels = {row.puid: _label(texts, row.puid) for row in rows}
+    for puid, label in sorted(labels.items(), key=lambda entry: entry[1].casefold()):
+        counts = _columns([row for row in rows if row.puid == puid], dry_run=dry_run)
+        cells = "".join(f"{grouped(counts[state]) if counts[state] else '':>11}" for state in states)
+        yield f"  {label:<36}{cells}".rstrip()
+
+
+def _columns(rows: Sequence[FormatRow], *, dry_run: bool) -> dict[str, int]:
+    """The numbers of a line; for a dry run what is open is divided into what is planned."""
+    counts = state_counts(rows)
+    if not dry_run:
+        return counts
+    planned = plan_counts(rows)
+    counts["open"] -= sum(planned.values())
+    return {**{f"plan.{plan}": count for plan, count in planned.items()}, **counts}
+
+
+def _label(texts: Texts, puid: str) -> str:
+    name = format_name(texts, puid) if puid else texts.say("derive.unknown_format")
+    return f"{name[:26]} {puid}".strip()

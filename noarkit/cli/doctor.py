@@ -104,7 +104,7 @@ def examine(
     yield _check_clock(datetime.now(UTC))
     yield from unattended_checks(session, config, run, until)
     if config.archive.url is None and run is not None:
-        config = replace(config, archive=replace(config.archive, url=RunFolder(run).archive_name()))
+        config = replace(config, archive=replace(config.archive, url=RunFolder(run).remembered_archive()))
     if config.archive.url is None:
         yield CheckResult("no-archive", "note")
         return

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from noarkit.errors import VerifyMismatch, gravest
-from noarkit.loading.coordinator import stop_fault
-from noarkit.loading.engines.assembly import IngestResult
 from noarkit.loading.findings import exit_code_of
-from noarkit.loading.verification import VerifyResult
+from noarkit.loading.stopping import stop_fault
+
+if TYPE_CHECKING:
+    from noarkit.loading.engines.assembly import IngestResult
+    from noarkit.loading.verification import VerifyResult
 
 ITEMS = 3
 

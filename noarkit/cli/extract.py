@@ -9,6 +9,7 @@ from typing import get_args
 import click
 
 from noarkit.api import extracting
+from noarkit.api.clustering import parse_cluster
 from noarkit.cli.form_choices import EXTRACT_PRODUCTS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
@@ -16,6 +17,7 @@ from noarkit.extraction import copies, not_in_form
 from noarkit.extraction.changes import NO_FLAWS, ChangeLog
 from noarkit.extraction.run import ExtractResult
 from noarkit.extraction.selection import Selection
+from noarkit.forms.noark5.spec import DOCUMENT_FOLDER
 
 _DAY = click.DateTime(("%Y-%m-%d",))
 _NOT_DEPOSITABLE = 3
@@ -41,6 +43,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--kept-log", type=_FILE, metavar="FILE")
 @option("--change-log", type=click.Choice(get_args(ChangeLog)), default="from-archive")
 @option("--archive", metavar="URL", variable=None)
+@option("--engine", metavar="dask://HOST:PORT")
+@option("--tls", type=_FOLDER, metavar="DIR")
 def extract_command(
     session: Session,
     *,
@@ -61,6 +65,8 @@ def extract_command(
     kept_log: Path | None,
     change_log: ChangeLog,
     archive: str | None,
+    engine: str | None,
+    tls: Path | None,
 ) -> int:
     """Extracts, and says what was made and what stands against depositing it."""
     days = (since.date() if since else None, until.date() if until else None)
@@ -73,6 +79,7 @@ def extract_command(
         kept_log,
         change_log,
         with_originals,
+        parse_cluster(engine, tls),
     )
     if each:
         return _extract_each(session, output, options, form, archive)
@@ -126,6 +133,17 @@ def _verdict(session: Session, result: ExtractResult) -> str:
     return "\n".join([texts.say("extract.not-depositable"), *(f"  - {flaw}" for flaw in flaws)])
 
 
+def _copies_line(session: Session, result: ExtractResult) -> str:
+    """How many archival copies went along, and where they and their originals lie."""
+    return session.texts.say(
+        "extract.copies",
+        count=result.copies,
+        copies_in=result.copies_in or f"{DOCUMENT_FOLDER}/",
+        originals_in=result.originals_in or None,
+        left_out=result.originals_left_out,
+    )
+
+
 def _print_result(session: Session, result: ExtractResult) -> None:
     texts, units = session.texts, result.units
     lines = [
@@ -147,6 +165,8 @@ def _print_result(session: Session, result: ExtractResult) -> None:
         lines.append(texts.say("extract.carried", count=result.carried))
     if result.beside:
         lines.append(texts.say("extract.beside", count=result.beside, table=not_in_form.table_path(result.package)))
+    if result.copies:
+        lines.append(_copies_line(session, result))
     if result.formats_not_taken:
         table = copies.table_path(result.package)
         lines.append(texts.say("extract.formats-not-taken", count=result.formats_not_taken, table=table))

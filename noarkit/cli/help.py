@@ -31,10 +31,12 @@ def help_command(session: Session, topic: str | None) -> None:
         text = _fault_help(fault_kinds()[topic.upper()], texts)
     elif topic.upper() in texts.tables["codes"]:
         text = f"{topic.upper()}  {texts.text('codes', topic.upper())}"
+    elif topic.upper() in texts.tables["rules"]:
+        text = _rule_help(topic.upper(), texts)
     elif (chapter := find_chapter(topic)) is not None:
         text = chapter_help(chapter, texts)
     else:
-        topics = [*COMMANDS, *CHAPTERS, *POINTERS, *fault_kinds(), *texts.tables["codes"]]
+        topics = [*COMMANDS, *CHAPTERS, *POINTERS, *fault_kinds(), *texts.tables["codes"], *texts.tables["rules"]]
         near = difflib.get_close_matches(topic, topics, 1)
         where = f"{PROGRAM} help {topic}"
         raise UsageFault(what="no-such-topic", where=where, proposal=f"{PROGRAM} help {near[0]}" if near else None)
@@ -79,6 +81,17 @@ def _command_help(name: str | None) -> str:
     click_command = program().get_command(ctx, name)
     assert click_command is not None  # noqa: S101  # every name of COMMANDS has its module
     return click_command.get_help(click.Context(click_command, parent=ctx, info_name=name))
+
+
+def _rule_help(code: str, texts: Texts) -> str:
+    """What a rule of `noarkit validate` demands, how a finding of it reads, and what follows."""
+    lines = [f"{code}  {texts.text('rules', code, 'title')}"]
+    if texts.has("rules", code, "told"):  # what is only counted has none
+        told = texts.fill(texts.forms("rules", code, "told"), {})
+        lines += ["", texts.say("help.rule", told=told)]
+    if texts.has("help_rules", code):
+        lines += ["", texts.text("help_rules", code)]
+    return "\n".join(lines)
 
 
 def _fault_help(kind: type[NoarkitError], texts: Texts) -> str:

@@ -8,16 +8,19 @@ from pathlib import Path
 
 import click
 
-from noarkit.airgap.receiving import is_received
-from noarkit.api import bundles, ingesting, origins
+from noarkit.airgap.source.index import is_received
+from noarkit.api import ingesting, origins
+from noarkit.api.clustering import Cluster, parse_cluster
 from noarkit.api.origins import is_bundle
 from noarkit.api.planning import plan
 from noarkit.api.writing_back import check_takes_ids
 from noarkit.api.writing_back import write_back as write_ids_back
 from noarkit.cli.exit_codes import ITEMS, ingest_exit_code
 from noarkit.cli.form_choices import SOURCE_KINDS
-from noarkit.cli.options import Session, command, option
-from noarkit.cli.plan import FILE, FOLDER, print_plan
+from noarkit.cli.line_names import free_name, planned_source, propose_run
+from noarkit.cli.next_command import next_command
+from noarkit.cli.options import FILE, FOLDER, Session, command, option
+from noarkit.cli.plan import print_plan
 from noarkit.cli.running import (
     CommandWork,
     RunSummary,
@@ -34,6 +37,7 @@ from noarkit.events import Event
 from noarkit.loading.engines.assembly import IngestResult
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import count_planned_set_aside, is_loaded
+from noarkit.loading.part import SPINE, parse_part
 
 _LIMITS = ("until", "max-errors")
 
@@ -50,7 +54,10 @@ class IngestOptions:
     check_command: str | None
     todays_dates: bool
     dry_run: bool = False
+    approved_only: bool = False
     write_back: str | None = None
+    cluster: Cluster | None = None
+    shard: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +96,12 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
             option("--max-rate", metavar="RATE"),
             option("--max-errors", metavar="N|P%"),
             option("--workers", type=click.IntRange(0, 256), metavar="N"),
+            option("--engine", metavar="dask://HOST:PORT"),
+            option("--tls", type=FOLDER, metavar="DIR"),
+            option("--ship", is_flag=True),
             option("--check-command", metavar="COMMAND"),
             option("--todays-dates", is_flag=True),
+            option("--approved-only", is_flag=True),
         )
     ):
         function = decorator(function)
@@ -108,6 +119,7 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
 @option("--encoding", metavar="NAME")
 @option("--shallow-root", type=FOLDER, metavar="DIR")
 @option("--dry-run", is_flag=True)
+@option("--shard", metavar="spine|K/N|links")
 @option("--write-back", metavar="FIELD")
 @option("--trust-key", type=FILE, metavar="FILE", multiple=True, variable=None)
 @load_options
@@ -124,12 +136,16 @@ def ingest_command(
     encoding: str | None,
     shallow_root: Path | None,
     dry_run: bool,
+    shard: str | None,
     write_back: str | None,
     trust_key: tuple[Path, ...],
     **wanted: object,
 ) -> int:
     """Loads a run, or a source or a sealed bundle through a plan of its own."""
-    options = replace(ingest_options(wanted, dry_run=dry_run), write_back=write_back)
+    options = replace(ingest_options(wanted, dry_run=dry_run), write_back=write_back, shard=shard)
+    part = parse_part(shard) if shard else None
+    if part is not None and (write_back or not is_run(Path(place))):
+        raise UsageFault(what="part-alone" if write_back else "part-of-run", where=f"--shard {shard}")
     planning = Planning(recipe, accept_loss, take_incomplete, despite_damage, source_kind, encoding, shallow_root)
     with working(session, drains=True) as work, keep_services():
         if trust_key or is_bundle(place):
@@ -138,12 +154,12 @@ def ingest_command(
             folder = _find_or_plan(work, place, output, planning, options)
         if write_back:
             check_takes_ids(folder)
-        return load_run(work, folder, options)
+        return load_run(work, RunFolder(folder.path, part), options)
 
 
 def ingest_options(values: dict[str, object], *, dry_run: bool = False) -> IngestOptions:
     """The options of a command line as one value."""
-    workers = values["workers"]
+    workers, tls = values["workers"], values["tls"]
 
     def text(name: str) -> str | None:
         value = values[name]
@@ -158,13 +174,15 @@ def ingest_options(values: dict[str, object], *, dry_run: bool = False) -> Inges
         check_command=text("check_command"),
         todays_dates=bool(values["todays_dates"]),
         dry_run=dry_run,
+        approved_only=bool(values["approved_only"]),
+        cluster=parse_cluster(text("engine"), tls if isinstance(tls, Path) else None, ship=bool(values["ship"])),
     )
 
 
 def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> int:
     """Loads, and tells how it ended, whatever happened."""
     session = work.session
-    had_nothing_left = is_loaded(folder)
+    had_nothing_left = is_loaded(folder) and folder.part is None
     try:
         result = ingesting.ingest(
             folder.path,
@@ -175,13 +193,16 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> in
             workers=options.workers,
             check_command=options.check_command,
             todays_dates=options.todays_dates,
+            approved_only=options.approved_only,
+            shard=options.shard,
+            cluster=options.cluster,
             settings=settings(session, options.archive),
             stop_request=work.stopping,
             listener=work.emit,
         )
     except NoarkitError as fault:
         work.progress.close()
-        return report_failure(session, folder, fault, folder.archive_name())
+        return report_failure(session, folder, fault, folder.archive_name(), approved_only=options.approved_only)
     work.progress.close()
     for item_fault in result.faults:
         session.console.fault(item_fault)
@@ -192,7 +213,7 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> in
         exit_code = gravest(exit_code, ITEMS)
     if had_nothing_left and result.state == "done":
         result = replace(result, stopped_by="nothing-left")
-    _print_result(session, result, exit_code)
+    _print_result(session, result, exit_code, approved_only=options.approved_only)
     return exit_code
 
 
@@ -269,7 +290,10 @@ def _unpack_bundle(
     for option_given in planning.options:
         raise UsageFault(what="options-of-a-source", where=option_given)
     if output is None:
-        raise UsageFault(what="run-wanted", where=place, do=f"noarkit ingest {place} -o RUN")
+        command = next_command(work.session, "ingest", place, "-o", propose_run(place))
+        raise UsageFault(what="run-wanted", where=place, do=command)
+    from noarkit.api import bundles
+
     fresh = not is_run(output)
     result = bundles.receive(
         place, output, trust_key=trust_key or None, settings=settings(work.session, None), listener=work.emit
@@ -280,7 +304,7 @@ def _unpack_bundle(
     return RunFolder(output)
 
 
-def _print_result(session: Session, result: IngestResult, exit_code: int) -> None:
+def _print_result(session: Session, result: IngestResult, exit_code: int, *, approved_only: bool) -> None:
     texts, folder = session.texts, result.folder
     lines: dict[str, str] = {}
     if result.closed is not None:
@@ -288,9 +312,13 @@ def _print_result(session: Session, result: IngestResult, exit_code: int) -> Non
         lines[texts.say("end.closed")] = texts.say(
             "end.objects", count=closed, refused=result.closed.refused_count or None
         )
-    if not result.dry_run:
+    if result.folder.part is not None:
+        lines[texts.say("end.part")] = str(result.folder.part)
+    elif not result.dry_run:
         lines[texts.say("end.report")] = str(folder.path / "report.html")
-    lines[texts.say("end.next")] = texts.say(f"end.{_next(result)}", run=folder.path)
+    step = _next(result)
+    command = _next_command(session, step, folder, approved_only=approved_only)
+    lines[texts.say("end.next")] = texts.say(f"end.{step}", command=command)
     state = result.state if exit_code in (0, 3) or result.state != "done" else "failed"
     print_summary(
         session,
@@ -300,12 +328,35 @@ def _print_result(session: Session, result: IngestResult, exit_code: int) -> Non
     )
 
 
+def _next_command(session: Session, step: str, folder: RunFolder, *, approved_only: bool) -> str:
+    """The command that a next step is taken with."""
+    run = folder.path
+    if step == "replan":
+        return next_command(session, "plan", planned_source(run) or "SOURCE", "-o", free_name(run), "--since", run)
+    if step == "receipt":
+        key = () if session.config().seal.key else ("--seal-key", "FILE")
+        return next_command(session, "verify", run, "--receipt-out", f"{run.name}-receipt.zip", *key)
+    if step == "merge":
+        return next_command(session, "runs", "merge", run)
+    if step == "verify":
+        return next_command(session, "verify", run)
+    flags = ("--approved-only",) if approved_only else ()
+    if folder.part is not None and step == "again":
+        flags = ("--shard", str(folder.part), *flags)
+    if step == "parts":
+        return next_command(session, "ingest", run, "--shard", "K/N", *flags)
+    return next_command(session, "retry" if step == "retry" else "ingest", run, *flags)
+
+
 def _next(result: IngestResult) -> str:
     if result.dry_run:
         return "for-real"
     if result.state != "done":
         return "again"
+    part = result.folder.part
+    if part is not None and part.suffix:
+        return "parts" if part.kind == SPINE else "merge"
     left_out = result.numbers.set_aside + result.numbers.refused
     if not left_out:
-        return "receipt" if is_received(result.folder) else "verify"
+        return "receipt" if is_received(result.folder.path) else "verify"
     return "replan" if left_out == count_planned_set_aside(result.folder) else "retry"

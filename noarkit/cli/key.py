@@ -1,14 +1,15 @@
-"""`noarkit key new|show`: makes a key pair that seals what crosses an air gap, and shows a key's fingerprint."""
+"""`noarkit key new|show|cluster`: keys that seal what crosses an air gap, and the certificates of a cluster."""
 
 from __future__ import annotations
 
+import socket
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
 
-from noarkit.api import bundles
-from noarkit.cli.options import Session, command, option
-from noarkit.cli.plan import FILE
+from noarkit.api import keys
+from noarkit.cli.options import FILE, Session, command, option
 from noarkit.cli.running import settings
 from noarkit.errors import UsageFault
 from noarkit.safe.atomic import write_bytes
@@ -16,14 +17,27 @@ from noarkit.safe.signing import PublicKey, new_key_pair, read_public
 
 _PRIVATE = b"PRIVATE KEY-----"
 _LOOKED_AT = 64 * 1024
+_PLACE = click.Path(path_type=Path)
+DAYS = 825
 
 
 @command("key", exits=(10,))
-@click.argument("action", type=click.Choice(("new", "show")))
-@click.argument("file", metavar="[FILE]", type=FILE, required=False)
+@click.argument("action", type=click.Choice(("new", "show", "cluster")))
+@click.argument("file", metavar="[FILE|DIR]", type=_PLACE, required=False)
 @option("-o", "--output", type=FILE, metavar="FILE")
-def key_command(session: Session, action: str, file: Path | None, *, output: Path | None) -> None:
-    """Makes a pair of files that are not there yet, or tells whose key a file holds."""
+@option("--host", metavar="NAME", multiple=True)
+@option("--days", type=click.IntRange(1, 7300), default=DAYS, metavar="N")
+def key_command(
+    session: Session, action: str, file: Path | None, *, output: Path | None, host: tuple[str, ...], days: int
+) -> None:
+    """Makes a pair of files that are not there yet, tells whose key a file holds, or makes a cluster's certificates."""
+    if action == "cluster":
+        if file is None or output is not None:
+            raise UsageFault(what="missing-argument", where="noarkit key cluster", do="noarkit key cluster DIR")
+        _make_cluster(session, file, host, days)
+        return
+    if host:
+        raise UsageFault(what="bad-value", where="--host", do="noarkit key cluster DIR --host NAME")
     if action == "new":
         if output is None or file is not None:
             raise UsageFault(what="missing-argument", where="noarkit key new", do="noarkit key new -o seal.key")
@@ -56,6 +70,23 @@ def _new(session: Session, path: Path) -> None:
     session.console.result("key", "\n".join(lines), path=str(path), public=str(beside), fingerprint=fingerprint)
 
 
+def _make_cluster(session: Session, folder: Path, hosts: tuple[str, ...], days: int) -> None:
+    from noarkit.loading.engines.cluster.tls import write_certificates
+
+    names = hosts or (socket.gethostname(), "localhost", "127.0.0.1")
+    now = datetime.now(UTC)
+    paths = write_certificates(folder, names, now, days)
+    until = (now + timedelta(days=days)).date().isoformat()
+    lines = [
+        session.texts.say("key.cluster", folder=folder, names=", ".join(names), until=until),
+        session.texts.say("key.cluster-authority", path=folder / "ca.key"),
+        session.texts.say("key.cluster-copy", folder=folder),
+    ]
+    files = [path.name for path in paths]
+    data = {"folder": str(folder), "files": files, "hosts": list(names), "until": until}
+    session.console.result("cluster_key", "\n".join(lines), **data)
+
+
 def _show(session: Session, path: Path) -> None:
     key = _public_of(session, path)
     line = session.texts.say("key.fingerprint", fingerprint=key.fingerprint)
@@ -69,4 +100,4 @@ def _public_of(session: Session, path: Path) -> PublicKey:
             private = _PRIVATE in file.read(_LOOKED_AT)
     except OSError:
         private = False  # whoever reads it says why it cannot be read
-    return bundles.signer(settings(session, None), path).public if private else bundles.public_key(path)
+    return keys.signer(settings(session, None), path).public if private else keys.public_key(path)

@@ -39,6 +39,7 @@ def listen_command(
     import uvicorn
 
     from noarkit.safe.connections import LOOP, StrictConnection
+    from noarkit.safe.serving import StoppableServer
     from noarkit.services.inbox.endpoints import inbox_endpoints
     from noarkit.services.inbox.receiver import receiver
     from noarkit.services.inbox.store import Inbox
@@ -77,7 +78,11 @@ def listen_command(
     alive = threading.Thread(target=_renew_webhooks, args=(connections, open_doors, ended, session), daemon=True)
     alive.start()
     try:
-        uvicorn.Server(config).run()
+        operations = console.operations
+        server = StoppableServer(config)
+        if operations is not None:
+            server = StoppableServer(config, on_open=operations.ready, on_turn=operations.alive)
+        server.run()
     except SystemExit as end:  # how it says that it cannot bind
         raise ConfigFault(where=f"{host}:{port}", why="port-taken") from end
     finally:

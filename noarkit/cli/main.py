@@ -28,6 +28,7 @@ from noarkit.errors import (
     gravest,
 )
 from noarkit.manual.chapters import CHAPTERS, chapter_title
+from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import fault_of_disk
 from noarkit.words.texts import LANGUAGES, texts
 
@@ -37,21 +38,36 @@ COMMANDS: tuple[str, ...] = (
     "doctor",
     "config",
     "serve",
+    "backup",
     "scan",
     "recipe",
     "derive",
     "plan",
+    "estimate",
+    "approve",
     "ingest",
     "status",
     "retry",
     "close",
+    "retract",
     "verify",
     "extract",
     "convert",
     "report",
+    "browse",
+    "search",
+    "find-person",
+    "ls",
+    "show",
+    "get",
+    "codes",
+    "groups",
     "validate",
     "compare",
     "runs",
+    "erase-traces",
+    "scheduler",
+    "worker",
     "key",
     "connect",
     "listen",
@@ -110,7 +126,8 @@ class Program(click.Group):
 
 def find_command(name: str) -> click.Command:
     """The command of that name, from its module."""
-    click_command = getattr(importlib.import_module(f"noarkit.cli.{name}"), f"{name}_command")
+    module = name.replace("-", "_")
+    click_command = getattr(importlib.import_module(f"noarkit.cli.{module}"), f"{module}_command")
     assert isinstance(click_command, click.Command)  # noqa: S101  # every module of COMMANDS holds one
     return click_command
 
@@ -133,20 +150,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], find: Finder 
     console = Console(texts(_language(arguments, environment)), as_json=_wants_json(arguments, environment))
     mask = os.umask(OWNER_ALONE)  # what we write is its owner's alone, unless --mode says otherwise
     try:
-        code = _call(program(find), list(arguments), environment, console)
-    except NoarkitError as fault:
-        code = _report_fault(console, fault_of_disk(fault) or fault)
-    except click.ClickException as error:
-        code = _report_fault(console, _usage_fault(error))
-    except (KeyboardInterrupt, click.Abort):
-        code = _report_fault(console, Paused(signal="SIGINT"))
-    except BrokenPipeError:
-        code = _close_broken_pipe()
-    except PermissionError as error:
-        code = _report_fault(console, AccessDenied(where=os.fsdecode(error.filename or "")))
-    except Exception as error:  # noqa: BLE001  # the last door: whatever comes here was not foreseen, and is told as that
-        disk = fault_of_disk(error)
-        code = _report_fault(console, disk) if disk is not None else _unexpected_fault(console, error)
+        code = _outcome(arguments, environment, console, find)
+        code = _end_operations(console, code)
     finally:
         os.umask(mask)
     try:
@@ -157,13 +162,45 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], find: Finder 
     return code
 
 
+def _outcome(arguments: Sequence[str], environment: Mapping[str, str], console: Console, find: Finder) -> int:
+    """The exit code of a command line, whatever comes of it; faults are told."""
+    try:
+        return _call(program(find), list(arguments), environment, console)
+    except NoarkitError as fault:
+        return _report_fault(console, fault_of_disk(fault) or fault)
+    except click.ClickException as error:
+        return _report_fault(console, _usage_fault(error))
+    except (KeyboardInterrupt, click.Abort):
+        return _report_fault(console, Paused(signal="SIGINT"))
+    except BrokenPipeError:
+        return _close_broken_pipe()
+    except PermissionError as error:
+        return _report_fault(console, AccessDenied(where=os.fsdecode(error.filename or "")))
+    except Exception as error:  # noqa: BLE001  # the last door: whatever comes here was not foreseen, and is told as that
+        disk = fault_of_disk(error)
+        return _report_fault(console, disk) if disk is not None else _unexpected_fault(console, error)
+
+
+def _end_operations(console: Console, code: int) -> int:
+    """Tells whoever watches how the command ended; its exit code stays what it is, unless the output itself is full."""
+    try:
+        console.end_operations(code)
+    except KeyboardInterrupt:  # whoever waits for a hook does so no longer
+        return code
+    except DiskFull as full:
+        with suppress(DiskFull):
+            console.fault(full)
+        return gravest(code, full.exit_code)
+    return code
+
+
 def _open_streams() -> None:
     """Opens to nowhere what was closed at the start: the next file opened would take its number, and its output."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            open_descriptor(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 

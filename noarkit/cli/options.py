@@ -10,12 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from pathlib import Path
-from typing import Concatenate, Literal, ParamSpec
+from typing import Any, Concatenate, Literal, ParamSpec
 
 import click
 from click.core import ParameterSource
 
 from noarkit.cli.console import Console
+from noarkit.cli.line_names import names_at_hand
+from noarkit.cli.operating import HOOK_MOMENTS, CommandStart, begin_operations, operations_flags
+from noarkit.cli.terminal import COLORS
 from noarkit.config import Config, Sources, load
 from noarkit.errors import NoarkitError
 from noarkit.services.registry import is_service
@@ -29,9 +32,14 @@ _MASKS = {"0600": 0o077, "0640": 0o027, "0644": 0o022, "0660": 0o007, "0664": 0o
 
 PROGRESS: tuple[Progress, ...] = ("auto", "bar", "plain", "none")
 PREFIX = "NOARKIT_"
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
 OWNER_ALONE = 0o077
 """The mask under which every command runs: whatever the caller's was, new files are for their owner."""
-GLOBAL_NAMES = ("config", "profile", "lang", "json", "progress", "log_file", "mode", "quiet", "verbose")
+GLOBAL_NAMES = (
+    *("config", "profile", "lang", "json", "progress", "color", "log_file", "log_to", "metrics", "hook"),
+    *("mode", "quiet", "verbose"),
+)
 
 
 @dataclass(slots=True)
@@ -41,6 +49,8 @@ class CommandLine:
     console: Console
     environment: Mapping[str, str]
     values: dict[str, object] = field(default_factory=dict)
+    typed: set[str] = field(default_factory=set)
+    """The names of those that stood on the line itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,15 @@ class Option(click.Option):
         if isinstance(default, (str, int)) and not isinstance(default, bool) and default not in ("", 0):
             notes.insert(0, catalog.say("help.default", value=default))
         return record[0], f"{catalog.text('options', *key)} [{'; '.join(notes)}]"
+
+
+class HookOption(Option):
+    """An option of two words; in its variable each line is a hook: its moment and its command."""
+
+    def value_from_envvar(self, ctx: click.Context) -> Any:  # click says the same of it
+        """The hooks of the variable."""
+        lines = (self.resolve_envvar_value(ctx) or "").splitlines()
+        return [line.split(None, 1) for line in lines if line.strip()] or None
 
 
 class Command(click.Command):
@@ -123,7 +142,11 @@ def command(
     def make(function: Callable[Concatenate[Session, P], int | None]) -> Command:
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> int | None:
-            return function(session_of(click.get_current_context()), *args, **kwargs)
+            ctx = click.get_current_context()
+            session = session_of(ctx)
+            start = CommandStart(session.console, session.environment, frozenset(_line(ctx).typed))
+            begin_operations(start, ctx, lambda: session.config().operations)
+            return function(session, *args, **kwargs)
 
         click_command = click.command(name, cls=Command)(call)
         click_command.exits = tuple(sorted({0, 1, 2, *exits}))
@@ -160,7 +183,17 @@ def global_options() -> list[click.Option]:
         _global("--lang", type=click.Choice(LANGUAGES)),
         _global("--json", is_flag=True),
         _global("--progress", type=click.Choice(PROGRESS)),
+        _global("--color", type=click.Choice(COLORS)),
         _global("--log-file", type=click.Path(path_type=Path), metavar="FILE"),
+        _global("--log-to", multiple=True, envvar=None, metavar="TARGET"),
+        _global("--metrics", type=click.Path(path_type=Path), envvar=None, metavar="FILE"),
+        _global(
+            "--hook",
+            cls=HookOption,
+            type=(click.Choice(HOOK_MOMENTS), str),
+            multiple=True,
+            metavar="WHEN COMMAND",
+        ),
         _global("--mode", type=click.Choice(tuple(_MASKS)), metavar="MODE"),
         _global("-q", "--quiet", is_flag=True),
         _global("-v", "--verbose", count=True),
@@ -174,12 +207,15 @@ def session_of(ctx: click.Context) -> Session:
     lang = values.get("lang")
     file, profile, log_file = values.get("config"), values.get("profile"), values.get("log_file")
     sources = Sources(
-        flags={"lang": str(lang)} if lang else {},
+        flags={**({"lang": str(lang)} if lang else {}), **operations_flags(values)},
         environment=line.environment,
         file=file if isinstance(file, Path) else None,
         profile=str(profile) if profile else None,
         is_service=is_service,
     )
+    console.color = next((color for color in COLORS if color == values.get("color")), "auto")
+    console.environment = line.environment
+    console.names = names_at_hand
     console.verbosity = -1 if values.get("quiet") else int(str(values.get("verbose", 0)))
     if isinstance(log_file, Path) and console.log_path != log_file:
         console.open_log(log_file)
@@ -224,9 +260,9 @@ def _line(ctx: click.Context) -> CommandLine:
     return line if isinstance(line, CommandLine) else CommandLine(Console(texts("en")), os.environ)
 
 
-def _global(*names: str, **more: object) -> Option:
+def _global(*names: str, cls: type[Option] = Option, **more: object) -> Option:
     defaults = {"envvar": variable_of(names), "expose_value": False, "callback": _store_option, "is_eager": True}
-    return Option(list(names), **defaults, **more)  # type: ignore[arg-type]  # click takes many kinds
+    return cls(list(names), **{**defaults, **more})  # type: ignore[arg-type]  # click takes many kinds
 
 
 def _hidden_globals() -> list[click.Option]:
@@ -240,6 +276,10 @@ def _hidden_globals() -> list[click.Option]:
 
 def _store_option(ctx: click.Context, parameter: click.Parameter, value: object) -> object:
     name = parameter.name or ""
-    if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
-        _line(ctx).values[name] = value
+    source = ctx.get_parameter_source(name)
+    if source is not ParameterSource.DEFAULT:
+        line = _line(ctx)
+        line.values[name] = value
+        if source is ParameterSource.COMMANDLINE:
+            line.typed.add(name)
     return value

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
-from noarkit.airgap.receiving import read_plan_result
-from noarkit.api import bundles
+from noarkit.api.clustering import parse_cluster
 from noarkit.api.origins import check_same_source, is_bundle
 from noarkit.api.planning import plan
+from noarkit.cli.estimate import print_estimate
 from noarkit.cli.form_choices import SOURCE_KINDS
-from noarkit.cli.options import Session, command, option
+from noarkit.cli.line_names import value_on_line
+from noarkit.cli.next_command import next_command
+from noarkit.cli.options import FILE, FOLDER, Session, command, option
 from noarkit.cli.running import CommandWork, is_run, refuse_missing_run, require_run, settings, working
 from noarkit.errors import UsageFault
 from noarkit.loading.folder import RunFolder
@@ -22,8 +26,6 @@ from noarkit.reports.lists import NOT_IN_ARCHIVE
 from noarkit.settings import Settings, resolve_settings
 from noarkit.words.texts import grouped
 
-FOLDER = click.Path(file_okay=False, path_type=Path)
-FILE = click.Path(dir_okay=False, path_type=Path)
 _MOST_SHOWN = 5
 _WAYS = {"in": "incoming", "out": "outgoing"}
 
@@ -44,30 +46,30 @@ _WAYS = {"in": "incoming", "out": "outgoing"}
 @option("--no-carry", is_flag=True)
 @option("--copies", type=FOLDER, metavar="COPIES")
 @option("--archive", metavar="URL", variable=None)
+@option("--engine", metavar="dask://HOST:PORT")
+@option("--tls", type=FOLDER, metavar="DIR")
+@option("--estimate", "estimates", is_flag=True)
 @option("--pack", type=click.Path(path_type=Path), metavar="BUNDLE")
 @option("--seal-key", type=FILE, metavar="FILE", variable=None)
 @option("--trust-key", type=FILE, metavar="FILE", multiple=True, variable=None)
 def plan_command(
     session: Session,
+    /,
     source: str,
     *,
     output: Path | None,
-    recipe: Path | None,
-    source_kind: str | None,
-    hash_contents: bool,
     since: Path | None,
     strict: bool,
-    accept_loss: tuple[str, ...],
-    take_incomplete: bool,
-    despite_damage: bool,
-    encoding: str | None,
-    shallow_root: Path | None,
+    engine: str | None,
+    tls: Path | None,
     no_carry: bool,
     copies: Path | None,
     archive: str | None,
+    estimates: bool,
     pack: Path | None,
     seal_key: Path | None,
     trust_key: tuple[Path, ...],
+    **reading: Any,  # as `plan` takes them, by the types of the options above
 ) -> int:
     """Makes a plan and says what it holds; packs it, where that is wished."""
     output = _require_output(session, source, output, pack)
@@ -75,40 +77,54 @@ def plan_command(
     if since is not None:
         require_run(since)
     final_settings = resolve_settings(archive, settings(session, None))
-    bundle: PackResult | None = None
-    if trust_key or is_bundle(source):
-        return _receive(session, source, output, trust_key, final_settings)
+    if is_bundle(source) or (trust_key and copies is None):
+        code = _receive(session, source, output, trust_key, final_settings)
+        return _with_estimate(session, output, final_settings, code) if estimates else code
     with working(session) as work:
-        if pack is not None:
-            bundles.signer(final_settings, seal_key)  # a key that cannot be read is told before hours of planning
+        _check_seal_key(final_settings, seal_key, pack)
         if fresh:
             result = plan(
                 source,
                 output,
-                recipe=recipe,
-                source_kind=source_kind,
-                hash_contents=hash_contents,
                 since=since,
                 strict=strict,
-                accept_loss=accept_loss,
-                take_incomplete=take_incomplete,
-                despite_damage=despite_damage,
-                encoding=encoding,
-                shallow_root=shallow_root,
+                cluster=parse_cluster(engine, tls),
                 carry=not no_carry,
                 copies=copies,
+                trust_key=trust_key,
                 archive=archive,
                 settings=final_settings,
                 listener=work.emit,
+                **reading,
             )
         else:
             result = _planned_before(RunFolder(output), source)
-        if pack is not None:
-            bundle = _pack(work, output, pack, seal_key, strict=strict, settings=final_settings)
-    return _print_planned(session, result, bundle, is_known=not fresh)
+        bundle = _pack(work, output, pack, seal_key, strict=strict, settings=final_settings) if pack else None
+    code = _print_planned(session, result, bundle, is_known=not fresh)
+    return _with_estimate(session, output, final_settings, code) if estimates else code
+
+
+def _check_seal_key(settings: Settings, seal_key: Path | None, pack: Path | None) -> None:
+    """A key that cannot be read is told before hours of planning."""
+    if pack is not None:
+        from noarkit.api import keys
+
+        keys.signer(settings, seal_key)
+
+
+def _with_estimate(session: Session, run: Path, settings: Settings, code: int) -> int:
+    """Tells how long the load of the plan will take, after what it holds."""
+    from noarkit.api.estimating import estimate
+
+    with working(session) as work:
+        result = estimate(run, settings=settings, listener=work.emit)
+    print_estimate(session, result)
+    return code
 
 
 def _receive(session: Session, bundle: str, run: Path, trust_key: tuple[Path, ...], settings: Settings) -> int:
+    from noarkit.api import bundles
+
     with working(session) as work:
         result = bundles.receive(bundle, run, trust_key=trust_key or None, settings=settings, listener=work.emit)
     return _print_planned(session, result, None)
@@ -117,6 +133,8 @@ def _receive(session: Session, bundle: str, run: Path, trust_key: tuple[Path, ..
 def _pack(
     work: CommandWork, run: Path, target: Path, seal_key: Path | None, *, strict: bool, settings: Settings
 ) -> PackResult:
+    from noarkit.api import bundles
+
     return bundles.pack(run, target, seal_key=seal_key, strict=strict, settings=settings, listener=work.emit)
 
 
@@ -131,6 +149,8 @@ def _print_planned(session: Session, result: PlanResult, bundle: PackResult | No
 
 def _planned_before(folder: RunFolder, source: str) -> PlanResult:
     """The plan that exists and is to be packed; it must be of the source named."""
+    from noarkit.airgap.receiving import read_plan_result
+
     if Path(source) != folder.path:
         check_same_source(folder, source)
     return read_plan_result(folder)
@@ -157,7 +177,9 @@ def _print_bundle(session: Session, packed: PackResult) -> None:
     if packed.left_out:
         lines.append(texts.say("pack.left-out", count=packed.left_out))
     lines.append(texts.say("key.fingerprint", fingerprint=packed.fingerprint))
-    lines.append(texts.say("pack.next", name=packed.path.name))
+    run, key = packed.path.name.partition(".")[0], value_on_line("seal_key")
+    there = ["noarkit", "ingest", packed.path.name, "-o", run, "--trust-key", f"{Path(key or 'FILE').name}.pub"]
+    lines.append(texts.say("pack.next", command=shlex.join(there)))
     session.console.result(
         "packed",
         "\n".join(lines),
@@ -232,7 +254,8 @@ def print_plan(session: Session, result: PlanResult, *, packed: bool = False, lo
         lines.append(texts.say("plan.frozen", path=folder.graph, sha256=result.sha256))
     lines.append(texts.say("plan.look", path=folder.path / "plan.html"))
     if not packed and not loading:
-        lines.append(texts.say("plan.next", run=folder.path))
+        command = next_command(session, "ingest", folder.path, archive=folder.planned_archive())
+        lines.append(texts.say("plan.next", command=command))
     console.result(
         "plan",
         "\n".join(lines),

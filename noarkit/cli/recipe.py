@@ -10,8 +10,7 @@ import click
 
 from noarkit.api import origins
 from noarkit.cli.form_choices import SOURCE_KINDS
-from noarkit.cli.options import Session, command, option
-from noarkit.cli.plan import FILE
+from noarkit.cli.options import FILE, Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import Listener

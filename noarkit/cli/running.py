@@ -12,19 +12,24 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from noarkit.api import origins
+from noarkit.cli.line_names import free_name, planned_source, propose_run
+from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session
+from noarkit.cli.part_steps import steps_after_fault
 from noarkit.cli.progress import Progress, choose_progress
-from noarkit.errors import NoarkitError, Paused, UsageFault, gravest
+from noarkit.cli.terminal import Mood
+from noarkit.errors import NoarkitError, NotApproved, PartNotReady, Paused, RunRetracted, UsageFault, gravest
 from noarkit.events import Event, Listener, combine_listeners
-from noarkit.loading.coordinator import StopRequest
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import Numbers, fault_counts, numbers
+from noarkit.loading.stopping import StopRequest
 from noarkit.safe.disk import fault_of_disk
 from noarkit.safe.paths import has_file
+from noarkit.safe.signals import end_by, status_signal, stop_signals
 from noarkit.settings import Settings
 from noarkit.words.texts import grouped
 
+_MILD = (3, 5, 11, 130, 143)  # items are left, or the same command goes on
 _RULE = "─" * 74
 
 
@@ -47,6 +52,8 @@ def working(session: Session, *, drains: bool = False) -> Iterator[CommandWork]:
     stopping = StopRequest()
 
     def first_signal() -> None:
+        if console.operations is not None:
+            console.operations.stopping()
         if not console.as_json and console.verbosity >= 0:
             _write_now(session.texts.say("run.stopping"))
 
@@ -56,6 +63,8 @@ def working(session: Session, *, drains: bool = False) -> Iterator[CommandWork]:
     def target(event: Event, /) -> None:
         if event.name == "target":
             console.notify("run.target", archive=event.data["archive"], account=event.data.get("account"))
+        elif event.name == "other_archive":
+            console.notify("run.other-archive" if "planned" in event.data else "run.not-configured", **event.data)
 
     emit = combine_listeners(target, console.on_event, progress.on_event)
     try:
@@ -72,8 +81,12 @@ def _write_now(line: str) -> None:
 
 def refuse_missing_run(session: Session, source: str, command: str) -> NoReturn:
     """Says that a source needs a run, once it is known that there is one: `SourceGone` or `UsageFault`."""
-    origins.source_at(source, settings(session, None))
-    raise UsageFault(what="run-wanted", where=source, do=f"noarkit {command} {source} -o RUN")
+    from noarkit.api.origins import source_at
+
+    source_at(source, settings(session, None))
+    raise UsageFault(
+        what="run-wanted", where=source, do=next_command(session, command, source, "-o", propose_run(source))
+    )
 
 
 def settings(session: Session, archive: str | None) -> Settings:
@@ -83,7 +96,8 @@ def settings(session: Session, archive: str | None) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """The final block of a command without its numbers; `lists` is the prefix of the names of its lists."""
+    """The final block of a command without its numbers; `lists` is the prefix of the names of its lists,
+    `meaning` the sentence that says what the exit code means."""
 
     state: str
     exit_code: int
@@ -92,6 +106,7 @@ class RunSummary:
     lines: Mapping[str, str] | None = None
     dry_run: bool = False
     lists: str = ""
+    meaning: str = "end.exit"
 
 
 def print_summary(
@@ -104,7 +119,8 @@ def print_summary(
         with suppress(NoarkitError, OSError):
             totals = numbers(folder)
     state = _state(session, summary)
-    lines = [_RULE, _row(texts.say("end.run"), f"{folder.name}  {state}")]
+    told_state = console.verdict(state, _mood(summary.exit_code))
+    lines = [_RULE, _row(texts.say("end.run"), f"{folder.name}  {told_state}")]
     if summary.archive:
         lines.append(_row(texts.say("end.archive"), summary.archive))
     if totals is not None:
@@ -112,7 +128,9 @@ def print_summary(
         console.count(run=folder.name, **{name: value for name, value in totals.as_data().items() if name != "open"})
         console.count(open=totals.open)
     lines += [_row(name, line) for name, line in (summary.lines or {}).items()]
-    lines.append(texts.say("end.exit", code=summary.exit_code, meaning=texts.text("exits", str(summary.exit_code))))
+    lines.append(
+        texts.say(summary.meaning, code=summary.exit_code, meaning=texts.text("exits", str(summary.exit_code)))
+    )
     if console.as_json:
         return
     if console.verbosity < 0:  # one line for a log or a mail, and nothing but what came of it
@@ -121,15 +139,47 @@ def print_summary(
     console.result("end", "\n".join(lines))
 
 
-def report_failure(session: Session, folder: RunFolder, fault: NoarkitError, archive: str | None = None) -> int:
-    """Tells a fault that ended a command, and the block all the same."""
+def _mood(exit_code: int) -> Mood:
+    return "good" if exit_code == 0 else "warn" if exit_code in _MILD else "bad"
+
+
+def report_failure(
+    session: Session,
+    folder: RunFolder,
+    fault: NoarkitError,
+    archive: str | None = None,
+    *,
+    approved_only: bool = False,
+) -> int:
+    """Tells a fault that ended a command, and the block all the same.
+
+    A run that never began is still planned; with `approved_only` no command that comes next loads without approval.
+    """
     fault = fault_of_disk(fault) or fault
     session.console.fault(fault)
     if (folder.path / "plan.json").exists():
         state = "paused" if fault.exit_code in (5, 8, 9, 11) else "failed"
-        again = {session.texts.say("end.next"): session.texts.say("end.again", run=folder.path)}
-        print_summary(session, folder, RunSummary(state, fault.exit_code, archive, lines=again))
+        if not folder.journal.exists():
+            state = "planned"
+        flags = ("--approved-only",) if approved_only else ()
+        steps = steps_after_fault(session, folder, fault, *flags)
+        lines = steps or {session.texts.say("end.next"): _line_after(session, folder, fault, *flags)}
+        meaning = "end.exit-parts" if steps and isinstance(fault, PartNotReady) else "end.exit"
+        print_summary(session, folder, RunSummary(state, fault.exit_code, archive, lines=lines, meaning=meaning))
     return gravest(fault.exit_code)
+
+
+def _line_after(session: Session, folder: RunFolder, fault: NoarkitError, *flags: str) -> str:
+    """The command that comes after a fault, and what it is for."""
+    ingest = next_command(session, "ingest", folder.path, *flags)
+    if isinstance(fault, NotApproved):
+        approve = next_command(session, "approve", folder.path, "--by", "NAME")
+        return session.texts.say("end.then", command=approve, then=ingest)
+    if isinstance(fault, RunRetracted):
+        source = planned_source(folder.path) or "SOURCE"
+        plan = next_command(session, "plan", source, "-o", free_name(folder.path))
+        return session.texts.say("end.plan-again", command=plan)
+    return session.texts.say("end.again" if folder.journal.exists() else "end.begin", command=ingest)
 
 
 def is_run(place: Path) -> bool:
@@ -164,7 +214,7 @@ def _number_lines(session: Session, folder: RunFolder, totals: Numbers, summary:
         if name == "open" and not count:
             continue
         place = folder.path / f"{summary.lists}{file}"
-        list_path = f"{place}" if count and not dry_run and place.exists() else ""
+        list_path = f"{place}" if count and not dry_run and folder.part is None and place.exists() else ""
         more = by_code if name == "set_aside" else ""
         yield _row("  " + texts.say(f"end.{name}"), f"{grouped(count):<10} {list_path}{more}".rstrip())
         if name == "already_there" and totals.new_versions:
@@ -190,9 +240,6 @@ def _row(name: str, line: str) -> str:
     return f"{name:<18} {line}"
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
 @contextmanager
 def draining(
     stop_request: StopRequest, on_first: Callable[[], None] | None, on_status: Callable[[], None]
@@ -205,8 +252,7 @@ def draining(
 
     def stop(number: int, _: FrameType | None) -> None:
         if stop_request.reason.startswith("SIG"):
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
+            end_by(number)
             return
         name = signal.Signals(number).name
         stop_request.ask(name)
@@ -214,9 +260,10 @@ def draining(
             raise Paused(signal=name)
         on_first()
 
-    before = {number: signal.signal(number, stop) for number in _SIGNALS}
-    if hasattr(signal, "SIGUSR1"):
-        before[signal.SIGUSR1] = signal.signal(signal.SIGUSR1, lambda *_: on_status())
+    before = {number: signal.signal(number, stop) for number in stop_signals()}
+    asks = status_signal()
+    if asks is not None:
+        before[asks] = signal.signal(asks, lambda *_: on_status())
     try:
         yield
     finally:

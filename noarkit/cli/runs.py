@@ -1,54 +1,118 @@
-"""`noarkit runs`: the runs in a folder, with what became of each."""
+"""`noarkit runs`: the runs in a folder, with what became of each; `runs merge` joins the parts of one, `runs forget`
+removes the local data of those that no rule keeps."""
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
 
-from noarkit.airgap.delivery import delivery_state
-from noarkit.cli.options import Session, command
-from noarkit.errors import NoarkitError
+from noarkit.api.merging import merge_runs
+from noarkit.catalogue.moments import spoken
+from noarkit.cli.exit_codes import ITEMS
+from noarkit.cli.forgetting import forget
+from noarkit.cli.line_names import free_name, planned_source
+from noarkit.cli.next_command import next_command
+from noarkit.cli.options import Session, command, option
+from noarkit.cli.part_steps import steps_to_join
+from noarkit.cli.running import RunSummary, print_summary, require_run, settings
+from noarkit.errors import NoarkitError, PartNotReady, UsageFault
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.numbers import Numbers, numbers
+from noarkit.loading.part import parse_part
+from noarkit.reports.dashboard import state_of, write_dashboard
+from noarkit.retention.forgetting import runs_in
+from noarkit.settings import imprint
 from noarkit.words.texts import grouped
 
+_EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
 
-@command("runs")
-@click.argument(
-    "folder", metavar="[DIR]", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path()
-)
-def runs_command(session: Session, folder: Path) -> None:
-    """A line a run, the oldest plan first."""
+
+@command("runs", exits=(3, 4, 5, 9, 10))
+@click.argument("places", metavar="[DIR | merge RUN [JOURNAL]... | forget DIR]", nargs=-1)
+@option("--html", "html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@option("--keep-last", type=click.IntRange(1), metavar="N")
+@option("--keep-within", metavar="SPAN")
+@option("--keep-daily", type=click.IntRange(1), metavar="N")
+@option("--keep-weekly", type=click.IntRange(1), metavar="N")
+@option("--keep-monthly", type=click.IntRange(1), metavar="N")
+@option("--keep-yearly", type=click.IntRange(1), metavar="N")
+@option("--because", metavar="TEXT")
+@option("--dry-run", is_flag=True)
+def runs_command(session: Session, /, places: tuple[str, ...], *, html: Path | None, **forgetting: object) -> int:
+    """A line a run, the oldest plan first; with `--html`, a page of all of them. `merge` joins parts, `forget` removes
+    what no rule keeps."""
+    verb = places[0] if places else ""
+    if verb != "forget" and any(forgetting.values()):
+        raise UsageFault(what="bad-value", where="--keep-…, --because, --dry-run", do="noarkit runs forget DIR")
+    if verb in ("merge", "forget"):
+        if len(places) == 1 or html is not None:
+            example = "RUN" if verb == "merge" else "DIR --keep-last 10"
+            where = f"noarkit runs {verb}"
+            raise UsageFault(what="missing-argument", where=where, do=f"{where} {example}")
+        if verb == "merge":
+            return _merge(session, Path(places[1]), places[2:])
+        if len(places) > 2:
+            raise UsageFault(what="too-many-places", where=places[2])
+        return forget(session, Path(places[1]), forgetting)
+    if len(places) > 1:
+        raise UsageFault(what="too-many-places", where=places[1])
+    _list(session, _EXISTING(places[0] if places else ".", None, click.get_current_context()), html)
+    return 0
+
+
+def _merge(session: Session, run: Path, journals: tuple[str, ...]) -> int:
+    require_run(run)
+    result = merge_runs(run, journals, settings=settings(session, None))
+    texts = session.texts
+    lines = [texts.say("runs.merged", parts=", ".join(result.parts))]
+    if result.missing:
+        absent = ", ".join(RunFolder(run, parse_part(part)).journal.name for part in result.missing)
+        lines.append(texts.say("runs.missing", parts=", ".join(result.missing), journals=absent))
+    if result.open_shards:
+        shards = ", ".join(f"{part}: {grouped(count)}" for part, count in result.open_shards.items())
+        lines.append(texts.say("runs.open-shards", shards=shards))
+    session.console.result("merged", "\n".join(lines), **result.to_dict())
+    code = ITEMS if result.numbers.set_aside + result.numbers.refused else 0
+    code = code if result.is_complete else PartNotReady.exit_code
+    state = "done" if code in (0, ITEMS) else "paused"
+    if result.is_complete:
+        steps = {texts.say("end.next"): texts.say("end.merged", command=next_command(session, "ingest", run))}
+    else:
+        steps = steps_to_join(session, result.folder, (*result.open_shards, *result.missing))
+    meaning = "end.exit" if result.is_complete else "end.exit-parts"
+    print_summary(session, result.folder, RunSummary(state, code, lines=steps, meaning=meaning), result.numbers)
+    return code
+
+
+def _list(session: Session, folder: Path, html: Path | None) -> None:
     run_paths = runs_in(folder)
     if not run_paths:
         session.console.notify("runs.none", where=folder)
+    if html is not None:
+        page_imprint = imprint(settings(session, None))
+        write_dashboard(run_paths, html, session.texts.lang, partial(_spell, session), imprint=page_imprint)
+        session.console.result("report", session.texts.say("report.written", path=html), path=str(html))
+        return
     for path in run_paths:
         try:
             _print_run(session, path)
-        except (NoarkitError, OSError) as error:
+        except (NoarkitError, OSError, sqlite3.Error) as error:
             fault = error.describe() if isinstance(error, NoarkitError) else str(error)
             session.console.result("run", f"{path}  {fault}", run=path.name, path=str(path), fault=fault)
 
 
-def runs_in(folder: Path) -> list[Path]:
-    """The run folders right here, or one level below, or below `runs`; the oldest plan first."""
-    places = {
-        plan.parent for pattern in ("plan.json", "*/plan.json", "runs/*/plan.json") for plan in folder.glob(pattern)
-    }
-    return sorted(places, key=lambda place: ((place / "plan.json").stat().st_mtime_ns, str(place)))
-
-
 def _print_run(session: Session, path: Path) -> None:
     run = RunFolder(path)
-    state, totals = _state_of(run)
+    state, totals = state_of(run)
     texts = session.texts
     frozen = datetime.fromtimestamp(float(str(run.plan().get("frozen_at", 0))), UTC)
     parts = [
         f"{path!s:<32}",
         f"{texts.say(f'state.{state}'):<14}",
-        frozen.astimezone().strftime("%Y-%m-%d %H:%M"),
+        spoken(frozen.isoformat(timespec="seconds"), session.config().zone),
         texts.say("end.records", count=totals.read),
     ]
     parts += [
@@ -59,13 +123,10 @@ def _print_run(session: Session, path: Path) -> None:
     session.console.result("run", "  ".join(parts), run=run.name, path=str(path), state=state, **totals.as_data())
 
 
-def _state_of(run: RunFolder) -> tuple[str, Numbers]:
-    """What became of a run, here or beyond an air gap, and its sums."""
-    totals = numbers(run)
-    if run.journal.exists():
-        return "open" if totals.open or totals.in_doubt else "done", totals
-    beyond = delivery_state(run)
-    if beyond is None:
-        return "planned", totals
-    state, receipt = beyond
-    return state, totals if receipt is None else receipt.numbers
+def _spell(session: Session, step: str, run: Path) -> str:
+    """The command of a step, as it can be copied."""
+    if step == "replan":
+        return next_command(session, "plan", planned_source(run) or "SOURCE", "-o", free_name(run), "--since", run)
+    if step == "receipt":
+        return next_command(session, "verify", run, "--receipt", "RECEIPT")
+    return next_command(session, step, run, archive=RunFolder(run).remembered_archive())

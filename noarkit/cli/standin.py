@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
+from noarkit.cli.line_names import propose_run
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import UsageFault
 from noarkit.services.registry import GROUP, find_kind, service_names
@@ -49,7 +51,9 @@ def standin_command(
         line = session.texts.say("standin.address", service=service, url=ready.url)
         console.result("standin", line, service=service, url=ready.url, config=str(ready.config or ""))
         if ready.config is not None:
-            console.notify("standin.config", path=ready.config, service=service)
+            name = f"{service}:standin"
+            words = ["noarkit", "plan", name, "-o", propose_run(name), "--config", str(ready.config)]
+            console.notify("standin.config", path=ready.config, command=shlex.join(words))
         console.notify("serve.stop")
 
     windows = tuple(_limit(text) for text in limits) if limits else None

@@ -9,14 +9,14 @@ import click
 
 from noarkit.api.status import StatusResult, status
 from noarkit.cli.exit_codes import ITEMS
-from noarkit.cli.options import Session, command, option
-from noarkit.cli.plan import FOLDER
+from noarkit.cli.next_command import next_command
+from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import RunSummary, print_summary, require_run
-from noarkit.cli.runs import runs_in
 from noarkit.errors import UsageFault, gravest
 from noarkit.loading.findings import exit_code_of
 from noarkit.loading.folder import RunFolder
 from noarkit.reports.lists import DELIVERED
+from noarkit.retention.forgetting import runs_in
 from noarkit.words.texts import grouped
 
 _EVERY_S = 2.0
@@ -43,7 +43,21 @@ def _print_status(session: Session, result: StatusResult) -> int:
     lines = {texts.say("status.owner"): result.owner or texts.say("status.nobody")}
     if findings:
         keys = ", ".join(finding.key for finding in findings[:_SHOWN])
-        lines[texts.say("status.wrong")] = texts.say("status.wrong_keys", count=len(findings), keys=keys)
+        lines[texts.say("status.wrong")] = texts.say(
+            "status.wrong_keys",
+            count=len(findings),
+            keys=keys,
+            command=next_command(session, "retry", folder.path),
+        )
+    for part in result.parts:
+        counts = {"done": grouped(part.done), "total": grouped(part.shards)}
+        owner = part.owner or texts.say("status.nobody")
+        lines[texts.say("status.part", part=part.part)] = texts.say("status.part_shards", owner=owner, **counts)
+    if any(result.losses.values()):
+        lines[texts.say("status.lost")] = texts.say("status.lost_shards", **result.losses)
+    if result.retracted:
+        counts = {name: grouped(result.retracted.get(name, 0)) for name in ("gone", "absent", "kept")}
+        lines[texts.say("status.retracted")] = texts.say("status.retracted_objects", **counts)
     if folder.journal.exists():
         total = sum(result.chunks.values())
         lines[texts.say("status.chunks")] = texts.say(

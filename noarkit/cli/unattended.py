@@ -26,7 +26,9 @@ from noarkit.loading.engines.assembly import progress
 from noarkit.loading.engines.limits import parse_until
 from noarkit.loading.folder import RunFolder
 from noarkit.safe.certificates import certificates_end
-from noarkit.services.source import find_connection, is_connection_name
+from noarkit.safe.owners import is_open_to_others
+from noarkit.services.registry import is_connection_name
+from noarkit.services.source import find_connection
 
 State = Literal["ok", "note", "fault", "skipped"]
 
@@ -83,7 +85,7 @@ def _check_run(session: Session, config: Config, run: RunFolder) -> Iterator[Che
         yield CheckResult("run-held", "note", {"owner": owner})
     yield from _check_writable(run.path)
     yield _check_disk_space(run.path, objects * _JOURNAL_BYTES)
-    folder = destination(config, session.environment, run.archive_name()).embedded
+    folder = destination(config, session.environment, run.remembered_archive()).embedded
     if folder is not None:
         there = next(place for place in (folder, *folder.parents) if place.exists())
         yield _check_disk_space(there, size_bytes + objects * _STORED_BYTES)
@@ -164,7 +166,7 @@ def _check_key_mode(config: Config) -> Iterator[CheckResult]:
     """A key of our own that others may read."""
     key = config.archive.tls.key
     with suppress(OSError):
-        if key is not None and os.name == "posix" and key.stat().st_mode & 0o077:
+        if key is not None and is_open_to_others(key.stat()):
             mode = f"{key.stat().st_mode & 0o777:04o}"
             yield CheckResult("key-open", "fault", fault=SecretFault(where=str(key), why="secret-open", mode=mode))
 

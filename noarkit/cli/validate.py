@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from noarkit.cli.options import Session, command, option
+from noarkit.api.clustering import parse_cluster
+from noarkit.api.validating import validate
+from noarkit.cli.next_command import next_command
+from noarkit.cli.options import FOLDER, Session, command, option
+from noarkit.cli.running import settings
+from noarkit.cli.terminal import Mood
 from noarkit.errors import PackageFault, UsageFault
-from noarkit.forms.findings import Opinion
+from noarkit.forms.findings import Opinion, Place
+from noarkit.forms.noark5.spec import STRUCTURE
 from noarkit.forms.second_opinion import agrees, disagreement, second_opinion
-from noarkit.forms.validation import ValidateResult, validate
-from noarkit.reports.validation_page import REPORT_FORMATS, write_validation
+from noarkit.forms.validation import ValidateResult
+from noarkit.reports.fixity import package_fixity
+from noarkit.reports.unit_names import unit_names
+from noarkit.reports.validation_page import REPORT_FORMATS, named_ids, write_validation
 from noarkit.safe.archive_names import named_encoding
+from noarkit.safe.event_log import log_if_watched
 from noarkit.safe.unpack import LIMITS
+from noarkit.settings import imprint
 from noarkit.words.texts import plain
 
+_MOODS: Mapping[str, Mood] = {"error": "bad", "warning": "warn"}
 _INVALID = PackageFault.exit_code
+_SHOWN_PLACES = 3
+"""So many places of each broken rule stand on the terminal; all of them in a report."""
+_QUICKLY_READ_BYTES = 50_000_000
+"""A structure up to this size is read once more for the names of its units, in some seconds."""
 _FOLDER = click.Path(path_type=Path)
 
 
-@command("validate", exits=(4, 8, 10))
+@command("validate", exits=(4, 5, 6, 8, 10))
 @click.argument("package", metavar="PKG", type=_FOLDER)
 @option("--report", "report", type=click.Choice(REPORT_FORMATS))
 @option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
@@ -29,6 +46,8 @@ _FOLDER = click.Path(path_type=Path)
 @option("--second-opinion-command", "second_command", metavar="COMMAND", default="")
 @option("--encoding", metavar="NAME")
 @option("--schemas", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR")
+@option("--engine", metavar="dask://HOST:PORT")
+@option("--tls", type=FOLDER, metavar="DIR")
 def validate_command(
     session: Session,
     *,
@@ -39,6 +58,8 @@ def validate_command(
     second_command: str,
     encoding: str | None,
     schemas: Path | None,
+    engine: str | None,
+    tls: Path | None,
 ) -> int:
     """A line for each rule that does not hold, a report where one is asked for; 4 where there are errors."""
     kind = next((item for item in REPORT_FORMATS if item == report), None)
@@ -48,17 +69,33 @@ def validate_command(
     if kind is not None and target.resolve().is_relative_to(package.resolve()):
         raise UsageFault(what="inside-package", where=str(target))
     limits = replace(LIMITS, encoding=named_encoding(encoding))
-    result = validate(package, schemas=schemas, limits=limits, listener=session.console.on_event)
-    _print_report(session, result)
+    with log_if_watched(package, session.console.on_event, time.time, "validate") as emit:
+        result = validate(package, schemas=schemas, limits=limits, cluster=parse_cluster(engine, tls), listener=emit)
+    _print_report(session, result, _names_of_shown(package, result))
+    if kind is None and result.number("error") + result.number("warning") and not session.console.as_json:
+        _print_next(session, package)
     if second or second_command:
         _print_opinion(session, result, second_opinion(result, command=second_command))
     if kind is not None:
-        write_validation(result, target, kind, session.texts.lang)
+        made = imprint(settings(session, None))
+        names = unit_names(package, named_ids(result)) if result.form == "noark5" else {}
+        write_validation(
+            *(result, target, kind, session.texts.lang), imprint=made, fixity=package_fixity(package), names=names
+        )
         session.console.result("report", session.texts.say("validate.written", path=target), path=str(target))
     return 0 if result.valid else _INVALID
 
 
-def _print_report(session: Session, report: ValidateResult) -> None:
+def _names_of_shown(package: Path, result: ValidateResult) -> Mapping[str, str]:
+    """What the units are called that the lines name, screened ones masked; nothing where that would take long."""
+    structure = package / f"{STRUCTURE}.xml"
+    if result.form != "noark5" or not structure.is_file() or structure.stat().st_size > _QUICKLY_READ_BYTES:
+        return {}
+    places = (place for outcome in result.outcomes for place in outcome.places[:_SHOWN_PLACES])
+    return unit_names(package, {place.system_id for place in places if place.system_id is not None})
+
+
+def _print_report(session: Session, report: ValidateResult, names: Mapping[str, str]) -> None:
     texts = session.texts
     for outcome in report.outcomes:
         rule = outcome.rule
@@ -67,14 +104,50 @@ def _print_report(session: Session, report: ValidateResult) -> None:
         if rule.level == "info" and not session.console.as_json and session.console.verbosity < 1:
             continue
         line = texts.say("validate.rule", code=rule.code, level=level, count=outcome.count, title=title)
-        session.console.result("finding", line, code=rule.code, level=rule.level, count=outcome.count, title=title)
+        head = f"{rule.code}  {level}"
+        if rule.level in _MOODS and line.startswith(head):
+            line = session.console.verdict(head, _MOODS[rule.level]) + line.removeprefix(head)
+        places = outcome.places[:_SHOWN_PLACES] if rule.level in _MOODS else ()
+        lines = [line, *(_place_line(session, place, names) for place in places)]
+        if places and outcome.count > len(places):
+            lines.append(texts.say("validate.more-places", count=outcome.count - len(places)))
+        facts = [
+            {"file": place.file, "line": place.line, "unit": place.system_id, "name": names.get(place.system_id or "")}
+            for place in places
+        ]
+        session.console.result(
+            "finding",
+            "\n".join(lines),
+            code=rule.code,
+            level=rule.level,
+            count=outcome.count,
+            title=title,
+            places=facts,
+        )
     errors, warnings = report.number("error"), report.number("warning")
     session.console.count(errors=errors, warnings=warnings)
     key = "validate.bad" if errors else "validate.warned" if warnings else "validate.good"
-    session.console.notify(key, errors=errors, warnings=warnings)
+    mood: Mood = "bad" if errors else "warn" if warnings else "good"
+    session.console.notify_verdict(mood, key, errors=errors, warnings=warnings)
     info_count = sum(outcome.rule.level == "info" for outcome in report.outcomes)
     if info_count and session.console.verbosity < 1:
         session.console.notify("validate.may", count=info_count)
+
+
+def _place_line(session: Session, place: Place, names: Mapping[str, str]) -> str:
+    """A file, a line and a unit of it; what was found there may tell of what is screened, and stands in a report."""
+    unit = names.get(place.system_id or "", place.system_id or "")
+    return session.texts.say("validate.place", file=plain(place.file), line=place.line, unit=plain(unit) or None)
+
+
+def _print_next(session: Session, package: Path) -> None:
+    """The command that names every place: a report masks what is screened, and a line here could not."""
+    whole = package.resolve()
+    page = Path(f"{whole.name}-validation.html")
+    if page.resolve().is_relative_to(whole):
+        page = whole.parent / page
+    command = next_command(session, "validate", package, "--report", "html", "-o", page)
+    session.console.notify("validate.places", command=command)
 
 
 def _print_opinion(session: Session, report: ValidateResult, opinion: Opinion | None) -> None:

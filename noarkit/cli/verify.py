@@ -10,9 +10,9 @@ import click
 from noarkit.api import bundles, origins
 from noarkit.api.verifying import verify
 from noarkit.cli.exit_codes import ITEMS, verify_exit_code
-from noarkit.cli.options import Session, command, option
-from noarkit.cli.plan import FILE, FOLDER
+from noarkit.cli.options import FILE, FOLDER, Session, command, option
 from noarkit.cli.running import require_run, settings, working
+from noarkit.cli.terminal import Mood
 from noarkit.errors import UsageFault, VerifyMismatch
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.verification import Depth, VerifyResult
@@ -21,6 +21,7 @@ from noarkit.reports.lists import NOT_IN_ARCHIVE
 from noarkit.services.source import changes_since
 from noarkit.words import not_compared
 
+_MOODS: Mapping[str, Mood] = {"verified": "good", "in_part": "warn", "not_verified": "bad"}
 _PLACE = click.Path(path_type=Path)
 
 
@@ -84,7 +85,7 @@ def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys
     if span is not None and not all_keys:
         lines.append(texts.say("verify.since", since=span) if span else texts.say("verify.once"))
     certificate = result.certificate or run
-    lines.append(_verdict(session, result, rows, certificate))
+    lines.append(console.verdict(_verdict(session, result, rows, certificate), _MOODS[result.verdict]))
     lines.append(texts.say("verify.certificate", path=certificate))
     if result.receipt is not None:
         lines.append(texts.say("verify.receipt-made", path=result.receipt))
@@ -128,11 +129,12 @@ def _print_delivery(session: Session, run: Path, result: VerifyResult) -> int:
         for name, (expected, actual) in result.compared_counts.items()
     ]
     if not result.good:
-        lines.append(texts.say("delivered.bad", count=result.differences, path=certificate.with_suffix(".json")))
+        bad = texts.say("delivered.bad", count=result.differences, path=certificate.with_suffix(".json"))
+        lines.append(console.verdict(bad, "bad"))
     elif left_out:
-        lines.append(texts.say("delivered.partly", count=left_out))
+        lines.append(console.verdict(texts.say("delivered.partly", count=left_out), "warn"))
     else:
-        lines.append(texts.say("delivered.whole"))
+        lines.append(console.verdict(texts.say("delivered.whole"), "good"))
     lines.append(texts.say("verify.certificate", path=certificate))
     console.result(
         "delivered",

@@ -3,7 +3,7 @@
     base     the root, and which exit code wins      usage    what a person asked for or set up
     source   the source and its items                archive  the archive service
     run      the run folder, journal, limits         service  services that connectors speak to
-    package  packages and hostile input
+    package  packages and hostile input              operations  who is told how a command goes
 
 NoarkitError                        F900  exit 1   unforeseen
 ├── UsageFault                      F101  exit 2   wrong option, argument or combination
@@ -67,10 +67,29 @@ NoarkitError                        F900  exit 1   unforeseen
 │   ├── OtherArchive                F404  exit 2   the run belongs to another archive
 │   ├── DiskFull                    F405  exit 10  no room
 │   ├── LimitReached                F406  exit 11  --until, --max-errors
+│   ├── RunRetracted                F408  exit 2   the run was taken back out of the archive
 │   ├── WorkerLost                  F431  exit 5   a process of ours died in the middle of its work
+│   ├── ShardSetAside               F432  exit 3   a part of a run that two workers died of is set aside
+│   ├── ShardNotLoaded              F433  exit 5   such a part that cannot be set aside: others need it
+│   ├── LeaseEnded                  F441  exit 5   a worker was not renewed in time, and sends nothing more
+│   ├── EngineAway                  F442  exit 5   the scheduler of a cluster cannot be reached, or was lost
+│   ├── NoWorkers                   F443  exit 5   no worker of the cluster can take a part of the run
+│   ├── OtherVersion                F444  exit 2   two machines of a cluster run different versions
+│   ├── EngineTrust                 F445  exit 6   machines of a cluster do not trust each other
+│   ├── OtherPlace                  F446  exit 2   a worker is set up for another account or archive
+│   ├── JobLost                     F447  exit 5   every worker that was given a part of some work was lost
+│   ├── OtherSource                 F448  exit 2   a worker does not read what this machine reads
+│   ├── PartNotReady            F451  exit 5   a part of a run that another part must be loaded before
+│   ├── JournalsClash           F452  exit 4   journals of parts that cannot be those of one run
+│   ├── RunNotProven            F461  exit 2   a run whose local data is its only proof: it is not removed
 │   ├── Paused                      F407  exit 130 a signal asked for it (143 for SIGTERM)
 │   └── PlanFault                   F410  exit 4   a plan or recipe that cannot work
-│       └── LossNotAccepted         F411  exit 4   a grade or a proof of disposal would be lost
+│       ├── LossNotAccepted         F411  exit 4   a grade or a proof of disposal would be lost
+│       └── NotApproved             F412  exit 4   nobody has approved the plan as it is
+├── OperationsFault                 F470  exit 2   who is told how a command goes
+│   ├── HookRefused                 F471  exit 2   a hook at the start failed; nothing was done
+│   ├── HookPostponed               F472  exit 5   a hook at the start asked for a later time; nothing was done
+│   └── NotTold                     F473  exit 0   a hook, health check, metrics file or log; the work goes on
 ├── HostileInput                    F600  exit 4   input that tries what it must not; refused
 │   ├── UnsafePath                  F601           leads out of its folder, or is no plain name
 │   ├── UnsafeMember                F602           link, device, duplicate or twin in an archive file
@@ -81,6 +100,7 @@ NoarkitError                        F900  exit 1   unforeseen
 │   ├── NotDepositable              F501  exit 4   open units, missing schemas: a package cannot be made as asked
 │   └── SealBroken                  F502  exit 4   a bundle or receipt not as it was sealed, or not by one we trust
 └── VerifyMismatch                  F700  exit 7   the archive and the source do not agree
+    └── StoreDamaged                F701  exit 7   a row or a file of an embedded archive is damaged or missing
 
 A fault carries data, never prose: its sentences stand in `words/`, by code, in each language.
 """
@@ -108,11 +128,13 @@ from noarkit.errors.archive import (
     TrustFault,
 )
 from noarkit.errors.base import GRAVITY, NoarkitError, causes, fault_from_code, gravest
+from noarkit.errors.operations import HookPostponed, HookRefused, NotTold, OperationsFault
 from noarkit.errors.package import (
     HostileInput,
     NotDepositable,
     PackageFault,
     SealBroken,
+    StoreDamaged,
     TooLarge,
     UnsafeMember,
     UnsafePath,
@@ -122,15 +144,30 @@ from noarkit.errors.package import (
 )
 from noarkit.errors.run import (
     DiskFull,
+    EngineAway,
+    EngineTrust,
+    JobLost,
     JournalFault,
+    JournalsClash,
+    LeaseEnded,
     LimitReached,
     LossNotAccepted,
+    NotApproved,
+    NoWorkers,
     OtherArchive,
+    OtherPlace,
+    OtherSource,
+    OtherVersion,
+    PartNotReady,
     Paused,
     PlanChanged,
     PlanFault,
     RunFault,
     RunLocked,
+    RunNotProven,
+    RunRetracted,
+    ShardNotLoaded,
+    ShardSetAside,
     WorkerLost,
 )
 from noarkit.errors.service import (
@@ -189,7 +226,11 @@ __all__ = [
     "ConfigFault",
     "ConsentNeeded",
     "DiskFull",
+    "EngineAway",
+    "EngineTrust",
     "FieldWrong",
+    "HookPostponed",
+    "HookRefused",
     "HostileInput",
     "IdentityNumberFound",
     "ItemChanged",
@@ -199,19 +240,30 @@ __all__ = [
     "ItemTooNew",
     "ItemUnreadable",
     "ItemVanished",
+    "JobLost",
     "JournalFault",
+    "JournalsClash",
     "KeyTwice",
+    "LeaseEnded",
     "LimitReached",
     "LinkDangling",
     "LossNotAccepted",
+    "NoWorkers",
     "NoarkitError",
     "NotAllowed",
+    "NotApproved",
     "NotDepositable",
     "NotLetIn",
+    "NotTold",
+    "OperationsFault",
     "OtherArchive",
+    "OtherPlace",
+    "OtherSource",
+    "OtherVersion",
     "PackageFault",
     "ParentMissing",
     "ParentNotLoaded",
+    "PartNotReady",
     "Paused",
     "PlanChanged",
     "PlanFault",
@@ -219,6 +271,8 @@ __all__ = [
     "RecipeFault",
     "RunFault",
     "RunLocked",
+    "RunNotProven",
+    "RunRetracted",
     "SealBroken",
     "SecretFault",
     "SecretOnTheLine",
@@ -229,10 +283,13 @@ __all__ = [
     "ServiceFault",
     "ServiceRefused",
     "ServiceStrange",
+    "ShardNotLoaded",
+    "ShardSetAside",
     "SourceAway",
     "SourceDenied",
     "SourceFault",
     "SourceGone",
+    "StoreDamaged",
     "StructureWrong",
     "TooLarge",
     "TransferStalled",

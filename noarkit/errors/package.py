@@ -67,3 +67,9 @@ class VerifyMismatch(NoarkitError):
 
     code = "F700"
     exit_code = 7
+
+
+class StoreDamaged(VerifyMismatch):
+    """Rows or files of an embedded archive, or of a backup, are not what they must be. Data: where, why, count."""
+
+    code = "F701"

@@ -5,24 +5,18 @@ What a person asks of a connection goes to the kind of service that it names: op
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from noarkit.config import PREFIX, Config
 from noarkit.errors import ConfigFault, UsageFault
-from noarkit.services.access.login import Login
 from noarkit.services.port import Service
-from noarkit.services.registry import find_kind, is_service
+from noarkit.services.registry import find_kind, is_connection_name
 from noarkit.services.settings import Connection
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-
-
-def is_connection_name(text: str) -> bool:
-    """True for a name such as `crm:main`."""
-    service, colon, name = text.partition(":")
-    return bool(colon) and _NAME.fullmatch(name) is not None and is_service(service)
+if TYPE_CHECKING:
+    from noarkit.services.access.login import Login
 
 
 def read_connection(

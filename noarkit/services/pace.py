@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from noarkit.errors import AllowanceSpent, ConfigFault, ServiceBusy
-from noarkit.safe.locks import wait_for_lock
+from noarkit.safe.locks import held_folder_lock
 
 _REPORT_WAIT_FROM_S = 5.0
 _LONGEST_CALL_S = 300.0
@@ -305,19 +305,15 @@ def _wait_s(newest: Callable[[int], float | None], in_flight: int, rates: Sequen
 
 def _open_log(path: Path) -> sqlite3.Connection:
     """Opens the file under a lock: only one process may switch to WAL and create the tables."""
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        # Switching a new file to WAL fails if another process does so just then; the folder serves as the lock, for it
-        # exists.
-        wait_for_lock(folder)
+    # Switching a new file to WAL fails if another process does so just then; the folder serves as the lock, for it
+    # exists.
+    with held_folder_lock(path.parent):
         db = sqlite3.connect(path, isolation_level=None, timeout=30.0, check_same_thread=False)
         # synchronous=OFF: a power cut may lose the counts of some seconds, by when the windows have moved on; in return
         # a call costs no fsync.
         for word in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=OFF", *_TABLES):
             db.execute(word)
         return db
-    finally:
-        os.close(folder)
 
 
 def _newest(db: sqlite3.Connection, place: int) -> float | None:

@@ -26,6 +26,7 @@ BUILT_IN = {
     "features": "noarkit.services.features.kind:FEATURES",
 }
 _NAME = re.compile(r"[a-z][a-z0-9]{1,39}")
+_CONNECTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 def service_names() -> tuple[str, ...]:
@@ -37,6 +38,12 @@ def service_names() -> tuple[str, ...]:
 def is_service(name: str) -> bool:
     """True for the name of a service."""
     return name in BUILT_IN or (_NAME.fullmatch(name) is not None and bool(_registered(name)))
+
+
+def is_connection_name(text: str) -> bool:
+    """True for a name such as `crm:main`."""
+    service, colon, name = text.partition(":")
+    return bool(colon) and _CONNECTION.fullmatch(name) is not None and is_service(service)
 
 
 def find_kind(name: str) -> ServiceKind:

@@ -1,7 +1,8 @@
 """Reads the sentences of a language once, and fills them with data.
 
-A sentence has named fields in braces; a list of sentences means the first whose fields are all there. Values come from
-outside, so control signs in them are shown and never acted upon.
+A sentence has named fields in braces, and chooses words by a number: `{count} {count:file|files}`. A list of sentences
+means the first whose fields are all there. Values come from outside, so control signs in them are shown and never acted
+upon.
 
 `LANG.toml` and `LANG-AREA.toml` beside this module make one language: `[faults.F###]` with what, where, so_what and do,
 `[reasons]` for the `why` of a fault, `[say]` for what the command line says, and tables of their own for help.
@@ -68,7 +69,9 @@ class Texts:
     def fill(self, forms: Template, data: Mapping[str, object]) -> str:
         """The first form whose fields are all given, filled; the last one with what there is, where none is."""
         values = {
-            name: self._format_value(name, value) for name, value in data.items() if value is not None and value != ""
+            name: _CountedText(self._format_value(name, value))
+            for name, value in data.items()
+            if value is not None and value != ""
         }
         form = next((form for form in forms if fields(form) <= values.keys()), forms[-1])
         return form.format_map(_FieldValues(values))
@@ -85,6 +88,17 @@ class Texts:
     def decimal(self, number: float) -> str:
         """A number with one decimal, behind the sign that this language uses."""
         return f"{number:.1f}".replace(".", "," if self.lang == "nb" else ".")
+
+    def duration(self, seconds: float) -> str:
+        """A length of time as people say it."""
+        minutes = round(seconds / 60)
+        if seconds < 90:
+            return self.say("time.seconds", n=round(seconds))
+        if minutes < 120:
+            return self.say("time.minutes", n=minutes)
+        if minutes < 72 * 60:
+            return self.say("time.hours", hours=minutes // 60, minutes=minutes % 60)
+        return self.say("time.days", days=minutes // 1440, hours=minutes % 1440 // 60)
 
     def share(self, part: float) -> str:
         """A part of a whole in hundredths, as exactly as two decimals say it: 100, 2.5."""
@@ -156,7 +170,8 @@ def fields(form: str) -> set[str]:
 
 def plain(value: object) -> str:
     """A value as it may be shown on a terminal or in a log: no control signs, no halves of a letter, no turned text."""
-    return "".join(_visible(sign) for sign in str(value))
+    text = str(value)
+    return text if text.isprintable() else "".join(_visible(sign) for sign in text)
 
 
 def grouped(number: int) -> str:
@@ -172,9 +187,21 @@ def _visible(sign: str) -> str:
     return sign
 
 
+class _CountedText(str):
+    """A value that chooses a word by its number: `{count:file|files}` is the first for 1, and else the second."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        one, bar, many = spec.partition("|")
+        if not bar:
+            return super().__format__(spec)
+        return one if self.strip() == "1" else many
+
+
 class _FieldValues(dict[str, str]):
     def __missing__(self, name: str) -> str:
-        return "…"
+        return _CountedText("…")
 
 
 def _template(value: object) -> Template:

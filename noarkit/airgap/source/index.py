@@ -50,6 +50,11 @@ class BundleDocument:
     data: Mapping[str, object] | None = None
 
 
+def is_received(run: Path) -> bool:
+    """True for the folder of a run that came in a bundle."""
+    return (run / INDEX).is_file()
+
+
 def write_index(path: Path, origin: Origin, documents: Iterable[BundleDocument]) -> None:
     """Makes the index at `path`, which is not there, durable when this returns."""
     path.touch(mode=0o600, exist_ok=False)

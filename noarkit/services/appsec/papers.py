@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from noarkit.errors import ItemUnreadable, ServiceRefused
+from noarkit.safe.descriptors import open_descriptor
 from noarkit.services.appsec.calls import Calls
 from noarkit.services.canonical import parse
 from noarkit.services.pace import Clock
@@ -37,7 +38,7 @@ class DocumentCache:
     def __init__(self, path: Path, now_s: Callable[[], float]) -> None:
         self._path = path
         self._now_s = now_s
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        os.close(open_descriptor(path, os.O_CREAT | os.O_RDWR))
         with self._open() as db:
             db.execute("CREATE TABLE IF NOT EXISTS paper (name TEXT PRIMARY KEY, made REAL, bytes BLOB)")
             db.execute("CREATE TABLE IF NOT EXISTS waiting (scan TEXT PRIMARY KEY, seen REAL)")

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from noarkit.errors import NoarkitError, ServiceBroken, ServiceRefused
 from noarkit.graph.entity import Content
+from noarkit.safe.clocks import utc_text
 from noarkit.safe.scratch import scratch
 from noarkit.services.canonical import canonical, without_secrets
 from noarkit.services.crm import letters
@@ -342,8 +343,4 @@ def _moment(value: object) -> datetime | None:
 
 def _utc(value: object) -> str | None:
     timestamp = _moment(value)
-    return (
-        None
-        if timestamp is None
-        else timestamp.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    )
+    return None if timestamp is None else utc_text(timestamp)

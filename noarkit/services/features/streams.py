@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from noarkit.errors import ServiceBroken, ServiceRefused, ServiceStrange
+from noarkit.safe.clocks import utc_text
 from noarkit.services.canonical import canonical
 from noarkit.services.features.calls import Calls
 from noarkit.services.features.definitions import (
@@ -337,4 +338,4 @@ def _text(value: object) -> str:
 
 
 def _iso(timestamp: datetime | None) -> str | None:
-    return None if timestamp is None else timestamp.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None if timestamp is None else utc_text(timestamp)

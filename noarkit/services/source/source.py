@@ -20,7 +20,7 @@ from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
-from noarkit.services.connections import is_connection_name, open_service, read_connection
+from noarkit.services.connections import open_service, read_connection
 from noarkit.services.port import (
     Deletion,
     FetchFailure,
@@ -33,7 +33,7 @@ from noarkit.services.port import (
     Stream,
     Window,
 )
-from noarkit.services.registry import find_kind
+from noarkit.services.registry import find_kind, is_connection_name
 from noarkit.services.settings import Connection
 from noarkit.services.source import document_store
 from noarkit.services.watermarks import Hints, Watermark, Watermarks, parse_swept_at, parse_time

@@ -24,6 +24,8 @@ from noarkit.errors import ConfigFault
 from noarkit.safe.atomic import write_text
 from noarkit.safe.connections import StrictConnection
 from noarkit.safe.serving import StoppableServer
+from noarkit.safe.signals import stop_signals
+from noarkit.safe.sockets import claim_address
 
 HOST = "127.0.0.1"
 
@@ -142,7 +144,7 @@ def _toml(value: object) -> str:
 @contextlib.contextmanager
 def _listen(port: int) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        claim_address(listener)
         try:
             listener.bind((HOST, port))
         except OSError as error:
@@ -161,7 +163,7 @@ def _run(app: ASGIApp, listener: socket.socket, stop_event: threading.Event | No
         server.begin_shutdown()
 
     on_main = threading.current_thread() is threading.main_thread()
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)} if on_main else {}
+    before = {number: signal.signal(number, stop) for number in stop_signals()} if on_main else {}
     try:
         with contextlib.ExitStack() as stack:
             server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # older ones install their own

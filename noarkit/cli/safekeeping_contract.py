@@ -1,0 +1,37 @@
+"""The contract of --json for backups and checks of an embedded archive, and for what is taken out of one again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SAFEKEEPING_EVENTS: Mapping[str, Mapping[str, str]] = {
+    "archive_check": {
+        "where": "text",
+        "rows": "count",
+        "files": "count",
+        "bytes": "count",
+        "flaws": "count",
+        "backup": "flag",
+    },
+    "backup": {
+        "source": "text",
+        "target": "text",
+        "rows": "count",
+        "files": "count",
+        "bytes": "count",
+        "copied": "count",
+        "linked": "count",
+    },
+    "flaw": {"kind": "text", "where": "text", "detail": "text"},
+    "retraction": {
+        "run": "text",
+        "deleted": "flag",
+        "complete": "flag",
+        "objects": "counts",
+        "gone": "count",
+        "absent": "count",
+        "kept": "count",
+        "in_doubt": "count",
+    },
+    "stays": {"key": "text", "type": "text", "id": "text", "reason": "text", "detail": "text"},
+}
