@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,24 +13,34 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.ordering import DurationRecorder, shuffle_files
+
 if TYPE_CHECKING:
     from xdist.remote import Producer  # type: ignore[import-untyped]  # it tells no types
     from xdist.scheduler import Scheduling  # type: ignore[import-untyped]  # as above
+
+    from tests.browser import Browser, Page
 
 # How long an example takes says how busy the machine is, nothing of what is tested.
 settings.register_profile("noarkit", deadline=None)
 settings.load_profile("noarkit")
 
 ROOT = Path(__file__).resolve().parent.parent
-SERVER = "tests/server"
 MEMORY = Path("/dev/shm")
 PLENTY_BYTES = 8 << 30
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """An order of files that nobody chose."""
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="take the files in an order drawn by this seed")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Before all tests: where their folders lie, and what Python compiles."""
+    """Before all tests: where their folders lie, what Python compiles, and how long they take."""
     _use_memory(config)
-    _share_bytecode(config)
+    _keep_bytecode()
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(DurationRecorder(config))
 
 
 def _use_memory(config: pytest.Config) -> None:
@@ -42,17 +52,12 @@ def _use_memory(config: pytest.Config) -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
-def _share_bytecode(config: pytest.Config) -> None:
-    """The processes of the tests share what Python compiles, also where the environment says that none may keep it.
+def _keep_bytecode() -> None:
+    """The processes of the tests keep what Python compiles, also where the environment says that none may.
 
-    Else each compiles the package anew, which takes longer than what most of them do. Nothing is left behind, and
-    nothing is written beside the sources.
+    Else each compiles the package anew, which takes longer than what most of them do. It lies where Python looks for
+    it: libraries, which were compiled when they were installed, need no more, and children in sandboxes find it too.
     """
-    if not sys.dont_write_bytecode or os.environ.get("PYTHONPYCACHEPREFIX"):
-        return
-    folder = tempfile.mkdtemp(prefix="noarkit-bytecode-")
-    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
 
@@ -75,6 +80,8 @@ def reference() -> Path:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """CI has no reference tables unless it names them: tests against them are deselected there, and counted as that."""
+    if config.option.shuffle is not None:
+        shuffle_files(items, config.option.shuffle)
     if os.environ.get("NOARKIT_CI") != "1" or os.environ.get("NOARKIT_REFERENCE") or reference_folder() is not None:
         return
     asking = [item for item in items if "reference" in getattr(item, "fixturenames", ())]
@@ -82,17 +89,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in asking]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests are there until the end, so no garbage is looked for among them, now or later: to look through
+    all of them again and again took a third of the time of collecting and a sixth of that of the tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
-    """A file is run by one process, whole; the tests of the server share an archive, and one process runs them all."""
-    from xdist.scheduler import LoadFileScheduling
+    """The longest files first; tests/ordering.py says which are run by one process."""
+    from tests.ordering import LongestFirst
 
-    class ByArchive(LoadFileScheduling):  # type: ignore[misc]  # as above
-        def _split_scope(self, nodeid: str) -> str:
-            place = str(super()._split_scope(nodeid))
-            return SERVER if place.startswith(f"{SERVER}/") else place
-
-    return ByArchive(config, log)
+    return LongestFirst(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -107,6 +122,15 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.fixture(scope="session", autouse=True)
+def archives_begin_at_once() -> Generator[None]:
+    """Embedded archives are forked where everything is imported already; tests/test_embedded.py starts real ones."""
+    from tests.forked import forked_archives
+
+    with forked_archives():
+        yield
+
+
 @pytest.fixture
 def one_archive(request: pytest.FixtureRequest) -> Generator[None]:
     """Keeps an embedded archive running between the steps of a test, unless the test moves it away."""
@@ -117,3 +141,21 @@ def one_archive(request: pytest.FixtureRequest) -> Generator[None]:
 
     with keep_services():
         yield
+
+
+@pytest.fixture(scope="session")
+def browser() -> Generator[Browser]:
+    """A Chromium for all tests of this process; left out, with what to do, where there is none or no axe-core."""
+    from tests.browser import AXE, Browser, find_chromium
+
+    if find_chromium() is None or not AXE.is_file():
+        pytest.skip("no Chromium or no axe-core here: scripts/browser-tools installs both")
+    with Browser() as started:
+        yield started
+
+
+@pytest.fixture
+def page(browser: Browser) -> Generator[Page]:
+    """An empty page in a window of its own, 1280 pixels wide and light."""
+    with browser.new_page() as opened:
+        yield opened

@@ -24,7 +24,9 @@ Når blir den brøytet?
 
 
 def lay_out(place: Path) -> None:
-    """The folder `case-files`, the database `cases.db`, and `flat-files` with their description."""
+    """The folder `case-files`, `cases.db`, `flat-files` with their description, and the name of a person."""
+    (place / "name.txt").touch(mode=0o600)
+    (place / "name.txt").write_text("Kari Nordmann\n", "utf-8")
     delivery(place / "flat-files")
     for case, letter in (("2019-0001 Vei", "a letter"), ("2019-0002 Skole", "another letter")):
         (place / "case-files" / case).mkdir(parents=True)

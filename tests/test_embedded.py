@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,15 @@ import pytest
 from noarkit.embedded import EmbeddedArchive, keep_services, open_embedded, starter_codes
 from noarkit.errors import ConfigFault, RunLocked
 from noarkit.model import metamodel
+from tests.forked import archives_from_nothing
 from tests.server.wire import Wire, came, wire_to
+
+
+@pytest.fixture(scope="module", autouse=True)
+def started_as_a_person_starts_them() -> Iterator[None]:
+    """Archives whose processes start from nothing."""
+    with archives_from_nothing():
+        yield
 
 
 def wire(archive: EmbeddedArchive) -> Wire:

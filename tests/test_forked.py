@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forked import DEVNULL, PIPE, ROOT, Forked, run_forked
+from tests.forked import DEVNULL, PIPE, ROOT, Forked, forked_noarkit, run_forked
 
 TELLS = """
 import json, os, sys
@@ -74,3 +74,31 @@ def test_it_is_killed_itself_and_nothing_beside_it(tmp_path: Path) -> None:
     for one in (first, second):
         assert one.stdout is not None
         one.stdout.close()
+
+
+SCRIPT = """
+noarkit version
+noarkit help '' 2>&1
+echo "ended with $?"
+noarkit serve --data archive --port 0 --json > said &
+until grep -q serving said; do sleep 0.02; done
+kill $!
+wait $!
+echo "ended with $?"
+noarkit serve --data archive --port 0 --json > said-again &
+until grep -q serving said-again; do sleep 0.02; done
+kill -9 $(sed 's/.*"pid": *\\([0-9]*\\).*/\\1/' archive/serving.json)
+wait $!
+echo "ended with $?"
+"""
+
+
+def test_the_commands_of_a_script_are_forked_and_get_its_words_and_signals_and_give_their_ends(tmp_path: Path) -> None:
+    with forked_noarkit(tmp_path) as forked:
+        environment = {"HOME": str(tmp_path), "LC_CTYPE": "C.UTF-8", **forked}
+        told = subprocess.run(
+            ["sh", "-c", SCRIPT], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+        )
+    said = told.stdout.splitlines()
+    assert said[0].startswith("noarkit ") and "ended with 2" in said, told
+    assert said[-2:] in (["ended with 143", "ended with 137"], ["ended with 0", "ended with 137"]), told

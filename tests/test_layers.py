@@ -19,6 +19,7 @@ LAYERS = (
     ("manual",),
     ("safe",),
     ("secrets",),
+    ("setting_values",),
     ("config",),
     ("model",),
     ("graph",),
@@ -32,9 +33,13 @@ LAYERS = (
     ("embedded",),
     ("loading", "extraction"),
     ("airgap",),
+    ("operations",),
+    ("catalogue",),
     ("reports",),
+    ("retention",),
     ("api",),
     ("assistant",),
+    ("reading_room",),
     ("cli",),
     ("__main__",),
 )
@@ -93,8 +98,13 @@ def layer_of(name: str) -> str:
 KNOWN = {name_of(path) for path in MODULES}
 
 
-def imported(path: Path) -> Iterator[str]:
+@cache
+def imported(path: Path) -> tuple[str, ...]:
     """The dotted names of the modules that a module imports, wherever in it, `noarkit` itself too."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "noarkit")

@@ -26,11 +26,13 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Resu
     (place / "src" / "case" / "a.txt").write_text("a")
     given: list[Result] = [noarkit.scan(place / "src"), noarkit.plan(place / "src", run)]
     given += [noarkit.ingest(run, archive=archive, workers=0), noarkit.close(run), noarkit.verify(run)]
+    given += [noarkit.estimate(run, probe=False)]
     given += [noarkit.status(run), noarkit.extract(place / "extract", archive=archive)]
     given += [noarkit.validate(place / "extract"), noarkit.compare(place / "extract", archive)]
     given += [noarkit.convert(place / "extract", place / "sip", form="eark-sip")]
     given += noarkit.extract_each(place / "each", archive=archive)
     given += [noarkit.derive(place / "src", place / "copies", workers=1), noarkit.check_copies(place / "copies")]
+    given += [noarkit.retract(run), noarkit.backup(place / "archive", place / "backup")]
     yield {type(result).__name__: result for result in given}
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.forked import run_forked
+
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "samples" / "migration"
 Ran = subprocess.CompletedProcess[str]
@@ -28,16 +30,16 @@ def blocks() -> list[list[str]]:
 
 def run(words: list[str], place: Path, *on_path: Path) -> Ran:
     """A command of the README, in a process of its own."""
-    program = [sys.executable, "-W", "error"] if words[0] == "python" else [sys.executable, "-m", words[0]]
     environment = {
         "HOME": str(place),
         "PATH": os.environ["PATH"],
         "PYTHONPATH": os.pathsep.join(str(one) for one in (ROOT, *on_path)),
         "NOARKIT_PROGRESS": "none",
     }
-    return subprocess.run(
-        [*program, *words[1:]], cwd=place, env=environment, capture_output=True, text=True, check=False
-    )
+    if words[0] != "python":
+        return run_forked(words, cwd=place, env=environment)
+    program = [sys.executable, "-W", "error", *words[1:]]
+    return subprocess.run(program, cwd=place, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")

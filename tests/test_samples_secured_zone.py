@@ -18,9 +18,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from noarkit.config import Sources, load
 from noarkit.errors import GRAVITY
+from tests.operations.test_health import CANARY as CHECK_CANARY
+from tests.operations.test_health import serving
+from tests.operations.watching import collected
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "samples" / "secured-zone"
@@ -84,7 +88,9 @@ def test_its_settings_name_secrets_and_hold_none() -> None:
     source = config.archive.client_secret
     assert source is not None
     assert (source.kind, source.value) == ("credential", ("archive",))
-    assert setting("LoadCredential") == ["archive:/etc/noarkit/archive.secret"]
+    assert config.operations.ping is not None and config.operations.ping.value == ("ping-url",)
+    assert setting("LoadCredential") == ["archive:/etc/noarkit/archive.secret", "ping-url:/etc/noarkit/ping-url"]
+    assert set(config.operations.success_exits) == codes("SuccessExitStatus") | {0}
 
 
 def test_the_rotation_is_understood_and_never_touches_a_run(tmp_path: Path) -> None:
@@ -325,3 +331,57 @@ def test_nights_with_an_archive_away_a_stop_a_power_cut_and_an_end_come_to_a_who
     logs = "".join(path.read_text("utf-8") for path in (zone.place / "logs").iterdir()) + "".join(said)
     logs += (zone.run / "run.log").read_text("utf-8")
     assert NAME not in logs and SECRET not in logs
+
+
+def test_everybody_is_told_of_a_night_and_a_hold_puts_it_off(zone: Zone) -> None:
+    """The sample's own `[operations]`, with places of this test: metrics, hooks, journal, health check, watchdog."""
+    place = zone.place
+    late = (datetime.now(UTC) + timedelta(hours=9)).isoformat()
+    operations = (SAMPLE / "noarkit.toml").read_text("utf-8").split("[operations]")[1]
+    for name, own in (
+        ("/var/lib/prometheus/node-exporter", str(place)),
+        ("/usr/local/libexec", str(SAMPLE)),
+        ('"journald"', f'"journald:{place / "journal"}"'),
+        ('ping_ca = "/etc/noarkit/zone-ca.pem"', ""),
+    ):
+        assert name in operations
+        operations = operations.replace(name, own)
+    told = {"NOTIFY_SOCKET": str(place / "notify"), "WATCHDOG_USEC": "900000", "SYSTEMD_EXEC_PID": "1"}
+    told |= {"WATCHDOG_PID": "1", "NIGHT_HOLD": str(place / "hold"), "NIGHT_UNTIL": late}
+    archive = zone.archive()  # in its folder, and not to be watched itself
+    with (place / "noarkit.toml").open("a", encoding="utf-8") as config:
+        config.write(f"\n[operations]{operations}")
+    try:
+        with serving() as checks, collected(place / "journal") as journal, collected(place / "notify") as manager:
+            (place / "credentials" / "ping-url").write_text(checks.url + "\n", "utf-8")
+            (place / "hold").touch()
+            code, said = zone.night(**told)
+            assert code in codes("RestartForceExitStatus"), said
+            assert not zone.run.exists(), "nothing was done"
+            (place / "hold").unlink()
+            held = list(manager)
+            code, said = zone.night(**told)
+            assert code == 0, said
+        heard, entries = manager[len(held) :], journal
+    finally:
+        kill_all(archive)
+    suffixes = [path.removeprefix(f"/{CHECK_CANARY}") for path, _ in checks.pings]
+    assert suffixes == ["/start", "/fail", "/start", "", "/start", ""]
+    assert not any(b"READY=1" in message for message in held)
+    words = b"\n".join(heard)
+    assert words.count(b"READY=1") == 2 and b"WATCHDOG=1" in words and b"STOPPING=1" not in words
+    assert any(b"NOARKIT_EVENT=summary" in entry and b"NOARKIT_COMMAND=verify" in entry for entry in entries)
+    metrics = (place / "noarkit.prom").read_text("utf-8")
+    values = {
+        (family.name, sample.labels["command"], sample.labels.get("state", "")): sample.value
+        for family in text_string_to_metric_families(metrics)
+        for sample in family.samples
+    }
+    assert values["noarkit_records", "ingest", "archived"] == 24
+    assert values["noarkit_exit_code", "ingest", ""] == values["noarkit_exit_code", "verify", ""] == 0
+    failures = [json.loads(line) for line in (place / "logs" / "failures.log").read_text("utf-8").splitlines()]
+    assert [(failure["event"], failure["exit"]) for failure in failures] == [("failure", 5)]
+    everything = metrics + said + json.dumps(failures) + json.dumps(checks.pings) + repr(heard + entries)
+    everything += (place / "logs" / "noarkit.log").read_text("utf-8")
+    assert NAME not in everything and SECRET not in everything
+    assert CHECK_CANARY not in everything.replace(json.dumps(checks.pings), "")

@@ -29,6 +29,10 @@ DATA = (
     "noarkit/forms/noark5/addml.txt",
     "noarkit/schemas/noark5/5.0/arkivstruktur.xsd",
     "noarkit/server/starter-codes.toml",
+    "noarkit/reading_room/templates/room.html",
+    "noarkit/reading_room/assets/room.css",
+    "noarkit/reading_room/assets/room.js",
+    "noarkit/reading_room/assets/search.js",
     "noarkit/py.typed",
 )
 
@@ -116,3 +120,33 @@ def test_the_installed_command_makes_its_files_and_finds_an_archive_of_its_own(p
     assert (tmp_path / "noarkit.toml").exists()
     found = run(program, "doctor", "--archive", f"embedded:{tmp_path / 'archive'}", "--probe", folder=tmp_path)
     assert found.returncode == 0, found.stderr + found.stdout
+
+
+def test_manual_pages_are_installed_where_man_looks_beside_the_command(program: Path, tmp_path: Path) -> None:
+    share = program.parent.parent / "share"
+    for lang, place in (("en", share / "man" / "man1"), ("nb", share / "man" / "nb" / "man1")):
+        printed = run(program, "man", "--lang", lang, folder=tmp_path)
+        assert (place / "noarkit.1").read_text("utf-8") == printed.stdout
+        assert printed.stdout.startswith(".TH NOARKIT 1 ")
+
+
+def test_completions_are_installed_where_shells_look_beside_the_command(program: Path, tmp_path: Path) -> None:
+    share = program.parent.parent / "share"
+    places = {
+        "bash": share / "bash-completion" / "completions" / "noarkit",
+        "zsh": share / "zsh" / "site-functions" / "_noarkit",
+        "fish": share / "fish" / "vendor_completions.d" / "noarkit.fish",
+    }
+    for shell, place in places.items():
+        assert place.read_text("utf-8") == run(program, "completion", shell, folder=tmp_path).stdout
+    lines = (f". '{places['bash']}'", "COMP_WORDS=(noarkit ing) COMP_CWORD=1", "_noarkit_completion noarkit")
+    environment = {"HOME": str(tmp_path), "PATH": f"{program.parent}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+    completed = subprocess.run(
+        ["bash", "--norc", "-c", "; ".join((*lines, 'echo "${COMPREPLY[@]}"'))],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert completed.stdout.split() == ["ingest"]

@@ -184,3 +184,40 @@ def test_a_sentence_nobody_wrote_is_a_fault_of_ours() -> None:
         texts("en").say("no such key")
     with pytest.raises(KeyError):
         texts("sv")
+
+
+_PLURALS = {
+    "en": "files records documents items copies columns values objects requests changes rows days parts chunks errors"
+    " runs flaws hits times",
+    "nb": "filer poster dokumenter enheter kopier kolonner verdier objekter endringer rader dager deler bunker"
+    " kjøringer ganger",
+}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_number_stands_before_a_bare_plural(lang: str) -> None:
+    """One is no plural: the word is chosen by the number, as in `{count} {count:file|files}`, or has two sentences."""
+    say = {
+        key: forms for key, forms in leaves(texts(lang).tables) if key.startswith((".say", ".viewers_notes", ".faults"))
+    }
+    bare = re.compile(
+        r"\{(?!minutes|hours|archive_size)\w+\} (?:more |local |lokale )?(?:"
+        + _PLURALS[lang].replace(" ", "|")
+        + r")\b"
+    )
+    found = {
+        key: form
+        for key, forms in say.items()
+        for form in forms
+        if not key.endswith((".many", "more-than")) and bare.search(form)
+    }
+    assert found == {}
+
+
+def test_a_word_is_chosen_by_its_number_however_that_is_written() -> None:
+    say = texts("en").say
+    assert say("end.records", count=1) == "1 record"
+    assert [say("end.records", count=count).split()[-1] for count in (0, 2, 21, 10_000)] == ["records"] * 4
+    assert say("cluster.worker", scheduler="s", slots=1).startswith("At the scheduler s, ready for 1 part at")
+    assert say("derive.state.made", count=1) == "has a copy that passed every check"
+    assert texts("nb").say("scan.table", table="t", count="1") == "t: 1 rad"

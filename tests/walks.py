@@ -16,6 +16,7 @@ from pathlib import Path
 from noarkit.cli.main import main
 from noarkit.embedded import open_embedded
 from tests.cli.elsewhere import environment
+from tests.forked import forked_noarkit
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 
@@ -48,10 +49,11 @@ def walk(sample: str, folder: Path, records: int) -> str:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    env = environment(folder) | {"PATH": path, "PORT": port, "RECORDS": str(records)}
     script = ["bash", str(SAMPLES / sample / "walk")]
-    with open_embedded(folder / "archive"):
+    programs = folder / "programs"
+    programs.mkdir()
+    with open_embedded(folder / "archive"), forked_noarkit(programs) as forked:
+        env = environment(folder) | {**forked, "PORT": port, "RECORDS": str(records)}
         done = subprocess.run(script, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-2_000:]
     return done.stdout

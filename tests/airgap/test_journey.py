@@ -21,6 +21,8 @@ from noarkit.services.standins.server import StandinSpec
 from tests.airgap.gap import Gap, files, forged
 from tests.services.standing import standing
 
+pytestmark = pytest.mark.usefixtures("one_archive")
+
 CHANGES = """<?xml version="1.0" encoding="UTF-8"?>
 <endringslogg xmlns="http://www.arkivverket.no/standarder/noark5/endringslogg">
 <endring>

@@ -430,3 +430,65 @@ def test_usr1_tells_how_far_it_is(archive: EmbeddedArchive, tmp_path: Path) -> N
                 child.send_signal(signal.SIGUSR1)
     assert any(line.startswith("[00:00:0") for line in said), said
     assert child.returncode == 0
+
+
+def targets(text: str) -> list[str]:
+    """The archives that a command named first."""
+    return [line.removeprefix("Archive: ").partition(" (as ")[0] for line in text.splitlines() if "Archive: " in line]
+
+
+def test_a_plan_for_an_archive_is_loaded_into_that_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = files(tmp_path / "source", "a.txt")
+    assert main(["plan", str(source), "-o", "run", "--archive", "embedded:arkiv"], {}) == 0
+    command = capsys.readouterr().out.strip().splitlines()[-1]
+    assert command == f"Then: noarkit ingest run --archive embedded:{tmp_path / 'arkiv'}"
+    assert main(["ingest", "run"], {}) == 0
+    told = capsys.readouterr().err
+    assert targets(told) == [f"embedded:{tmp_path / 'arkiv'}"]
+    assert "another archive" not in told
+    assert not (tmp_path / "noarkit-archive").exists()
+
+
+def test_a_plan_loaded_into_another_archive_than_it_was_made_for_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = files(tmp_path / "source", "a.txt")
+    assert main(["plan", str(source), "-o", "run", "--archive", "embedded:arkiv"], {}) == 0
+    capsys.readouterr()
+    assert main(["ingest", "run", "--archive", "embedded:other"], {}) == 0
+    told = capsys.readouterr().err
+    assert targets(told) == [f"embedded:{tmp_path / 'other'}"]
+    assert f"this plan was made for another archive, embedded:{tmp_path / 'arkiv'}," in told
+
+
+def test_a_plan_for_an_archive_says_so_where_the_settings_name_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = files(tmp_path / "source", "a.txt")
+    (tmp_path / "noarkit.toml").write_text('[archive]\nurl = "embedded:usual"\n', "utf-8")
+    assert main(["plan", str(source), "-o", "run", "--archive", "embedded:arkiv"], {}) == 0
+    capsys.readouterr()
+    assert main(["ingest", "run", "--dry-run"], {}) == 0
+    told = capsys.readouterr().err
+    assert targets(told) == [f"embedded:{tmp_path / 'arkiv'}"]
+    assert f"not into embedded:{tmp_path / 'usual'}, which the settings name" in told
+
+
+def test_closing_a_second_time_says_that_everything_was_closed_already(
+    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An ingest from files closes what it makes; a document that comes later is closed, and said to be."""
+    source = files(tmp_path / "src", "case/a.txt", "case/b.txt")
+    assert run("ingest", str(source), "-o", "run") == 0
+    for _ in range(2):
+        capsys.readouterr()
+        assert run("close", "run", "--lang", "en") == 0
+        assert "closed already" in capsys.readouterr().out
+    assert run("close", "run", "--json") == 0
+    closed = next(json.loads(line) for line in capsys.readouterr().out.splitlines() if "closed_run" in line)
+    assert closed["was_closed"] is True
+    with closing(sqlite3.connect("run/run.db")) as db:
+        db.execute("UPDATE meta SET value = value - 1 WHERE name = 'objects_closed'")
+        db.commit()
+    run("close", "run", "--lang", "en")
+    assert "closed already" not in capsys.readouterr().out

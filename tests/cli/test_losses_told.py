@@ -34,12 +34,12 @@ def test_verify_and_its_certificate_name_how_much_the_archive_has_no_place_for(
     capsys.readouterr()
     main(["verify", "run", "--depth", "bytes"], {})
     said = " ".join(capsys.readouterr().out.split())
-    assert "agree, except for 1 values of 1 fields that the archive has no place for" in said
+    assert "agree, except for 1 value of 1 field that the archive has no place for" in said
     assert "source, run and archive agree." not in said
     facts = json.loads(next(Path("run").glob("verify-*.json")).read_text("utf-8"))["not_in_archive"]
     listed = Path("run/not-in-archive.csv").read_bytes()
     assert (facts["values"], facts["fields"], facts["sha256"]) == (1, 1, hashlib.sha256(listed).hexdigest())
-    assert "except for 1 values of 1 fields" in next(Path("run").glob("verify-*.html")).read_text("utf-8")
+    assert "except for 1 value of 1 field" in next(Path("run").glob("verify-*.html")).read_text("utf-8")
 
 
 def test_a_certificate_of_a_part_names_it_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,7 +49,7 @@ def test_a_certificate_of_a_part_names_it_too(capsys: pytest.CaptureFixture[str]
     assert main(["verify", "run", "--depth", "counts"], {}) == 0
     assert "Verified in part" in capsys.readouterr().out
     page = " ".join(next(Path("run").glob("verify-*.html")).read_text("utf-8").split())
-    assert "What was compared agrees, except for 1 values of 1 fields that the archive has no place for." in page
+    assert "What was compared agrees, except for 1 value of 1 field that the archive has no place for." in page
 
 
 def test_a_graded_record_ends_the_command_with_4_until_its_loss_is_accepted_by_name(

@@ -277,3 +277,11 @@ def test_the_summary_carries_what_was_counted(capsys: pytest.CaptureFixture[str]
         "seconds": 2.5,
         "exit": 3,
     }
+
+
+@pytest.mark.parametrize(("topic", "told"), [("n410", "noarkit help copies"), ("CSIP1", "OBJID"), ("N901", "N901")])
+def test_a_rule_of_validation_is_explained_by_its_code(
+    topic: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("help", topic) == 0
+    assert told in capsys.readouterr().out

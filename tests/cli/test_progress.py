@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from noarkit.cli.console import Console
-from noarkit.cli.progress import Progress, Tally, choose_progress, duration
+from noarkit.cli.progress import Progress, choose_progress
 from noarkit.events import Event
+from noarkit.operations.tally import Tally
 from noarkit.words.texts import texts
 
 
@@ -137,7 +138,7 @@ def test_auto_looks_whether_a_person_looks_on(asked: str, terminal: bool, mode: 
     ("seconds", "told"), [(5, "5 s"), (89, "89 s"), (150, "2 min"), (3600, "60 min"), (8040, "2 h 14 min")]
 )
 def test_lengths_of_time_are_told_as_people_say_them(seconds: float, told: str) -> None:
-    assert duration(texts("en"), seconds) == told
+    assert texts("en").duration(seconds) == told
 
 
 def test_a_tally_without_a_total_has_no_end() -> None:

@@ -21,7 +21,8 @@ from noarkit.forms.eark.source import EarkSource
 from noarkit.forms.eark.write.package import EarkFile, EarkOrder, Representation, make_eark
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.records import Groundwork, Source, SourceRecord
-from noarkit.sources.files import FilePolicy, FileTree
+from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.source import FileTree
 from samples.packages.dias import good_dias
 from tests.forms.addml.deliveries import CASE_LINES, delivery
 

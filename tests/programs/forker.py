@@ -26,6 +26,8 @@ from contextlib import suppress
 from typing import Any
 
 import noarkit.cli
+from tests import forked
+from tests.faults.network import be_machine
 
 _MOST_BYTES = 1 << 20
 _FDS = 4  # the socket for the end, and the three standard streams
@@ -36,7 +38,7 @@ def preload() -> None:
     """Imports what the programs would."""
     for module in pkgutil.iter_modules(noarkit.cli.__path__, "noarkit.cli."):
         importlib.import_module(module.name)
-    for name in (*_MORE, *sys.argv[1:]):
+    for name in (*_MORE, *sys.argv[2:]):
         importlib.import_module(name)
     gc.freeze()
 
@@ -44,8 +46,9 @@ def preload() -> None:
 class Forker:
     """Forks for requests, and tells how what it forked ended."""
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, asking: socket.socket) -> None:
         self._control = control
+        self._asking = asking  # the other end: whatever is forked may ask too
         self._ends: dict[int, socket.socket] = {}
         self._woken, waking = socket.socketpair()
         self._waking = waking
@@ -55,15 +58,17 @@ class Forker:
         signal.set_wakeup_fd(waking.fileno())
 
     def serve(self) -> None:
-        """Until nobody can ask any more; then what is left is killed."""
+        """Until the tests end, or are told so; then what is left is killed."""
+        tests = os.pidfd_open(os.getppid())
         with selectors.DefaultSelector() as ready:
+            ready.register(tests, selectors.EVENT_READ)
             ready.register(self._control, selectors.EVENT_READ)
             ready.register(self._woken, selectors.EVENT_READ)
             while True:
                 for key, _ in ready.select():
                     if key.fileobj is self._woken:
                         self._reap()
-                    elif not self._fork():
+                    elif key.fileobj == tests or not self._fork():
                         return self._end_all()
 
     def _reap(self) -> None:
@@ -76,13 +81,14 @@ class Forker:
 
     def _fork(self) -> bool:
         message, ancillary, _, _ = self._control.recvmsg(_MOST_BYTES, socket.CMSG_SPACE(_FDS * 4))
-        if not message:
+        if message in (b"", forked.END):
             return False
         fds = array.array("i", ancillary[0][2])
         end = socket.socket(fileno=fds[0])
         child = os.fork()
         if child == 0:
             self._let_go(end)
+            forked.be_forked(self._asking)
             _become(json.loads(message), list(fds[1:]))
         for fd in fds[1:]:
             os.close(fd)
@@ -112,16 +118,20 @@ def _become(told: dict[str, Any], streams: list[int]) -> None:
             os.close(fd)
         if told["new_session"]:
             os.setsid()
+        if told.get("umask") is not None:
+            os.umask(told["umask"])
         _open_streams()
+        if told.get("namespace"):
+            be_machine(told["namespace"])
         os.chdir(told["cwd"])
-        sys.path[0] = told["cwd"]
+        places = told["env"].get("PYTHONPATH", "").split(os.pathsep)
+        sys.path[:1] = [told["cwd"], *(place for place in places if place and place not in sys.path)]
         os.environ.clear()
         os.environ.update(told["env"])
         tempfile.tempdir = None
         warnings.simplefilter("ignore", RuntimeWarning)  # that a module is run which is imported already
-        module, *arguments = told["line"]
-        sys.argv[1:] = arguments
-        code = _run(module)
+        program, *sys.argv[1:] = told["line"]
+        code = _run(program)
         threading._shutdown()  # type: ignore[attr-defined]  # as the interpreter does when a program ends
         atexit._run_exitfuncs()
         sys.stdout.flush()
@@ -137,9 +147,17 @@ def _open_streams() -> None:
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115  # as above
 
 
-def _run(module: str) -> int:
+def _run(program: str) -> int:
+    """A module, a file, or code after `-c`."""
     try:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        if program == "-c":
+            code = sys.argv.pop(1)
+            sys.argv[0] = "-c"
+            exec(compile(code, "<string>", "exec"), sys.modules["__main__"].__dict__)  # noqa: S102  # as `python -c` does
+        elif program.endswith(".py"):
+            runpy.run_path(program, run_name="__main__")
+        else:
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
@@ -153,4 +171,6 @@ def _run(module: str) -> int:
 
 if __name__ == "__main__":
     preload()
-    Forker(socket.socket(fileno=0)).serve()
+    others = socket.socket(fileno=int(sys.argv[1]))
+    others.set_inheritable(False)
+    Forker(socket.socket(fileno=0), others).serve()

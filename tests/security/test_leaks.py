@@ -38,7 +38,7 @@ NAME = "Canaryson"  # a person's name, in titles, names of files, fields and mai
 LONG = 60.0
 
 # results whose point is what is in the records, and where they show it
-SHOWN = {"compare", "recipe"}
+SHOWN = {"compare", "recipe", "ls", "show", "search", "find-person", "retract"}
 # commands that one bad item ends, and that therefore name it
 TOLD = {"convert"}
 # files that are there to hold what others may not
@@ -111,6 +111,8 @@ _CASES = [
     case("plan DIR/source -o DIR/run", 2), case("plan DIR/source -o DIR/run2", 3), case("-vv plan DIR/source -o DIR/run3", 3),
     case("plan DIR/source -o DIR/run4 --strict", 4, 3), case("plan DIR/source --recipe DIR/bad.toml -o DIR/run5", 3),
     case("plan DIR/source -o DIR/run6 --archive URL", 6, config=_FILE), case("plan spend:main -o DIR/run7", 4, 5, 6, config=_SPEND),
+    case("estimate DIR/run2"), case("estimate DIR/run2 --archive URL", 6, **_ENV), case("estimate DIR/source", 2),
+    case("approve DIR/run --by Kari"), case("approve DIR/source --by Kari", 2), case("ingest DIR/run4 --approved-only", 2, 4),
     case("ingest DIR/run --dry-run", 0, 3), case("-v ingest DIR/run2 --archive embedded:DIR/archive2", 3),
     case("ingest DIR/run3 --archive URL", 6, **_ENV), case("ingest DIR/run3", 6, config=_FILE),
     case("ingest DIR/run3 --check-command false --archive embedded:DIR/archive3 --json", 3),
@@ -125,9 +127,23 @@ _CASES = [
     case("convert DIR/extract --as bagit -o DIR/bag"), case("validate DIR/extract"), case("validate DIR/bag --report json -o DIR/v.json"),
     case("validate DIR/broken", 4), case("validate DIR/source", 4), case("validate DIR/bag --second-opinion"),
     case("compare DIR/extract DIR/other", 7, 4), case("compare DIR/extract embedded:DIR/archive2"), case("compare DIR/extract URL", 6, **_ENV),
+    case("backup DIR/archive2 -o DIR/backup"), case("backup DIR/none -o DIR/backup2", 2, 8), case("serve --check DIR/archive2"),
+    case("retract DIR/run2", 0, 2, 3), case("retract DIR/run2 --archive URL", 6, 2, **_ENV), case("retract DIR/source", 2),
+    case("find-person DIR/run DIR/other --name DIR/secrets/api --because x", 0, 3), case("find-person DIR/none --name DIR/secrets/api", 8),
+    case(f"find-person DIR/source --id {SECRETS['argument']}", 2), case("find-person DIR/source --id DIR/secrets/api", 2),
+    case("erase-traces DIR/run2 --dry-run", 0, 2), case("erase-traces DIR/source", 2), case("runs forget DIR --keep-last 9 --dry-run"),
+    case("ls DIR/run2"), case("ls DIR/none", 8), case("ls URL", 6, **_ENV), case("show DIR/run2 nothing", 2), case("show DIR/extract arkivuttrekk.xml", 0),
+    case("search DIR/extract letter --read-documents"), case("search DIR/none x", 8), case("get DIR/run2 nothing -o DIR/got", 2),
+    case("get URL x -o DIR/got", 6, config=_FILE), case("browse DIR/extract --static DIR/copy"), case("browse DIR/none --static DIR/copy2", 8),
+    case("codes embedded:DIR/archive2"), case("codes URL", 6, **_ENV), case("groups embedded:DIR/archive2"), case("groups URL", 6, config=_FILE),
     case("derive DIR/source -o DIR/copies --workers 1", 0, 3), case("derive DIR/none -o DIR/copies", 8, 2),
     case("derive --archive URL -o DIR/copies2", 6, config=_FILE), case("-v derive -o DIR/copies --check", 0, 7),
     case("runs DIR"), case("runs DIR/none", 2), case("key new -o DIR/seal.key", 0, 2), case("key show DIR/secrets/key", 2, 4),
+    case("key cluster DIR/tls"), case("key cluster DIR/tls", 2), case("scheduler", 2), case("scheduler --tls DIR/none", 2),
+    case("worker dask://127.0.0.1:1", 2), case("worker dask://127.0.0.1:1 --tls DIR/none", 2),
+    case(f"worker dask://u:{SECRETS['argument']}@127.0.0.1:1 --tls DIR/tls", 2), case("ingest DIR/run3 --engine dask://127.0.0.1:1", 2),
+    case(f"ingest DIR/run3 --engine dask://u:{SECRETS['argument']}@127.0.0.1:1 --tls DIR/tls", 2),
+    case("ingest DIR/run3 --engine dask://127.0.0.1:1 --tls DIR/tls --archive URL", 6, **_ENV),
     case("connect crm:main", 4, 5, 6, config=_CRM), case("connect crm:main status", config=_CRM), case("connect spend:main", 4, 5, 6, config=_SPEND),
     case("connect crm:main --mcp", 2, 4, 5, 6, config=_CRM), case("connect spend:main --mcp --call x", 2, 4, 5, 6, config=_SPEND),
     case("connect crm:main forget", config=_CRM), case("connect crm:other", 2, config=_CRM),

@@ -22,6 +22,7 @@ from noarkit.recipes import read_recipe
 from noarkit.services.registry import BUILT_IN, find_kind, is_service, service_names
 from noarkit.services.settings import Connection
 from noarkit.services.standins.server import StandinSpec
+from tests.forked import run_forked
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "noarkit"
@@ -60,11 +61,14 @@ class Installation:
         return {"HOME": str(self.folder), "PATH": os.environ["PATH"], "PYTHONPATH": path}
 
     def line(self, *words: str) -> list[str]:
-        """A command line of noarkit."""
+        """A command line of noarkit that starts from nothing."""
         return [sys.executable, "-m", "noarkit", *words]
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Runs a command to its end."""
+        if words[0] != "standin":
+            return run_forked(["noarkit", *words], cwd=self.folder, env=self.environment, timeout=240)
+        # its choices are read when its module is imported
         return subprocess.run(
             self.line(*words), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=240,
             check=False,

@@ -12,12 +12,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from noarkit.cli.main import COMMANDS
+from noarkit.loading.engines.cluster.tls import write_certificates
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -25,7 +27,10 @@ LOOPBACK = "127.0.0.1"
 SERVING = {
     "serve": ["serve", "--data", "archive", "--port", "0", "--json"],
     "standin": ["standin", "crm", "--records", "6", "--config-out", "noarkit.toml", "--json"],
+    "browse": ["browse", "run", "--json"],
     "listen": ["listen", "crm:standin", "--port", "0", "--json"],
+    "scheduler": ["scheduler", "--tls", "tls", "--listen", "127.0.0.1:0", "--json"],
+    "worker": ["worker", "SCHEDULER", "--tls", "tls", "--json"],
 }
 Seen = Mapping[str, frozenset[tuple[str, int]]]
 
@@ -60,9 +65,9 @@ class Watched:
         return {command: frozenset(asked) for command, asked in found.items()}
 
     @contextmanager
-    def serving(self, command: str) -> Iterator[dict[str, object]]:
+    def serving(self, command: str, **places: str) -> Iterator[dict[str, object]]:
         """A command that goes on until it is told to stop; gives the first thing it says."""
-        arguments = [sys.executable, "-m", "noarkit", *SERVING[command]]
+        arguments = [sys.executable, "-m", "noarkit", *(places.get(word, word) for word in SERVING[command])]
         with subprocess.Popen(
             arguments, cwd=self.folder, env=self.environment(command), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         ) as running:
@@ -76,12 +81,14 @@ class Watched:
 
 
 @pytest.fixture(scope="module")
-def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Watched, str, str]]:
-    """All commands have run; with the addresses of the archive and the service that they were told of."""
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Watched, dict[str, str]]]:
+    """All commands have run; with the addresses that they were told of."""
     folder = tmp_path_factory.mktemp("watched")
     (folder / "source" / "case").mkdir(parents=True)
     for number in range(3):
         (folder / "source" / "case" / f"letter {number}.txt").write_text(f"letter {number}")
+    (folder / "person.name").write_text("Kari Nordmann")
+    (folder / "person.name").chmod(0o600)
     with ExitStack() as stack:
         bare = Watched(folder, {})
         archive = str(stack.enter_context(bare.serving("serve"))["url"])
@@ -91,20 +98,29 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Watched,
         told = Watched(folder, {"NOARKIT_ARCHIVE": archive, **account})
         with bare.serving("listen"):
             pass
-        finished = subprocess.run(
-            [sys.executable, "-m", "tests.zone.journey"],
-            cwd=folder, env=told.environment("journey"), input=json.dumps(journey()),
-            text=True, capture_output=True, check=True,
-        )  # fmt: skip
+        write_certificates(folder / "tls", (LOOPBACK,), datetime.now(UTC))
+        with (
+            bare.serving("scheduler") as scheduler,
+            told.serving("worker", SCHEDULER=str(scheduler["address"])) as worker,
+        ):
+            finished = subprocess.run(
+                [sys.executable, "-m", "tests.zone.journey"],
+                cwd=folder, env=told.environment("journey"), input=json.dumps(journey(str(scheduler["address"]))),
+                text=True, capture_output=True, check=True,
+            )  # fmt: skip
+        with bare.serving("browse"):
+            pass
         codes = dict(line.rsplit(" ", 1) for line in finished.stdout.splitlines())
         assert {command: code for command, code in codes.items() if code != "0"} == {"extract archive": "3"}, (
             codes,
             finished.stderr[-3000:],
         )
-        yield told, archive, service
+        slot = str(worker["addresses"]).strip("[']")  # a list of one
+        places = {"archive": archive, "service": service, "cluster": str(scheduler["address"]), "slot": slot}
+        yield told, places
 
 
-def journey() -> list[tuple[str, list[str]]]:
+def journey(scheduler: str = "") -> list[tuple[str, list[str]]]:
     """Every command that ends by itself, in an order in which each has what it needs."""
     return [
         ("init", ["init", "fresh"]),
@@ -118,7 +134,10 @@ def journey() -> list[tuple[str, list[str]]]:
         ("recipe", ["recipe", "new", "source", "-o", "mine.toml"]),
         ("recipe check", ["recipe", "check", "mine.toml", "source"]),
         ("plan archive", ["plan", "source", "-o", "run"]),
-        ("ingest archive", ["ingest", "run"]),
+        ("estimate", ["estimate", "run", "--no-probe"]),
+        ("estimate archive", ["estimate", "run"]),
+        ("approve", ["approve", "run", "--by", "Kari"]),
+        ("ingest archive", ["ingest", "run", "--approved-only"]),
         ("status", ["status", "run"]),
         ("runs", ["runs", "."]),
         ("report", ["report", "run"]),
@@ -126,6 +145,10 @@ def journey() -> list[tuple[str, list[str]]]:
         ("close archive", ["close", "run"]),
         ("verify archive", ["verify", "run", "--depth", "bytes"]),
         ("extract archive", ["extract", "-o", "package", "--as", "noark5"]),
+        ("ls", ["ls", "run"]),
+        ("show", ["show", "run", "case/letter 0.txt"]),
+        ("get", ["get", "run", "case/letter 0.txt", "-o", "letter.txt"]),
+        ("search", ["search", "package", "letter", "--read-documents"]),
         ("derive", ["derive", "source", "-o", "copies", "--workers", "1"]),
         ("convert", ["convert", "source", "--as", "eark-sip", "-o", "sip.zip"]),
         ("convert dias", ["convert", "package", "--as", "dias-sip", "-o", "dias"]),
@@ -139,6 +162,8 @@ def journey() -> list[tuple[str, list[str]]]:
         ("connect tools service", ["connect", "crm:standin", "--mcp"]),
         ("plan service archive", ["plan", "crm:standin", "-o", "deals"]),
         ("ingest service archive", ["ingest", "deals"]),
+        ("plan wide archive", ["plan", "source", "-o", "wide"]),
+        ("ingest cluster archive", ["ingest", "wide", "--engine", scheduler, "--tls", "tls"]),
         ("key", ["key", "new", "-o", "seal.key"]),
         ("plan sealed archive", ["plan", "source", "-o", "sent", "--pack", "bundle.zip", "--seal-key", "seal.key"]),
         ("ingest sealed archive", ["ingest", "bundle.zip", "-o", "arrived", "--trust-key", "seal.key.pub"]),
@@ -146,15 +171,26 @@ def journey() -> list[tuple[str, list[str]]]:
         ("verify sealed", ["verify", "sent", "--receipt", "receipt.zip", "--trust-key", "seal.key.pub"]),
         ("ingest embedded", ["ingest", "source", "-o", "again", "--archive", "embedded:own"]),
         ("verify embedded", ["verify", "again", "--archive", "embedded:own"]),
+        ("codes embedded", ["codes", "embedded:own"]),
+        ("groups embedded", ["groups", "embedded:own"]),
+        ("retract embedded", ["retract", "again", "--closed", "--archive", "embedded:own"]),
+        ("backup", ["backup", "own", "-o", "own-backup"]),
+        ("find-person", ["find-person", "run", "package", "--name", "person.name"]),
+        ("find-person embedded", ["find-person", "embedded:own", "--name", "person.name"]),
+        ("runs forget", ["runs", "forget", ".", "--keep-last", "9", "--dry-run"]),
+        ("erase-traces", ["erase-traces", "again"]),
     ]  # fmt: skip
 
 
-def test_every_command_connects_only_to_what_it_was_told_of(watched: tuple[Watched, str, str]) -> None:
-    told, archive, service = watched
-    places = {"archive": _place(archive), "service": _place(service)}
+def test_every_command_connects_only_to_what_it_was_told_of(watched: tuple[Watched, dict[str, str]]) -> None:
+    told, addresses = watched
+    places = {word: _place(address) for word, address in addresses.items()}
     assert told.seen()
     for command, asked in told.seen().items():
-        named = {places[word] for word in command.split() if word in places}
+        named = {places[word] for word in (command + _ALSO.get(command, "")).split() if word in places}
+        if command == "worker":
+            # a socket that asks the system for its own address on the way to the scheduler, and sends nothing
+            named.add((places["cluster"][0], 80))
         if command.endswith(" embedded"):
             named = {(host, port) for host, port in asked if host == LOOPBACK and port}
         allowed = named | {(host, 0) for host, _ in named}  # the name of a place may be looked up, and no other
@@ -164,7 +200,10 @@ def test_every_command_connects_only_to_what_it_was_told_of(watched: tuple[Watch
         assert all(places[word][1] in seen[command] for word in command.split() if word in places), command
 
 
-def test_every_command_is_watched(watched: tuple[Watched, str, str]) -> None:
+_ALSO = {"worker": " cluster archive", "scheduler": " slot"}
+
+
+def test_every_command_is_watched(watched: tuple[Watched, dict[str, str]]) -> None:
     ran = {name.split()[0] for name, _ in journey()} | SERVING.keys()
     assert set(COMMANDS) - ran == set()
 

@@ -19,12 +19,14 @@ from pathlib import Path
 import pytest
 
 from scripts.wheelhousing.bill import bill_of
+from scripts.wheelhousing.target import Index, Target, WheelMissing, gather
 from scripts.wheelhousing.wheels import Wheel, closure, read_wheel, read_wheels
 from tests.zone.namespace import alone
 from tests.zone.repacking import repack
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
+WINDOWS = Target("win_amd64", "3.12")
 
 
 def built(folder: Path, *arguments: str) -> Path:
@@ -225,11 +227,50 @@ def _flip(path: Path) -> None:
     path.write_bytes(content)
 
 
-def _wheel(folder: Path, name: str, needs: list[str], licence: str = "MIT") -> Wheel:
+def _wheel(folder: Path, name: str, needs: list[str], licence: str = "MIT", tag: str = "py3-none-any") -> Wheel:
     lines = ["Metadata-Version: 2.4", f"Name: {name}", "Version: 1.0", *(f"Requires-Dist: {need}" for need in needs)]
     lines += [f"License-Expression: {licence}"] if licence else []
-    path = folder / f"{name}-1.0-py3-none-any.whl"
+    path = folder / f"{name}-1.0-{tag}.whl"
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr(f"{name}-1.0.dist-info/METADATA", "\n".join(lines) + "\n")
-        packed.writestr(f"{name}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        packed.writestr(f"{name}-1.0.dist-info/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n")
     return read_wheel(path)
+
+
+def test_a_folder_for_windows_holds_what_is_needed_there_and_names_what_is_lacking(tmp_path: Path) -> None:
+    source, gathered = tmp_path / "source", tmp_path / "gathered"
+    source.mkdir()
+    needs = ["core", "native", "uvloop; sys_platform != 'win32'", "colorama; sys_platform == 'win32'"]
+    root = read_wheel(_wheel(tmp_path, "root", [*needs, "new; python_version < '3.12'"]).path, WINDOWS.world)
+    tags = {"core": "py3-none-any", "colorama": "py3-none-any", "native": "cp312-cp312-manylinux_2_28_x86_64"}
+    wheels = {name: _wheel(source, name, [], tag=tag) for name, tag in tags.items()}
+    index = Index([sys.executable, "-m", "pip"], ["--no-index", "--find-links", str(source)], tmp_path / "lock")
+    pins = [f"{name}==1.0 \\\n    --hash=sha256:{wheel.sha256}\n" for name, wheel in wheels.items()]
+
+    def gather_all() -> set[str]:
+        shutil.rmtree(gathered, ignore_errors=True)
+        gathered.mkdir()
+        index.lock.write_text("".join(pins), "utf-8")
+        gather(WINDOWS, root, [], index, gathered)
+        return {path.name for path in gathered.iterdir()}
+
+    with pytest.raises(WheelMissing) as missing:
+        gather_all()
+    assert missing.value.names == ("native",)
+    there = _wheel(source, "native", [], tag="cp312-cp312-win_amd64")
+    pins[-1] = pins[-1].replace(wheels["native"].sha256, there.sha256)
+    assert gather_all() == {
+        "core-1.0-py3-none-any.whl",
+        "colorama-1.0-py3-none-any.whl",
+        "native-1.0-cp312-cp312-win_amd64.whl",
+    }
+    pins[0] = pins[0].replace(wheels["core"].sha256, "0" * 64)  # the hash counts there as well
+    with pytest.raises(WheelMissing, match="core"):
+        gather_all()
+
+
+def test_a_platform_is_named_with_its_python(tmp_path: Path) -> None:
+    for words in (["--platform", "win_amd64"], ["--python", "3.12"], ["--platform", "win_amd64", "--python", "2.7"]):
+        command = [sys.executable, "-m", "scripts.wheelhousing", str(tmp_path / "house"), *words]
+        told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert told.returncode == 2 and "go together" in told.stderr

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import noarkit
 from noarkit.cli.exit_codes import ingest_exit_code
 from noarkit.events import Event
@@ -13,6 +15,8 @@ from noarkit.services.crm.service import open_service
 from noarkit.services.port import FetchFailure, Item
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import Standing, all_of, connected, standing
+
+pytestmark = pytest.mark.usefixtures("one_archive")
 
 REFUSED = {"status": "error", "message": "no", "details": {}}
 
