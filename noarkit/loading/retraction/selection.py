@@ -174,6 +174,17 @@ class Selection:
         statement = "SELECT 1 FROM candidate WHERE family = ? AND id = ?"
         return self._db.execute(statement, (family, archive_id)).fetchone() is not None
 
+    def found_above(self) -> dict[str, list[str]]:
+        """Ids, by family, of what stood there before the run and has candidates right below it; some of them."""
+        rows = self._db.execute(
+            "SELECT DISTINCT family(p.type), e.id FROM candidate c JOIN plan.entity p ON p.n = c.parent"
+            " JOIN run.entity e ON e.n = p.n WHERE e.state = 'already_there' AND e.id != '' LIMIT 50"
+        )
+        found: dict[str, list[str]] = {}
+        for family, archive_id in rows:
+            found.setdefault(family, []).append(archive_id)
+        return found
+
     def planned(self, numbers: Iterable[int]) -> dict[int, PlannedEntity]:
         """What the plan says of these."""
         rows = self._db.execute(
