@@ -212,15 +212,20 @@ def test_a_record_with_more_parts_than_are_checked_stays_whole(loaded: Scene, tm
     before = rows_of(scene.archive)
     with archive_of(scene) as archive:
         kept = record(archive).id
-        settings = RetractSettings(f"embedded:{scene.archive}", deletes=True, deadline_s=0.0, most_checks=1)
-        result = retract(
-            RunFolder(scene.run),
-            archive,
-            settings,
-            stop_request=StopRequest(),
-            emit=lambda event: None,
-            now_s=lambda: 0.0,
-        )
+        would, result = [
+            retract(
+                RunFolder(scene.run),
+                archive,
+                RetractSettings(f"embedded:{scene.archive}", deletes=deletes, deadline_s=0.0, most_checks=1),
+                stop_request=StopRequest(),
+                emit=lambda event: None,
+                now_s=lambda: 0.0,
+            )
+            for deletes in (False, True)
+        ]
+    assert (would.objects, would.kept, would.kept_count) == ({}, result.kept, result.kept_count), (
+        "a dry run says so too"
+    )
     assert result.gone == 0 and {entry.reason for entry in result.kept} == {"too-large", "needed"}
     assert ("too-large", "2 > 1") in {(entry.reason, entry.detail) for entry in result.kept if entry.id == kept}
     assert rows_of(scene.archive) == before

@@ -30,8 +30,8 @@ from noarkit.loading.preflight import NOT_FOUND_AGAIN
 from noarkit.loading.retraction.doubts import Doubts
 from noarkit.loading.retraction.judgement import Judge
 from noarkit.loading.retraction.record import RetractedObject, RetractionRecord
-from noarkit.loading.retraction.removal import MOST_CHECKS, Remover
-from noarkit.loading.retraction.selection import Selection
+from noarkit.loading.retraction.removal import Remover
+from noarkit.loading.retraction.selection import MOST_CHECKS, Selection
 from noarkit.loading.settling import Clock
 from noarkit.loading.stopping import StopRequest
 from noarkit.loading.verification.expectation import Expectation
@@ -139,7 +139,6 @@ class _Steps:
                 self.stop_request,
                 self.emit,
                 self.now_s,
-                self.settings.most_checks,
             )
             absent, is_complete = self._judge_all(selection, make_judge(), record)
             if self.settings.deletes and is_complete:
@@ -192,6 +191,7 @@ class _Steps:
             # An account that sees nothing of it proves nothing by that, unless the same account was about to delete it
             # all, and still sees what it hung under.
             raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
+        selection.keep_large(self.settings.most_checks)
         selection.spread()
         return absent, True
 

@@ -31,6 +31,9 @@ _LAYERS = (
     ("Arkiv",),
 )
 _MOST_MEMBERS = 500
+TOO_LARGE = "too-large"
+MOST_CHECKS = 5000
+"""The most parts of one record or folder whose versions go with its delete."""
 _LAYER = {family: place for place, families in enumerate(_LAYERS, 1) for family in families}
 
 _CANDIDATE = (
@@ -145,6 +148,17 @@ class Selection:
         """Says that an object stays; the first reason is kept."""
         statement = "UPDATE candidate SET reason = ?, detail = ? WHERE n = ? AND reason IS NULL"
         self._db.execute(statement, (reason, detail, n))
+
+    def keep_large(self, most_checks: int) -> None:
+        """Lets every group stay that has more parts, to which others may have added, than one delete can check."""
+        rows = self._db.execute(
+            "SELECT head, count(*) FROM candidate c WHERE settled = 0 AND head != n AND NOT owned"
+            " AND EXISTS (SELECT 1 FROM candidate h WHERE h.n = c.head AND h.settled = 0)"
+            " GROUP BY head HAVING count(*) > ?",
+            (most_checks,),
+        )
+        for head, count in rows.fetchall():
+            self.keep(head, TOO_LARGE, f"{count} > {most_checks}")
 
     def spread(self) -> None:
         """Lets everything stay that is needed by what stays."""
