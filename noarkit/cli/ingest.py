@@ -15,7 +15,7 @@ from noarkit.api.origins import is_bundle
 from noarkit.api.planning import plan
 from noarkit.api.writing_back import check_takes_ids
 from noarkit.api.writing_back import write_back as write_ids_back
-from noarkit.cli.exit_codes import ITEMS, ingest_exit_code
+from noarkit.cli.exit_codes import ITEMS, ingest_exit_code, state_of_exit
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.line_names import free_name, planned_source, propose_run
 from noarkit.cli.next_command import next_command
@@ -320,12 +320,11 @@ def _print_result(session: Session, result: IngestResult, exit_code: int, *, app
     step = _next(result)
     command = _next_command(session, step, folder, approved_only=approved_only)
     lines[texts.say("end.next")] = texts.say(f"end.{step}", command=command)
-    state = result.state if exit_code in (0, 3) or result.state != "done" else "failed"
     print_summary(
         session,
         folder,
         RunSummary(
-            state,
+            state_of_exit(exit_code),
             exit_code,
             result.archive,
             result.stopped_by,
