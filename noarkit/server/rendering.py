@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from operator import itemgetter
 
 import orjson
@@ -70,6 +70,20 @@ class _RenderPlan:
     links: tuple[tuple[str, int], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What to render of objects that have the same columns, in the order of their type.
+
+    The objects of a load come in few shapes, each with a third of the columns of its type; asking each object for every
+    column took longer than writing its JSON.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[str, ...]
+    renderers: tuple[tuple[str, str, ValueRenderer], ...]
+    links: tuple[str, ...]
+
+
 @cache
 def columns(family: str, alias: str = "") -> str:
     """The SELECT list of a family, in schema order; `alias` names the table where a query has several."""
@@ -95,13 +109,15 @@ def render(row: Row, *, masked: bool = False, newer: bool = True) -> Object:
 
 def render_values(type_name: str, values: Mapping[str, Stored], *, newer: bool = True) -> Object:
     """The same object from its values by column, `id` and `version` among them; other columns may be missing."""
-    plan = _plan(type_name, False, newer)
-    fields: Object = {}
-    for name, column, render_value in plan.by_column:
-        value = values.get(column)
-        if value is not None:
-            fields[name] = value if render_value is None else render_value(value)
-    links = {name: values[name] for name, _ in plan.links if values.get(name) is not None}
+    shape = _shape(type_name, newer, tuple(values))
+    fields: Object = dict(zip(shape.names, map(values.__getitem__, shape.columns), strict=True))
+    links = {name: values[name] for name in shape.links}
+    if None in values.values():
+        fields = {name: value for name, value in fields.items() if value is not None}
+        links = {name: value for name, value in links.items() if value is not None}
+    for name, column, render_value in shape.renderers:
+        if name in fields:
+            fields[name] = render_value(values[column])
     return {
         "type": type_name,
         "id": str(values["id"]),
@@ -182,6 +198,18 @@ def _plan(type_name: Stored, masked: bool, newer: bool) -> _RenderPlan:
         by_place=tuple((name, places[column], render_value) for name, column, render_value in fields),
         by_column=fields,
         links=tuple(_rendered_links(object_type, places, newer)),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _shape(type_name: str, newer: bool, present: tuple[str, ...]) -> _Shape:
+    plan, columns_present = _plan(type_name, False, newer), frozenset(present)
+    fields = [field for field in plan.by_column if field[1] in columns_present]
+    return _Shape(
+        names=tuple(name for name, _, _ in fields),
+        columns=tuple(column for _, column, _ in fields),
+        renderers=tuple((name, column, render_value) for name, column, render_value in fields if render_value is not None),
+        links=tuple(name for name, _ in plan.links if name in columns_present),
     )
 
 
