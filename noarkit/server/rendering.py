@@ -70,20 +70,6 @@ class _RenderPlan:
     links: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """What to render of objects that have the same columns, in the order of their type.
-
-    The objects of a load come in few shapes, each with a third of the columns of its type; asking each object for every
-    column took longer than writing its JSON.
-    """
-
-    names: tuple[str, ...]
-    columns: tuple[str, ...]
-    renderers: tuple[tuple[str, str, ValueRenderer], ...]
-    links: tuple[str, ...]
-
-
 @cache
 def columns(family: str, alias: str = "") -> str:
     """The SELECT list of a family, in schema order; `alias` names the table where a query has several."""
@@ -109,15 +95,13 @@ def render(row: Row, *, masked: bool = False, newer: bool = True) -> Object:
 
 def render_values(type_name: str, values: Mapping[str, Stored], *, newer: bool = True) -> Object:
     """The same object from its values by column, `id` and `version` among them; other columns may be missing."""
-    shape = _shape(type_name, newer, tuple(values))
-    fields: Object = dict(zip(shape.names, map(values.__getitem__, shape.columns), strict=True))
-    links = {name: values[name] for name in shape.links}
-    if None in values.values():
-        fields = {name: value for name, value in fields.items() if value is not None}
-        links = {name: value for name, value in links.items() if value is not None}
-    for name, column, render_value in shape.renderers:
-        if name in fields:
-            fields[name] = render_value(values[column])
+    rendered_fields, link_names = _plan_of_shape(type_name, newer, tuple(values))
+    fields: Object = {}
+    for name, column, render_value in rendered_fields:
+        value = values[column]
+        if value is not None:
+            fields[name] = value if render_value is None else render_value(value)
+    links = {name: values[name] for name in link_names if values[name] is not None}
     return {
         "type": type_name,
         "id": str(values["id"]),
@@ -202,15 +186,17 @@ def _plan(type_name: Stored, masked: bool, newer: bool) -> _RenderPlan:
 
 
 @lru_cache(maxsize=4096)
-def _shape(type_name: str, newer: bool, present: tuple[str, ...]) -> _Shape:
+def _plan_of_shape(
+    type_name: str, newer: bool, present: tuple[str, ...]
+) -> tuple[tuple[tuple[str, str, ValueRenderer | None], ...], tuple[str, ...]]:
+    """The fields and links to render of an object that has these columns, in the order of its type.
+
+    The objects of a load come in few shapes, each with a third of the columns of its type; asking each object for every
+    column took longer than writing its JSON.
+    """
     plan, columns_present = _plan(type_name, False, newer), frozenset(present)
-    fields = [field for field in plan.by_column if field[1] in columns_present]
-    return _Shape(
-        names=tuple(name for name, _, _ in fields),
-        columns=tuple(column for _, column, _ in fields),
-        renderers=tuple((name, column, render_value) for name, column, render_value in fields if render_value is not None),
-        links=tuple(name for name, _ in plan.links if name in columns_present),
-    )
+    fields = tuple(field for field in plan.by_column if field[1] in columns_present)
+    return fields, tuple(name for name, _ in plan.links if name in columns_present)
 
 
 def _rendered_fields(

@@ -82,7 +82,7 @@ class TextReader:
 
 
 _SWEEP_EVERY_S = 60.0
-_CHECKPOINT_EVERY_S = 5.0
+_CHECKPOINT_EVERY_S = 1.0
 _FLUSH_EVERY_S = 0.5
 _BULK_EVERY_S = 30.0
 _TEXTS_EVERY_S = 2.0
@@ -114,7 +114,7 @@ class Service:
         if after_crash:
             self.workers["strays"] = Worker("archive-strays", self.files.sweep_strays, _STRAYS_EVERY_S)
         self.workers["sweep"] = Worker("archive-sweep", self.files.sweep, _SWEEP_EVERY_S)
-        self.workers["checkpoint"] = Worker("archive-checkpoint", self.files.checkpoint, _CHECKPOINT_EVERY_S)
+        self.workers["checkpoint"] = Worker("archive-checkpoint", self._checkpoint, _CHECKPOINT_EVERY_S)
         self.workers["read-log"] = Worker("archive-read-log", self.read_log.flush, _FLUSH_EVERY_S)
         if self.settings.index_documents:
             self.workers["texts"] = Worker("archive-texts", self._read_documents, _TEXTS_EVERY_S)
@@ -131,6 +131,10 @@ class Service:
         """Says that a bulk job was queued."""
         if "bulk" in self.workers:
             self.workers["bulk"].wake()
+
+    def _checkpoint(self) -> None:
+        self.db.checkpoint()
+        self.files.checkpoint()
 
     def _read_documents(self) -> None:
         self.read_documents(self)

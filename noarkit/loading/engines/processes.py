@@ -26,6 +26,7 @@ from multiprocessing.synchronize import Event
 from noarkit.loading.lease import Lease, Outcome, ShardDone, ShardStopped
 from noarkit.loading.work import WorkerControl, WorkerFactory, run_lease
 from noarkit.safe.children import WorkerLost
+from noarkit.safe.memory import rare_collections
 from noarkit.safe.worker_pool import (
     ParentPipe,
     ProcessPool,
@@ -119,7 +120,7 @@ class ProcessWorkers:
 def _take_leases(workshop: WorkerFactory, stop: Event, parent: ParentPipe) -> None:
     """Runs in the child: takes leases and sends outcomes until the coordinator lets go."""
     control = WorkerControl(time.monotonic, time.sleep, stop.is_set)
-    with workshop() as context:
+    with workshop() as context, rare_collections():
         while True:
             lease: Lease = parent.receive()
             for outcome in run_lease(lease, context, control):

@@ -39,7 +39,7 @@ def insert_new(db: sqlite3.Connection, entities: Iterable[StagedEntity]) -> None
     for entity in entities:
         by_type[entity.plan.name].append(entity)
     for members in by_type.values():
-        # Most objects of a type have the same columns in the same order; then their rows are their values as they stand.
+        # Most objects of a type have the same columns in the same order: their rows are their values as they stand.
         shapes = dict.fromkeys(tuple(entity.values) for entity in members)
         columns = list(dict.fromkeys(column for shape in shapes for column in shape))
         names = ", ".join(f'"{column}"' for column in columns)
