@@ -199,7 +199,7 @@ class Stage:
         return entity
 
     def find_parents(self) -> None:
-        """Finds the parent of every new object, which steps after this read from it; call it once all links are made."""
+        """Finds the parent of every new object, for all later steps; call it once all links are made."""
         for entity in self.new:
             entity.above = self.parent_of(entity)
 
