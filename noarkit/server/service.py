@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,6 +88,10 @@ _FLUSH_EVERY_S = 0.5
 _BULK_EVERY_S = 30.0
 _TEXTS_EVERY_S = 2.0
 _STRAYS_EVERY_S = 24 * 3600.0
+# The archive is being loaded until so long after the last upload or transaction.
+_QUIET_AFTER_S = 2.0
+# Documents that wait longer than this are read, a few at a time, even while it is.
+_PATIENCE_S = 300.0
 
 
 @dataclass(slots=True)
@@ -104,6 +109,8 @@ class Service:
     read_documents: Callable[[Service], None]
     texts: TextReader = field(default_factory=TextReader)
     workers: dict[str, Worker] = field(default_factory=dict)
+    _last_change_s: float = field(default=float("-inf"), init=False)
+    _loading_since_s: float | None = field(default=None, init=False)
 
     def now_ms(self) -> int:
         """Now, in milliseconds since 1970 UTC."""
@@ -127,6 +134,15 @@ class Service:
         """True once the service is to end; long background work looks at it and ends early."""
         return any(worker.is_stopping for worker in self.workers.values())
 
+    def note_change(self) -> None:
+        """Says that an upload or a transaction came."""
+        self._last_change_s = time.monotonic()
+
+    @property
+    def is_being_loaded(self) -> bool:
+        """True while one upload or transaction follows the other: work that can wait then leaves them the processor."""
+        return time.monotonic() - self._last_change_s < _QUIET_AFTER_S
+
     def wake_bulk(self) -> None:
         """Says that a bulk job was queued."""
         if "bulk" in self.workers:
@@ -137,7 +153,15 @@ class Service:
         self.files.checkpoint()
 
     def _read_documents(self) -> None:
-        self.read_documents(self)
+        """Reads documents while nobody loads any: that takes the archive longer than to take them in. Those that have
+        waited for long are read by and by all the same."""
+        now_s = time.monotonic()
+        if not self.is_being_loaded:
+            self._loading_since_s = None
+        elif self._loading_since_s is None:
+            self._loading_since_s = now_s
+        if self._loading_since_s is None or now_s - self._loading_since_s > _PATIENCE_S:
+            self.read_documents(self)
 
     def _run_bulk(self) -> None:
         while not self.is_stopping and self.next_job(self):
