@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,12 +135,12 @@ class Service:
 
     def note_change(self) -> None:
         """Says that an upload or a transaction came."""
-        self._last_change_s = time.monotonic()
+        self._last_change_s = self.now_s()
 
     @property
     def is_being_loaded(self) -> bool:
         """True while one upload or transaction follows the other: work that can wait then leaves them the processor."""
-        return time.monotonic() - self._last_change_s < _QUIET_AFTER_S
+        return self.now_s() - self._last_change_s < _QUIET_AFTER_S
 
     def wake_bulk(self) -> None:
         """Says that a bulk job was queued."""
@@ -155,7 +154,7 @@ class Service:
     def _read_documents(self) -> None:
         """Reads documents while nobody loads any: that takes the archive longer than to take them in. Those that have
         waited for long are read by and by all the same."""
-        now_s = time.monotonic()
+        now_s = self.now_s()
         if not self.is_being_loaded:
             self._loading_since_s = None
         elif self._loading_since_s is None:
