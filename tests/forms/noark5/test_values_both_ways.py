@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noarkit.forms.noark5.moments import Moments
+from noarkit.forms.noark5.nodes import Node
 from noarkit.forms.noark5.read import values
 from noarkit.forms.noark5.read.readers import ReaderCompiler
+from noarkit.graph.entity import FieldValue
 from noarkit.model.mapping import mapping
 
 ZONES = ("Europe/Oslo", "UTC", "America/St_Johns", "Asia/Kolkata")

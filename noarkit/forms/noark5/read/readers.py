@@ -33,6 +33,7 @@ class FieldReader(NamedTuple):
     read: Reader
     known: dict[str, FieldValue] | None
     is_text: bool
+    is_number: bool
     placeholder: str
     code_list: str | None
     is_single: bool
@@ -97,15 +98,20 @@ class ReaderCompiler:
                 if name not in type_readers.structural:
                     lose(name, raw_values)
                 continue
-            field, _, known, is_text, placeholder, _, _ = reader
+            field, _, known, is_text, is_number, placeholder, _, _ = reader
             raw = raw_values[0]
             if isinstance(raw, str) and len(raw_values) == 1:
                 if is_text:
                     if raw != placeholder and not raw.isspace():
                         fields[field] = raw
                         continue
-                elif known is not None and (value := known.get(raw)) is not None:
-                    fields[field] = value
+                elif known is not None:
+                    value = known.get(raw)
+                    if value is not None:
+                        fields[field] = value
+                        continue
+                elif is_number and raw.isdecimal() and raw.isascii():
+                    fields[field] = int(raw)
                     continue
             self._read_element(reader, name, raw_values, fields, lose)
         return fields
@@ -141,9 +147,16 @@ class ReaderCompiler:
     def _field_reader(self, row: Row, type_rows: TypeRows) -> FieldReader:
         code_list = type_rows.codes.get(row.field)
         known: dict[str, FieldValue] | None = {} if row.kind in _OFTEN_THE_SAME else None
-        is_text = row.kind == "text" and code_list is None
-        is_single = row.kind not in _SEPARATORS
-        return FieldReader(row.field, self._reader(row), known, is_text, row.placeholder, code_list, is_single)
+        return FieldReader(
+            row.field,
+            self._reader(row),
+            known,
+            is_text=row.kind == "text" and code_list is None,
+            is_number=row.kind == "number" and code_list is None,
+            placeholder=row.placeholder,
+            code_list=code_list,
+            is_single=row.kind not in _SEPARATORS,
+        )
 
     def _reader(self, row: Row) -> Reader:
         if row.kind == "text":

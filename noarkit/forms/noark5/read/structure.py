@@ -117,6 +117,13 @@ def unit_key(system_id: str) -> str:
     return system_id.lower() if UUID.fullmatch(system_id) else system_id.replace("#", "##")
 
 
+def _innermost(frames: list[_Frame], kind: UnitKind) -> str:
+    for frame in reversed(frames):
+        if frame.kind == kind:
+            return frame.key
+    return ""
+
+
 def _namespace(structure: Path) -> str:
     """The namespace of the root, which must be an arkiv."""
     for _, root in xml.stream(structure, ("start",)):
@@ -244,8 +251,8 @@ class _Reader:
             above=self._key_of(above, around[:-1]) if above else "",
             above_kind=above.kind if above else "",
             above_type=above.type if above else "",
-            arkivdel=next((outer.key for outer in reversed(around) if outer.kind == "arkivdel"), ""),
-            klasse=next((outer.key for outer in reversed(around) if outer.kind == "klasse"), ""),
+            arkivdel=_innermost(around, "arkivdel"),
+            klasse=_innermost(around, "klasse"),
             line=frame.line,
             node=frame.node,
         )
@@ -270,8 +277,10 @@ class _Reader:
     def _is_placeholder(self, kind: UnitKind, key: str, around: list[_Frame]) -> bool:
         """True for a class or folder that only the form needs; what it holds stands in what it stands in."""
         what = _PLACEHOLDER_TYPES.get(kind)
+        if what is None:
+            return False
         holders = {outer.key for outer in around if outer.kind in ("arkivdel", "klasse", "mappe")}
-        return what is not None and any(placeholder_uuid(holder, what) == key for holder in holders)
+        return any(placeholder_uuid(holder, what) == key for holder in holders)
 
     def _is_unique(self, key: str, kind: UnitKind) -> bool:
         is_repeated = not self._first(f"unit {key}")
