@@ -42,6 +42,7 @@ from noarkit.model.mapping import mapping
 from noarkit.results import Result
 from noarkit.safe.atomic import sweep, sync_folder, sync_tree, write_text
 from noarkit.safe.locks import claimed
+from noarkit.safe.memory import rare_collections
 
 _PACKAGE = "package"
 _NAMING = "naming.json"
@@ -157,6 +158,7 @@ def extract(
     except OSError as error:
         raise ConfigFault(where=str(work), why=error.strerror or "unreadable") from error
     with (
+        rare_collections(),
         WorkerPool(settings.pool_size) as pool,
         _locked(work),
         ExtractStore(work / FILE_NAME) as store,
