@@ -38,6 +38,7 @@ def open_atomic(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bo
     """
     # In the same folder, for a rename is atomic only within one file system.
     part = path.parent / temporary_name()
+    is_placed = False
     with no_room(path):
         try:
             # O_EXCL: never a file, or a link, that somebody has laid under this name.
@@ -50,12 +51,14 @@ def open_atomic(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bo
                     os.fsync(file.fileno())
             if replace:
                 while_open_elsewhere(lambda: os.replace(long_path(part), long_path(path)))  # noqa: PTH105  # any length
+                is_placed = True
             else:
                 place_new(part, path)
             if sync:
                 sync_folder(path.parent)
         finally:
-            while_open_elsewhere(lambda: part.unlink(missing_ok=True))
+            if not is_placed:
+                while_open_elsewhere(lambda: part.unlink(missing_ok=True))
 
 
 def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, sync: bool = True, replace: bool = True) -> None:

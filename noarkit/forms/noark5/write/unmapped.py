@@ -50,7 +50,10 @@ def lost_fields(type_name: str, fields: Mapping[str, object]) -> Iterator[tuple[
     """The plain fields of an object that tell of the record and have no element; texts as they are."""
     for name in lost_names(type_name, tuple(fields)):
         value = fields[name]
-        if value is not None and value != "" and value is not False and not isinstance(value, dict):
+        if isinstance(value, str):
+            if value:
+                yield name, value
+        elif value is not None and value is not False and not isinstance(value, dict):
             yield name, str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -80,7 +83,7 @@ def repeats_system_id(type_name: str, fields: Mapping[str, object], owner: objec
 
 def object_xml(type_name: str, fields: Iterable[tuple[str, str]]) -> str:
     """One object as its element; names with their values, which are ready for XML."""
-    content = "".join(f"<n:{name}>{value}</n:{name}>\n" for name, value in fields)
+    content = "".join([f"<n:{name}>{value}</n:{name}>\n" for name, value in fields])
     return f"<n:{type_name}>\n{content}</n:{type_name}>\n"
 
 
