@@ -259,7 +259,8 @@ def _entities(db: sqlite3.Connection) -> Iterator[tuple[EntityData, str, str]]:
 def lost_fields(entity: EntityData) -> list[tuple[str, str]]:
     """Every value of a thing that tells of the record and has no element, by its field; texts as they are."""
     kind, fields = entity["t"], entity["f"]
-    return [*unmapped.lost_fields(kind, fields), *unmapped.lost_metadata(kind, fields)]
+    values = unmapped.lost_fields(kind, fields)
+    return [*values, *unmapped.lost_metadata(kind, fields)] if BUSINESS_METADATA in fields else values
 
 
 class CarriedFields:
@@ -267,6 +268,9 @@ class CarriedFields:
 
     def __init__(self, codes: Codes) -> None:
         self._codes = codes
+        types = mapping().types.items()
+        lost_names = {name for kind, type_map in types for name in unmapped.lost_names(kind, tuple(type_map.fields))}
+        self._coded = lost_names & set(codes.names)
 
     def of(self, content: Content) -> tuple[str, int]:
         """All of a unit that has business-specific metadata in the form, ready to stand in it, and how many values
@@ -304,7 +308,9 @@ class CarriedFields:
     ) -> None:
         """Adds the text of an object and how many values it tells, if there are any."""
         kind, fields = entity["t"], entity["f"]
-        values = [(name, self._text(name, value)) for name, value in unmapped.lost_fields(kind, fields)]
+        values = unmapped.lost_fields(kind, fields)
+        if values and not self._coded.isdisjoint(fields):
+            values = [(name, self._text(name, value)) for name, value in values]
         count = len(values)
         metadata = sum(1 for _ in unmapped.lost_metadata(kind, fields)) if BUSINESS_METADATA in fields else 0
         if metadata:

@@ -40,7 +40,7 @@ from noarkit.forms.noark5.write.packing import is_packed, pack
 from noarkit.model import metamodel
 from noarkit.model.mapping import mapping
 from noarkit.results import Result
-from noarkit.safe.atomic import sweep, sync_folder, sync_tree, write_text
+from noarkit.safe.atomic import begin_sync, sweep, sync_folder, sync_tree, write_text
 from noarkit.safe.locks import claimed
 from noarkit.safe.memory import rare_collections
 
@@ -287,6 +287,7 @@ class _Run:
             fetch_documents(archive, store, package, emit=self.emit, pause=settings.pause)
         else:
             self.remote.fetch_files(files_to_fetch(store, package), package)
+        begin_sync()
         if settings.originals is not None:
             fetch_originals(archive, store, settings.originals, settings.pause)
 

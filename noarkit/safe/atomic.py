@@ -12,12 +12,14 @@ import secrets
 import shutil
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from noarkit.errors import DiskFull, UsageFault
+from noarkit.safe.children import OUR_THREADS
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import is_full
 from noarkit.safe.owners import OTHERS
@@ -168,6 +170,13 @@ def place_new(part: Path, path: Path, link: Callable[[Path, Path], None] = os.li
             raise
         _refuse_existing(path)
         part.rename(path)
+
+
+def begin_sync(platform: str = sys.platform) -> None:
+    """Has what was written go to disk while other work is done, where one call does that for all; `sync_tree` then
+    waits for little but what came after. It promises nothing itself."""
+    if sys.platform != "win32" and platform == "linux":
+        threading.Thread(target=os.sync, name=f"{OUR_THREADS}sync", daemon=True).start()
 
 
 def sync_tree(folder: Path, platform: str = sys.platform) -> None:

@@ -46,15 +46,17 @@ def lost_names(type_name: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(field.name for field in unmapped if field.reason not in BOOKKEEPING)
 
 
-def lost_fields(type_name: str, fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def lost_fields(type_name: str, fields: Mapping[str, object]) -> list[tuple[str, str]]:
     """The plain fields of an object that tell of the record and have no element; texts as they are."""
+    values: list[tuple[str, str]] = []
     for name in lost_names(type_name, tuple(fields)):
         value = fields[name]
         if isinstance(value, str):
             if value:
-                yield name, value
+                values.append((name, value))
         elif value is not None and value is not False and not isinstance(value, dict):
-            yield name, str(value).lower() if isinstance(value, bool) else str(value)
+            values.append((name, str(value).lower() if isinstance(value, bool) else str(value)))
+    return values
 
 
 def lost_metadata(type_name: str, fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
