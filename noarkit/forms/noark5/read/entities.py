@@ -248,7 +248,9 @@ class EntityBuilder:
     def _fields(self, kind: str, node: Node, where: UnitLocation, notes: UnitNotes) -> dict[str, FieldValue]:
         type_readers = self.readers.readers_for(kind)
         try:
-            fields = self.readers.fields(type_readers, node, lambda name, raw_values: notes.lose(where, name, raw_values))
+            fields = self.readers.fields(
+                type_readers, node, lambda name, raw_values: notes.lose(where, name, raw_values)
+            )
         except UnreadableElement as fault:
             raise Untakable("F206", why="unreadable-value", field=fault.name, kind=fault.kind) from None
         for name, filling in type_readers.absent:
