@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,7 +30,7 @@ from noarkit.forms.container.progress import Kind, PackagedFile, Progress
 from noarkit.forms.container.sinks import Form, PlacedFile, open_sink
 from noarkit.safe.atomic import sync_tree
 from noarkit.safe.beneath import ConfinedFolder
-from noarkit.safe.descriptors import keep_time
+from noarkit.safe.descriptors import keep_time, open_descriptor
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.paths import Names
 from noarkit.safe.scratch import nameless_file
@@ -275,7 +276,7 @@ class ArchiveBuild:
                 self._add(name, "payload", content, size, stamp)
             return
         try:
-            file = Path(source).open("rb", buffering=0)  # noqa: SIM115  # the next step is its `with`
+            file = os.fdopen(open_descriptor(source), "rb", buffering=0)
         except OSError as error:
             _raise_or_skip(
                 name, "gone" if isinstance(error, FileNotFoundError) else "unreadable", self._aside, size or 0
@@ -339,7 +340,7 @@ class _HashingReader:
 
     def __init__(self, source: Readable, hashes: Sequence[str]) -> None:
         self._source = source
-        self._running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+        self._running = [_hasher(name).copy() for name in hashes]
         self.size_bytes = 0
 
     def read(self, size: int = -1, /) -> bytes:
@@ -353,6 +354,12 @@ class _HashingReader:
     def digests(self) -> tuple[str, ...]:
         """The checksums of what was read so far."""
         return tuple(hasher.hexdigest() for hasher in self._running)
+
+
+@cache
+def _hasher(name: str) -> hashlib._Hash:
+    """One that nothing was hashed with: to copy it costs less than to ask for another by its name."""
+    return hashlib.new(name, usedforsecurity=False)
 
 
 class _BlockReader:

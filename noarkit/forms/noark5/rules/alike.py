@@ -120,6 +120,9 @@ class AlikeReader(Generic[Plan]):
 
     def _lighten(self, block: bytes) -> bytes:
         """The block without what was taken out of it; an element that is not whole waits for the next one."""
+        if len(block) > _LONGEST:
+            self._is_plain, self._carry = True, b""
+            return block
         cut = block.rfind(b">") + 1
         ready, self._carry = block[:cut], block[cut:]
         try:
@@ -132,7 +135,7 @@ class AlikeReader(Generic[Plan]):
         inner = text[begin_at:]
         if any(stop in inner for stop in _STOPS):
             self._is_plain = True
-        elif len(block) > _LONGEST or _has_odd_bytes(ready) or "]]>" in inner:
+        elif _has_odd_bytes(ready) or "]]>" in inner:
             self._is_plain = "xmlns" in inner
         else:
             return self._take_out(text, begin_at)
