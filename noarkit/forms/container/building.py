@@ -7,11 +7,9 @@ is on disk, and whatever lies behind the last mark is cut off.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,7 +22,7 @@ from noarkit.errors import (
     UnsafeMember,
 )
 from noarkit.events import Event, Listener
-from noarkit.forms.container.digests import Hashed, modified_ns, stamp_of
+from noarkit.forms.container.digests import Hashed, empty_hasher, modified_ns, stamp_of
 from noarkit.forms.container.hash_pool import HashPool, Task
 from noarkit.forms.container.progress import Kind, PackagedFile, Progress
 from noarkit.forms.container.sinks import Form, PlacedFile, open_sink
@@ -340,7 +338,7 @@ class _HashingReader:
 
     def __init__(self, source: Readable, hashes: Sequence[str]) -> None:
         self._source = source
-        self._running = [_hasher(name).copy() for name in hashes]
+        self._running = [empty_hasher(name).copy() for name in hashes]
         self.size_bytes = 0
 
     def read(self, size: int = -1, /) -> bytes:
@@ -354,12 +352,6 @@ class _HashingReader:
     def digests(self) -> tuple[str, ...]:
         """The checksums of what was read so far."""
         return tuple(hasher.hexdigest() for hasher in self._running)
-
-
-@cache
-def _hasher(name: str) -> hashlib._Hash:
-    """One that nothing was hashed with: to copy it costs less than to ask for another by its name."""
-    return hashlib.new(name, usedforsecurity=False)
 
 
 class _BlockReader:
