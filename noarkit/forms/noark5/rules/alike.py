@@ -205,7 +205,7 @@ class AlikeReader(Generic[Plan]):
 
     def _make_pattern(self, shape: str) -> _Pattern[Plan] | None:
         tags = _tags_in(shape)
-        if not tags or (not self._has_types and any(tag.type for tag in tags)):
+        if not tags or tags[0].is_leaf or (not self._has_types and any(tag.type for tag in tags)):
             return None
         planned = self._planner.plan(tags)
         if planned is None:
