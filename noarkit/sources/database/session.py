@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
+from sqlalchemy.engine.cursor import CursorFetchStrategy
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -104,7 +105,13 @@ class Session:
     def rows(self, statement: str, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a statement in the driver's own words; for what is known to be few."""
         with self.faults():
-            return [tuple(row) for row in self._execute(statement, parameters).fetchall()]
+            result = self._execute(statement, parameters)
+            cursor = _unbuffered_cursor(result)
+            if cursor is None:
+                return [tuple(row) for row in result.fetchall()]
+            rows: list[Row] = list(cursor.fetchall())
+            result.close()
+            return rows
 
     def first_row(self, statement: str, parameters: Sequence[object] = ()) -> Row | None:
         """The first row."""
@@ -143,10 +150,15 @@ class Session:
         with self.faults():
             options: dict[str, Any] = {"stream_results": True, "max_row_buffer": batch}  # Any: as SQLAlchemy has them
             result = self._connection.execution_options(**options).exec_driver_sql(statement)
+        cursor = _unbuffered_cursor(result)
         try:
             while True:
                 with self.faults():
-                    rows: list[Row] = [tuple(row) for row in result.fetchmany(batch)]
+                    rows: list[Row]
+                    if cursor is None:
+                        rows = [tuple(row) for row in result.fetchmany(batch)]
+                    else:
+                        rows = list(cursor.fetchmany(batch))
                 if not rows:
                     return
                 yield rows
@@ -230,6 +242,11 @@ class Session:
         with self.faults():
             for statement in statements:
                 self._connection.exec_driver_sql(statement)
+
+
+def _unbuffered_cursor(result: sa.CursorResult[Any]) -> Any:  # Any: any columns; the driver's own cursor
+    """The driver's cursor, whose rows are plain tuples; None where SQLAlchemy keeps some of its rows already."""
+    return result.cursor if type(result.cursor_strategy) is CursorFetchStrategy else None
 
 
 def _driver_errors(family: str) -> tuple[type[Exception], ...]:
