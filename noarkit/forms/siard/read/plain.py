@@ -21,7 +21,6 @@ MOST_COLUMNS = 400
 """The pattern of a wider row would take longer to make than it saves."""
 
 _MOST_BYTES = 2**44
-_MOST_PORTION = 4 * 1024 * 1024
 _MOST_HEAD = 64 * 1024
 _MOST_DOUBTS = 8
 _ROW, _ROW_END = b"<row>", b"</row>"
@@ -55,32 +54,52 @@ def plain_pattern(cells: Sequence[tuple[str, str, bool]]) -> re.Pattern[str] | N
 class PlainPortions:
     """A table's XML as its parser shall get it, once `take` has taken the portions that are plain.
 
-    `is_between_rows` says whether the parser, which has read all that it was given, is inside the table and no row.
+    `parser_at` says where the parser is: how many elements are open, and at which of the bytes that it was given the
+    last thing began. `is_whole` is True while nothing of the blocks that were read is held back from the parser: what
+    it told of them may be passed on, for nothing in them is broken.
     """
 
-    def __init__(self, source: Readable, where: str, take: Take, is_between_rows: Callable[[], bool]) -> None:
+    def __init__(self, source: Readable, where: str, take: Take, parser_at: Callable[[], tuple[int, int]]) -> None:
+        self.is_whole = True
         self._source = source
         self._where = where
         self._take = take
-        self._is_between_rows = is_between_rows
-        self._rest = b""
-        self._read_bytes = 0
+        self._parser_at = parser_at
         self._has_begun = False
         self._gives_up = False
+        self._unread = b""  # of the block with the head
+        self._rest = b""  # of the block before, behind its last row
+        self._next = b""  # what the parser gets after what it got
+        self._read_bytes = 0
+        self._given_bytes = 0
+        self._ends_in_row = False
         self._doubts = 0
         self._fault: Exception | None = None
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes for the parser; `size` is what is read of the source at a time."""
+        portion = self._next_portion(size)
+        self._given_bytes += len(portion)
+        return portion
+
+    def _next_portion(self, size: int) -> bytes:
+        if self._next:
+            self.is_whole = self._gives_up
+            portion, self._next = self._next, b""
+            return portion
         while not self._gives_up:
             block = self._read_block(size)
-            content, self._rest = self._rest + block, b""
-            portion = self._portion(content) if block else self._give_up(content)
+            before, self._rest = self._rest, b""
+            portion = self._portion(before, block) if block else self._give_up(before, b"")
             if portion:
                 return portion
+        self.is_whole = True
         return self._read_block(size)
 
     def _read_block(self, size: int) -> bytes:
+        if self._unread:
+            block, self._unread = self._unread, b""
+            return block
         if self._fault is not None:
             raise self._fault
         try:
@@ -95,54 +114,63 @@ class PlainPortions:
             raise UnsafeXml(where=self._where, why="size")
         return block
 
-    def _give_up(self, content: bytes) -> bytes:
-        """All of it, and whatever follows, is the parser's."""
-        self._gives_up = True
-        return content
-
-    def _portion(self, content: bytes) -> bytes:
-        """What the parser gets of it; nothing where more must be read first. The rest is kept."""
+    def _portion(self, before: bytes, block: bytes) -> bytes:
+        """What the parser gets of a block, and of what was held back `before`; nothing where more must be read."""
         if not self._has_begun:
-            return self._head(content)
-        end = content.rfind(_ROW_END) + len(_ROW_END)
-        if end < len(_ROW_END):
-            if len(content) > _MOST_PORTION:
-                return self._give_up(content)
-            self._rest = content
-            return b""
-        if not self._is_between_rows():
-            return self._give_up(content)
-        portion, self._rest = content[:end], content[end:]
-        return self._judge(portion)
+            return self._head(before, block)
+        end = block.rfind(_ROW_END) + len(_ROW_END)
+        if end < len(_ROW_END) or not self._is_between_rows():  # the end, or a row so long that a parser is as quick
+            return self._give_up(before, block)
+        return self._judge(before, block[:end], block[end:])
 
-    def _head(self, content: bytes) -> bytes:
+    def _head(self, before: bytes, block: bytes) -> bytes:
         """What stands before the first row."""
+        content = before + block
         end = content.find(_ROW)
         if end < 0 and len(content) <= _MOST_HEAD:
             self._rest = content
             return b""
         if end < 0 or _HEAD.fullmatch(content, 0, end) is None:
-            return self._give_up(content)
+            return self._give_up(before, block)
         self._has_begun = True
         end = content.rfind(b">", 0, end) + 1  # a carriage return may be half an end of line: it goes with its row
-        self._rest = content[end:]
+        self._unread = content[end:]
+        self.is_whole = False
         return content[:end]
 
-    def _judge(self, portion: bytes) -> bytes:
-        if b"<!" in portion or b"<?" in portion:  # a comment, say, which may hold what looks like rows
-            self._gives_up = True
-            return portion + self._flush()
-        text = _text(portion)
+    def _is_between_rows(self) -> bool:
+        """True if the parser is where rows may stand, and has not put off reading the end of what it was given."""
+        depth, at = self._parser_at()
+        return depth == 1 and (not self._ends_in_row or at == self._given_bytes - len(_ROW_END))
+
+    def _judge(self, before: bytes, rows: bytes, rest: bytes) -> bytes:
+        content = before + rows
+        if b"<!" in content or b"<?" in content:  # a comment, say, which may hold what looks like rows
+            return self._give_up(before, rows + rest)
+        text = _text(content)
         if text is not None and self._take(text):
+            self._rest = rest
             self._doubts = 0
+            self._ends_in_row = False
+            self.is_whole = True
             return b"\n" * text.count("\n") or b" "
         self._doubts += 1
-        self._gives_up = self._doubts >= _MOST_DOUBTS
-        return portion + self._flush() if self._gives_up else portion
+        if self._doubts >= _MOST_DOUBTS:
+            return self._give_up(before, rows + rest)
+        self._rest = rest
+        self._ends_in_row = True
+        return self._in_turn(before, rows)
 
-    def _flush(self) -> bytes:
-        rest, self._rest = self._rest, b""
-        return rest
+    def _give_up(self, before: bytes, content: bytes) -> bytes:
+        """All of it, and whatever follows, is the parser's."""
+        self._gives_up = True
+        return self._in_turn(before, content)
+
+    def _in_turn(self, before: bytes, content: bytes) -> bytes:
+        """First what was held back of the block before, then what was read since."""
+        self.is_whole = bool(before) or self._gives_up
+        self._next = content if before else b""
+        return before or content
 
 
 def _text(portion: bytes) -> str | None:

@@ -76,7 +76,7 @@ def raw_rows(
     handler.install(parser, complain)
     take = _take_plain(rows, tags)
     if take is not None:
-        source = PlainPortions(source, where, take, lambda: handler.depth() == 1)
+        source = PlainPortions(source, where, take, lambda: (handler.depth(), parser.CurrentByteIndex))
     for _ in feed(parser, with_name(source, where), where, limits=_LIMITS):
         if handler.pending_characters() > MOST_TEXT:
             raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)

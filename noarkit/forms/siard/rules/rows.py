@@ -68,14 +68,15 @@ class RowCheck:
         stack = self._stack
         short = self._listen(parser)
         take = self._plain.take
+        portions = None
         if take is not None:
-            source = PlainPortions(source, location, take, lambda: len(stack) == 1)
+            portions = source = PlainPortions(source, location, take, lambda: (len(stack), parser.CurrentByteIndex))
         for _ in feed(parser, with_name(source, location), location, limits=_LIMITS):
             if len(stack) > _LIMITS.max_depth:
                 raise UnsafeXml(where=location, why="depth", line=parser.CurrentLineNumber)
             if sum(map(len, short)) > MOST_TEXT or (stack and sum(map(len, stack[-1].pieces)) > MOST_TEXT):
                 raise UnsafeXml(where=location, why="limits", line=parser.CurrentLineNumber)
-            if self._large:
+            if self._large and (portions is None or portions.is_whole):
                 yield self._large
                 self._large = []
         if self._large:
