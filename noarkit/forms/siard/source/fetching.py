@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import islice
 
 from noarkit.forms.siard.copied import CopiedRows
 from noarkit.forms.siard.source.types import BYTES, OBJECT, TEXT, ColumnContents, expression, is_object, oddness
@@ -103,12 +102,8 @@ def copied_rows(fetch: Fetch) -> Iterator[CopiedRows] | None:
     if not all(reader.is_plain and reader.is_textual for reader in readers):
         return None
     expressions = ", ".join(part for reader in readers for part in reader.copy_list())
-    return _copied(fetch.session.copy_lines(f"SELECT {expressions} FROM {fetch.where_from}"), len(readers))  # noqa: S608  # quoted
-
-
-def _copied(lines: Iterator[bytes], width: int) -> Iterator[CopiedRows]:
-    while batch := list(islice(lines, _BATCH_ROWS)):
-        yield CopiedRows(b"".join(batch), width)
+    query = f"SELECT {expressions} FROM {fetch.where_from}"  # noqa: S608  # quoted
+    return (CopiedRows(lines, len(readers)) for lines in fetch.session.copy_batches(query, _BATCH_ROWS))
 
 
 def _convert_row(readers: Sequence[_Reader], row: Sequence[object]) -> list[object]:
