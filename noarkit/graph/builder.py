@@ -111,6 +111,7 @@ class GraphBuilder:
     def finish(self) -> None:
         """Writes the rest, resolves links between entities, and makes the indexes."""
         self.flush()
+        self._store.end_batches()
         db = self._store.db
         db.execute("BEGIN")
         for index in INDEXES:
