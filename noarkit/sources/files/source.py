@@ -110,7 +110,9 @@ class FileTree:
             stack.callback(folder_handles.close, root)
             maker = RecordMaker(self._root_name(), now=now, case_level=self._policy.case_level)
             if not self._policy.look_inside:
-                yield from (_plain_record(item, maker) for item in self._walk(root, now))
+                make_record = maker.file
+                for item in self._walk(root, now):
+                    yield make_record(item) if isinstance(item, FoundFile) else _plain_record(item, maker)
                 return
             inspector = stack.enter_context(Inspector(maker, self._policy))
             if self._policy.lead:

@@ -119,10 +119,10 @@ class Walk:
     def _files(self, folder: Folder, waiting: list[bytes]) -> Iterator[WalkItem]:
         files = folder.names[0]
         doubles = find_twins(chain(files, waiting), chain(files, waiting))
-        handle, easy, status_in = folder.handle, self._filter.is_easy, folder_handles.status_in
+        easy, status_of = self._filter.is_easy, folder_handles.statuses_in(folder.handle)
         for name in files:
             try:
-                status = status_in(name, handle)
+                status = status_of(name)
             except OSError as error:
                 yield set_aside(folders.fault(folder.key + key_of(name), error))
                 continue
