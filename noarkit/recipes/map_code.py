@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from noarkit.graph.entity import CreationMode, Entity, MappedRecord, Note
 from noarkit.recipes.compiled import DocumentPlan, EntityPlan, FolderPlan, Guard, MapPlan, PartPlan, RunMap, Slot
-from noarkit.recipes.expressions import ContentView, Expression, content_format
+from noarkit.recipes.expressions import LONGEST_RESULT, ContentView, Expression, content_format
 from noarkit.recipes.field_code import NAMES_OF_FIELDS, can_be_written, field_lines
 from noarkit.recipes.python_code import PythonCode
 from noarkit.recipes.record_keys import CONTENTS_LEFT_OUT, LONGEST_KEY, folder_key, record_key
@@ -47,6 +47,7 @@ def compile_map(plan: MapPlan, default_arkivdel: str, code: PythonCode, formats:
         "record_key_": record_key,
         "key_of_": _key_of,
         "items_of_": _items_of,
+        "is_true_": _is_true,
         "with_left_out_": _with_left_out,
         **NAMES_OF_FIELDS,
     }
@@ -185,7 +186,7 @@ class _Writer:
         """The lines of a body, once or for each item; what `when` leaves out is counted all the same."""
         lines = [] if counter is None else [f"{counter} += 1"]
         if guard.when is not None:
-            lines += [f"if {_text(guard.when)}:", *_indented(body)]
+            lines += [f"if is_true_({_text(guard.when)}):", *_indented(body)]
         else:
             lines += body
         if guard.each is None:
@@ -228,10 +229,19 @@ def _key_of(value: object) -> str:
     return key
 
 
+def _is_true(value: object) -> bool:
+    """What `when` says. Raises ValueError for what might hold a name that is missing, or is too long."""
+    if value.__class__ not in _PLAIN or (isinstance(value, str) and len(value) > LONGEST_RESULT):
+        raise ValueError
+    return bool(value)
+
+
 def _items_of(value: object, is_literal: bool) -> list[object]:
     """What `each` goes through. Raises ValueError where it might hold a name that is missing."""
     if value is None:
         return []
+    if isinstance(value, str) and len(value) > LONGEST_RESULT:
+        raise ValueError
     items = list(value) if isinstance(value, list | tuple) else [value]
     for item in items:
         if item.__class__ not in (_PLAIN if is_literal else _USUAL):

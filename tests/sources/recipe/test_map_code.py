@@ -108,6 +108,7 @@ RECIPES = {
     "cases": CASES,
     "parts": PARTS.replace("MODE", "report"),
     "parts, screened": PARTS.replace('"MODE"', '"screen"\nscreening = "P"'),
+    "a list as a condition": PARTS.replace("MODE", "report").replace("item.size != 7", "[record.absent]"),
     "parents by name": PARTS.replace("MODE", "report").replace("[record.top, record.absent]", "record.folders[:1]"),
 }
 MAPPERS = {name: _mapper(text) for name, text in RECIPES.items()}
