@@ -266,9 +266,9 @@ class Catalogue:
         if not self._has_texts():
             summary = self.summary()
             return summary.documents - summary.without_file
-        noted = unread_as_noted(self._db)
-        if noted is not None:
-            return noted
+        notes = unread_as_noted(self._db)
+        if notes is not None:
+            return notes
         if self._unread is None:
             self._unread = count_unread(self._db)
         return self._unread

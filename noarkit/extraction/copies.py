@@ -156,9 +156,9 @@ def is_taken(fields: dict[str, object]) -> bool:
     """True for a version in a format that depots take, by its PRONOM identifier where it is told, else its ending. A
     plain PDF may be a PDF/A: only a validator says so, and the rules of validation ask it."""
     details = str(fields.get("formatDetaljer", ""))
-    told = parse_details(details)
+    told_format = parse_details(details)
     match = _PUID.search(details)
-    puid = told.result_format if told is not None else match[1] if match else None
+    puid = told_format.result_format if told_format is not None else match[1] if match else None
     suffix = _suffix(str(fields.get("referanseDokumentfil", ""))) or str(fields.get("format", ""))
     status = classify_format(puid if puid and "fmt/" in puid else None, suffix, None).status
     return status in _TAKEN or status == "unclear"

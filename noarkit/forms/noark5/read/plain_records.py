@@ -99,9 +99,9 @@ class PlainRecords:
             if 0 <= head_end < end and content[head_end - 1] != ord("/"):
                 if self._is_misleading(content[copied:begin]):
                     return b"".join((*pieces, content[copied:]))
-                taken = self._take(content[head_end + 1 : end])
-                if taken is not None:
-                    pieces += (content[copied:head_end], self._emptied % taken)
+                content_values = self._take(content[head_end + 1 : end])
+                if content_values is not None:
+                    pieces += (content[copied:head_end], self._emptied % content_values)
                     copied = end + len(_END)
             at = max(name_end, end, copied)
             begin = content.find(_BEGIN, at)

@@ -98,15 +98,15 @@ class ReaderCompiler:
                 if name not in type_readers.structural:
                     lose(name, raw_values)
                 continue
-            field, _, known, is_text, is_number, placeholder, _, _ = reader
+            field, _, known_values, is_text, is_number, placeholder, _, _ = reader
             raw = raw_values[0]
             if isinstance(raw, str) and len(raw_values) == 1:
                 if is_text:
                     if raw != placeholder and not raw.isspace():
                         fields[field] = raw
                         continue
-                elif known is not None:
-                    value = known.get(raw)
+                elif known_values is not None:
+                    value = known_values.get(raw)
                     if value is not None:
                         fields[field] = value
                         continue
@@ -146,11 +146,11 @@ class ReaderCompiler:
 
     def _field_reader(self, row: Row, type_rows: TypeRows) -> FieldReader:
         code_list = type_rows.codes.get(row.field)
-        known: dict[str, FieldValue] | None = {} if row.kind in _OFTEN_THE_SAME else None
+        known_values: dict[str, FieldValue] | None = {} if row.kind in _OFTEN_THE_SAME else None
         return FieldReader(
             row.field,
             self._reader(row),
-            known,
+            known_values,
             is_text=row.kind == "text" and code_list is None,
             is_number=row.kind == "number" and code_list is None,
             placeholder=row.placeholder,

@@ -106,15 +106,15 @@ class AlikeReader(Generic[Plan]):
                 return block
             if lighter := self._lighten(self._carry + block):
                 return lighter
-        return self._rest()
+        return self._left_over_bytes()
 
     def seek(self, offset: int, /) -> int:
         """Goes there, and takes nothing out any more."""
         self._is_plain = True
-        self._rest()
+        self._left_over_bytes()
         return self._file.seek(offset)
 
-    def _rest(self) -> bytes:
+    def _left_over_bytes(self) -> bytes:
         rest, self._carry = self._carry, b""
         return rest
 
@@ -130,7 +130,7 @@ class AlikeReader(Generic[Plan]):
             begin_at = 0 if self._has_begun else self._after_root(text)
         except ValueError:
             self._is_plain = True
-            return ready + self._rest()
+            return ready + self._left_over_bytes()
         self._has_begun = True
         inner = text[begin_at:]
         if any(stop in inner for stop in _STOPS):
@@ -139,7 +139,7 @@ class AlikeReader(Generic[Plan]):
             self._is_plain = "xmlns" in inner
         else:
             return self._take_out(text, begin_at)
-        return ready + (self._rest() if self._is_plain else b"")
+        return ready + (self._left_over_bytes() if self._is_plain else b"")
 
     def _after_root(self, text: str) -> int:
         """Where what is in the root begins. Raises `ValueError` where names mean something else than ours."""
@@ -172,7 +172,7 @@ class AlikeReader(Generic[Plan]):
                 break
         rest = text[at:]
         self._is_plain = has_names and (begin is not None or "xmlns" in rest)
-        return "".join((*parts, rest)).encode() + (self._rest() if self._is_plain else b"")
+        return "".join((*parts, rest)).encode() + (self._left_over_bytes() if self._is_plain else b"")
 
     def _end_of(self, text: str, start: int) -> int:
         """Takes out the element that begins there and returns its end; 0 where it stays."""
@@ -210,8 +210,8 @@ class AlikeReader(Generic[Plan]):
         planned = self._planner.plan(tags)
         if planned is None:
             return None
-        plan, wanted = planned
-        return _Pattern(re.compile(_expression(tags, wanted)).match, plan)
+        plan, wanted_names = planned
+        return _Pattern(re.compile(_expression(tags, wanted_names)).match, plan)
 
 
 def picker(numbers: Sequence[int]) -> Pick:

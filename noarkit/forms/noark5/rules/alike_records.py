@@ -85,13 +85,13 @@ class RecordPlanner:
         for number in plan.dates:
             if not earliest < texts[number] <= today:
                 return False
-        chosen = plan.pick(texts)
-        if chosen in plan.trusted:
+        choice = plan.pick(texts)
+        if choice in plan.trusted:
             return True
-        if any(text not in texts for text, texts in zip(chosen, plan.choices, strict=True)):
+        if any(text not in texts for text, texts in zip(choice, plan.choices, strict=True)):
             return False
         if len(plan.trusted) < _MOST_TRUSTED:
-            plan.trusted.add(chosen)
+            plan.trusted.add(choice)
         return True
 
 

@@ -231,9 +231,9 @@ class DaskWorkers:
             self._roster.hear(beat)
             if beat.is_leaving:
                 # What it has not begun by now it will not begin: an order still on its way is given back untouched.
-                for running in list(self._running.values()):
-                    if running.worker == beat.worker and running.key != beat.key:
-                        self._give_back(running)
+                for lease in list(self._running.values()):
+                    if lease.worker == beat.worker and lease.key != beat.key:
+                        self._give_back(lease)
             running = self._running.get(beat.key)
             if running is None or running.worker != beat.worker:
                 return
