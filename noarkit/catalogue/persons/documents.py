@@ -81,8 +81,8 @@ def _search_text(
     ).fetchall():
         is_empty = size == 0
         if (reason or in_part) and not is_empty:
-            shown, medium = shown_ref(ref, screened=bool(screened)), "" if body else _medium_of(media_type, name)
-            gap = Unsearched(place, shown, reason or IN_PART, in_part=bool(body), medium=medium)
+            public_ref, medium = shown_ref(ref, screened=bool(screened)), "" if body else _medium_of(media_type, name)
+            gap = Unsearched(place, public_ref, reason or IN_PART, in_part=bool(body), medium=medium)
             occurrences.add_unsearched(gap)
         searched += bool(body) or is_empty
         for match in matches:
