@@ -99,5 +99,7 @@ def _search_text(
 
 def _medium_of(media_type: str, name: str) -> Medium:
     """What a document without text is by its media type, or by its name where no type is told."""
-    stated = media_type if media_type not in ("", "application/octet-stream") else mimetypes.guess_type(name)[0] or ""
-    return _MEDIA.get(stated.partition("/")[0].lower(), "")
+    type_name = (
+        media_type if media_type not in ("", "application/octet-stream") else mimetypes.guess_type(name)[0] or ""
+    )
+    return _MEDIA.get(type_name.partition("/")[0].lower(), "")
