@@ -117,14 +117,14 @@ def find_person(
     A place that cannot be searched has a fault in the report, and the others are searched all the same. Raises
     `UsageFault` for a number or a name that cannot be searched for, without repeating it.
     """
-    choice, resolved = options or PersonSearchOptions(), resolve_settings(None, settings)
+    search_options, resolved = options or PersonSearchOptions(), resolve_settings(None, settings)
     person = person_of(ids, names)
     occurrences = Occurrences()
     place_results: list[SearchedPlace] = []
     for place in places:
-        place_results.append(_search_place(place, person, occurrences, choice, resolved, listener))
-    if choice.local_state:
-        place_results.append(_search_state(person, occurrences, choice, resolved))
+        place_results.append(_search_place(place, person, occurrences, search_options, resolved, listener))
+    if search_options.local_state:
+        place_results.append(_search_state(person, occurrences, search_options, resolved))
     return PersonReport(tuple(place_results), occurrences, person.kinds, person.has_odd_ids)
 
 

@@ -57,7 +57,10 @@ def role_of(document: Document, beside: Iterable[Document]) -> Literal["copy", "
     if sources and document.sha256 not in sources:
         return "copy"
     made_of = {
-        step.facts.get("source_sha256", "") for other in beside for step in other.custody if step.step == CONVERTED
+        step.facts.get("source_sha256", "")
+        for neighbour in beside
+        for step in neighbour.custody
+        if step.step == CONVERTED
     }
     return "original" if document.sha256 and document.sha256 in made_of else ""
 

@@ -134,8 +134,8 @@ class Console:
             first = f"{code}{lines[0].removeprefix(fault.code)}"
             _write_text(sys.stderr, "\n".join([first, *(_INDENT + line for line in lines[1:])]))
         self.log("fault", {**facts, **_for_log(fault, self.texts.lang)})
-        known_fault = {"code": fault.code, "exit": fault.exit_code, "transient": fault.transient}
-        self._watch("fault", {**loggable_data(fault.data), **known_fault})
+        exit_facts = {"code": fault.code, "exit": fault.exit_code, "transient": fault.transient}
+        self._watch("fault", {**loggable_data(fault.data), **exit_facts})
 
     def count(self, **numbers: object) -> None:
         """Adds to the summary that ends every --json output."""

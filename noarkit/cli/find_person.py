@@ -102,13 +102,13 @@ def _print(session: Session, report: PersonReport) -> None:
     console, texts = session.console, session.texts
     if report.odd_ids:
         console.notify("person.odd-id-told")
-    shown_count = 0
+    hit_count = 0
     for hit in report.hits():
-        if console.as_json or shown_count < _MOST_SHOWN:
+        if console.as_json or hit_count < _MOST_SHOWN:
             console.result("person_hit", _line(session, hit), **hit.to_dict())
-        shown_count += 1
-    if shown_count > _MOST_SHOWN and not console.as_json:
-        console.notify("person.more", count=shown_count - _MOST_SHOWN)
+        hit_count += 1
+    if hit_count > _MOST_SHOWN and not console.as_json:
+        console.notify("person.more", count=hit_count - _MOST_SHOWN)
     _print_gaps(session, report)
     for place in report.places:
         facts = place.to_dict()
@@ -132,8 +132,8 @@ def _print_gaps(session: Session, report: PersonReport) -> None:
     from noarkit.reports.person_page import reason_of
 
     console, texts = session.console, session.texts
-    for shown_count, gap in enumerate(report.unsearched()):
-        if console.as_json or shown_count < _MOST_SHOWN:
+    for place, gap in enumerate(report.unsearched()):
+        if console.as_json or place < _MOST_SHOWN:
             key = "person.gap-in-part" if gap.in_part else "person.gap"
             line = texts.say(key, ref=gap.ref, reason=reason_of(gap, texts))
             console.result("person_unsearched", line, **gap.to_dict())

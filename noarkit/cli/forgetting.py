@@ -24,7 +24,7 @@ def forget(session: Session, folder: Path, options: Mapping[str, object]) -> int
 
     console, texts = session.console, session.texts
     dry_run = bool(options["dry_run"])
-    removed = kept = size = 0
+    removed = kept_count = size = 0
     code = 0
     runs = forget_runs(
         folder,
@@ -36,13 +36,13 @@ def forget(session: Session, folder: Path, options: Mapping[str, object]) -> int
     for run in runs:
         facts = run.to_dict()
         console.result("run_forgotten", _line(texts, run), **facts)
-        kept += run.outcome == "kept"
+        kept_count += run.outcome == "kept"
         removed += run.outcome != "kept"
         size += int(str(facts["bytes"]))
         code = ITEMS if not facts["complete"] else code
     key = "forget.would" if dry_run else "forget.done"
-    console.notify(key, removed=grouped(removed), kept=grouped(kept), size=texts.size(size))
-    console.count(removed=removed, kept=kept, bytes=size)
+    console.notify(key, removed=grouped(removed), kept=grouped(kept_count), size=texts.size(size))
+    console.count(removed=removed, kept=kept_count, bytes=size)
     return code
 
 

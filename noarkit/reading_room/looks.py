@@ -118,12 +118,12 @@ class Looks:
     def other_versions(self, document: Document, entry: Entry) -> tuple[Document, ...]:
         """The other versions of a document of an item that can be shown, as far as their names and types tell."""
         documents = self.catalogue.documents(entry.ref)
-        own = next((_identity_of(other) for other in documents if other.ref == document.ref), "")
+        own = next((_identity_of(version) for version in documents if version.ref == document.ref), "")
         return tuple(
-            mask_document(other, screened=entry.screened)
-            for other in documents
-            if own and other.ref != document.ref and other.locator is not None and _identity_of(other) == own
-            if may_be_shown(other.name, other.media_type)
+            mask_document(version, screened=entry.screened)
+            for version in documents
+            if own and version.ref != document.ref and version.locator is not None and _identity_of(version) == own
+            if may_be_shown(version.name, version.media_type)
         )
 
     def search(self, query: SearchQuery) -> SearchPage:

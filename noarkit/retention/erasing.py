@@ -125,8 +125,8 @@ def _remove(receipt: Receipt, folder: OpenFolder, above: OpenFolder, order: Eras
             folder.remove(name)
     folder.remove(LOCK)
     folder.sync()
-    known = dict(receipt.inventory.kept)
-    more = tuple((name, folder.kind(name)) for name in folder.names() if name not in known)
+    reasons = dict(receipt.inventory.kept)
+    more = tuple((name, folder.kind(name)) for name in folder.names() if name not in reasons)
     inventory = replace(receipt.inventory, kept=(*receipt.inventory.kept, *more))
     receipt = replace(receipt, inventory=inventory)
     if not folder.names():
@@ -149,6 +149,6 @@ def _remove_beside(receipt: Receipt, above: OpenFolder, elsewhere: Iterable[Path
 
 def _end(receipt: Receipt, above: OpenFolder, order: ErasureOrder) -> Receipt:
     above.sync()
-    done = receipt.finish(order.now_s)
-    done.write()
-    return done
+    ended_receipt = receipt.finish(order.now_s)
+    ended_receipt.write()
+    return ended_receipt

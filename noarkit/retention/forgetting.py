@@ -74,9 +74,9 @@ def forget_runs(folder: Path, policy: KeepPolicy, order: ErasureOrder) -> Iterat
     if not order.dry_run:
         yield from _finish_begun(folder, order)
     runs = [(path, *_proof_of(path)) for path in runs_in(folder) if not _is_linked(path, folder)]
-    proven = [(path, proof) for path, proof, _ in runs if proof is not None]
-    rules = policy.reasons([proof.at_s for _, proof in proven], order.now_s)
-    kept_by = {path: names for (path, _), names in zip(proven, rules, strict=True)}
+    proofs = [(path, proof) for path, proof, _ in runs if proof is not None]
+    rules = policy.reasons([proof.at_s for _, proof in proofs], order.now_s)
+    kept_by = {path: names for (path, _), names in zip(proofs, rules, strict=True)}
     for path, proof, fault in runs:
         if proof is None:
             reason = str(fault.data.get("why")) if isinstance(fault, RunNotProven) else "unreadable"

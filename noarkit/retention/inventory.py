@@ -61,22 +61,22 @@ class Inventory:
 def take_inventory(folder: OpenFolder, above: OpenFolder, elsewhere: Iterable[Path] = ()) -> Inventory:
     """Looks at every name in a run folder and beside it, and hashes what is noarkit's own. `elsewhere` are catalogues
     of the run in other folders."""
-    files, kept = [], []
+    files, kept_names = [], []
     for name in folder.names():
         kind = folder.kind(name)
         if kind == "file" and is_ours(name):
             files.append(folder.facts(name))
         elif kind:
-            kept.append((name, kind if kind != "file" else NOT_OURS))
+            kept_names.append((name, kind if kind != "file" else NOT_OURS))
     beside = [above.facts(name) for name in names_beside(folder.path.name) if above.kind(name) == "file"]
     if above.kind(folder.path.name + _ACCESS_LOG) == "file":
-        kept.append((folder.path.name + _ACCESS_LOG, ACCESS_LOG))
+        kept_names.append((folder.path.name + _ACCESS_LOG, ACCESS_LOG))
     for path in elsewhere:
         with OpenFolder(path.parent) as outside:
             if outside.kind(path.name) == "file":
                 facts = outside.facts(path.name)
                 beside.append(FileFacts(str(path), facts.size_bytes, facts.sha256, facts.names))
-    return Inventory(tuple(files), tuple(beside), tuple(kept))
+    return Inventory(tuple(files), tuple(beside), tuple(kept_names))
 
 
 def is_ours(name: str) -> bool:
@@ -86,4 +86,4 @@ def is_ours(name: str) -> bool:
 
 def names_beside(run: str) -> tuple[str, ...]:
     """The names of what noarkit keeps beside a run folder and removes with it."""
-    return tuple(run + ending for ending in _BESIDE)
+    return tuple(run + suffix for suffix in _BESIDE)

@@ -45,20 +45,20 @@ class KeepPolicy:
     def reasons(self, moments_s: Sequence[float], now_s: float) -> list[tuple[str, ...]]:
         """For each run, by the time it was proven, the rules that keep it; none for one that may go."""
         newest_first = sorted(range(len(moments_s)), key=lambda n: (-moments_s[n], n))
-        kept: list[list[str]] = [[] for _ in moments_s]
+        rules: list[list[str]] = [[] for _ in moments_s]
         for place, n in enumerate(newest_first):
             if place < self.last:
-                kept[n].append("last")
+                rules[n].append("last")
             if self.within_s and now_s - moments_s[n] <= self.within_s:
-                kept[n].append("within")
+                rules[n].append("within")
         for name, period_of in _PERIODS.items():
             most, periods = int(getattr(self, name)), set[tuple[int, ...]]()
             for n in newest_first:
                 period = period_of(datetime.fromtimestamp(moments_s[n], UTC))
                 if period not in periods and len(periods) < most:
                     periods.add(period)
-                    kept[n].append(name)
-        return [tuple(names) for names in kept]
+                    rules[n].append(name)
+        return [tuple(names) for names in rules]
 
 
 def parse_span(text: str, where: str) -> float:

@@ -122,12 +122,12 @@ def read_receipt(path: Path) -> Receipt:
     try:
         facts = json.loads(path.read_text("utf-8"))
         files, beside = (tuple(FileFacts(**entry) for entry in facts[name]) for name in ("files", "beside"))
-        kept = tuple((str(entry["name"]), str(entry["why"])) for entry in facts["kept"])
+        kept_names = tuple((str(entry["name"]), str(entry["why"])) for entry in facts["kept"])
         return Receipt(
             path,
             **{name: facts[name] for name in _PLAIN},
             proof=facts["proof"],
-            inventory=Inventory(files, beside, kept),
+            inventory=Inventory(files, beside, kept_names),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise JournalFault(where=str(path), why="unreadable") from error

@@ -105,7 +105,7 @@ def test_a_link_removes_neither_the_run_that_a_rule_keeps_nor_one_elsewhere(fold
 
 def test_a_removal_that_was_begun_is_not_ended_through_a_link(folder: Path, tmp_path: Path) -> None:
     elsewhere = copy_of(folder / "d400", tmp_path / "elsewhere" / "run")
-    assert erase_in_child(elsewhere, 4, time.time()) == -signal.SIGKILL
+    assert erase_in_child(elsewhere, 3, time.time()) == -signal.SIGKILL
     (folder / "runs").symlink_to(elsewhere.parent)
     assert forget(folder, "--keep-within", "2y") == 0
     assert (elsewhere / "graph.db").exists()
@@ -137,7 +137,7 @@ def test_one_run_that_cannot_be_removed_keeps_itself_alone(folder: Path, capsys:
 def test_a_removal_that_cannot_be_ended_keeps_no_other_run(
     why: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert erase_in_child(folder / "d400", 4, time.time()) == -signal.SIGKILL
+    assert erase_in_child(folder / "d400", 3, time.time()) == -signal.SIGKILL
     if why == "not-removable":
         (receipt,) = folder.glob("d400.noarkit-erased-*")
         receipt.chmod(0o644)

@@ -81,8 +81,8 @@ def _search_text(
     ).fetchall():
         is_empty = size == 0
         if (reason or in_part) and not is_empty:
-            sample, medium = shown_ref(ref, screened=bool(screened)), "" if body else _medium_of(media_type, name)
-            gap = Unsearched(place, sample, reason or IN_PART, in_part=bool(body), medium=medium)
+            public_ref, medium = shown_ref(ref, screened=bool(screened)), "" if body else _medium_of(media_type, name)
+            gap = Unsearched(place, public_ref, reason or IN_PART, in_part=bool(body), medium=medium)
             occurrences.add_unsearched(gap)
         searched += bool(body) or is_empty
         for match in matches:
@@ -99,5 +99,7 @@ def _search_text(
 
 def _medium_of(media_type: str, name: str) -> Medium:
     """What a document without text is by its media type, or by its name where no type is told."""
-    stated = media_type if media_type not in ("", "application/octet-stream") else mimetypes.guess_type(name)[0] or ""
-    return _MEDIA.get(stated.partition("/")[0].lower(), "")
+    type_name = (
+        media_type if media_type not in ("", "application/octet-stream") else mimetypes.guess_type(name)[0] or ""
+    )
+    return _MEDIA.get(type_name.partition("/")[0].lower(), "")

@@ -198,9 +198,11 @@ class _Steps:
     def _sees_above(self, selection: Selection) -> bool:
         """True if the account is shown something that the run found there and hung its own under, or there is none."""
         above = selection.found_above()
-        asked = ((order, family, ids) for order in ORDERS for family, ids in above.items())
+        questions = ((order, family, ids) for order in ORDERS for family, ids in above.items())
         return not above or any(
-            actual for order, family, ids in asked for actual in objects_of_ids(self.archive, family, ids, order=order)
+            actual
+            for order, family, ids in questions
+            for actual in objects_of_ids(self.archive, family, ids, order=order)
         )
 
     def _judge_maker(self, selection: Selection) -> Callable[[], Judge]:

@@ -194,10 +194,10 @@ class Selection:
             "SELECT DISTINCT family(p.type), e.id FROM candidate c JOIN plan.entity p ON p.n = c.parent"
             " JOIN run.entity e ON e.n = p.n WHERE e.state = 'already_there' AND e.id != '' LIMIT 50"
         )
-        found: dict[str, list[str]] = {}
+        ids_by_family: dict[str, list[str]] = {}
         for family, archive_id in rows:
-            found.setdefault(family, []).append(archive_id)
-        return found
+            ids_by_family.setdefault(family, []).append(archive_id)
+        return ids_by_family
 
     def planned(self, numbers: Iterable[int]) -> dict[int, PlannedEntity]:
         """What the plan says of these."""
