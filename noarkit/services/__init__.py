@@ -9,6 +9,7 @@
     access/     authentication: consent, keys, tokens that are refreshed once for all threads and processes
     pace        rate limits: several windows at once, shared by all processes of a credential
     wire        one HTTP request: to allowed hosts, with no blind redirects, and with bounded answers
+    lines       the connections under it: straight to a host, or through a proxy
     client      requests with authentication, pacing and retries; refusals become faults
     paging      paged lists, with checks against circles and repeated pages
     prefetch    pages fetched ahead, and several calls at once

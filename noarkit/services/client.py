@@ -168,7 +168,9 @@ class Client:
             body = reply.read()
         except httpx.HTTPError:
             body = b""  # its status says enough
-        return Answer(reply.status_code, header_map(reply), body, f"{self.wire.settings.label} {request.label}")
+        return Answer(
+            reply.status_code, header_map(reply.headers.raw), body, f"{self.wire.settings.label} {request.label}"
+        )
 
     def fault(self, request: Request, answer: Answer) -> NoarkitError:
         """Maps an answer to its fault."""

@@ -7,7 +7,7 @@ Each member is a line, nested ones are indented, and empty ones are left out. Na
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from noarkit.services.port import GeneratedDocument
@@ -15,6 +15,7 @@ from noarkit.services.port import GeneratedDocument
 PLAIN = "text/plain"
 _INDENT = "    "
 _DEEPEST = 20
+_LONGEST_LIST = 100
 _EMPTY_VALUES: tuple[object, ...] = (None, "", [], {}, ())
 _LOOKUP = frozenset({"id", "name", "email"})
 
@@ -33,47 +34,70 @@ def readable_page(
     name: str, title: str, record: Mapping[str, object], labels: Mapping[str, str] | None = None
 ) -> GeneratedDocument:
     """Renders the page of a record: its title, then each member by its label. The same record gives the same bytes."""
-    lines = [title, "=" * len(title), "", *_lines(record, labels or {}, 0)]
-    data = "\n".join(line.rstrip() for line in lines) + "\n"
+    lines = [title, "=" * len(title), ""]
+    _add_members(lines, record, labels or {}, 0)
+    data = "\n".join([line.rstrip() for line in lines]) + "\n"
     return GeneratedDocument(f"{name}.txt", PLAIN, data.encode("utf-8", "backslashreplace"), title=title)
 
 
-def _lines(record: Mapping[str, object], labels: Mapping[str, str], depth: int) -> Iterator[str]:
+def _add_members(lines: list[str], record: Mapping[str, object], labels: Mapping[str, str], depth: int) -> None:
+    """Adds the members of a record. Pages are made for every record there is, so its common values are told by their
+    own types, before any that are like them."""
+    indent = _INDENT * depth
     for name, value in record.items():
-        if value not in _EMPTY_VALUES:
-            yield from _member(labels.get(name, str(name)), value, labels, depth)
+        if value or value not in _EMPTY_VALUES:
+            label = labels.get(name, str(name)) if labels else str(name)
+            if type(value) is str and value.isprintable():  # then there is no end of a line in it
+                lines.append(f"{indent}{label}: {value}")
+            else:
+                _add(lines, label, value, labels, depth)
 
 
-def _member(label: str, value: object, labels: Mapping[str, str], depth: int) -> Iterator[str]:
+def _add(lines: list[str], label: str, value: object, labels: Mapping[str, str], depth: int) -> None:
     indent = _INDENT * depth
     plain = _plain(value)
     if plain is not None:
         first, *other_lines = plain.splitlines() or [""]
-        yield f"{indent}{label}: {first}"
-        yield from (f"{indent}{_INDENT}{line}" for line in other_lines)
+        lines.append(f"{indent}{label}: {first}")
+        if other_lines:
+            lines += [f"{indent}{_INDENT}{line}" for line in other_lines]
     elif depth >= _DEEPEST:
-        yield f"{indent}{label}: …"
-    elif isinstance(value, Mapping):
-        yield f"{indent}{label}:"
-        yield from _lines(value, labels, depth + 1)
+        lines.append(f"{indent}{label}: …")
+    elif type(value) is dict or isinstance(value, Mapping):
+        lines.append(f"{indent}{label}:")
+        _add_members(lines, value, labels, depth + 1)
     elif isinstance(value, Sequence):
-        yield f"{indent}{label}:"
+        lines.append(f"{indent}{label}:")
         for number, item in enumerate(value, start=1):
-            yield from _member(str(number), item, labels, depth + 1)
+            _add(lines, str(number), item, labels, depth + 1)
 
 
 def _plain(value: object) -> str | None:
     """Formats a value that fits on one line, or is a text; None for one with parts."""
+    if isinstance(value, str):
+        return str(value)
     if isinstance(value, bool):
         return "ja" if value else "nei"
-    if isinstance(value, str | int | float | Decimal):
+    if isinstance(value, int | float | Decimal):
         return str(value)
-    if isinstance(value, Mapping):
-        is_lookup = bool(value.get("name")) and set(value) <= _LOOKUP
+    if type(value) is dict or isinstance(value, Mapping):
+        is_lookup = bool(value.get("name")) and value.keys() <= _LOOKUP
         return str(value["name"]) if is_lookup else None
     if isinstance(value, Sequence):
-        parts = [_plain(item) for item in value]
-        short = all(part is not None and "\n" not in part for part in parts)
-        text = ", ".join(str(part) for part in parts)
-        return text if short and len(text) <= 100 else None
+        return _short_list(value)
     return "" if value is None else str(value)
+
+
+def _short_list(values: Sequence[object]) -> str | None:
+    """Formats a list that fits on a line of a hundred characters; None for another."""
+    parts: list[str] = []
+    size = -2
+    for value in values:
+        part = _plain(value)
+        if part is None or "\n" in part:
+            return None
+        size += len(part) + 2
+        if size > _LONGEST_LIST:
+            return None
+        parts.append(part)
+    return ", ".join(parts)

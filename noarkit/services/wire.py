@@ -7,7 +7,7 @@ service. Callers scrub messages of the service with `Wire.scrubber` before they 
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -16,14 +16,17 @@ from urllib.parse import urlencode, urlsplit
 
 import httpx
 
+from noarkit.archive.connection import Reply
+from noarkit.archive.stream import BrokenExchange
 from noarkit.errors import NoarkitError, ProxyDenied, ServiceAway, ServiceStrange, TooLarge, TrustFault, causes
 from noarkit.safe.tls import fault_details, is_about_trust, why_not_trusted
 from noarkit.safe.urls import UrlPolicy, bypasses_proxy, check_name, check_url
 from noarkit.secrets import Secret
 from noarkit.services.canonical import parse
+from noarkit.services.lines import DirectLine, Line, LineSettings, ProxyLine, as_response, is_timeout, read_body
 from noarkit.services.scrub import Scrubber
 
-Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS = 3
@@ -51,7 +54,7 @@ class Request:
     @property
     def is_repeatable(self) -> bool:
         """True if it may be sent again when its fate is unknown."""
-        return self.method in ("GET", "HEAD") if self.repeatable is None else self.repeatable
+        return self.method == "GET" if self.repeatable is None else self.repeatable
 
     @property
     def label(self) -> str:
@@ -129,56 +132,58 @@ class Wire:
     def __init__(self, settings: WireSettings, scrubber: Scrubber) -> None:
         self.settings = settings
         self.scrubber = scrubber
-        self._transports = _Transports(settings)
-        timeout = httpx.Timeout(settings.answer_timeout_s, connect=settings.connect_timeout_s)
-        self._extensions = {"timeout": timeout.as_dict()}
+        line = LineSettings(
+            settings.tls, settings.connect_timeout_s, settings.answer_timeout_s, settings.max_connections
+        )
+        proxy = settings.proxy
+        self._direct: Line = DirectLine(line)
+        self._proxied: Line | None = None
+        if proxy is not None:
+            self._proxied = ProxyLine(line, httpx.Proxy(proxy.url, auth=proxy.credentials))
 
     def send(self, request: Request) -> Answer:
         """Sends a request once and reads the whole answer. Raises `ServiceAway`, `TrustFault`, `UnsafeUrl`,
         `TooLarge`."""
-        with self._exchange(request) as answer:
-            body = bytearray()
-            for block in answer.iter_bytes():
-                body += block
-                if len(body) > self.settings.max_answer_bytes:
-                    raise TooLarge(where=self.settings.label, why="total-bytes")
-            return Answer(answer.status_code, header_map(answer), bytes(body), f"{self.settings.label} {request.label}")
+        with self._exchange(request) as reply:
+            body = read_body(reply, self.settings.max_answer_bytes)
+            if body is None:
+                raise TooLarge(where=self.settings.label, why="total-bytes")
+            return Answer(reply.status, header_map(reply.headers), body, f"{self.settings.label} {request.label}")
 
     @contextmanager
     def stream(self, request: Request, own_host: str = "") -> Iterator[httpx.Response]:
         """Streams an answer. Redirects are followed to allowed hosts; unless they lead to `own_host`, all request
         headers are dropped. The body is never sent again. Raises `ServiceStrange` for too many redirects."""
         for _ in range(_MAX_REDIRECTS + 1):
-            with self._exchange(request) as answer:
-                if answer.status_code not in _REDIRECTS:
-                    yield answer
+            with self._exchange(request) as reply:
+                if reply.status not in _REDIRECTS:
+                    yield as_response(reply)
                     return
-                target = str(answer.url.join(answer.headers.get("location", "")))
+                target = str(httpx.URL(_url(request)).join(header_map(reply.headers).get("location", "")))
             is_same_host = bool(own_host) and urlsplit(target).netloc == own_host
             request = Request("GET", target, headers=request.headers if is_same_host else {})
         raise ServiceStrange(where=self.settings.label, why="redirects")
 
     def close(self) -> None:
         """Closes all connections."""
-        self._transports.close()
+        self._direct.close()
+        if self._proxied is not None:
+            self._proxied.close()
 
     @contextmanager
-    def _exchange(self, request: Request) -> Iterator[httpx.Response]:
-        """Uses the transport directly, because an httpx client would add cookies."""
+    def _exchange(self, request: Request) -> Iterator[Reply]:
         self.settings.check(request.url)
         headers = {**_HEADERS, **request.headers}
         if request.media_type:
             headers["Content-Type"] = request.media_type
-        http_request = httpx.Request(
-            request.method, _url(request), headers=headers, content=request.body, extensions=self._extensions
-        )
-        with self._translate_faults(request):
-            answer = self._transports.handle_request(http_request)
-            answer.request = http_request
-            try:
-                yield answer
-            finally:
-                answer.close()
+        line = self._direct
+        if self._proxied is not None and self.settings.proxy_to(request.url) is not None:
+            line = self._proxied
+        with (
+            self._translate_faults(request),
+            line.exchange(request.method, _url(request), headers, request.body) as reply,
+        ):
+            yield reply
 
     @contextmanager
     def _translate_faults(self, request: Request) -> Iterator[None]:
@@ -187,6 +192,8 @@ class Wire:
             yield
         except NoarkitError:
             raise
+        except BrokenExchange as error:
+            raise _exchange_fault(location, error) from error
         except httpx.ConnectTimeout as error:
             raise ServiceAway(where=location, why="connect-timeout", sent=False) from error
         except httpx.ConnectError as error:
@@ -205,36 +212,13 @@ class Wire:
             raise distrust or ServiceAway(where=location, why="broke-off", sent=True) from error
 
 
-class _Transports(httpx.BaseTransport):
-    """Routes requests directly to a host, or through its proxy."""
-
-    def __init__(self, settings: WireSettings) -> None:
-        self._settings = settings
-        self._direct = self._transport(None)
-        self._proxied = None if settings.proxy is None else self._transport(settings.proxy)
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        if self._proxied is None or self._settings.proxy_to(str(request.url)) is None:
-            return self._direct.handle_request(request)
-        answer = self._proxied.handle_request(request)
-        if answer.status_code == _PROXY_AUTH_REQUIRED:
-            answer.close()
-            raise httpx.ProxyError(str(_PROXY_AUTH_REQUIRED))
-        return answer
-
-    def close(self) -> None:
-        self._direct.close()
-        if self._proxied is not None:
-            self._proxied.close()
-
-    def _transport(self, proxy: Proxy | None) -> httpx.HTTPTransport:
-        settings = self._settings
-        return httpx.HTTPTransport(
-            verify=settings.tls if settings.tls is not None else True,
-            limits=httpx.Limits(max_connections=settings.max_connections, keepalive_expiry=3.0),
-            proxy=None if proxy is None else httpx.Proxy(proxy.url, auth=proxy.credentials),
-            trust_env=False,
-        )
+def _exchange_fault(location: str, error: BrokenExchange) -> NoarkitError:
+    """Maps an exchange that broke off to its fault."""
+    if error.sent:
+        why = "timeout" if is_timeout(error) else "broke-off"
+    else:
+        why = "connect-timeout" if error.detail == "no-answer" else "no-connection"
+    return trust_fault(location, error) or ServiceAway(where=location, why=why, sent=error.sent)
 
 
 def proxy_fault(location: str, message: str, *, has_user: bool) -> NoarkitError:
@@ -277,10 +261,10 @@ def retry_after_s(value: str, now_s: float) -> float | None:
     return wait_s if 0 <= wait_s < 1e9 else None
 
 
-def header_map(answer: httpx.Response) -> dict[str, str]:
+def header_map(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     """Returns the headers of an answer, their names lower-case."""
     headers: dict[str, str] = {}
-    for raw_name, raw_value in answer.headers.raw:
+    for raw_name, raw_value in raw:
         name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers

@@ -1,10 +1,12 @@
-"""scripts/bench [compare REV] NAME [NAME …] [--rounds N] [--small]"""
+"""scripts/bench [compare REV] NAME [NAME …] [--rounds N] [--small]
+scripts/bench scale [--upto 5] [--results FILE]"""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import sys
+from pathlib import Path
 
 from scripts.benchmarks.compare import compare
 from scripts.benchmarks.figures import meter
@@ -26,6 +28,7 @@ NAMES = (
     "plan",
     "extract",
     "read",
+    "scale",
     "siard",
     "text",
     "validate",
@@ -43,6 +46,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each figure; the median is told")
     parser.add_argument("--small", action="store_true", help="a tenth of the work: shows that it runs, measures little")
     parser.add_argument("--only", default="", help="only figures whose name holds this")
+    parser.add_argument("--upto", type=int, default=6, help="scale: ten to the largest size; 7 plans and ingests")
+    parser.add_argument(
+        "--results", type=Path, help="scale: a file that keeps what was measured; its sizes are skipped"
+    )
     arguments = parser.parse_args()
     names = [each for asked in arguments.names for each in GROUPS.get(asked, (asked,))]
     if revision is not None:
@@ -52,7 +59,8 @@ def main() -> None:
     meter()
     for name in names:
         module = importlib.import_module(f"scripts.benchmarks.{name}")
-        module.run(arguments.rounds, small=arguments.small, only=arguments.only)
+        more = {"upto": arguments.upto, "results": arguments.results} if name == "scale" else {}
+        module.run(arguments.rounds, small=arguments.small, only=arguments.only, **more)
 
 
 if __name__ == "__main__":

@@ -23,13 +23,18 @@ from scripts.benchmarks.measuring import Cost, Meter
 
 _HERE = Path(__file__).parents[2]
 _FIGURE = re.compile(r"\| (?P<name>[^|^]+?) \| (?P<value>[0-9][0-9,.]*) (?P<unit>[^|]+?) \|")
+_COST = re.compile(
+    r"\| \^ (?!beside it).*; processor: ours (?P<ours>[0-9.]+) s, children (?P<children>[0-9.]+) s,"
+    r" server (?P<server>[0-9.]+) s;"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One run of a tree: its figures with their units, and what the run cost."""
+    """One run of a tree: its figures with their units, the processor time of each, and what the run cost."""
 
     figures: dict[str, tuple[float, str]]
+    processor_s: dict[str, float]
     cost: Cost
 
 
@@ -42,7 +47,7 @@ def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequenc
                 runs[tree_name].append(_run(tree, names, arguments))
     quiet = sum(run.cost.is_quiet for tree_runs in runs.values() for run in tree_runs)
     print(f"\n{' '.join(names)}: {revision} and here in turn, {machine()}; {quiet} of {2 * rounds} runs quiet\n")
-    print(f"| figure | {revision} | here | ratio |\n|---|---|---|---|")
+    print(f"| figure, least / median / most | {revision} | here | ratio |\n|---|---|---|---|")
     for name in runs["here"][0].figures:
         pairs = [
             (before.figures[name], after.figures[name])
@@ -54,6 +59,7 @@ def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequenc
             columns = [_spread([value for value, _ in side]) for side in zip(*pairs, strict=True)]
             ratio = statistics.median(after[0] / before[0] for before, after in pairs if before[0])
             print(f"| {name} ({unit}) | {columns[0]} | {columns[1]} | {ratio:.2f} |")
+            _tell_processor(name, runs[revision], runs["here"])
     for name, number in (
         ("elapsed s", "elapsed_s"),
         ("processor s", "processor_s"),
@@ -62,6 +68,19 @@ def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequenc
         sides = [[getattr(run.cost, number) for run in tree_runs] for tree_runs in runs.values()]
         ratio = statistics.median(after / before for before, after in zip(*sides, strict=True) if before)
         print(f"| whole run: {name} | {_spread(sides[0])} | {_spread(sides[1])} | {ratio:.2f} |")
+
+
+def _tell_processor(name: str, before: Sequence[_Run], here: Sequence[_Run]) -> None:
+    """A row with the processor time of a figure's rounds, which says more than elapsed time while others work too."""
+    pairs = [
+        (one.processor_s[name], other.processor_s[name])
+        for one, other in zip(before, here, strict=True)
+        if one.processor_s.get(name) and other.processor_s.get(name)
+    ]
+    if pairs:
+        columns = [_spread(side) for side in zip(*pairs, strict=True)]
+        ratio = statistics.median(after / other for other, after in pairs)
+        print(f"| {name} (processor s) | {columns[0]} | {columns[1]} | {ratio:.2f} |")
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -78,12 +97,22 @@ def _run(tree: Path, names: Sequence[str], arguments: Sequence[str]) -> _Run:
         stdout=subprocess.PIPE,
         text=True,
     )
-    figures = {
-        match["name"]: (float(match["value"].replace(",", "")), match["unit"])
-        for line in done.stdout.splitlines()
-        if (match := _FIGURE.match(line))
-    }
-    return _Run(figures, meter.cost())
+    figures, processor_s = read_figures(done.stdout)
+    return _Run(figures, processor_s, meter.cost())
+
+
+def read_figures(text: str) -> tuple[dict[str, tuple[float, str]], dict[str, float]]:
+    """What a bench printed: the figures with their units, and the processor time behind each."""
+    figures: dict[str, tuple[float, str]] = {}
+    processor_s: dict[str, float] = {}
+    name = ""
+    for line in text.splitlines():
+        if match := _FIGURE.match(line):
+            name = match["name"]
+            figures[name] = (float(match["value"].replace(",", "")), match["unit"])
+        elif name and (match := _COST.match(line)):
+            processor_s[name] = processor_s.get(name, 0.0) + sum(map(float, match.groups()))
+    return figures, processor_s
 
 
 @contextmanager

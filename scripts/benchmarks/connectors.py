@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ from noarkit.services.settings import Connection
 from noarkit.services.source import ConnectorSource
 from noarkit.services.wire import Answer, Request, Wire
 from noarkit.settings import Settings
-from scripts.benchmarks.figures import machine, tell
+from scripts.benchmarks.figures import machine, medians, tell
 
 _FREE = ("--limit", "100000000/60")
 _IN_FLIGHT = 4
@@ -55,10 +55,7 @@ class _Round:
 
     records: int
     entities: int
-    took_s: float
     own_s: float
-    floor_s: float
-    calls: int
 
 
 def _speed(service: str, records: int, rounds: int) -> None:
@@ -68,29 +65,29 @@ def _speed(service: str, records: int, rounds: int) -> None:
         _standin(service, place, records) as (_, home),
     ):
         calls = _calls_of(service, home)
-        done = [_round(service, home, calls, number) for number in range(rounds)]
+        done: list[_Round] = []
+
+        def ours() -> float:
+            began = time.perf_counter()
+            done.append(_round(service, home, len(done)))
+            return done[-1].records / (time.perf_counter() - began)
+
+        speed, floor, ratio = medians(rounds, ours, lambda: done[-1].records / _bare(calls))
     name = f"{service}, {records} there"
-
-    def beside(what: str, unit: str, count: Callable[[_Round], int]) -> None:
-        ours = statistics.median(count(one) / one.took_s for one in done)
-        floor = statistics.median(count(one) / one.floor_s for one in done)
-        ratio = statistics.median(one.floor_s / one.took_s for one in done)
-        tell(f"{name}: {what}", ours, unit, floor, "bare httpx, the same calls, four at once", ratio)
-
-    beside("records planned", "records/s", lambda one: one.records)
-    beside("entities planned", "entities/s", lambda one: one.entities)
-    beside("calls", "calls/s", lambda one: one.calls)
+    what = "bare httpx, the same calls, four at once"
+    tell(f"{name}: records planned", speed, "records/s", floor, what, ratio)
+    for unit, count in (("entities", done[-1].entities), ("calls", len(calls))):
+        more = count / done[-1].records
+        tell(f"{name}: {unit}", speed * more, f"{unit}/s", floor * more, what, ratio)
     by_processor = statistics.median(one.records / one.own_s for one in done)
     tell(f"{name}: records by our own processor time", by_processor, "records/s", what=f"{done[0].records:,} records")
 
 
-def _round(service: str, home: Path, calls: Sequence[Request], number: int) -> _Round:
+def _round(service: str, home: Path, number: int) -> _Round:
     folder, archive = home / f"run{number}", f"embedded:{home}/a"
-    began, own = time.perf_counter(), time.process_time()
+    own = time.process_time()
     done = noarkit.plan(f"{service}:standin", folder, archive=archive, settings=_site(home))
-    took_s, own_s = time.perf_counter() - began, time.process_time() - own
-    records, entities = sum(done.records.values()), sum(done.entities.values())
-    return _Round(records, entities, took_s, own_s, _bare(calls), len(calls))
+    return _Round(sum(done.records.values()), sum(done.entities.values()), time.process_time() - own)
 
 
 def _bare(calls: Sequence[Request]) -> float:

@@ -13,6 +13,7 @@ from pathlib import Path
 from scripts.benchmarks.measuring import Cost, Meter
 
 _costs: list[Cost] = []
+_costs_beside: list[Cost] = []
 _spreads: list[str] = []
 
 
@@ -50,6 +51,13 @@ def measured(act: Callable[[], float]) -> float:
     return figure
 
 
+def _measured_beside(act: Callable[[], float]) -> float:
+    meter().cost()
+    figure = act()
+    _costs_beside.append(meter().cost())
+    return figure
+
+
 def processor_spread(things: int) -> tuple[float, float, float]:
     """The least, the median and the most µs of processor time a thing, over the rounds measured since `tell`."""
     values = [cost.processor_s / things * 1e6 for cost in _costs]
@@ -58,14 +66,26 @@ def processor_spread(things: int) -> tuple[float, float, float]:
 
 def medians(rounds: int, ours: Callable[[], float], floor: Callable[[], float]) -> tuple[float, float, float]:
     """The medians of a figure and of its floor, taken in turn, and the median of their ratios pair by pair. `tell` adds
-    the least and the most of each, and what the rounds of ours cost."""
+    the least and the most of each, and what the rounds of both cost."""
     pairs = []
     for _ in range(rounds):
-        pairs.append((measured(ours), floor()))
+        pairs.append((measured(ours), _measured_beside(floor)))
     mine, others = zip(*pairs, strict=True)
     ratios = [one / other for one, other in pairs]
-    for name, values in (("ours", mine), ("beside it", others), ("ratio", ratios)):
-        _spreads.append(f"{name} {min(values):,.2f} to {max(values):,.2f}")
+    processor = [
+        one.processor_s / other.processor_s
+        for one, other in zip(_costs[-rounds:], _costs_beside[-rounds:], strict=True)
+        if other.processor_s
+    ]
+    for name, values in (
+        ("ours", mine),
+        ("beside it", others),
+        ("ratio", ratios),
+        ("processor time of ours to that beside it", processor),
+    ):
+        if values:
+            least, median, most = min(values), statistics.median(values), max(values)
+            _spreads.append(f"{name} {least:,.2f} / {median:,.2f} / {most:,.2f}")
     return (
         statistics.median(one for one, _ in pairs),
         statistics.median(other for _, other in pairs),
@@ -81,9 +101,12 @@ def tell(name: str, ours: float, unit: str, floor: float | None = None, what: st
     for number, cost in enumerate(costs, 1):
         of = f"round {number} of {len(costs)}" if len(costs) > 1 else "since the figure before"
         print(f"| ^ {of}: {cost.text()} | | | | |", flush=True)
+    for number, cost in enumerate(_costs_beside, 1):
+        print(f"| ^ beside it, round {number} of {len(_costs_beside)}: {cost.text()} | | | | |", flush=True)
     if _spreads:
-        print(f"| ^ {'; '.join(_spreads)} | | | | |", flush=True)
+        print(f"| ^ least / median / most: {'; '.join(_spreads)} | | | | |", flush=True)
     _costs.clear()
+    _costs_beside.clear()
     _spreads.clear()
     meter().cost()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -86,6 +87,35 @@ def test_numbers_keep_every_digit_and_members_are_sorted() -> None:
     told = parse('\ufeff{"b": 1234567890123456789, "a": 12.50, "å": [1, {"z": null, "y": true}]}'.encode(), "x")
     assert canonical(told) == '{"a":12.50,"b":1234567890123456789,"å":[1,{"y":true,"z":null}]}'.encode()
     assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (2**70, b"1180591620717411303424"),
+        (1e22, b"1e+22"),
+        (0.1, b"0.1"),
+        (Decimal("1E+5"), b"1E+5"),
+        ("\ud800", b'"\\ud800"'),
+        ("\x00\x1f\x7f\u2028", '"\\u0000\\u001f\x7f\u2028"'.encode()),
+        ((1, 2), b"[1,2]"),
+        (MappingProxyType({"y": 1, "x": None}), b'{"x":null,"y":1}'),
+    ],
+)
+def test_a_value_that_is_rare_is_written_as_in_any_record(value: object, written: bytes) -> None:
+    assert canonical(value) == written
+    assert canonical({"b": [value], "a": True}) == b'{"a":true,"b":[' + written + b"]}"
+    with pytest.raises(TypeError):
+        canonical({"a": {1, 2}})
+
+
+def test_what_is_nested_too_deeply_is_a_fault() -> None:
+    value: object = 1
+    for _ in range(200):
+        value = [value]
+    assert canonical(value) == b"[" * 200 + b"1" + b"]" * 200
+    with pytest.raises(ServiceStrange):
+        canonical([value])
 
 
 @pytest.mark.parametrize("body", [b"<html>", b'{"a": NaN}', b"\xff\xfe", b"", b"[" * 100_000])

@@ -83,7 +83,9 @@ def address(person: Mapping[str, object]) -> str:
 def plain(value: object) -> str:
     """Formats a value on one line."""
     text = "" if value is None else str(value)
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    if not text.isprintable():
+        text = "".join(sign if sign.isprintable() else " " for sign in text)
+    return " ".join(text.split())
 
 
 def _text(value: str) -> str:

@@ -16,6 +16,7 @@ from noarkit.services.port import GeneratedDocument
 NAME = "fetched.db"
 SCHEME = "made:"
 _BATCH = 500
+_BATCH_BYTES = 4 * 1024 * 1024
 
 
 def content_of(key: str, document: GeneratedDocument) -> Content:
@@ -33,23 +34,28 @@ class DocumentStore:
         self._db = sqlite3.connect(place, isolation_level=None)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("CREATE TABLE IF NOT EXISTS piece (sha256 TEXT PRIMARY KEY, bytes BLOB) WITHOUT ROWID")
-        self._db.execute("BEGIN")
-        self._waiting = 0
+        self._waiting: list[tuple[str | None, bytes]] = []
+        self._waiting_bytes = 0
 
     def add(self, content: Content, data: bytes) -> None:
         """One document."""
-        self._db.execute("INSERT OR IGNORE INTO piece VALUES (?, ?)", (content.sha256, data))
-        self._waiting += 1
-        if self._waiting >= _BATCH:
-            self._db.execute("COMMIT")
-            self._db.execute("BEGIN")
-            self._waiting = 0
+        self._waiting.append((content.sha256, data))
+        self._waiting_bytes += len(data)
+        if len(self._waiting) >= _BATCH or self._waiting_bytes >= _BATCH_BYTES:
+            self._write()
 
     def close(self) -> None:
         """All of it is on disk, in one file."""
-        self._db.execute("COMMIT")
+        self._write()
         self._db.execute("PRAGMA journal_mode=DELETE")
         self._db.close()
+
+    def _write(self) -> None:
+        self._db.execute("BEGIN")
+        self._db.executemany("INSERT OR IGNORE INTO piece VALUES (?, ?)", self._waiting)
+        self._db.execute("COMMIT")
+        self._waiting.clear()
+        self._waiting_bytes = 0
 
 
 class DocumentStream:

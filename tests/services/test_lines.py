@@ -1,0 +1,130 @@
+"""Straight lines to a service: requests go out as httpx would spell them, and answers come in as it would read them."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import threading
+import zlib
+from contextlib import closing
+
+import httpx
+import pytest
+
+from noarkit.errors import ServiceAway, TooLarge
+from noarkit.safe.urls import UrlPolicy
+from noarkit.services.lines import _target
+from noarkit.services.scrub import Scrubber
+from noarkit.services.wire import Request, Wire, WireSettings
+from tests.services.conftest import kept_open
+from tests.services.scripted import Asked, Told, one_after_another, serving, told
+
+LOOPBACK = frozenset({"127.0.0.1"})
+POLICY = UrlPolicy(LOOPBACK, frozenset({"http"}), LOOPBACK)
+
+
+def wire(**more: object) -> Wire:
+    """A wire to this machine."""
+    return kept_open(Wire(WireSettings("crm:test", POLICY, **more), Scrubber()))  # type: ignore[arg-type]  # as given
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://api.example.org/crm/v8/Deals?fields=a%2Cb&per_page=200",
+        "https://api.example.org:443/x",
+        "https://api.example.org:8443/x",
+        "http://127.0.0.1:9/a/../b/./c?d=../e",
+        "https://API.example.org/Å/b c'd?q=æ'&r=[1]",
+        "https://api.example.org/100%/%zz/%c3%a5?x=%",
+        "https://api.example.org",
+        "https://api.example.org?x=1",
+        "https://api.example.org/x#part",
+        "https://[::1]:8443/x",
+    ],
+)
+def test_a_request_goes_where_httpx_would_send_it(url: str) -> None:
+    spelt = httpx.Request("GET", url)
+    origin, host, target = _target(url)
+    assert (host, target) == (spelt.headers["Host"], spelt.url.raw_path)
+    assert (origin.host, origin.port) == (spelt.url.host, spelt.url.port or (443 if origin.is_tls else 80))
+    assert origin.is_tls == url.startswith("https")
+
+
+def test_bodies_are_sent_with_their_length_and_come_as_they_are() -> None:
+    def echo(asked: Asked) -> Told:
+        return told(
+            {"method": asked.method, "length": asked.headers.get("content-length"), "body": asked.body.decode()}
+        )
+
+    with serving(echo) as service:
+        line = wire()
+        for request, length in (
+            (Request("POST", f"{service.url}/x", body=b"abc", media_type="text/plain"), "3"),
+            (Request("POST", f"{service.url}/x"), "0"),
+            (Request("GET", f"{service.url}/x"), None),
+            (Request("DELETE", f"{service.url}/x", body=b"ab"), "2"),
+        ):
+            body = (request.body or b"").decode()
+            assert line.send(request).members() == {"method": request.method, "length": length, "body": body}
+        assert service.asked[0].headers["content-type"] == "text/plain"
+        assert {asked.headers["host"] for asked in service.asked} == {service.url.removeprefix("http://")}
+
+
+@pytest.mark.parametrize(("coding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+def test_a_packed_answer_is_unpacked_and_bounded_by_what_it_unpacks_to(coding: str, pack: object) -> None:
+    assert callable(pack)
+    packed = Told(200, pack(b'{"a": "' + b"x" * 50_000 + b'"}'), {"Content-Encoding": coding})
+    with serving(one_after_another(packed)) as service:
+        assert wire().send(Request("GET", f"{service.url}/x")).members() == {"a": "x" * 50_000}
+        with pytest.raises(TooLarge):
+            wire(max_answer_bytes=10_000).send(Request("GET", f"{service.url}/x"))
+        with wire().stream(Request("GET", f"{service.url}/x")) as answer:
+            assert answer.read()[7:] == b"x" * 50_000 + b'"}'
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Other: 1", "a\nb", "a\0b"])
+def test_a_value_never_becomes_a_header_of_its_own(value: str) -> None:
+    with serving(one_after_another(told({}))) as service:
+        with pytest.raises(ServiceAway):
+            wire().send(Request("GET", f"{service.url}/x", headers={"X-Value": value}))
+        assert service.asked == []
+
+
+def test_what_breaks_off_is_told_by_how_far_it_came() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/x"
+        with pytest.raises(ServiceAway) as caught:
+            wire(answer_timeout_s=0.2).send(Request("GET", url))
+        assert (caught.value.data["why"], caught.value.data["sent"]) == ("timeout", True)
+    with pytest.raises(ServiceAway) as caught:
+        wire().send(Request("GET", url))
+    assert (caught.value.data["why"], caught.value.data["sent"]) == ("no-connection", False)
+    with serving(one_after_another(Told(None))) as service:
+        with pytest.raises(ServiceAway) as caught:
+            wire().send(Request("GET", f"{service.url}/x"))
+        assert (caught.value.data["why"], caught.value.data["sent"]) == ("broke-off", True)
+
+
+def test_calls_one_after_another_share_a_connection() -> None:
+    ports: list[int] = []
+
+    def count(server: socket.socket) -> None:
+        connected, peer = server.accept()
+        with connected:
+            for _ in range(3):
+                head = b""
+                while not head.endswith(b"\r\n\r\n"):
+                    head += connected.recv(1)
+                ports.append(peer[1])
+                connected.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        thread = threading.Thread(target=count, args=(server,))
+        thread.start()
+        line = wire(answer_timeout_s=5.0)
+        for _ in range(3):
+            line.send(Request("GET", f"http://127.0.0.1:{server.getsockname()[1]}/x"))
+        thread.join()
+    assert len(ports) == 3
+    assert len(set(ports)) == 1
