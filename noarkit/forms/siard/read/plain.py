@@ -143,21 +143,21 @@ class PlainPortions:
         depth, at = self._parser_at()
         return depth == 1 and (not self._ends_in_row or at == self._given_bytes - len(_ROW_END))
 
-    def _judge(self, before: bytes, rows: bytes, rest: bytes) -> bytes:
+    def _judge(self, before: bytes, rows: bytes, tail: bytes) -> bytes:
         content = before + rows
         if b"<!" in content or b"<?" in content:  # a comment, say, which may hold what looks like rows
-            return self._give_up(before, rows + rest)
+            return self._give_up(before, rows + tail)
         text = _text(content)
         if text is not None and self._take(text):
-            self._rest = rest
+            self._rest = tail
             self._doubts = 0
             self._ends_in_row = False
             self.is_whole = True
             return b"\n" * text.count("\n") or b" "
         self._doubts += 1
         if self._doubts >= _MOST_DOUBTS:
-            return self._give_up(before, rows + rest)
-        self._rest = rest
+            return self._give_up(before, rows + tail)
+        self._rest = tail
         self._ends_in_row = True
         return self._in_turn(before, rows)
 
