@@ -162,7 +162,7 @@ def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable
     folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
     with folder.locked():
         _clear(folder)
-        store = GraphStore.create(folder.graph)
+        store = GraphStore.create(folder.graph, draft=True)
         try:
             with translate_sqlite_errors(folder.graph), rare_collections():
                 _fill(spec, store, emit)
@@ -312,8 +312,7 @@ def _freeze(store: GraphStore, folder: RunFolder, archive: str | None, now_s: Ca
     result = PlanResult(
         folder, sha256, records, entities, size, store.count("chunk"), store.count("shard", "kind != 'spine'")
     )
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    db.execute("PRAGMA journal_mode = DELETE")
+    store.settle()
     folder.write_plan(
         {
             "sha256": sha256,

@@ -34,6 +34,7 @@ The machine:
 
     children       what child processes get from this one; limits: what they may use
     worker_pool    functions in child processes, and the messages between; line_worker: programs of ours, asked by line
+    ordered_work   pieces of work done by several of them, and the answers in order
     errand         commands of others', run under limits; keeper: the process that watches over one of them
     commands       commands of the site's own: no shell, bounded in time, none of our secrets
     remote_jobs    the port of work that other machines do
