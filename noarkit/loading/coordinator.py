@@ -206,7 +206,8 @@ class Coordinator:
         if late:
             numbers = {n for link in late for n in (link[0], link[2])}
         else:
-            numbers = self._state.needed_ids.pop(shard, set()) or set(self._deps.graph.needed_ids(shard))
+            collected_ids = self._state.needed_ids.pop(shard, set())
+            numbers = collected_ids or set(self._deps.graph.needed_ids(shard))
         facts = self._deps.facts
         if self._state.losses[shard]:
             # Nothing of it was there when the run began, but a worker that was lost may have made it since.
