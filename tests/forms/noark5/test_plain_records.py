@@ -119,12 +119,25 @@ def test_whatever_stands_in_and_between_records_is_read_alike(
     assert as_ever == untaken
 
 
+@pytest.mark.parametrize("piece", PIECES)
+def test_each_of_them_is_read_alike(piece: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = f"{HEAD}<registrering>{piece}</registrering>{piece}{TAIL}"
+    as_ever, untaken = both_ways(content.encode("utf-8", "surrogatepass"), tmp_path, monkeypatch)
+    assert as_ever == untaken
+
+
 @pytest.mark.parametrize(
     "change",
     [
         lambda text: text.encode("utf-16"),
         lambda text: text.replace("UTF-8", "ISO-8859-1").encode("latin-1"),
         lambda text: text.encode("latin-1"),
+        lambda text: text.replace("UTF-8", "ISO-8859-1").encode(),
+        lambda text: text.replace(
+            "<arkivdel>", "<arkivdel><!-- <registrering><a>x -- y</a></registrering> -->"
+        ).encode(),
+        lambda text: text.replace("<arkivdel>", '<arkivdel><registrering xsi:type="x"/>').encode(),
+        lambda text: text.replace("<arkivdel>", "<arkivdel><registrering>a>b<c>/b<</registrering>").encode(),
         lambda text: b"\xef\xbb\xbf" + text.encode(),
         lambda text: text.replace("\n", "\r\n").encode(),
         lambda text: text.replace("<arkivdel>", '<arkivdel xmlns="urn:b">').encode(),

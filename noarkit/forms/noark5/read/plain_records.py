@@ -18,7 +18,7 @@ from noarkit.forms.noark5.nodes import Node, Value
 from noarkit.forms.noark5.write import unmapped
 from noarkit.safe.digest import Readable
 
-_READ_BYTES = 256 * 1024
+_READ_BYTES = 64 * 1024
 _LONGEST_BYTES = 1024 * 1024
 _BEGIN, _END = b"<registrering", b"</registrering>"
 _OPENS = b" \t\r\n>"
