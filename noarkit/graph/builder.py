@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
 
 import orjson
 
@@ -23,19 +22,15 @@ SHARED = frozenset({"AbstraktMappe", "Klasse", "Klassifikasjonssystem", "Arkiv",
 _PLACES_IN_MEMORY = 20_000
 _OWNER_LINK = {"AbstraktMappe": "refMappe", "AbstraktRegistrering": "refRegistrering"}
 _CREATE = str(CreationMode.CREATE)
+_LABEL_BEGINS = '{"eksternID":'
 _SPINE = frozenset({"Klasse", "Klassifikasjonssystem", "Arkiv", "Arkivdel", "Arkivskaper"})
 
 Item = MappedRecord | SetAside | Skipped | AlreadyThere
 EntityCheck = Callable[[Entity], "Note | None"]
 
 
-class Place(NamedTuple):
-    """The place of an entity in the order."""
-
-    n: int
-    family: str
-    unit: int
-    bundle: int
+Place = tuple[int, str, int, int]
+"""The place of an entity in the order: its number, family, unit and bundle. A plain tuple, since there are millions."""
 
 
 @dataclass(slots=True)
@@ -63,7 +58,7 @@ class GraphBuilder:
 
     def __init__(self, store: GraphStore, external_system: str, check: EntityCheck, batch_records: int = 1000) -> None:
         self._store = store
-        self._system = external_system
+        self._label_ends = f',"eksterntSystem":{orjson.dumps(external_system).decode()}}}'
         self._check = check
         self._batch_records = batch_records
         self._pending: list[Item] = []
@@ -111,6 +106,7 @@ class GraphBuilder:
     def finish(self) -> None:
         """Writes the rest, resolves links between entities, and makes the indexes."""
         self.flush()
+        self._store.end_batches()
         db = self._store.db
         db.execute("BEGIN")
         for index in INDEXES:
@@ -155,19 +151,20 @@ class GraphBuilder:
     def _take_mapped(self, item: MappedRecord, batch: _Batch) -> None:
         number, known, asks_always = self._next_record, self._known, self._asks_always
         sizes, first_entity, own_entities = batch.sizes(), self._next_entity, []
+        shared, check, place = self._shared, self._check, self._place
         reused: set[str] = set()
         for entity in item.entities:
-            key = entity.key
-            is_shared = entity.type in self._shared
+            key, kind = entity.key, entity.type
+            is_shared = kind in shared
             comes_along = entity.parent in reused
-            may_stand = is_shared or asks_always or (comes_along and entity.type not in self._owners)
+            may_stand = is_shared or asks_always or (comes_along and kind not in self._owners)
             if key in known or (may_stand and self._recall(key)):
                 if is_shared or comes_along:
                     reused.add(key)
                     continue
-                fault: Note | None = Note("F222", {"what": entity.type})
+                fault: Note | None = Note("F222", {"what": kind})
             else:
-                fault = self._check(entity) or self._place(entity, number, batch)
+                fault = check(entity) or place(entity, number, batch)
                 own_entities.append(key)
             if fault is not None:
                 batch.cut(sizes)
@@ -180,41 +177,44 @@ class GraphBuilder:
                 return
         self._next_record = number + 1
         root = item.root or _root(item.entities, self._family)
-        place = known.get(root) if root else None
-        batch.records.append((number, item.record_key, "mapped", place[0] if place else None, None, None))
+        stands = known.get(root) if root else None
+        batch.records.append((number, item.record_key, "mapped", stands[0] if stands else None, None, None))
         for note in item.notes:
             batch.notes.append((number, None, note.code, 0, _json(note.data)))
 
     def _place(self, entity: Entity, record: int | None, batch: _Batch) -> Note | None:
         """Gives the entity its place; returns a note where it can have none."""
-        key, type_name, line = entity.key, entity.type, entity.recipe_line
-        parent = None
-        if entity.parent:
-            parent = self._known.get(entity.parent) or self._recall(entity.parent)
-            if parent is None:
-                return Note("F223", {"what": type_name})
+        key, type_name, line, known = entity.key, entity.type, entity.recipe_line, self._known
+        above, parent = None, entity.parent
         number = self._next_entity
         family = self._family[type_name]
-        place = _place_under(number, family, parent)
-        self._known[key] = place
-        _, _, unit, bundle = place
-        above = parent[0] if parent else None
+        if parent:
+            parent_place = known.get(parent) or self._recall(parent)
+            if parent_place is None:
+                return Note("F223", {"what": type_name})
+            above, _, unit, bundle = parent_place
+            unit, bundle = _unit_and_bundle(number, family, unit, bundle)
+        else:
+            # a document without a parent stands in the archive, and is given further versions
+            unit = bundle = number if family == "Dokument" else 0
+        known[key] = (number, family, unit, bundle)
         fields = fields_json(entity.fields)
         target = _CREATE if entity.target is CreationMode.CREATE else str(entity.target)
-        row = (number, key, type_name, record, above, entity.parent_link, fields, target, line, unit, bundle)
-        batch.entities.append(row)
+        rows = batch.entities
+        rows.append((number, key, type_name, record, above, entity.parent_link, fields, target, line, unit, bundle))
         if entity.links:
             batch.links.extend((number, name, target_key) for name, target_key in entity.links)
         if entity.content is not None:
             batch.contents.append((number, *_content_row(entity.content)))
         owner_link = _OWNER_LINK.get(family)
         if owner_link:
-            number += 1
-            label_key = key + "#x"
-            self._known[label_key] = Place(number, "EksternId", unit, bundle)
-            fields = fields_json({"eksterntSystem": self._system, "eksternID": key})
-            row = (number, label_key, "EksternId", record, place[0], owner_link, fields, _CREATE, line, unit, bundle)
-            batch.entities.append(row)
+            label_key, label_number = key + "#x", number + 1
+            known[label_key] = (label_number, "EksternId", unit, bundle)
+            fields = f"{_LABEL_BEGINS}{orjson.dumps(key).decode()}{self._label_ends}"
+            rows.append(
+                (label_number, label_key, "EksternId", record, number, owner_link, fields, _CREATE, line, unit, bundle)
+            )
+            number = label_number
         self._next_entity = number + 1
         return None
 
@@ -231,7 +231,7 @@ class GraphBuilder:
         if row is None:
             return None
         number, type_name, unit, bundle = row
-        place = self._known[key] = Place(number, self._family[type_name], unit, bundle)
+        place = self._known[key] = (number, self._family[type_name], unit, bundle)
         return place
 
     def _has_record(self, key: str) -> bool:
@@ -252,15 +252,11 @@ class GraphBuilder:
             raise
 
 
-def _place_under(number: int, family: str, parent: Place | None) -> Place:
-    if family == "Dokument" and parent is None:
-        # one that stands in the archive, and is given further versions
-        return Place(number, family, number, number)
-    if family in _SPINE or parent is None:
-        return Place(number, family, 0, 0)
-    if family in ("AbstraktMappe", "AbstraktRegistrering"):
-        return Place(number, family, parent.unit or number, number)
-    return Place(number, family, parent.unit, parent.bundle)
+def _unit_and_bundle(number: int, family: str, unit: int, bundle: int) -> tuple[int, int]:
+    """Those of an entity under a parent with these."""
+    if family == "AbstraktRegistrering" or family == "AbstraktMappe":
+        return unit or number, number
+    return (0, 0) if family in _SPINE else (unit, bundle)
 
 
 def _root(entities: tuple[Entity, ...], family: dict[str, str]) -> str | None:

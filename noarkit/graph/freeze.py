@@ -29,6 +29,9 @@ def digest(db: sqlite3.Connection) -> str:
         hasher.update(b"table %d\n" % number)
         cursor = db.execute(statement)
         while rows := cursor.fetchmany(500):
-            texts = [repr(row).encode("utf-8", "surrogatepass") for row in rows]
-            hasher.update(b"".join([b"%d:%b" % (len(text), text) for text in texts]))
+            texts = [
+                f"{len(text) if text.isascii() else len(text.encode('utf-8', 'surrogatepass'))}:{text}"
+                for text in map(repr, rows)
+            ]
+            hasher.update("".join(texts).encode("utf-8", "surrogatepass"))
     return hasher.hexdigest()

@@ -19,6 +19,8 @@ from noarkit.errors import JournalFault, PlanChanged
 from noarkit.graph.entity import Content, FieldValue
 from noarkit.graph.freeze import digest
 from noarkit.model import metamodel
+from noarkit.safe import atomic
+from noarkit.safe.descriptors import flush_file
 from noarkit.safe.disk import translate_sqlite_errors
 
 GRAPH_VERSION = 1
@@ -114,14 +116,18 @@ class GraphStore:
         self.db = db
 
     @classmethod
-    def create(cls, path: Path) -> GraphStore:
-        """A new, empty graph.db at `path`, which must not be there."""
+    def create(cls, path: Path, *, draft: bool = False) -> GraphStore:
+        """A new, empty graph.db at `path`, which must not be there.
+
+        A `draft` is nothing until `settle` has returned: what is left of one that was killed is good for nothing. So
+        nothing is written twice or waited for before.
+        """
         with translate_sqlite_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch(mode=0o600, exist_ok=False)
             db = _connect(path)
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute(f"PRAGMA journal_mode = {'MEMORY' if draft else 'WAL'}")
+            db.execute(f"PRAGMA synchronous = {'OFF' if draft else 'NORMAL'}")
             db.execute("BEGIN")
             for table in _TABLES:
                 db.execute(table)
@@ -140,6 +146,21 @@ class GraphStore:
         if version is None or int(version) > GRAPH_VERSION:
             raise JournalFault(where=str(path), why=f"version {version}")
         return store
+
+    def end_batches(self) -> None:
+        """Nothing is rolled back from here on: a draft keeps no more of what it changes, which could be any amount."""
+        if self._journal_mode() == "memory":
+            self.db.execute("PRAGMA journal_mode = OFF")
+
+    def settle(self) -> None:
+        """Returns once all of it is durable, in one file. Raises DiskFull."""
+        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.db.execute("PRAGMA journal_mode = DELETE")
+        with atomic.no_room(self.path):
+            flush_file(self.path)
+
+    def _journal_mode(self) -> str:
+        return str(self.db.execute("PRAGMA journal_mode").fetchone()[0])
 
     def close(self) -> None:
         """Ends the connection."""

@@ -6,6 +6,7 @@
     defaults     what the four archive models fill in where a recipe is silent
     expressions  the sandbox of "= …" values         filters   what they can do   patterns   that cannot hang
     python_code  an expression as Python text              field_code   all fields of a rule as one Python function
+    map_code     a whole rule as one Python function       record_keys  the keys of what a record becomes
     values       dates, numbers and texts in wire form
     compile      a recipe held to the metamodel; compiled: the form it runs in; links: which type hangs where
     targets      arkivskaper, arkiv, arkivdeler, classifications and classes as entities

@@ -40,6 +40,7 @@ from noarkit.recipes.compiled import (
 from noarkit.recipes.defaults import default_fields, fill_defaults
 from noarkit.recipes.expressions import NAMES, ExpressionRefused, Sandbox
 from noarkit.recipes.field_code import compile_fields
+from noarkit.recipes.map_code import compile_map
 from noarkit.recipes.personal import is_open_field
 from noarkit.recipes.recipe_model import (
     ClassRule,
@@ -98,11 +99,15 @@ class Compiler:
                 SkipPlan(frozenset(rule.kinds), self.condition(rule.when), self._sure(self.slot(rule.reason)))
                 for rule in recipe.skips
             ),
-            maps=tuple(self._map(rule) for rule in recipe.maps),
+            maps=tuple(self._with_code(self._map(rule)) for rule in recipe.maps),
             formats=recipe.formats,
             identity_numbers=recipe.personal_data.identity_numbers,
             screening=recipe.personal_data.screening if recipe.personal_data.identity_numbers == "screen" else None,
         )
+
+    def _with_code(self, plan: MapPlan) -> MapPlan:
+        default_arkivdel = next(iter(self.targets.arkivdeler.values()), "")
+        return replace(plan, run=compile_map(plan, default_arkivdel, self.sandbox.code, self.recipe.formats))
 
     def problem(self, line: int, key: str, **data: object) -> None:
         """Keeps a problem."""

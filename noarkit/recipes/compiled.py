@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from noarkit.graph.entity import CreationMode, Entity, FieldValue
+from noarkit.graph.entity import CreationMode, Entity, FieldValue, MappedRecord
 from noarkit.recipes.expressions import ExpressionRefused, Scene
 from noarkit.recipes.values import Formats, ValueRefused, is_blank, to_text
 
 Run = Callable[[Scene], object]
+RunMap = Callable[..., MappedRecord]
 Convert = Callable[[object, Formats], FieldValue]
 
 
@@ -241,6 +242,8 @@ class MapPlan:
     parent_link: str | None
     folders: tuple[FolderPlan, ...]
     documents: tuple[DocumentPlan, ...]
+    run: RunMap | None = None
+    """Makes all of it at once for an ordinary record, and raises for any other (`map_code`)."""
 
 
 @dataclass(frozen=True, slots=True)

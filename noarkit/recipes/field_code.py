@@ -26,7 +26,8 @@ nothing that is told of a record depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
 from noarkit.graph.entity import FieldValue
@@ -37,29 +38,44 @@ from noarkit.recipes.python_code import PythonCode
 from noarkit.recipes.values import Formats, converter, has_forbidden
 
 RunFields = Callable[[dict[str, object]], dict[str, FieldValue]]
-_KEPT_DAYS = 4_096
+_KEPT_DAYS = 16_384
+_MOMENT = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z")
+_WHOLE_MINUTES = "1980"
+"""Since then no clock of a zone has been seconds apart from others."""
 
 
 class Unusual(Exception):
     """Something is to be said about a record."""
 
 
+NAMES_OF_FIELDS: Mapping[str, object] = {
+    "Unusual_": Unusual,
+    "forbidden_": has_forbidden,
+    "holds_number_": has_identity_number,
+    "PLAIN_": (str, int, float, bool),
+    "WIRE_": (str, int, float, bool, dict),
+}
+"""What the lines of fields refer to."""
+
+
 def compile_fields(plan: FieldPlan, code: PythonCode, formats: Formats) -> RunFields:
     """The function that makes the fields of `plan` of the names on the scene."""
-    code.objects |= {
-        "Unusual_": Unusual,
-        "forbidden_": has_forbidden,
-        "holds_number_": has_identity_number,
-        "PLAIN_": (str, int, float, bool),
-        "WIRE_": (str, int, float, bool, dict),
-    }
+    code.objects |= NAMES_OF_FIELDS
     names = {name for slot in plan.slots if (expression := _expression(slot)) for name in expression.names}
-    return code.function(names, _lines(plan, code, formats))
+    lines = field_lines(plan, code, formats)
+    return code.function(
+        names, ["texts = ''", *lines, "if texts and holds_number_(texts): raise Unusual_", "return made"]
+    )
 
 
-def _lines(plan: FieldPlan, code: PythonCode, formats: Formats) -> Iterator[str]:
+def can_be_written(plan: FieldPlan) -> bool:
+    """True if all fields of a plan can stand in the text of a function."""
+    return plan.run is not None and all(_expression(slot) is not None for slot in plan.slots)
+
+
+def field_lines(plan: FieldPlan, code: PythonCode, formats: Formats) -> Iterator[str]:
+    """The lines that make the fields, as `made`; open texts are added to `texts`."""
     yield f"made = {code.keep(dict(plan.constants))}.copy()"
-    yield "texts = ''"
     longest = min(formats.longest, LONGEST_RESULT)
     for slot in plan.slots:
         expression = _expression(slot)
@@ -79,12 +95,10 @@ def _lines(plan: FieldPlan, code: PythonCode, formats: Formats) -> Iterator[str]
         yield f"    made[{slot.name!r}] = value"
         if slot.open:
             yield "    texts += value + '\\n'"
-    yield "if texts and holds_number_(texts): raise Unusual_"
     yield from (f"if {name!r} not in made: raise Unusual_" for name in plan.required)
     for names in plan.one_of:
         count = " + ".join(f"({name!r} in made)" for name in names)
         yield f"if {count} != 1: raise Unusual_"
-    yield "return made"
 
 
 def _expression(slot: FieldSlot) -> Expression | None:
@@ -102,4 +116,12 @@ def _wire_form(convert: Convert, formats: Formats) -> Callable[[object], FieldVa
     if convert is not converter("date"):
         return to_wire
     days = lru_cache(maxsize=_KEPT_DAYS)(to_wire)
-    return lambda value: days(value) if value.__class__ is str else to_wire(value)
+
+    def to_day(value: object) -> FieldValue:
+        if value.__class__ is not str:
+            return to_wire(value)
+        if isinstance(value, str) and not formats.dates and value > _WHOLE_MINUTES and _MOMENT.fullmatch(value):
+            return days(f"{value[:16]}:00Z")  # files were changed at any second, and no day ends within a minute
+        return days(value)
+
+    return to_day

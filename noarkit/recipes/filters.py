@@ -174,6 +174,10 @@ def _split(value: object, separator: str | None = None) -> list[str]:
 
 
 def _join(value: object, separator: str = "") -> str:
+    if value.__class__ is list and isinstance(value, list) and {item.__class__ for item in value} == {str}:
+        joined = separator.join(value)
+        if len(joined) + len(separator) <= LONGEST_TEXT:
+            return joined
     texts = [_text(item) for item in _list(value) if item is not None]
     if sum(map(len, texts)) + len(separator) * len(texts) > LONGEST_TEXT:
         raise FilterRefused("result-too-long")

@@ -26,6 +26,7 @@ from noarkit.recipes.compiled import (
     Plan,
     RecipeMismatch,
     ReferencePlan,
+    RunMap,
     VersionPlan,
     convert_value,
 )
@@ -33,16 +34,14 @@ from noarkit.recipes.expressions import ContentView, Scene, content_format
 from noarkit.recipes.leaves import Leaves
 from noarkit.recipes.personal import HOLDS_NUMBER, NUMBER_FOUND, holds_identity_number
 from noarkit.recipes.recipe_model import Recipe
-from noarkit.recipes.values import ValueRefused, clean_text, is_blank, key_text, to_number, to_text
+from noarkit.recipes.record_keys import CONTENTS_LEFT_OUT, LONGEST_KEY, folder_key, record_key
+from noarkit.recipes.values import ValueRefused, clean_text, is_blank, to_number, to_text
 from noarkit.records import SourceRecord
 
 MISFIT = "F220"
 SIGNS_REPLACED = "W221"
 TEXT_CUT = "W222"
-CONTENTS_LEFT_OUT = "W224"
-LONGEST_KEY = 8_000
 _BUSINESS = "virksomhetsspesifikkeMetadata"
-_RESERVED = ("folder:", "class:", "classification:", "arkiv:", "arkivdel:", "arkivskaper:", "record:")
 _KNOWN_FOLDERS = 8_192
 
 
@@ -60,17 +59,6 @@ def compile_recipe(recipe: Recipe) -> Mapper:
 
 def _problem_data(data: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in data.items() if name not in ("where", "line", "why", "count")}
-
-
-def record_key(key: str) -> str:
-    """The entity key of a source key."""
-    clean_key = key_text(key)
-    return f"record:{clean_key}" if clean_key.startswith(_RESERVED) else clean_key
-
-
-def folder_key(key: str) -> str:
-    """The entity key of a folder that some map's parents make."""
-    return f"folder:{key_text(key)}"
 
 
 @dataclass(slots=True)
@@ -116,11 +104,21 @@ class Mapper:
             rule = self._find_rule(record)
             if rule is None:
                 return SetAside(record.key, MISFIT, {"line": 0, "why": "no-map", "what": record.kind})
-            return self._map_record(rule, record)
+            usual = None if rule.run is None else self._map_usual(rule.run, record)
+            return usual or self._map_record(rule, record)
         except RecipeMismatch as fault:
             return SetAside(record.key, MISFIT, {"line": fault.line, "why": fault.why, "what": fault.what})
         except _IdentityNumberFound as fault:
             return SetAside(record.key, HOLDS_NUMBER, {"field": fault.field})
+
+    def _map_usual(self, run: RunMap, record: SourceRecord) -> MappedRecord | None:
+        """What `record` becomes where nothing is to be said about it."""
+        try:
+            return run(record, self._scene.names["record"], self._folders, self._leaves.use)
+        except NoarkitError:
+            raise
+        except Exception:  # noqa: BLE001  # whatever it was, the way that follows says it with its line
+            return None
 
     def _find_skip(self, record: SourceRecord) -> Skipped | None:
         for rule in self._plan.skips:

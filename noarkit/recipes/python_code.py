@@ -73,8 +73,12 @@ class PythonCode:
         self, names: Iterable[str], lines: Iterable[str]
     ) -> Callable[[dict[str, object]], Any]:  # Any: any value
         """A function of the names on the scene, of lines that use `names`."""
-        text = "\n    ".join(["def run(names):", *_headers(names), *lines])
-        namespace: dict[str, Run] = {}
+        return self.definition("names", [*_headers(names), *lines])
+
+    def definition(self, parameters: str, lines: Iterable[str]) -> Callable[..., Any]:  # Any: any value
+        """A function of these parameters, of lines that define each name that they use."""
+        text = "\n    ".join([f"def run({parameters}):", *lines])
+        namespace: dict[str, Callable[..., Any]] = {}  # Any: as above
         exec(compile(text, "<recipe>", "exec"), self.objects, namespace)  # noqa: S102  # text of ours, see above
         return namespace["run"]
 
@@ -92,6 +96,10 @@ class PythonCode:
             if isinstance(node.arg, nodes.Slice):
                 return f"{owner}[{self._slice(node.arg)}]"
             return f"getitem_({owner}, {self.write(node.arg)})"
+        if isinstance(node, nodes.Filter) and _is_simple_default(node):
+            # a text that is there needs no other
+            other = self.write(node.args[0])
+            return f"(t if (t := {self._filtered(node)}).__class__ is str and t else filter_default(t, {other}))"
         if isinstance(node, nodes.Filter | nodes.Test):
             kind = "filter" if isinstance(node, nodes.Filter) else "test"
             return f"{kind}_{node.name}({', '.join([self._filtered(node), *self._arguments(node)])})"
@@ -152,6 +160,16 @@ class PythonCode:
             yield f"**{{{argument.key!r}: {self.write(argument.value)}}}"
         if node.dyn_kwargs is not None:
             yield f"**{self.write(node.dyn_kwargs)}"
+
+
+def _is_simple_default(node: nodes.Filter) -> bool:
+    """True for a default that is a name, an attribute or a constant: to look at it, or not, makes no difference."""
+    if node.name != "default" or len(node.args) != 1 or node.kwargs or node.dyn_args or node.dyn_kwargs:
+        return False
+    part: nodes.Node = node.args[0]
+    while isinstance(part, nodes.Getattr):
+        part = part.node
+    return isinstance(part, nodes.Name | nodes.Const)
 
 
 def names_of(tree: nodes.Node) -> frozenset[str]:

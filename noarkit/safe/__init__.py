@@ -34,12 +34,14 @@ The machine:
 
     children       what child processes get from this one; limits: what they may use
     worker_pool    functions in child processes, and the messages between; line_worker: programs of ours, asked by line
+    ordered_work   pieces of work done by several of them, and the answers in order
     errand         commands of others', run under limits; keeper: the process that watches over one of them
     commands       commands of the site's own: no shell, bounded in time, none of our secrets
     remote_jobs    the port of work that other machines do
     locks          locks that die with their process
     disk           a full disk told from other faults; errors of SQLite → faults
     scratch        tables on disk, gone with whoever holds them; workplace: folders of that kind
+    memory         how seldom cycles of objects are looked for
     processors     how many processors we may use; clocks: one that goes on while the machine sleeps, moments as text
 
 What differs from system to system, with one door for each, so that no other module needs to know which one it runs on:

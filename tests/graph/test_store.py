@@ -75,3 +75,23 @@ def test_a_record_that_is_left_out_takes_its_entities_along(tmp_path: Path) -> N
 
 def test_the_same_fields_are_the_same_text() -> None:
     assert fields_json({"b": 1, "a": "å"}) == fields_json({"a": "å", "b": 1}) == '{"a":"å","b":1}'
+
+
+def test_a_draft_is_one_durable_file_once_it_is_settled(tmp_path: Path) -> None:
+    store = GraphStore.create(tmp_path / "graph.db", draft=True)
+    modes = [store.db.execute("PRAGMA journal_mode").fetchone()[0]]
+    store.remember("a", "b")
+    store.end_batches()
+    modes.append(store.db.execute("PRAGMA journal_mode").fetchone()[0])
+    store.settle()
+    assert [*modes, store.db.execute("PRAGMA journal_mode").fetchone()[0]] == ["memory", "off", "delete"]
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.db"]
+    store.close()
+    assert GraphStore.open(tmp_path / "graph.db").meta("a") == "b"
+
+
+def test_what_was_no_draft_keeps_its_journal_to_the_end(tmp_path: Path) -> None:
+    store = GraphStore.create(tmp_path / "graph.db")
+    store.end_batches()
+    assert store.db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    store.close()

@@ -8,6 +8,7 @@ names     bytes of names, keys, readable texts  records  what recipes see
 levels    at which level of folders case files lie
 default   the recipe of a source of plain files
 
+inspection   looks into files in processes of their own, beside the making of records
 inspector    looks into files, with the help of these:
 detect       media types; signatures: the same where libmagic does not run
 puids        PRONOM identifiers

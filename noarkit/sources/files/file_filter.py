@@ -12,7 +12,7 @@ from noarkit.errors import ItemNotAFile, ItemTooNew, ItemUnreadable, ItemVanishe
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
-from noarkit.sources.files.names import key_of
+from noarkit.sources.files.names import key_of, text_of
 from noarkit.sources.files.policy import FilePolicy
 
 ANYONE_MAY_READ = 0o444
@@ -29,6 +29,26 @@ class Folder:
     handle: int
     names: tuple[list[bytes], list[bytes]]
     foreign: bool = False
+
+
+def folder_at(
+    steps: tuple[bytes, ...],
+    handle: int,
+    *,
+    names: tuple[list[bytes], list[bytes]] | None = None,
+    foreign: bool = False,
+) -> Folder:
+    """The folder that lies so many steps below the root, open as `handle`."""
+    parts = tuple(map(text_of, steps))
+    return Folder(
+        key="".join(key_of(step) + "/" for step in steps),
+        text="".join(part + "/" for part in parts),
+        steps=steps,
+        parts=parts,
+        handle=handle,
+        names=names or ([], []),
+        foreign=foreign,
+    )
 
 
 class FoundFile(NamedTuple):

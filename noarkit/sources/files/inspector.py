@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from struct import unpack_from
-from typing import Self
+from typing import NamedTuple, Self
 
 from noarkit.errors import SourceFault
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
@@ -25,18 +25,31 @@ from noarkit.sources.files.puids import Puids
 from noarkit.sources.files.records import RecordMaker
 from noarkit.sources.files.streams import WITHIN
 from noarkit.sources.files.tally import Tally
+from noarkit.sources.files.walk import EmptyFolder
 
 _MAILBOXES = frozenset({"mbox", "mbx"})
 _LONGEST_IDENTIFIER = 250
 
 
+class Findings(NamedTuple):
+    """What is found in a file that is no mail: its media type and PUID, and the codes of what stands in the way."""
+
+    media_type: str | None
+    puid: str | None
+    notes: tuple[str, ...]
+
+
+Look = Findings | tuple[SourceItem, ...] | None
+"""What a look into a file gives: findings, items where they are made of what it holds, None for a file of mails."""
+
+
 class Inspector:
     """Makes the records of files by what they hold. Use as a context: it may have a worker process."""
 
-    def __init__(self, maker: RecordMaker, file_policy: FilePolicy) -> None:
+    def __init__(self, maker: RecordMaker, file_policy: FilePolicy, media_types: MediaTypes | None = None) -> None:
         self._maker = maker
         self._policy = file_policy
-        self._media_types = MediaTypes() if file_policy.media_types else None
+        self._media_types = (media_types or MediaTypes()) if file_policy.media_types else None
         self._closing = ExitStack()
         self._puids = self._closing.enter_context(Puids()) if file_policy.puids else None
 
@@ -46,56 +59,85 @@ class Inspector:
     def __exit__(self, *exc: object) -> None:
         self._closing.close()
 
+    def sibling(self) -> Inspector:
+        """Another one for a child process that was forked: it shares what was read of signatures."""
+        return Inspector(self._maker, self._policy, self._media_types)
+
     def items(self, file: FoundFile) -> Iterator[SourceItem]:
         """The record of a file, or those of the mails in it; set aside where it cannot be read."""
-        ext = _ext(file.name)
-        if not self._must_open(ext):
+        if not self.must_open(file):
             yield self._maker.file(file)
             return
-        key = file.folder.key + key_of(file.name)
-        descriptor = -1
-        try:
-            with folders.faults(key):
-                descriptor = folders.open_file(file.name, file.folder.handle, key=key, follow=file.through_link)
-            yield from self._items(file, descriptor, ext)
-        except SourceFault as fault:
-            yield SetAside(key, fault.code, fault.data)
-        finally:
-            if descriptor >= 0:
-                os.close(descriptor)
+        yield from self.items_of(file, self.look(file))
 
-    def _must_open(self, ext: str) -> bool:
+    def plain(self, item: EmptyFolder | SetAside | Skipped) -> SourceItem:
+        """What becomes of an item of the walk that is no file."""
+        return self._maker.folder(item) if isinstance(item, EmptyFolder) else item
+
+    def must_open(self, file: FoundFile) -> bool:
+        """True if the name of a file and what the system says of it are not enough."""
         file_policy = self._policy
-        return file_policy.media_types or file_policy.puids or file_policy.mail != "file" or ext in detect.MAIL_FILES
+        if file_policy.media_types or file_policy.puids or file_policy.mail != "file":
+            return True
+        return _ext(file.name) in detect.MAIL_FILES
 
-    def _items(self, file: FoundFile, descriptor: int, ext: str) -> Iterator[SourceItem]:
+    def look(self, file: FoundFile) -> Look:
+        """Opens a file and looks. Nothing that the file holds is a fault: it is set aside."""
         key = file.folder.key + key_of(file.name)
+        try:
+            with _Opened(file, key) as descriptor:
+                return self._look(file, key, descriptor)
+        except SourceFault as fault:
+            return (SetAside(key, fault.code, fault.data),)
+
+    def items_of(self, file: FoundFile, look: Look) -> Iterator[SourceItem]:
+        """The items of a file that was looked at. The handle of its folder is needed for a file of mails alone."""
+        if isinstance(look, Findings):
+            yield self._record(file, look)
+        elif look is not None:
+            yield from look
+        else:
+            yield from self._mails_in(file)
+
+    def _look(self, file: FoundFile, key: str, descriptor: int) -> Look:
+        ext, size = _ext(file.name), file.status.st_size
+        findings, head = self._findings(descriptor, key, ext, size)
+        if self._policy.mail in ("messages", "parts") and (ext in _MAILBOXES or detect.looks_like_mailbox(head)):
+            return None
+        if ext == "msg" or findings.media_type == outlook.MEDIA_TYPE:
+            return (self._outlook(self._record(file, findings), descriptor, size),)
+        if ext == "eml" or self._is_mail(head, ext, findings.media_type):
+            with folders.faults(key):
+                return (self._mail(self._record(file, findings), descriptor, 0, size),)
+        return findings
+
+    def _findings(self, descriptor: int, key: str, ext: str, size: int) -> tuple[Findings, bytes]:
+        media_type, notes = None, tuple[Note, ...]()
         with folders.faults(key):
             head = read_at(descriptor, detect.HEAD_BYTES, 0)
-        media_type = self._media_types.of(head, ext) if self._media_types else None
-        notes: tuple[Note, ...] = ()
-        if media_type is not None:
-            with folders.faults(key):
-                better, notes = conditions(descriptor, file.status.st_size, head)
-            if better is None and media_type in UNTOLD:
-                with folders.faults(key):
-                    better = office_type(descriptor, file.status.st_size, head)
-            media_type = better or media_type
+            if self._media_types:
+                media_type = self._media_types.of(head, ext)
+                better, notes = conditions(descriptor, size, head)
+                if better is None and media_type in UNTOLD:
+                    better = office_type(descriptor, size, head)
+                media_type = better or media_type
         puid = self._puids.of(descriptor, ext, head) if self._puids else None
+        return Findings(media_type, puid, tuple([note.code for note in notes])), head
+
+    def _record(self, file: FoundFile, findings: Findings) -> SourceRecord:
+        media_type, puid, codes = findings
         record = self._maker.file(file, media_type=media_type, puid=puid)
-        if notes:
-            record = replace(record, notes=(*record.notes, *notes))
-        mail_policy = self._policy.mail
-        if mail_policy in ("messages", "parts") and (ext in _MAILBOXES or detect.looks_like_mailbox(head)):
-            yield from self._mailbox(record, descriptor)
-        elif ext == "msg" or media_type == outlook.MEDIA_TYPE:
-            yield self._outlook(record, descriptor, file.status.st_size)
-        elif ext == "eml" or self._is_mail(head, ext, media_type):
-            with folders.faults(key):
-                record = self._mail(record, descriptor, 0, file.status.st_size)
-            yield record
-        else:
-            yield record
+        return replace(record, notes=(*record.notes, *map(Note, codes))) if codes else record
+
+    def _mails_in(self, file: FoundFile) -> Iterator[SourceItem]:
+        """The mails of a mailbox, one by one."""
+        key = file.folder.key + key_of(file.name)
+        try:
+            with _Opened(file, key) as descriptor:
+                findings, _ = self._findings(descriptor, key, _ext(file.name), file.status.st_size)
+                yield from self._mailbox(self._record(file, findings), descriptor)
+        except SourceFault as fault:
+            yield SetAside(key, fault.code, fault.data)
 
     def _is_mail(self, head: bytes, ext: str, media_type: str | None) -> bool:
         """True for a mail whatever its name; where single mails become letters, a saved web page (.mht) is none."""
@@ -179,6 +221,25 @@ class Inspector:
             yield SetAside(record.key, "F206", {"key": record.key, "why": "no mailbox"})
         elif not number:
             yield Skipped(record.key, policy.SKIPPED_NO_MAIL)
+
+
+class _Opened:
+    """A file that is open as long as a block lasts; a class, since a generator takes three times as long."""
+
+    __slots__ = ("_descriptor", "_file", "_key")
+
+    def __init__(self, file: FoundFile, key: str) -> None:
+        self._file = file
+        self._key = key
+
+    def __enter__(self) -> int:
+        folder, name, _, _, through_link = self._file
+        with folders.faults(self._key):
+            self._descriptor = folders.open_file(name, folder.handle, key=self._key, follow=through_link)
+        return self._descriptor
+
+    def __exit__(self, *exc: object) -> None:
+        os.close(self._descriptor)
 
 
 def _spans(key: str, descriptor: int) -> Iterator[mailbox.Span]:

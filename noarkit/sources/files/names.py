@@ -48,6 +48,11 @@ def is_decodable(name: bytes) -> bool:
     return True
 
 
+def is_plain(name: str) -> bool:
+    """True if every sign of a name shows, and none stands for a byte that is no text."""
+    return name.isprintable() and REPLACEMENT not in name
+
+
 def has_forbidden(name: str) -> bool:
     """True if the name holds a sign that XML 1.0 forbids."""
     return _FORBIDDEN.search(name) is not None

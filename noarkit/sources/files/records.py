@@ -12,11 +12,13 @@ from noarkit.records import SourceRecord
 from noarkit.safe.owners import group_name, user_name
 from noarkit.sources.files import policy
 from noarkit.sources.files.file_filter import Folder, FoundFile
-from noarkit.sources.files.names import has_forbidden, has_invisible, is_decodable, key_of, text_of
+from noarkit.sources.files.names import has_forbidden, has_invisible, is_decodable, is_plain, key_of, text_of
 from noarkit.sources.files.walk import EmptyFolder
 
 _LONG_PATH = 255
 _DAY_S = 86_400
+_MINUTE_NS = 60 * 1_000_000_000
+_KNOWS_BIRTH = hasattr(os.stat_result, "st_birthtime")  # on macOS and BSD
 
 
 class RecordMaker:
@@ -28,24 +30,26 @@ class RecordMaker:
         self._latest_ns = int((now + _DAY_S) * 1e9)
         self._folder: Folder | None = None
         self._folder_notes: tuple[Note, ...] = ()
-        self._owner = _cached(user_name)
-        self._group = _cached(group_name)
-        self._mode = lru_cache(maxsize=4096)(lambda mode: format(mode & 0o7777, "04o"))
+        self._folders: list[str] = []
+        self._rights = lru_cache(maxsize=65_536)(_rights)
 
     def file(self, found_file: FoundFile, *, media_type: str | None = None, puid: str | None = None) -> SourceRecord:
         """The record of one file, its content the file itself."""
         folder, name, status, _, _ = found_file
-        key = folder.key + key_of(name)
+        if folder is not self._folder:
+            self._enter(folder)
         text = text_of(name)
-        size, modified_ns = status.st_size, status.st_mtime_ns
+        key = folder.key + (text if "%" not in text and is_plain(text) else key_of(name))
         fields = self._fields(folder, text, status)
         fields["media_type"] = media_type
         fields["puid"] = puid
-        content = Content(key, text, size, modified_ns, None, media_type, puid)
+        content = Content(key, text, status.st_size, status.st_mtime_ns, None, media_type, puid)
         return SourceRecord("file", key, fields, (content,), self._notes(found_file, text))
 
     def summarize(self, file: FoundFile) -> tuple[str, tuple[Note, ...]]:
         """The ending of a file's name, and its notes: what a count of formats and troubles needs."""
+        if file.folder is not self._folder:
+            self._enter(file.folder)
         text = text_of(file.name)
         stem, _, ext = text.rpartition(".")
         return ext.lower() if stem else "", self._notes(file, text)
@@ -53,25 +57,26 @@ class RecordMaker:
     def folder(self, emptiness: EmptyFolder) -> SourceRecord:
         """The record of a folder with nothing in it; its key ends with a slash."""
         folder, status = emptiness
+        self._enter(folder)
         fields = self._fields(folder, "", status)
         fields["path"], fields["parts"] = folder.text.rstrip("/"), list(folder.parts)
         fields["name"] = fields["stem"] = folder.parts[-1]
         fields["folder"], fields["folders"] = "/".join(folder.parts[:-1]), list(folder.parts[:-1])
         fields["top"], fields["depth"] = (folder.parts[0] if len(folder.parts) > 1 else ""), len(folder.parts) - 1
         fields["size"] = None
-        return SourceRecord("folder", folder.key, fields, (), self._notes_of(folder))
+        return SourceRecord("folder", folder.key, fields, (), self._folder_notes)
 
     def _fields(self, folder: Folder, text: str, status: os.stat_result) -> dict[str, object]:
         stem, _, ext = text.rpartition(".")
         if not stem:
             stem, ext = text, ""
         parts = folder.parts
-        born = getattr(status, "st_birthtime", None)  # known on macOS and BSD
+        owner, group, mode = self._rights(status.st_uid, status.st_gid, status.st_mode)
         return {
             "path": folder.text + text,
             "parts": [*parts, text],
             "folder": folder.text[:-1],
-            "folders": list(parts),
+            "folders": self._folders,
             "top": parts[0] if parts else "",
             "root": self._root_name,
             "name": text,
@@ -80,10 +85,10 @@ class RecordMaker:
             "depth": len(parts),
             "size": status.st_size,
             "modified": timestamp(status.st_mtime_ns),
-            "created": None if born is None else timestamp(int(born * 1e9)),
-            "owner": self._owner(status.st_uid),
-            "group": self._group(status.st_gid),
-            "mode": self._mode(status.st_mode),
+            "created": _birth(status) if _KNOWS_BIRTH else None,
+            "owner": owner,
+            "group": group,
+            "mode": mode,
             "media_type": None,
             "puid": None,
             "mail": {},
@@ -92,19 +97,16 @@ class RecordMaker:
 
     def _notes(self, file: FoundFile, text: str) -> tuple[Note, ...]:
         folder, _, status, twin, through_link = file
-        notes = self._folder_notes if folder is self._folder else self._notes_of(folder)
-        modified_ns = status.st_mtime_ns
         if (
-            text.isprintable()
-            and "\ufffd" not in text
+            is_plain(text)
             and status.st_size
             and twin is None
             and not through_link
             and len(folder.text) + len(text) <= _LONG_PATH
-            and 1_000_000_000 < modified_ns < self._latest_ns
+            and 1_000_000_000 < status.st_mtime_ns < self._latest_ns
         ):
-            return notes
-        return _merge_notes(notes, self._unusual_notes(file, text))
+            return self._folder_notes
+        return _merge_notes(self._folder_notes, self._unusual_notes(file, text))
 
     def _unusual_notes(self, file: FoundFile, text: str) -> Iterable[Note]:
         folder, name, status, twin, through_link = file
@@ -120,26 +122,35 @@ class RecordMaker:
         if through_link:
             yield policy.THROUGH_LINK
 
-    def _notes_of(self, folder: Folder) -> tuple[Note, ...]:
+    def _enter(self, folder: Folder) -> None:
+        """Learns what all files of a folder have in common."""
         notes = list(_name_notes(folder.steps, folder.parts))
         if folder.foreign:
             notes.append(policy.OTHER_FILE_SYSTEM)
         if 0 < self._case_level < len(folder.parts):
             notes.append(policy.FLATTENED)
-        self._folder, self._folder_notes = folder, tuple(notes)
-        return self._folder_notes
+        self._folder, self._folder_notes, self._folders = folder, tuple(notes), list(folder.parts)
 
 
 def timestamp(nanoseconds: int) -> str | None:
     """A time of a file as wire timestamp in UTC; None beyond what a calendar can tell."""
-    seconds, remaining_ns = divmod(nanoseconds, 1_000_000_000)
-    days, seconds = divmod(seconds, _DAY_S)
-    day = _day(days)
-    if day is None:
+    # many files were changed within the same minute as others
+    minute = _minute(nanoseconds // _MINUTE_NS)
+    if minute is None:
         return None
-    minutes, second = divmod(seconds, 60)
-    hour, minute = divmod(minutes, 60)
-    return f"{day}T{hour:02}:{minute:02}:{second:02}.{remaining_ns // 1_000_000:03}Z"
+    milliseconds = nanoseconds % _MINUTE_NS // 1_000_000
+    return f"{minute}:{milliseconds // 1000:02}.{milliseconds % 1000:03}Z"
+
+
+def _birth(status: os.stat_result) -> str | None:
+    born: float = getattr(status, "st_birthtime", 0.0)
+    return timestamp(int(born * 1e9))
+
+
+@lru_cache(maxsize=16_384)
+def _minute(minutes: int) -> str | None:
+    day = _day(minutes // (24 * 60))
+    return None if day is None else f"{day}T{minutes // 60 % 24:02}:{minutes % 60:02}"
 
 
 @lru_cache(maxsize=4096)
@@ -164,12 +175,12 @@ def _merge_notes(notes: tuple[Note, ...], more: Iterable[Note]) -> tuple[Note, .
     return (*notes, *(note for note in more if note not in notes))
 
 
-def _cached(look_up: Callable[[int], str]) -> Callable[[int], str]:
-    @lru_cache(maxsize=65_536)
-    def name_of(number: int) -> str:
-        try:
-            return look_up(number)
-        except (KeyError, OverflowError):
-            return str(number)  # an owner that this machine does not know
+def _rights(user: int, group: int, mode: int) -> tuple[str, str, str]:
+    return _name_of(user, user_name), _name_of(group, group_name), format(mode & 0o7777, "04o")
 
-    return name_of
+
+def _name_of(number: int, look_up: Callable[[int], str]) -> str:
+    try:
+        return look_up(number)
+    except (KeyError, OverflowError):
+        return str(number)  # an owner that this machine does not know

@@ -13,7 +13,7 @@ from noarkit.graph.entity import Note, SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
 from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy, registers
-from noarkit.sources.files.file_filter import FileFilter, Folder, FoundFile, set_aside
+from noarkit.sources.files.file_filter import FileFilter, Folder, FoundFile, folder_at, set_aside
 from noarkit.sources.files.names import key_of, text_of
 from noarkit.sources.files.registers import Register
 from noarkit.sources.files.streams import WITHIN
@@ -21,9 +21,13 @@ from noarkit.sources.files.tally import Tally
 
 
 class FolderRegisters:
-    """The registers that reach the folder at hand: its own, and those of the folders above it."""
+    """The registers that reach the folder at hand: its own, and those of the folders above it.
 
-    def __init__(self, column: str) -> None:
+    They are opened from the `root` down, since the walk may be elsewhere by then.
+    """
+
+    def __init__(self, root: int, column: str) -> None:
+        self._root = root
         self._column = column
         self._folder: Folder | None = None
         self._reaching: list[tuple[Folder, Register]] = []
@@ -61,10 +65,18 @@ class FolderRegisters:
             if name in present:
                 key = folder.key + key_of(name)
                 try:
-                    self._reaching.append((folder, open_register(name, folder.handle, key=key, column=self._column)))
+                    self._reaching.append((folder, self._open(name, folder, key)))
                 except SourceFault:
                     unreadable.add(key)
         self._unreadable = frozenset(unreadable)
+
+    def _open(self, name: bytes, folder: Folder, key: str) -> Register:
+        with folders.faults(key):
+            parent = folders.reach(self._root, folder.steps)
+        try:
+            return open_register(name, parent, key=key, column=self._column)
+        finally:
+            folder_handles.close(parent)
 
 
 def open_register(name: bytes, parent: int, *, key: str, column: str) -> Register:
@@ -132,7 +144,7 @@ class LeadingRegister:
                 continue
             try:
                 status = folder_handles.status_in(steps[-1], parent)
-                folder = _folder(steps[:-1], parent)
+                folder = folder_at(steps[:-1], parent)
                 key = folder.key + key_of(steps[-1])
                 key = _with_number(key, self._named.add(key))
                 item = self._filter.check(folder, steps[-1], status)
@@ -156,18 +168,6 @@ def with_register_row(record: SourceItem, row: registers.Row, key: str) -> Sourc
 
 def _with_row(record: SourceRecord, row: registers.Row, notes: tuple[Note, ...]) -> SourceRecord:
     return replace(record, fields={**record.fields, "register": row}, notes=(*record.notes, *notes))
-
-
-def _folder(steps: tuple[bytes, ...], handle: int) -> Folder:
-    parts = tuple(map(text_of, steps))
-    return Folder(
-        key="".join(key_of(step) + "/" for step in steps),
-        text="".join(part + "/" for part in parts),
-        steps=steps,
-        parts=parts,
-        handle=handle,
-        names=([], []),
-    )
 
 
 def _path_encodings(path: str) -> list[bytes]:

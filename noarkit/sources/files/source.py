@@ -19,6 +19,7 @@ from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.default import TOP, default_recipe
 from noarkit.sources.files.file_filter import FileFilter, FoundFile
+from noarkit.sources.files.inspection import OpenRoot, inspected
 from noarkit.sources.files.inspector import Inspector
 from noarkit.sources.files.levels import Levels, survey
 from noarkit.sources.files.names import key_of, readable, text_of
@@ -109,25 +110,24 @@ class FileTree:
             stack.callback(folder_handles.close, root)
             maker = RecordMaker(self._root_name(), now=now, case_level=self._policy.case_level)
             if not self._policy.look_inside:
-                yield from (_plain_record(item, maker) for item in self._walk(root, now))
+                make_record = maker.file
+                for item in self._walk(root, now):
+                    yield make_record(item) if isinstance(item, FoundFile) else _plain_record(item, maker)
                 return
             inspector = stack.enter_context(Inspector(maker, self._policy))
             if self._policy.lead:
                 yield from self._register_records(root, now, inspector, maker)
             else:
-                yield from self._walk_records(root, now, inspector, maker)
+                yield from self._walk_records(root, now, inspector)
 
-    def _walk_records(self, root: int, now: float, inspector: Inspector, maker: RecordMaker) -> Iterator[SourceItem]:
-        with FolderRegisters(self._policy.register_column) as registers:
-            for item in self._walk(root, now):
-                if not isinstance(item, FoundFile):
-                    yield _plain_record(item, maker)
-                    continue
-                for record in inspector.items(item):
-                    use_registers = isinstance(record, SourceRecord) and self._policy.registers
-                    yield (
-                        registers.enrich(record, item) if use_registers and isinstance(record, SourceRecord) else record
-                    )
+    def _walk_records(self, root: int, now: float, inspector: Inspector) -> Iterator[SourceItem]:
+        use_registers = self._policy.registers
+        with FolderRegisters(root, self._policy.register_column) as registers:
+            for item, record in inspected(self._walk(root, now), inspector, OpenRoot(self._root, root)):
+                if use_registers and isinstance(item, FoundFile) and isinstance(record, SourceRecord):
+                    yield registers.enrich(record, item)
+                else:
+                    yield record
 
     def _register_records(
         self, root: int, now: float, inspector: Inspector, maker: RecordMaker

@@ -18,8 +18,8 @@ from typing import NamedTuple
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.safe import folder_handles
 from noarkit.sources.files import folders, policy
-from noarkit.sources.files.file_filter import ANYONE_MAY_READ, FileFilter, Folder, FoundFile, set_aside
-from noarkit.sources.files.names import find_twins, key_of, text_of
+from noarkit.sources.files.file_filter import ANYONE_MAY_READ, FileFilter, Folder, FoundFile, folder_at, set_aside
+from noarkit.sources.files.names import find_twins, key_of
 from noarkit.sources.files.policy import FilePolicy
 
 _MOST_OPEN = 48
@@ -119,10 +119,10 @@ class Walk:
     def _files(self, folder: Folder, waiting: list[bytes]) -> Iterator[WalkItem]:
         files = folder.names[0]
         doubles = find_twins(chain(files, waiting), chain(files, waiting))
-        handle, easy, status_in = folder.handle, self._filter.is_easy, folder_handles.status_in
+        easy, status_of = self._filter.is_easy, folder_handles.statuses_in(folder.handle)
         for name in files:
             try:
-                status = status_in(name, handle)
+                status = status_of(name)
             except OSError as error:
                 yield set_aside(folders.fault(folder.key + key_of(name), error))
                 continue
@@ -134,14 +134,9 @@ class Walk:
                 yield self._filter.check(folder, name, status, twin=doubles.get(name))
 
     def _folder(self, level: _Level, files: list[bytes]) -> Folder:
-        steps = tuple(step.name for step in self._levels[1:])
-        parts = tuple(map(text_of, steps))
-        return Folder(
-            key="".join(key_of(step) + "/" for step in steps),
-            text="".join(part + "/" for part in parts),
-            steps=steps,
-            parts=parts,
-            handle=level.handle,
+        return folder_at(
+            tuple(step.name for step in self._levels[1:]),
+            level.handle,
             names=(files, level.waiting),
             foreign=level.identity[0] != self._levels[0].identity[0],
         )

@@ -146,7 +146,8 @@ def _one_by_one(mapper: Mapper) -> Mapper:
     """The same recipe, without the functions that make all fields at once."""
     plan = mapper._plan
     maps = tuple(
-        replace(rule, entity=replace(rule.entity, fields=replace(rule.entity.fields, run=None))) for rule in plan.maps
+        replace(rule, run=None, entity=replace(rule.entity, fields=replace(rule.entity.fields, run=None)))
+        for rule in plan.maps
     )
     return Mapper(replace(plan, maps=maps), Scene())
 
