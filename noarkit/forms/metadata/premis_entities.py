@@ -91,7 +91,7 @@ def read_entities(source: Readable, location: str, namespaces: tuple[str, ...] =
     """Reads the entities of a PREMIS document one by one. Raises `UnsafeXml`, `PackageFault` for what is no PREMIS."""
     parser = event_parser(location)
     reader = _Reader(parser, location, namespaces)
-    for _ in feed(parser, SmallBlockReader(source, parser), location):  # type: ignore[arg-type]  # it is only read from
+    for _ in feed(parser, SmallBlockReader(source, parser), location):
         check_text(reader.text or (), parser, location)
         yield from reader.ready
         reader.ready.clear()

@@ -15,7 +15,7 @@ from noarkit.errors import ItemChanged
 from noarkit.forms.container.sinks import open_sink
 
 LAST = 8**11 - 1
-NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), min_size=1, max_size=130)
+NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=130)
 SIZES = st.sampled_from([0, 1, 511, 512, 513])
 
 

@@ -61,7 +61,7 @@ def read_mets(source: Readable, location: str, watcher: MetsHandler, *, limits: 
     document that is no METS."""
     parser = event_parser(location)
     reader = _Reader(parser, location, watcher, limits)
-    for _ in feed(parser, SmallBlockReader(source, parser), location, limits=limits):  # type: ignore[arg-type]  # it is only read from
+    for _ in feed(parser, SmallBlockReader(source, parser), location, limits=limits):
         reader.check()
         yield
     reader.finish()
