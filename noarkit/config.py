@@ -128,6 +128,7 @@ class OperationsConfig:
     hook_each: tuple[str, ...] = ()
     hook_timeout_s: float = 60.0
     log_to: tuple[str, ...] = ()
+    log_ca: Path | None = None
     ping: SecretSource | None = None
     ping_ca: Path | None = None
     ping_timeout_s: float = 10.0
@@ -424,6 +425,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("operations.hook_each", read_commands, (), "NOARKIT_HOOK_EACH"),
     Setting("operations.hook_timeout_s", read_seconds, 60.0, "NOARKIT_HOOK_TIMEOUT_S"),
     Setting("operations.log_to", read_log_targets, (), "NOARKIT_LOG_TO"),
+    Setting("operations.log_ca", read_path, None, "NOARKIT_LOG_CA"),
     Setting("operations.ping", secret_source, None, "NOARKIT_PING"),
     Setting("operations.ping_ca", read_path, None, "NOARKIT_PING_CA"),
     Setting("operations.ping_timeout_s", read_seconds, 10.0, "NOARKIT_PING_TIMEOUT_S"),

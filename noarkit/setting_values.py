@@ -139,7 +139,7 @@ def read_commands(value: object, location: str) -> tuple[str, ...]:
 
 
 def read_log_targets(value: object, location: str) -> tuple[str, ...]:
-    """Where log lines go: `journald`, `syslog`, either with `:/SOCKET`, `udp://HOST:PORT`, `tcp://HOST:PORT`."""
+    """Where log lines go: `journald`, `syslog`, either with `:/SOCKET`, `udp://`, `tcp://` or `tls://HOST:PORT`."""
     targets = read_names(value, location)
     for target in targets:
         kind, _, place = target.partition(":")
@@ -147,7 +147,7 @@ def read_log_targets(value: object, location: str) -> tuple[str, ...]:
             continue
         try:
             split = urlsplit(target)
-            good = split.scheme in ("udp", "tcp") and bool(split.hostname and split.port)
+            good = split.scheme in ("udp", "tcp", "tls") and bool(split.hostname and split.port)
         except ValueError:
             good = False
         if not good:

@@ -153,6 +153,15 @@ class Deliveries:
         with change_tables(self._db, self.path) as db:
             db.execute("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?, ?, ?, ?)", row)
 
+    def is_under_way(self) -> bool:
+        """True where a bundle was sealed after the last one that has its receipt, and has none itself."""
+        query = (
+            "SELECT 1 FROM bundle WHERE seal IS NOT NULL AND id NOT IN (SELECT bundle FROM receipt) AND made >="
+            " (SELECT max(made) FROM bundle WHERE id IN (SELECT bundle FROM receipt)) LIMIT 1"
+        )
+        with translate_sqlite_errors(self.path):
+            return self._db.execute(query).fetchone() is not None
+
     def receipt(self) -> Receipt | None:
         """The latest receipt that closed the case."""
         with translate_sqlite_errors(self.path):

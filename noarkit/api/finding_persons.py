@@ -94,6 +94,7 @@ class PersonReport(Result):
             "possible": self.occurrences.count("possible"),
             "unsearched": self.occurrences.count_unsearched(in_part=False),
             "searched_in_part": self.occurrences.count_unsearched(in_part=True),
+            "not_looked_into": self.occurrences.count_media(),
             "items": sum(place.items for place in self.places),
             "documents": sum(place.documents for place in self.places),
             "local_files": sum(place.local_files for place in self.places),

@@ -189,7 +189,7 @@ def _one_document(catalogue: Catalogue, name: str, lang: str) -> tuple[Document,
         return catalogue.document(unveiled(catalogue, name))
     except UsageFault:
         entry = find_item(catalogue, name)
-    documents = [document for document in catalogue.card(entry.ref).documents if document.locator is not None]
+    documents = [document for document in catalogue.documents(entry.ref) if document.locator is not None]
     if not documents:
         raise UsageFault(what="no-document", where=name)
     if len(documents) > 1:

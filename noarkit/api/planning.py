@@ -34,7 +34,9 @@ from noarkit.reports.page import MOST_PLACES
 from noarkit.reports.plan_page import Context
 from noarkit.safe.event_log import log_run
 from noarkit.safe.toml import read_text
+from noarkit.services.registry import is_connection_name
 from noarkit.settings import Place, Settings, imprint, resolve_settings
+from noarkit.sources.files.detect import emit_few_types
 
 
 def plan(
@@ -148,6 +150,8 @@ def _plan(
     )
     _refuse_planned(folder)
     with released(place), log_run(folder.path, emit, settings.now_s, "plan") as emit_logged:
+        if not is_connection_name(str(source)):
+            emit_few_types(emit_logged)
         hashing = nullcontext() if options.cluster is None else cluster_jobs(options.cluster)
         with watermarks.plan_with_watermarks(place, folder, emit_logged) as noticed, hashing as workers:
             result = make_plan(replace(spec, job_workers=workers), folder, emit_logged, settings.now_s)

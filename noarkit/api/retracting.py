@@ -70,6 +70,7 @@ def _retract(
         check_reachable(target, emit)
         retract_settings = RetractSettings(
             target.name,
+            target.account,
             deletes=delete,
             takes_closed=closed,
             deadline_s=target.deadline_s,

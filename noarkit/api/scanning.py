@@ -5,7 +5,9 @@ from __future__ import annotations
 from noarkit.api.origins import source_at
 from noarkit.events import Listener, ignore_event
 from noarkit.records import Source, accept_damage, released
+from noarkit.services.registry import is_connection_name
 from noarkit.settings import Place, Settings
+from noarkit.sources.files.detect import emit_few_types
 from noarkit.sources.scan import ScanResult
 from noarkit.sources.scan import scan as scan_source
 
@@ -31,4 +33,6 @@ def scan(
     Raises `SourceGone`, `UsageFault`, `PackageFault`.
     """
     with released(source_at(source, settings, kind=source_kind, emit=listener, encoding=encoding)) as place:
+        if not is_connection_name(str(source)):
+            emit_few_types(listener)
         return scan_source(accept_damage(place, despite_damage=despite_damage), listener)

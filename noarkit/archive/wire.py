@@ -8,7 +8,18 @@ from datetime import datetime
 import orjson
 
 from noarkit.archive.answers import CallContext, strange_answer
-from noarkit.archive.values import Action, Delete, Json, Link, Page, Query, Save, SavedObject, wire_timestamp
+from noarkit.archive.values import (
+    Action,
+    Delete,
+    FieldValue,
+    Json,
+    Link,
+    Page,
+    Query,
+    Save,
+    SavedObject,
+    wire_timestamp,
+)
 from noarkit.errors import UsageFault
 
 _METADATA = "virksomhetsspesifikkeMetadata"
@@ -63,13 +74,13 @@ def object_of(value: object, context: CallContext) -> SavedObject:
     if not isinstance(value, dict):
         raise strange_answer(context, "object")
     try:
-        fields, links = value.get("fields") or {}, value.get("links") or {}
+        archive_id, version, fields, links = value["id"], value["version"], value.get("fields"), value.get("links")
         return SavedObject(
             value["type"],
-            _text(value["id"]),
-            _text(value["version"]),
+            archive_id if type(archive_id) is str else _text(archive_id),
+            version if type(version) is str else _text(version),
             fields if isinstance(fields, dict) else {},
-            {name: _text(target) for name, target in links.items() if target is not None},
+            {name: _text(target) for name, target in links.items() if target is not None} if links else {},
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise strange_answer(context, "object") from error
@@ -91,21 +102,26 @@ def as_json(value: object, context: CallContext) -> Json:
 
 
 def _action(action: Action) -> dict[str, object]:
-    members: dict[str, object] = {"type": action.type, "id": action.id}
     if isinstance(action, Save):
-        members |= {"action": "save", "fields": _without_emptied_metadata(action)}
-    elif isinstance(action, Delete):
-        members["action"] = "delete"
+        kind, action_id, fields, version = action
+        if _METADATA in fields:
+            fields = _without_emptied_metadata(action)
+        members: dict[str, object] = {"type": kind, "id": action_id, "action": "save", "fields": fields}
     elif isinstance(action, Link):
-        return members | {"action": "link", "ref": action.reference, "linkToId": action.targets}
+        kind, action_id, reference, targets = action
+        return {"type": kind, "id": action_id, "action": "link", "ref": reference, "linkToId": targets}
+    elif isinstance(action, Delete):
+        kind, action_id, version = action
+        members = {"type": kind, "id": action_id, "action": "delete"}
     else:
-        return members | {"action": "unlink", "ref": action.reference, "unlinkFromId": action.targets}
-    if action.version is not None:
-        members["version"] = action.version
+        kind, action_id, reference, targets = action
+        return {"type": kind, "id": action_id, "action": "unlink", "ref": reference, "unlinkFromId": targets}
+    if version is not None:
+        members["version"] = version
     return members
 
 
-def _without_emptied_metadata(action: Save) -> Mapping[str, object]:
+def _without_emptied_metadata(action: Save) -> Mapping[str, FieldValue]:
     """The fields to save. An empty object of business-specific metadata would take away what is there, and whoever read
     for public use was never shown it: it is not sent. Null takes metadata away."""
     if action.id.isdigit() and action.fields.get(_METADATA) == {}:

@@ -176,13 +176,20 @@ class Catalogue:
             entry,
             self.ancestors(ref),
             fields,
-            tuple(self._documents("WHERE item = ? ORDER BY n", (entry.n,))),
+            self._documents_of(entry),
             links,
             here,
             tuple(Change(exact(at, self.zone), *values) for at, *values in changes),
             count,
             links_count,
         )
+
+    def documents(self, ref: str) -> tuple[Document, ...]:
+        """The documents of an item, and nothing else of it. Raises `UsageFault` where there is no such item."""
+        return self._documents_of(self.entry(ref))
+
+    def _documents_of(self, entry: Entry) -> tuple[Document, ...]:
+        return tuple(self._documents("WHERE item = ? ORDER BY n", (entry.n,)))
 
     def links_from(self, ref: str, after: int = 0, limit: int = PAGE) -> tuple[tuple[Link, ...], int]:
         """The links of an item in its own order, from behind a number on, and the number behind which more follow (0:

@@ -15,6 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from noarkit.cli.exit_codes import state_of_exit
 from noarkit.cli.terminal import Color, Mood, paint, wants_color, width_of, with_real_names, wrap
 from noarkit.errors import ConfigFault, DiskFull, NoarkitError, RunFault, UsageFault
 from noarkit.events import Event
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 _INDENT = " " * 6
 # of our own config, folders and limits, where no record has a say
 _OURS = (ConfigFault, UsageFault, RunFault)
-_STATES = {0: "done", 3: "done", 11: "paused", 130: "paused", 143: "paused", 5: "paused"}
 
 
 class Console:
@@ -109,7 +109,7 @@ class Console:
         """Tells whoever watches how the command ended, once."""
         operations, self.operations = self.operations, None
         if operations is not None:
-            operations.end(exit_code, _STATES.get(exit_code, "failed"), self._summary)
+            operations.end(exit_code, state_of_exit(exit_code), self._summary)
 
     def log(self, name: str, data: Mapping[str, object]) -> None:
         """A line for the log alone."""
@@ -144,7 +144,7 @@ class Console:
     def finish(self, exit_code: int) -> None:
         """The last line of --json: the summary with state, seconds and exit code."""
         seconds = round(self._clock() - self._started, 3)
-        state = _STATES.get(exit_code, "failed")
+        state = state_of_exit(exit_code)
         summary = {"event": "summary", "state": state, **self._summary, "seconds": seconds, "exit": exit_code}
         if self.as_json:
             _write_line(sys.stdout, _json(summary))

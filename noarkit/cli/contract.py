@@ -415,6 +415,8 @@ SUMMARY_FIELDS: Mapping[str, str] = {
     "skipped": "count?",
     "in_doubt": "count?",
     "bytes": "count?",
+    "part": "text?",
+    "part_shards": "count?",
 }
 
 # fields whose values are words of a short list

@@ -102,6 +102,7 @@ def examine(
     yield CheckResult("config", data={"count": len(config.files), "from": set_count} if set_count else {})
     yield _check_disk(Path.cwd())
     yield _check_clock(datetime.now(UTC))
+    yield _check_signatures()
     yield from unattended_checks(session, config, run, until)
     if config.archive.url is None and run is not None:
         config = replace(config, archive=replace(config.archive, url=RunFolder(run).remembered_archive()))
@@ -164,6 +165,12 @@ def _check_disk(folder: Path) -> CheckResult:
 def _check_clock(now: datetime) -> CheckResult:
     data = {"now": now.isoformat(timespec="seconds")}
     return CheckResult("clock", data=data) if now > _BUILT else CheckResult("clock-wrong", "note", data)
+
+
+def _check_signatures() -> CheckResult:
+    from noarkit.sources.files.detect import knows_few_types
+
+    return CheckResult("signatures-few", "note") if knows_few_types() else CheckResult("signatures")
 
 
 def _check_network(config: Config, settings: ArchiveSettings) -> Iterator[CheckResult]:

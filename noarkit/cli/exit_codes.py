@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from noarkit.errors import VerifyMismatch, gravest
@@ -13,6 +14,18 @@ if TYPE_CHECKING:
     from noarkit.loading.verification import VerifyResult
 
 ITEMS = 3
+STATES: Mapping[int, str] = {
+    **dict.fromkeys((0, 3), "done"),
+    # the same command goes on where it stopped, sooner or later, and nobody has to mend anything
+    **dict.fromkeys((5, 11, 130, 143), "paused"),
+    **dict.fromkeys((1, 2, 4, 6, 7, 8, 9, 10), "failed"),
+}
+"""What a command came to, in one word, by its exit code: in its last block, in --json, and for hooks and metrics."""
+
+
+def state_of_exit(exit_code: int) -> str:
+    """The word for an exit code: `done`, `paused` or `failed`."""
+    return STATES.get(exit_code, "failed")
 
 
 def ingest_exit_code(result: IngestResult) -> int:

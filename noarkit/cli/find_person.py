@@ -115,8 +115,14 @@ def _print(session: Session, report: PersonReport) -> None:
         key = "person.place-line" if place.fault is None else "person.place-fault"
         console.result("person_place", texts.say(key, **facts), **facts)
     sums = report.to_dict()
-    line = texts.say("person.sums", **sums)
+    lines = [texts.say("person.sums", **sums)]
+    media = report.occurrences.count_media()
+    if any(media.values()):
+        lines.append(texts.say("person.not-looked-into", **media))
+    line = "\n".join(lines)
     console.result("person", line if report.is_complete else console.verdict(line, "warn"), **sums)
+    if any(place.documents or sums["unsearched"] for place in report.places):
+        console.notify("person.in-pictures")
     if any(place.kind == "archive" for place in report.places):
         console.notify("person.archive-rights")
 

@@ -15,7 +15,7 @@ from noarkit.api.origins import is_bundle
 from noarkit.api.planning import plan
 from noarkit.api.writing_back import check_takes_ids
 from noarkit.api.writing_back import write_back as write_ids_back
-from noarkit.cli.exit_codes import ITEMS, ingest_exit_code
+from noarkit.cli.exit_codes import ITEMS, ingest_exit_code, state_of_exit
 from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.line_names import free_name, planned_source, propose_run
 from noarkit.cli.next_command import next_command
@@ -37,7 +37,7 @@ from noarkit.events import Event
 from noarkit.loading.engines.assembly import IngestResult
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import count_planned_set_aside, is_loaded
-from noarkit.loading.part import SPINE, parse_part
+from noarkit.loading.part import SPINE, parse_part, shard_counts
 
 _LIMITS = ("until", "max-errors")
 
@@ -211,8 +211,8 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> in
     exit_code = ingest_exit_code(result)
     if options.write_back and result.state == "done" and not options.dry_run and not _write_back(work, folder, options):
         exit_code = gravest(exit_code, ITEMS)
-    if had_nothing_left and result.state == "done":
-        result = replace(result, stopped_by="nothing-left")
+    if result.state == "done" and (had_nothing_left or _is_empty_part(folder)):
+        result = replace(result, stopped_by="nothing-left" if had_nothing_left else "empty-part")
     _print_result(session, result, exit_code, approved_only=options.approved_only)
     return exit_code
 
@@ -314,18 +314,31 @@ def _print_result(session: Session, result: IngestResult, exit_code: int, *, app
         )
     if result.folder.part is not None:
         lines[texts.say("end.part")] = str(result.folder.part)
+        session.console.count(part=str(result.folder.part), part_shards=shard_counts(folder.journal)[1])
     elif not result.dry_run:
         lines[texts.say("end.report")] = str(folder.path / "report.html")
     step = _next(result)
     command = _next_command(session, step, folder, approved_only=approved_only)
     lines[texts.say("end.next")] = texts.say(f"end.{step}", command=command)
-    state = result.state if exit_code in (0, 3) or result.state != "done" else "failed"
     print_summary(
         session,
         folder,
-        RunSummary(state, exit_code, result.archive, result.stopped_by, lines, result.dry_run),
+        RunSummary(
+            state_of_exit(exit_code),
+            exit_code,
+            result.archive,
+            result.stopped_by,
+            lines,
+            result.dry_run,
+            meaning="end.exit" if exit_code or step not in ("parts", "merge") else "end.exit-part",
+        ),
         result.numbers,
     )
+
+
+def _is_empty_part(folder: RunFolder) -> bool:
+    """True for a part without a shard: the run has fewer shards than it was divided into parts."""
+    return folder.part is not None and folder.part.count > 0 and shard_counts(folder.journal)[1] == 0
 
 
 def _next_command(session: Session, step: str, folder: RunFolder, *, approved_only: bool) -> str:

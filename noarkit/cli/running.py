@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from noarkit.cli.exit_codes import ITEMS, STATES, state_of_exit
 from noarkit.cli.line_names import free_name, planned_source, propose_run
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session
@@ -29,7 +30,7 @@ from noarkit.safe.signals import end_by, status_signal, stop_signals
 from noarkit.settings import Settings
 from noarkit.words.texts import grouped
 
-_MILD = (3, 5, 11, 130, 143)  # items are left, or the same command goes on
+_MILD = {ITEMS, *(code for code, state in STATES.items() if state == "paused")}
 _RULE = "─" * 74
 
 
@@ -153,19 +154,18 @@ def report_failure(
 ) -> int:
     """Tells a fault that ended a command, and the block all the same.
 
-    A run that never began is still planned; with `approved_only` no command that comes next loads without approval.
+    With `approved_only` no command that comes next loads without approval.
     """
     fault = fault_of_disk(fault) or fault
     session.console.fault(fault)
     if (folder.path / "plan.json").exists():
-        state = "paused" if fault.exit_code in (5, 8, 9, 11) else "failed"
-        if not folder.journal.exists():
-            state = "planned"
+        why = "" if folder.journal.exists() else "not-begun"
         flags = ("--approved-only",) if approved_only else ()
         steps = steps_after_fault(session, folder, fault, *flags)
         lines = steps or {session.texts.say("end.next"): _line_after(session, folder, fault, *flags)}
         meaning = "end.exit-parts" if steps and isinstance(fault, PartNotReady) else "end.exit"
-        print_summary(session, folder, RunSummary(state, fault.exit_code, archive, lines=lines, meaning=meaning))
+        state = state_of_exit(fault.exit_code)
+        print_summary(session, folder, RunSummary(state, fault.exit_code, archive, why, lines, meaning=meaning))
     return gravest(fault.exit_code)
 
 

@@ -12,7 +12,7 @@ import click
 
 from noarkit.api.merging import merge_runs
 from noarkit.catalogue.moments import spoken
-from noarkit.cli.exit_codes import ITEMS
+from noarkit.cli.exit_codes import ITEMS, state_of_exit
 from noarkit.cli.forgetting import forget
 from noarkit.cli.line_names import free_name, planned_source
 from noarkit.cli.next_command import next_command
@@ -77,7 +77,7 @@ def _merge(session: Session, run: Path, journals: tuple[str, ...]) -> int:
     session.console.result("merged", "\n".join(lines), **result.to_dict())
     code = ITEMS if result.numbers.set_aside + result.numbers.refused else 0
     code = code if result.is_complete else PartNotReady.exit_code
-    state = "done" if code in (0, ITEMS) else "paused"
+    state = state_of_exit(code)
     if result.is_complete:
         steps = {texts.say("end.next"): texts.say("end.merged", command=next_command(session, "ingest", run))}
     else:

@@ -17,7 +17,7 @@ TRACE_EVENTS: Mapping[str, Mapping[str, str]] = {
         "screened": "flag",
         "count": "count",
     },
-    "person_unsearched": {"place": "text", "ref": "text", "reason": "text", "in_part": "flag"},
+    "person_unsearched": {"place": "text", "ref": "text", "reason": "text", "in_part": "flag", "medium": "text?"},
     "person_place": {
         "place": "text",
         "kind": "text",
@@ -32,6 +32,7 @@ TRACE_EVENTS: Mapping[str, Mapping[str, str]] = {
         "possible": "count",
         "unsearched": "count",
         "searched_in_part": "count",
+        "not_looked_into": "counts",
         "items": "count",
         "documents": "count",
         "local_files": "count",

@@ -7,7 +7,7 @@ that no depot takes is listed by folder and record beside the package.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,11 +42,14 @@ _BESIDE = (
     " (SELECT 1 FROM version a WHERE a.parent = p.parent AND a.sort = p.sort AND a.rowid != p.rowid"
     " AND json_extract(a.data, '$.f.variantformat') = 'A')"
 )
+_FACTS = (
+    "v.path, v.data, EXISTS (SELECT 1 FROM version a WHERE a.parent = v.parent AND a.sort = v.sort"
+    " AND a.rowid != v.rowid AND json_extract(a.data, '$.f.variantformat') = 'A')"
+)
+_VERSIONS = f"SELECT {_FACTS} FROM version v WHERE v.done < 2"  # noqa: S608  # our own names
 _DELIVERED = (
-    "SELECT coalesce(json_extract(m.data, '$.f.mappeIdent'), ''),"
-    " coalesce(json_extract(r.data, '$.f.registreringsIdent'), ''), coalesce(d.sort, 0), v.path, v.data,"
-    " EXISTS (SELECT 1 FROM version a WHERE a.parent = v.parent AND a.sort = v.sort AND a.rowid != v.rowid"
-    " AND json_extract(a.data, '$.f.variantformat') = 'A')"
+    "SELECT coalesce(json_extract(m.data, '$.f.mappeIdent'), ''),"  # noqa: S608  # our own names
+    f" coalesce(json_extract(r.data, '$.f.registreringsIdent'), ''), coalesce(d.sort, 0), {_FACTS}"
     " FROM version v LEFT JOIN document d ON d.id = v.parent LEFT JOIN unit r ON r.id = d.parent AND r.kind = 'R'"
     " LEFT JOIN unit m ON m.id = r.parent AND m.kind = 'M' WHERE v.done < 2 ORDER BY m.sort, r.sort, d.sort, v.path"
 )
@@ -106,24 +109,30 @@ def list_formats(store: ExtractStore, target: Path, package: Path, lang: str) ->
     """Lists what is delivered, in the folder `package`, in a format that no depot takes or in a state that none can
     use, with the reason in the language `lang`; there is no list where there is nothing."""
     path = table_path(target)
+    stood_for, renumbered = int(store.fact(PAIRED) or 0), int(store.fact(RENUMBERED) or 0)
+    # mostly there is nothing to list: then nothing need be looked up and sorted
+    if all(_reason_of(row, package) is None for row in store.rows(_VERSIONS)):
+        path.unlink(missing_ok=True)
+        return FormatCounts(0, stood_for, renumbered)
     count = 0
 
     def rows() -> Iterator[tuple[Cell, ...]]:
         nonlocal count
-        for folder, record, document, file, data, has_copy in store.rows(_DELIVERED):
-            code = _reason(orjson.loads(str(data))["f"], package / str(file), has_copy=bool(has_copy))
+        for folder, record, document, *version in store.rows(_DELIVERED):
+            code = _reason_of(version, package)
             if code is not None:
                 count += 1
                 means = texts(lang).text("delivered_formats", code)
-                yield str(folder), str(record), int(str(document)), _suffix(str(file)), str(file), code, means
+                file = str(version[0])
+                yield str(folder), str(record), int(str(document)), _suffix(file), file, code, means
 
-    first = next(rows(), None)
-    count = 0
-    if first is not None:
-        write_csv(path, COLUMNS, rows(), mode=0o644, sync=False)
-    else:
-        path.unlink(missing_ok=True)
-    return FormatCounts(count, int(store.fact(PAIRED) or 0), int(store.fact(RENUMBERED) or 0))
+    write_csv(path, COLUMNS, rows(), mode=0o644, sync=False)
+    return FormatCounts(count, stood_for, renumbered)
+
+
+def _reason_of(version: Sequence[str | int | None], package: Path) -> str | None:
+    file, data, has_copy = version
+    return _reason(orjson.loads(str(data))["f"], package / str(file), has_copy=bool(has_copy))
 
 
 def _reason(fields: dict[str, object], path: Path, *, has_copy: bool) -> str | None:

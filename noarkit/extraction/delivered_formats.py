@@ -12,7 +12,7 @@ from noarkit.copies.inspection.odf import refuse_locked
 from noarkit.copies.inspection.packages import DocumentRefused, open_package
 from noarkit.copies.reasons import Reason
 from noarkit.safe.pdfa import available, claimed_flavour
-from noarkit.sources.files.damage import damage_of
+from noarkit.sources.files.damage import damage_of, is_judged
 
 NOT_TAKEN, NOT_PDFA, PASSWORD, DAMAGED = "format-not-taken", "pdf-not-pdfa", "password", "damaged"
 EMPTY, NO_PDFA_BESIDE = "empty", "no-pdfa-beside"
@@ -33,7 +33,7 @@ def reason_not_taken(path: Path, suffix: str) -> str | None:
     if not size:
         return EMPTY
     reason = _of_pdf(path) if suffix == "pdf" else _of_zipped(path) if suffix in _ZIPPED else None
-    if reason is not None or suffix == "pdf":
+    if reason is not None or suffix == "pdf" or not is_judged(suffix):
         return reason
     with path.open("rb") as file:
         return DAMAGED if damage_of(file.fileno(), size, suffix) else None

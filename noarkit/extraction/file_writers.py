@@ -259,7 +259,8 @@ def _entities(db: sqlite3.Connection) -> Iterator[tuple[EntityData, str, str]]:
 def lost_fields(entity: EntityData) -> list[tuple[str, str]]:
     """Every value of a thing that tells of the record and has no element, by its field; texts as they are."""
     kind, fields = entity["t"], entity["f"]
-    return [*unmapped.lost_fields(kind, fields), *unmapped.lost_metadata(kind, fields)]
+    values = unmapped.lost_fields(kind, fields)
+    return [*values, *unmapped.lost_metadata(kind, fields)] if BUSINESS_METADATA in fields else values
 
 
 class CarriedFields:
@@ -267,6 +268,9 @@ class CarriedFields:
 
     def __init__(self, codes: Codes) -> None:
         self._codes = codes
+        types = mapping().types.items()
+        lost_names = {name for kind, type_map in types for name in unmapped.lost_names(kind, tuple(type_map.fields))}
+        self._coded = lost_names & set(codes.names)
 
     def of(self, content: Content) -> tuple[str, int]:
         """All of a unit that has business-specific metadata in the form, ready to stand in it, and how many values
@@ -274,38 +278,46 @@ class CarriedFields:
         entity = content["o"]
         if not mapping().may_carry(entity["t"]):
             return "", 0
-        texts = list(self._objects(content))
-        return unmapped.root_xml(text for text, _ in texts), sum(count for _, count in texts)
-
-    def _objects(self, content: Content) -> Iterator[tuple[str, int]]:
-        yield from self._object(content["o"])
-        part_texts = list(self._parts(content, ()))
+        own_texts: list[tuple[str, int]] = []
+        self._add_object(own_texts, entity)
+        part_texts: list[tuple[str, int]] = []
+        self._add_parts(part_texts, content)
         for document in content.get("d", ()):
             concerns = _concerns(document["o"])
-            part_texts += self._object(document["o"], concerns)
-            part_texts += self._parts(document, concerns)
+            self._add_object(part_texts, document["o"], concerns)
+            self._add_parts(part_texts, document, concerns)
             for version in document.get("v", ()):
-                part_texts += self._object(version["o"], _concerns(version["o"]))
-        yield from sorted(part_texts)
+                self._add_object(part_texts, version["o"], _concerns(version["o"]))
+        texts = own_texts + sorted(part_texts)
+        return unmapped.root_xml([text for text, _ in texts]), sum([count for _, count in texts])
 
-    def _parts(self, content: Content, concerns: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, int]]:
+    def _add_parts(
+        self, texts: list[tuple[str, int]], content: Content, concerns: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         owner = content["o"]["f"].get("uuid")
         for part in content.get("p", ()):
             kind, fields = part["t"], part["f"]
             if mapping().may_carry(kind) or unmapped.repeats_system_id(kind, fields, owner):
                 continue  # the one tells it itself, the other is told already
-            yield from self._object(part, self._role_and_name(part) if kind in unmapped.NAMED else concerns)
+            if not unmapped.lost_names(kind, tuple(fields)):
+                continue  # as of most parties: nothing but their name and role would be told
+            self._add_object(texts, part, self._role_and_name(part) if kind in unmapped.NAMED else concerns)
 
-    def _object(self, entity: EntityData, concerns: tuple[tuple[str, str], ...] = ()) -> Iterator[tuple[str, int]]:
+    def _add_object(
+        self, texts: list[tuple[str, int]], entity: EntityData, concerns: tuple[tuple[str, str], ...] = ()
+    ) -> None:
+        """Adds the text of an object and how many values it tells, if there are any."""
         kind, fields = entity["t"], entity["f"]
-        values = [(name, self._text(name, value)) for name, value in unmapped.lost_fields(kind, fields)]
+        values = unmapped.lost_fields(kind, fields)
+        if values and not self._coded.isdisjoint(fields):
+            values = [(name, self._text(name, value)) for name, value in values]
         count = len(values)
         metadata = sum(1 for _ in unmapped.lost_metadata(kind, fields)) if BUSINESS_METADATA in fields else 0
         if metadata:
             values.append((BUSINESS_METADATA, "\n" + vsm.groups_xml(fields[BUSINESS_METADATA], left_out=GROUP)))
             values.sort()
         if values:
-            yield unmapped.object_xml(kind, (*concerns, *values)), count + metadata
+            texts.append((unmapped.object_xml(kind, (*concerns, *values)), count + metadata))
 
     def _role_and_name(self, entity: EntityData) -> tuple[tuple[str, str], ...]:
         name, role = unmapped.NAMED[entity["t"]]

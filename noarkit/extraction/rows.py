@@ -64,7 +64,9 @@ def data_of(entity: SavedObject) -> str:
 
 
 def _data(type_name: str, fields: Mapping[str, object], links: Mapping[str, str] | None = None) -> str:
-    kept_fields = {name: value for name, value in fields.items() if name not in LEFT_OUT}
+    kept_fields = dict(fields)
+    for name in LEFT_OUT:
+        kept_fields.pop(name, None)
     data = {"t": type_name, "f": kept_fields} if links is None else {"t": type_name, "f": kept_fields, "l": links}
     return orjson.dumps(data).decode()
 

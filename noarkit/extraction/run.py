@@ -40,8 +40,9 @@ from noarkit.forms.noark5.write.packing import is_packed, pack
 from noarkit.model import metamodel
 from noarkit.model.mapping import mapping
 from noarkit.results import Result
-from noarkit.safe.atomic import sweep, sync_folder, sync_tree, write_text
+from noarkit.safe.atomic import begin_sync, sweep, sync_folder, sync_tree, write_text
 from noarkit.safe.locks import claimed
+from noarkit.safe.memory import rare_collections
 
 _PACKAGE = "package"
 _NAMING = "naming.json"
@@ -157,6 +158,7 @@ def extract(
     except OSError as error:
         raise ConfigFault(where=str(work), why=error.strerror or "unreadable") from error
     with (
+        rare_collections(),
         WorkerPool(settings.pool_size) as pool,
         _locked(work),
         ExtractStore(work / FILE_NAME) as store,
@@ -285,6 +287,7 @@ class _Run:
             fetch_documents(archive, store, package, emit=self.emit, pause=settings.pause)
         else:
             self.remote.fetch_files(files_to_fetch(store, package), package)
+        begin_sync()
         if settings.originals is not None:
             fetch_originals(archive, store, settings.originals, settings.pause)
 

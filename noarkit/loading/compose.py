@@ -66,23 +66,24 @@ def compose(
         if parent is not None and parent not in made_here and parent not in known_ids:
             orphans[entity.n] = parent
             continue
-        me = temporary_id(entity.n)
-        made_here.add(entity.n)
-        fields = _fields_to_save(entity, plain[entity.type], files, facts)
+        n, kind = entity.n, entity.type
+        me = temporary_id(n)
+        made_here.add(n)
+        fields = _fields_to_save(entity, plain[kind], files, facts)
         if facts.sets_system_fields:
-            fields["uuid"] = uuid_of_new_version(facts, entity.key) if entity.n in again else uuid_for(facts, entity)
-            if entity.n in numbers:
-                fields["versjonsnummer"] = numbers[entity.n]
-        actions.append(Save(entity.type, me, fields))
+            fields["uuid"] = uuid_of_new_version(facts, entity.key) if n in again else uuid_for(facts, entity)
+            if n in numbers:
+                fields["versjonsnummer"] = numbers[n]
+        actions.append(Save(kind, me, fields))
         if parent is not None and entity.parent_link is not None:
-            target = known_ids[parent] if parent in known_ids else temporary_id(parent)
-            actions.append(Link(entity.type, me, entity.parent_link, (target,)))
-        for link in links.get(entity.n, ()):
+            target = known_ids.get(parent) or temporary_id(parent)
+            actions.append(Link(kind, me, entity.parent_link, (target,)))
+        for link in links.get(n, ()):
             target_id = known_ids.get(link.target) or (temporary_id(link.target) if link.target in made_here else None)
             if target_id is None:
-                orphans[entity.n] = link.target
+                orphans[n] = link.target
             else:
-                actions.append(Link(entity.type, me, link.name, (target_id,)))
+                actions.append(Link(kind, me, link.name, (target_id,)))
     return Composition(tuple(actions), orphans)
 
 
@@ -119,9 +120,10 @@ def _anchor(actions: tuple[Action, ...], facts: RunFacts, anchor: str) -> tuple[
 def _fields_to_save(
     entity: PlannedEntity, writable: frozenset[str], files: Mapping[int, str], facts: RunFacts
 ) -> dict[str, FieldValue]:
-    if facts.closes:
-        writable = writable - withheld_fields(entity.type, entity.fields)
     fields: dict[str, FieldValue] = {name: value for name, value in entity.fields.items() if name in writable}
+    if facts.closes:
+        for name in withheld_fields(entity.type, entity.fields):
+            fields.pop(name, None)
     if facts.codes:
         _translate_codes(entity.type, fields, facts)
     if entity.n in files:

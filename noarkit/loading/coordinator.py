@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from noarkit.errors import (
     ArchiveFault,
@@ -87,6 +88,13 @@ class Workers(Protocol):
         ...
 
 
+@runtime_checkable
+class WorkersBeside(Protocol):
+    """Workers that go on by themselves while the coordinator does something else."""
+
+    goes_on_alone: bool
+
+
 @dataclass(frozen=True, slots=True)
 class CoordinatorDeps:
     """The collaborators of the coordinator."""
@@ -112,6 +120,7 @@ class _State:
     silences: Counter[int] = field(default_factory=Counter)
     given_up: dict[int, ShardStopped] = field(default_factory=dict)
     has_loaded: bool = False
+    needed_ids: dict[int, set[int]] = field(default_factory=dict)
 
 
 class Coordinator:
@@ -151,6 +160,7 @@ class Coordinator:
                 self._start(state.waiting.popleft())
             if self._is_stopping and not state.running:
                 return
+            self._prepare_next()
             for shard, outcomes in _by_shard(self._workers.outcomes()):
                 # Written before anything acts on it: whatever is announced or released below is durable by then.
                 self._journal.record(shard, outcomes)
@@ -160,15 +170,29 @@ class Coordinator:
             if self._is_stopping:
                 self._workers.ask_to_stop()
 
-    def _start(self, shard: int) -> None:
-        journal, kind = self._journal, self._state.kind
+    def _prepare_next(self) -> None:
+        """Has the guard of the next shard made, and its ids collected, while workers are busy, so that none of them
+        waits for it. Where the archive does not make it now, it is asked again when the shard begins."""
+        state = self._state
+        next_shard = state.waiting[0] if state.waiting and state.running else None
+        if next_shard is None or next_shard in state.needed_ids or self._is_stopping or state.kind != "unit":
+            return
+        if isinstance(self._workers, WorkersBeside) and self._workers.goes_on_alone:
+            state.needed_ids = {next_shard: set(self._deps.graph.needed_ids(next_shard))}
+            with suppress(ArchiveFault):
+                self._ensure_guard(next_shard)
+
+    def _ensure_guard(self, shard: int) -> None:
         # Kept before the lease starts, for each chunk that is done moves on the version in this row. Links are no
         # objects and can be made twice without harm, so they need no guard.
-        guard = journal.guard(shard)
-        if guard is None and kind != "links":
+        if self._journal.guard(shard) is None and self._state.kind != "links":
             guard = self._deps.guard_for(shard)
             if guard is not None:
-                journal.keep_guard(shard, guard)
+                self._journal.keep_guard(shard, guard)
+
+    def _start(self, shard: int) -> None:
+        journal, kind = self._journal, self._state.kind
+        self._ensure_guard(shard)
         attempt = journal.lease(shard)
         lease = self._make_lease(shard, attempt)
         self._state.running.add(shard)
@@ -179,7 +203,10 @@ class Coordinator:
         journal, kind = self._journal, self._state.kind
         late = tuple(journal.late_links()) if kind == "links" else ()
         # Only the ids that this shard can refer to: the whole table of a run of millions would not fit through a pipe.
-        numbers = {n for link in late for n in (link[0], link[2])} if late else set(self._deps.graph.needed_ids(shard))
+        if late:
+            numbers = {n for link in late for n in (link[0], link[2])}
+        else:
+            numbers = self._state.needed_ids.pop(shard, None) or set(self._deps.graph.needed_ids(shard))
         facts = self._deps.facts
         if self._state.losses[shard]:
             # Nothing of it was there when the run began, but a worker that was lost may have made it since.

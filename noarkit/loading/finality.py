@@ -29,16 +29,18 @@ _LEFT_AS_IT_IS: Mapping[str, frozenset[str]] = {
 }
 DATE, AUTHOR, AUTHOR_ID = "avsluttetDato", "avsluttetAv", "avsluttetAvBrukerIdent"
 _CLOSING_FIELDS = (DATE, AUTHOR, AUTHOR_ID)
+_CLOSING = frozenset(_CLOSING_FIELDS)
+_CLOSING_AND_STATUS = {kind: frozenset((*_CLOSING_FIELDS, name)) for kind, (name, _) in STATUS.items()}
 
 
 def withheld_fields(kind: str, fields: Mapping[str, FieldValue]) -> frozenset[str]:
     """The names of the fields that would finalise an object, and of those that are written with them."""
     if kind in BY_DATE:
-        return frozenset(_CLOSING_FIELDS)
+        return _CLOSING
     if kind not in STATUS:
         return frozenset()
     name, final = STATUS[kind]
-    return frozenset((*_CLOSING_FIELDS, name) if fields.get(name) == final else _CLOSING_FIELDS)
+    return _CLOSING_AND_STATUS[kind] if fields.get(name) == final else _CLOSING
 
 
 def finalising_fields(

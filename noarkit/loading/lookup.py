@@ -10,9 +10,9 @@ from before would have made again what is there. Either the question holds a key
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha1
 from typing import TypeVar
 
 from noarkit.archive.paging import objects
@@ -25,7 +25,7 @@ from noarkit.model import metamodel
 
 T = TypeVar("T")
 
-_NAMESPACE = uuid.UUID("6f2f9d0e-6f0b-5c58-9f0e-2f0c4f7f5a11")
+_NAMESPACE = bytes.fromhex("6f2f9d0e6f0b5c589f0e2f0c4f7f5a11")
 GUARD_TYPE = "Klasse"
 KEYS_A_QUERY = 100
 SortOrder = tuple[tuple[str, Order], ...]
@@ -51,7 +51,7 @@ class Owner:
 
 def uuid_of(facts: RunFacts, key: str) -> str:
     """The uuid of an entity in every archive: the uuid5 of its external system and key."""
-    return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}"))
+    return _uuid5(f"{facts.external_system}\n{key}")
 
 
 def uuid_for(facts: RunFacts, entity: PlannedEntity) -> str:
@@ -62,7 +62,14 @@ def uuid_for(facts: RunFacts, entity: PlannedEntity) -> str:
 
 def uuid_of_new_version(facts: RunFacts, key: str) -> str:
     """The uuid of a further version of a document: its first one, loaded by another plan, bears the key's own."""
-    return str(uuid.uuid5(_NAMESPACE, f"{facts.external_system}\n{key}\n{facts.plan}"))
+    return _uuid5(f"{facts.external_system}\n{key}\n{facts.plan}")
+
+
+def _uuid5(name: str) -> str:
+    """What `uuid.uuid5` makes, in a third of its time: every entity of a load has one."""
+    digits = sha1(_NAMESPACE + name.encode(), usedforsecurity=False).hexdigest()
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 def owners_of_keys(archive: Archive, system: str, keys: Iterable[str]) -> dict[str, Owner]:

@@ -6,11 +6,10 @@ planned anew. Single bad records are set aside; what makes the whole plan imposs
 
 from __future__ import annotations
 
-import gc
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -33,11 +32,10 @@ from noarkit.records import PLACE_FAULTS, Groundwork, Source, SourceRecord
 from noarkit.results import Result
 from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.disk import translate_sqlite_errors
+from noarkit.safe.memory import rare_collections
 from noarkit.safe.remote_jobs import JobWorkers
 
 _TELL_EVERY = 2000
-_NEW_OBJECTS = 50_000
-"""How many more objects than before there are when cycles are looked for."""
 _MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
 """What stops a plan unless a person accepts that it is lost: the grade of a record, and the proof of its disposal."""
 # a fault in one of these is the recipe's or the source's as a whole, not one record's
@@ -166,7 +164,7 @@ def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable
         _clear(folder)
         store = GraphStore.create(folder.graph, draft=True)
         try:
-            with translate_sqlite_errors(folder.graph), _rare_collections():
+            with translate_sqlite_errors(folder.graph), rare_collections():
                 _fill(spec, store, emit)
                 _drop_broken(spec, store)
                 _refuse_losses(spec, store, now_s)
@@ -187,18 +185,6 @@ def known_elements(accepted: Sequence[str]) -> tuple[str, ...]:
         if name.rpartition("/")[2] not in element_names:
             raise UsageFault(what="unknown-element", where=f"--accept-loss {name}")
     return tuple(accepted)
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Has Python look for cycles seldom: of the millions of objects of a plan, none that matters is in one, and looking
-    through a batch of them again and again took a tenth of the time."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(max(_NEW_OBJECTS, thresholds[0]) if thresholds[0] else 0, *thresholds[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
 
 
 def _clear(folder: RunFolder) -> None:

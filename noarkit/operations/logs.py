@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from noarkit.errors import NoarkitError, NotTold
 from noarkit.operations.journald import JOURNAL_SOCKET, entry
 from noarkit.operations.log_lines import DatagramSender, LineSender, LogLine, local_socket, remote_socket
-from noarkit.operations.syslog import LOCAL_SOCKET, StreamSender, datagram
+from noarkit.operations.syslog import LOCAL_SOCKET, StreamSender, datagram, tcp_connection, tls_connection
+from noarkit.safe.tls import Trust, client_context, is_about_trust
 
 _AGAIN_AFTER_S = 30.0
 
@@ -36,13 +39,14 @@ class LogTarget:
             if self._sender is None:
                 self._sender = self.connect()
             self._sender.send(line)
-        except (OSError, UnicodeError):  # a host that no name can be is away, too
+        except (OSError, UnicodeError) as error:  # a host that no name can be is away, too
             self._lost_count += 1
             self._away_until_s = self.clock() + _AGAIN_AFTER_S
             self._drop()
             if not self._told:
                 self._told = True
-                self.faults.append(NotTold(where=self.where, why="log-away"))
+                is_untrusted = isinstance(error, ssl.SSLError) and is_about_trust(error)
+                self.faults.append(NotTold(where=self.where, why="log-untrusted" if is_untrusted else "log-away"))
 
     def close(self) -> None:
         """Ends the connection, and says how much was lost."""
@@ -56,8 +60,9 @@ class LogTarget:
             sender.close()
 
 
-def log_target(address: str, clock: Callable[[], float]) -> LogTarget:
-    """The log of an address as the settings have it."""
+def log_target(address: str, clock: Callable[[], float], ca_file: Path | None = None) -> LogTarget:
+    """The log of an address as the settings have it. `ca_file` is who signs the certificate of a log over TLS; without
+    it one of the usual authorities must have. Raises `ConfigFault` for a file that cannot be used."""
     kind, _, place = address.partition(":")
     if kind == "journald":
         return LogTarget(address, lambda: DatagramSender(local_socket(place or JOURNAL_SOCKET), entry), clock)
@@ -67,4 +72,7 @@ def log_target(address: str, clock: Callable[[], float]) -> LogTarget:
     host, port = str(split.hostname), int(split.port or 0)
     if kind == "udp":
         return LogTarget(address, lambda: DatagramSender(remote_socket(host, port), datagram), clock)
-    return LogTarget(address, lambda: StreamSender(host, port), clock)
+    if kind == "tls":
+        trust = client_context(Trust(ca_file))
+        return LogTarget(address, lambda: StreamSender(tls_connection(host, port, trust)), clock)
+    return LogTarget(address, lambda: StreamSender(tcp_connection(host, port)), clock)

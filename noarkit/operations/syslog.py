@@ -1,10 +1,13 @@
-"""Syslog as RFC 5424 has it: to the socket of this machine, by UDP (RFC 5426), or by TCP (RFC 6587, counted octets)."""
+"""Syslog as RFC 5424 has it: to the socket of this machine, by UDP (RFC 5426), by TCP (RFC 6587, counted octets), or by
+TLS (RFC 5425), where nothing is sent before the certificate of the other side is proven."""
 
 from __future__ import annotations
 
 import os
 import socket
+import ssl
 import sys
+from contextlib import suppress
 
 from noarkit.operations.log_lines import SEND_TIMEOUT_S, LogLine
 from noarkit.version import __version__
@@ -19,8 +22,8 @@ MAX_DATAGRAM_BYTES = 2048
 class StreamSender:
     """Lines over a connection to another machine, each with its length before it."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self._socket = socket.create_connection((host, port), SEND_TIMEOUT_S)
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
 
     def send(self, line: LogLine) -> None:
         """Sends a line; after a time-out the connection is of no use any more."""
@@ -28,8 +31,27 @@ class StreamSender:
         self._socket.sendall(str(len(content)).encode() + b" " + content)
 
     def close(self) -> None:
-        """Closes the connection."""
+        """Closes the connection. Over TLS it says so first, and reads what the other side had to say: unread, that
+        would reset the connection, and lines under way would be lost."""
+        if isinstance(self._socket, ssl.SSLSocket):
+            with suppress(OSError):
+                self._socket.unwrap()
         self._socket.close()
+
+
+def tcp_connection(host: str, port: int) -> socket.socket:
+    """A connection to another machine. Raises `OSError`, or `UnicodeError` for what is no name of a host."""
+    return socket.create_connection((host, port), SEND_TIMEOUT_S)
+
+
+def tls_connection(host: str, port: int, trust: ssl.SSLContext) -> socket.socket:
+    """The same over TLS, to a machine that proves to be `host`. Raises as `tcp_connection`, and `ssl.SSLError`."""
+    connection = tcp_connection(host, port)
+    try:
+        return trust.wrap_socket(connection, server_hostname=host)
+    except BaseException:
+        connection.close()
+        raise
 
 
 def datagram(line: LogLine) -> bytes:

@@ -75,7 +75,7 @@ class Operations:
             self._metrics = config.metrics
         if config.ping is not None:
             self._health = health_check(config.ping, config.ping_ca, config.ping_timeout_s, self._deps.environment)
-        self._logs = [log_target(address, self._deps.clock) for address in config.log_to]
+        self._logs = [log_target(address, self._deps.clock, config.log_ca) for address in config.log_to]
         self._pipes = [EventPipe(command) for command in config.hook_each]
         self._send(Event("start"))
         self._ping("start", {})

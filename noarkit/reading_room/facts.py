@@ -83,7 +83,7 @@ def document_facts(
         "ancestors": ancestors,
         "chain": chain_of(document, partial(looks.document_with, near=entry.ref)),
         "rows": document_fields(document),
-        "role": role_of(document, looks.catalogue.card(entry.ref).documents),
+        "role": role_of(document, looks.catalogue.documents(entry.ref)),
     }
 
 

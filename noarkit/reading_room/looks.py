@@ -117,7 +117,7 @@ class Looks:
 
     def other_versions(self, document: Document, entry: Entry) -> tuple[Document, ...]:
         """The other versions of a document of an item that can be shown, as far as their names and types tell."""
-        documents = self.catalogue.card(entry.ref).documents
+        documents = self.catalogue.documents(entry.ref)
         own = next((_identity_of(other) for other in documents if other.ref == document.ref), "")
         return tuple(
             mask_document(other, screened=entry.screened)

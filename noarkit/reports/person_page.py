@@ -17,6 +17,7 @@ from noarkit.words.texts import Texts, explain, texts
 PERSON_VERSION = 1
 MOST_LINES = 2_000
 """A page of more is long; the table has all of them."""
+_NO_TEXT = ("unknown-format", "no-text", "not-read")
 COLUMNS = ("place", "certainty", "by", "layer", "ref", "type", "ident", "fields", "screened", "count", "reason")
 
 
@@ -82,6 +83,8 @@ def where_of(occurrence: Occurrence, texts_: Texts) -> str:
 
 def reason_of(gap: Unsearched, texts_: Texts) -> str:
     """Why something could not be searched."""
+    if gap.medium and gap.reason in _NO_TEXT:
+        return texts_.say(f"person.medium.{gap.medium}")
     for table in ("person.reason", "search.reason"):
         if texts_.has("say", f"{table}.{gap.reason}"):
             return texts_.say(f"{table}.{gap.reason}")

@@ -6,14 +6,14 @@ A run of which anything was taken out of the archive again, or is about to be, i
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from noarkit.airgap.delivery import delivery_state
+from noarkit.airgap.delivery import Receipt, delivery_state, open_deliveries
 from noarkit.errors import RunNotProven
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import numbers
@@ -35,6 +35,7 @@ class Proof:
     document: str
     """The certificate, or the id of the receipt."""
     sha256: str
+    """Of the certificate, or of the page about the receipt."""
     verdict: str
     depth: str
     numbers: Mapping[str, int]
@@ -55,13 +56,7 @@ def prove(run: RunFolder) -> Proof:
     plan_sha256 = str(run.plan()["sha256"])
     beyond = None if run.journal.exists() else delivery_state(run)
     if beyond is not None:
-        _, receipt = beyond
-        if receipt is None:
-            raise RunNotProven(where=str(run.path), why="not-delivered")
-        return Proof(
-            *("delivered", receipt.at, plan_sha256, receipt.archive, receipt.identity, receipt.id, "", "delivered", ""),
-            receipt.numbers.as_data(),
-        )
+        return _prove_delivered(run, plan_sha256, beyond[1])
     if not run.journal.exists():
         raise RunNotProven(where=str(run.path), why="not-loaded")
     with closing(run.open_journal()) as journal:
@@ -84,15 +79,39 @@ def prove(run: RunFolder) -> Proof:
     return proof
 
 
-def _newest_certificate(run: RunFolder, plan_sha256: str) -> tuple[Path, Mapping[str, object]]:
-    """The newest certificate of this plan that says something good; one that cannot be read proves nothing."""
-    for path in sorted(run.path.glob("verify-*.json"), reverse=True):
+def _prove_delivered(run: RunFolder, plan_sha256: str, receipt: Receipt | None) -> Proof:
+    """The proof of a run whose receipt closed the case, unless something that was sealed or read since is open."""
+    if receipt is None:
+        raise RunNotProven(where=str(run.path), why="not-delivered")
+    sha256 = ""
+    for place, (path, facts) in enumerate(_certificates(run, plan_sha256, "delivered")):
+        if not place and facts.get("good") is not True:
+            raise RunNotProven(where=str(run.path), why="receipt-differs")
+        if not sha256 and facts.get("good") is True and facts.get("receipt") == receipt.id:
+            sha256 = sha256_of(path)
+    with closing(open_deliveries(run)) as deliveries:
+        if deliveries.is_under_way():
+            raise RunNotProven(where=str(run.path), why="sealed-since")
+    return Proof(
+        *("delivered", receipt.at, plan_sha256, receipt.archive, receipt.identity, receipt.id, sha256, "delivered", ""),
+        receipt.numbers.as_data(),
+    )
+
+
+def _certificates(run: RunFolder, plan_sha256: str, kind: str) -> Iterator[tuple[Path, Mapping[str, object]]]:
+    """The certificates of this plan, the newest first; one that cannot be read proves nothing."""
+    for path in sorted(run.path.glob(f"{kind}-*.json"), reverse=True):
         try:
             facts = json.loads(path.read_text("utf-8"))
-            if facts["plan_sha256"] != plan_sha256 or not facts["ended"]:
-                continue
+            if facts["plan_sha256"] == plan_sha256 and facts["ended"]:
+                yield path, facts
         except (OSError, ValueError, KeyError, TypeError):
             continue
+
+
+def _newest_certificate(run: RunFolder, plan_sha256: str) -> tuple[Path, Mapping[str, object]]:
+    """The newest certificate of this plan, where it says something good."""
+    for path, facts in _certificates(run, plan_sha256, "verify"):
         if facts.get("good") is True and facts.get("depth") in _DEEP and facts.get("sample") in (None, 1, 1.0):
             return path, facts
         break

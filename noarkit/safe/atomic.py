@@ -12,12 +12,14 @@ import secrets
 import shutil
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from noarkit.errors import DiskFull, UsageFault
+from noarkit.safe.children import OUR_THREADS
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import is_full
 from noarkit.safe.owners import OTHERS
@@ -38,6 +40,7 @@ def open_atomic(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bo
     """
     # In the same folder, for a rename is atomic only within one file system.
     part = path.parent / temporary_name()
+    is_placed = False
     with no_room(path):
         try:
             # O_EXCL: never a file, or a link, that somebody has laid under this name.
@@ -50,12 +53,14 @@ def open_atomic(path: Path, *, mode: int = 0o644, sync: bool = True, replace: bo
                     os.fsync(file.fileno())
             if replace:
                 while_open_elsewhere(lambda: os.replace(long_path(part), long_path(path)))  # noqa: PTH105  # any length
+                is_placed = True
             else:
                 place_new(part, path)
             if sync:
                 sync_folder(path.parent)
         finally:
-            while_open_elsewhere(lambda: part.unlink(missing_ok=True))
+            if not is_placed:
+                while_open_elsewhere(lambda: part.unlink(missing_ok=True))
 
 
 def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, sync: bool = True, replace: bool = True) -> None:
@@ -165,6 +170,13 @@ def place_new(part: Path, path: Path, link: Callable[[Path, Path], None] = os.li
             raise
         _refuse_existing(path)
         part.rename(path)
+
+
+def begin_sync(platform: str = sys.platform) -> None:
+    """Has what was written go to disk while other work is done, where one call does that for all; `sync_tree` then
+    waits for little but what came after. It promises nothing itself."""
+    if sys.platform != "win32" and platform == "linux":
+        threading.Thread(target=os.sync, name=f"{OUR_THREADS}sync", daemon=True).start()
 
 
 def sync_tree(folder: Path, platform: str = sys.platform) -> None:

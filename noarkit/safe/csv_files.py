@@ -65,6 +65,8 @@ def cell_for_csv(cell: Cell) -> str:
     text = "" if cell is None else str(cell)
     if not text.isprintable() or "\\" in text:
         text = _HIDDEN.sub(_escape_hidden, text)
+    if text[:1].isalnum() and not (";" in text or "," in text or "|" in text):
+        return text  # as most are: nothing in it can begin a cell but its first character
     return _ACTS.sub(r"\1'", text)
 
 

@@ -7,7 +7,6 @@ opens a file here, and reads it with `read_at`, need not know.
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import os
 import stat
@@ -103,6 +102,8 @@ def flush_file_system(path: Path) -> bool:
     """Returns once all that was written to the file system of `path` is on the disk; False where Linux is not there."""
     if sys.platform != "linux":
         return False
+    import ctypes  # here alone, and children that copy files start the sooner without it
+
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = open_descriptor(path)
     try:

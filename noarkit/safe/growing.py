@@ -79,8 +79,20 @@ class Reader(Protocol[Place]):
         ...
 
 
+class Source(Protocol):
+    """What is read: a file, or what makes one lighter on the way."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes; none at the end."""
+        ...
+
+    def seek(self, offset: int, /) -> int:
+        """Goes back to the beginning, where all is read again as it stands."""
+        ...
+
+
 def follow(
-    file: BinaryIO, where: str, reader: Reader[Place], outside: Place, *, limits: XmlLimits = LIMITS
+    file: Source, where: str, reader: Reader[Place], outside: Place, *, limits: XmlLimits = LIMITS
 ) -> Iterator[int]:
     """Passes every element of a document to a reader, once and in order; yields the bytes read after each block.
 
@@ -169,7 +181,7 @@ class _Path(Generic[Place]):
             del self._open[-1][0][0]  # those before it were told, and taken away when it was entered
 
 
-def _parse_growing(file: BinaryIO, where: str, limits: XmlLimits) -> Iterator[tuple[Element, int]]:
+def _parse_growing(file: Source, where: str, limits: XmlLimits) -> Iterator[tuple[Element, int]]:
     """The element that holds the root, and how much was read, after each block; once more when it is whole."""
     builder = TreeBuilder()
     top = builder.start("document", {})
@@ -193,7 +205,7 @@ def _parse_growing(file: BinaryIO, where: str, limits: XmlLimits) -> Iterator[tu
     yield top, fed
 
 
-def _refuse_depth(file: BinaryIO, where: str, limits: XmlLimits) -> NoReturn:
+def _refuse_depth(file: Source, where: str, limits: XmlLimits) -> NoReturn:
     """Says where a document is deeper than it may be."""
     parser = event_parser(where)
     depth = 0

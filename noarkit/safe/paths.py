@@ -6,7 +6,6 @@ and be a plain name on every system that may ever unpack it.
 
 from __future__ import annotations
 
-import difflib
 import errno
 import hashlib
 import os
@@ -14,11 +13,13 @@ import re
 import stat
 import unicodedata
 from pathlib import Path
-from typing import BinaryIO, Literal, Self
+from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from noarkit.errors import SourceGone, UnsafeMember, UnsafePath
 from noarkit.safe.descriptors import NO_FOLLOW, NO_TRACE, NO_WAITING, open_descriptor
-from noarkit.safe.scratch import scratch
+
+if TYPE_CHECKING:
+    import sqlite3
 
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 4096
@@ -157,7 +158,7 @@ class Names:
 
     def __init__(self, *, twins: bool = False) -> None:
         self._key = str if twins else twin_key
-        self._db = scratch()
+        self._db = _temporary_table()
         self._db.execute("CREATE TABLE seen (key BLOB PRIMARY KEY, name BLOB, kind TEXT) WITHOUT ROWID")
         self._db.execute("BEGIN")
         self._last_folder: tuple[str, ...] = ()
@@ -194,6 +195,12 @@ class Names:
             raise UnsafeMember(where=name, why="duplicate", other=earlier)
 
 
+def _temporary_table() -> sqlite3.Connection:
+    from noarkit.safe.scratch import scratch  # children that copy files need none, and start the sooner
+
+    return scratch()
+
+
 class NameKeys:
     """Finds out whether a name stands twice, or would on some system, in one go at the end.
 
@@ -203,7 +210,7 @@ class NameKeys:
 
     def __init__(self, *, twins: bool = False) -> None:
         self._key = str if twins else twin_key
-        self._db = scratch()
+        self._db = _temporary_table()
         self._db.execute("CREATE TABLE seen (key INTEGER, what)")
         self._db.execute("BEGIN")
         self._waiting: list[tuple[int, int | str]] = []
@@ -270,5 +277,7 @@ def _similar_name(path: Path) -> str | None:
         names = [entry.name for entry in path.absolute().parent.iterdir()]
     except OSError:
         return None
+    import difflib  # seldom, and not in a child that copies files
+
     nearest = difflib.get_close_matches(path.name, names, n=1)
     return str(path.with_name(nearest[0])) if nearest else None

@@ -7,10 +7,10 @@ malformed XML is `PackageFault` with its line, a tag that never ends `UnsafeXml`
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
 from xml.parsers import expat
 
 from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.safe.digest import Readable
 from noarkit.safe.xml import LIMITS, XmlLimits
 
 BLOCK_BYTES = 1024 * 1024
@@ -38,7 +38,7 @@ def event_parser(where: str) -> expat.XMLParserType:
 
 def feed(
     parser: expat.XMLParserType,
-    source: BinaryIO,
+    source: Readable,
     where: str,
     *,
     limits: XmlLimits = LIMITS,

@@ -17,6 +17,7 @@ from xml.parsers import expat
 from lxml import etree
 
 from noarkit.errors import PackageFault, UnsafeXml
+from noarkit.safe.digest import Readable
 from noarkit.safe.paths import resolve_inside
 
 _BLOCK_BYTES = 64 * 1024
@@ -97,7 +98,7 @@ class Handler(Protocol):
         ...
 
 
-def read(source: Path | BinaryIO, handler: Handler, *, limits: XmlLimits = LIMITS) -> Iterator[None]:
+def read(source: Path | Readable, handler: Handler, *, limits: XmlLimits = LIMITS) -> Iterator[None]:
     """Tells a document to a handler, quicker than a tree can be built; pauses after each block of bytes.
 
     Raises what `stream` raises, for the same documents.
@@ -206,7 +207,7 @@ class _FolderResolver(etree.Resolver):
 class _Guard:
     """Counts the bytes a parser takes, and reads the prologue beside it to stop a document type before it is read."""
 
-    def __init__(self, file: BinaryIO, where: str, max_bytes: int) -> None:
+    def __init__(self, file: Readable, where: str, max_bytes: int) -> None:
         self._file = file
         self._where = where
         self._left = max_bytes
@@ -242,7 +243,7 @@ class _Guard:
 
 
 @contextmanager
-def _open_source(source: Path | BinaryIO) -> Iterator[tuple[BinaryIO, str]]:
+def _open_source(source: Path | Readable) -> Iterator[tuple[Readable, str]]:
     if isinstance(source, Path):
         with source.open("rb") as file:
             yield file, str(source)

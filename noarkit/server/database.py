@@ -3,6 +3,9 @@
 `transaction()` is the only way to change anything: it takes the lock, begins, and commits or rolls back as a whole.
 `snapshot()` sees one state from its first statement to its end. Both are interrupted when the call's time is over, and
 nothing of the call is committed afterwards.
+
+What was committed is moved from the write-ahead log into the database file by a background worker (`checkpoint`), so
+that no call waits for it; a writer helps where the log has become long all the same.
 """
 
 from __future__ import annotations
@@ -31,12 +34,15 @@ class Database:
     """The connections of one archive folder; close() ends them all."""
 
     def __init__(
-        self, path: Path, clock: CallClock | None = None, *, synchronous: str = "FULL", checkpoint_pages: int = 4000
+        self, path: Path, clock: CallClock | None = None, *, synchronous: str = "FULL", checkpoint_pages: int = 16_000
     ) -> None:
         self.clock = clock or CallClock()
         self._path = path
         self._checkpoint_pages = checkpoint_pages
         self._checkpointer: sqlite3.Connection | None = None
+        self._checkpoint_lock = threading.Lock()
+        self._commits = 0
+        self._moved_commits = 0
         self._synchronous = synchronous
         self._lock = FairLock()
         self._local = threading.local()
@@ -60,6 +66,7 @@ class Database:
                 yield self._writer
                 self.clock.check()
                 self._end_transaction(self._writer, "COMMIT")
+                self._commits += 1
             except BaseException:
                 self._end_transaction(self._writer, "ROLLBACK")
                 raise
@@ -90,7 +97,7 @@ class Database:
 
     def close(self) -> None:
         """Ends every connection; the folder may then be opened by another process."""
-        with self._connections_lock:
+        with self._checkpoint_lock, self._connections_lock:
             for connection in self._connections:
                 connection.close()
             self._connections.clear()
@@ -99,11 +106,16 @@ class Database:
                 self._checkpointer = None
 
     def checkpoint(self) -> None:
-        """Moves the write-ahead log into the database file; for databases that never checkpoint by themselves."""
-        with self._connections_lock:
+        """Moves the write-ahead log into the database file, beside whoever reads and writes; for a worker, now and
+        then. Does nothing where nothing was committed since."""
+        commits = self._commits
+        if commits == self._moved_commits:
+            return
+        with self._checkpoint_lock:
             if self._checkpointer is None:
                 self._checkpointer = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
             self._checkpointer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._moved_commits = commits
 
     def _end_transaction(self, connection: sqlite3.Connection, word: str) -> None:
         """Commits or rolls back, and is never interrupted while doing so.

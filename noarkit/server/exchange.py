@@ -10,19 +10,19 @@ import asyncio
 import re
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from noarkit.safe.connections import Message as Message
+from noarkit.safe.connections import Receive as Receive
+from noarkit.safe.connections import Send as Send
+from noarkit.safe.connections import has_arrived, send_whole
 from noarkit.server.wire import Answer, Refusal
 
-# The shapes are the ASGI specification's own: message values are of any type there.
 Scope = MutableMapping[str, Any]  # Any: as the ASGI specification has it
-Message = MutableMapping[str, Any]  # Any: as the ASGI specification has it
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 
 # Where the connection hands on its transport, in the extensions of a scope.
 TRANSPORT = "noarkit.transport"
@@ -118,15 +118,7 @@ class Exchange:
         """The next piece of the body, empty at its end. Refuses with 408 what stops coming, or only drips."""
         if self._body_ended:
             return b""
-        allowed_s = limits.idle_s + self._received_bytes / _SLOWEST_BYTES_PER_S - self._waited_s
-        began_s = time.monotonic()
-        try:
-            async with asyncio.timeout(max(0.0, min(limits.idle_s, allowed_s))):
-                message = await self._receive()
-        except TimeoutError:
-            self._stopped_waiting = True
-            raise Refusal(408, "the body of the request was not finished in time") from None
-        self._waited_s += time.monotonic() - began_s
+        message = await self._receive() if has_arrived(self._receive) else await self._wait_for_message(limits)
         if message["type"] == "http.disconnect":
             raise Disconnected
         if not message.get("more_body", False):
@@ -136,6 +128,18 @@ class Exchange:
         if self._body_ended:
             self._check_length()
         return piece
+
+    async def _wait_for_message(self, limits: BodyLimits) -> Message:
+        allowed_s = limits.idle_s + self._received_bytes / _SLOWEST_BYTES_PER_S - self._waited_s
+        began_s = time.monotonic()
+        try:
+            async with asyncio.timeout(max(0.0, min(limits.idle_s, allowed_s))):
+                message = await self._receive()
+        except TimeoutError:
+            self._stopped_waiting = True
+            raise Refusal(408, "the body of the request was not finished in time") from None
+        self._waited_s += time.monotonic() - began_s
+        return message
 
     def refuse_encoded(self) -> None:
         """Refuses a compressed body with 415: its bytes would be stored as if they were the content."""
@@ -206,8 +210,11 @@ class Exchange:
         if content:
             header_list.append((b"content-type", media_type))
         self._answered = True
-        await self._send({"type": "http.response.start", "status": status, "headers": header_list + extra})
-        await self._send({"type": "http.response.body", "body": content, "more_body": False})
+        await send_whole(
+            self._send,
+            {"type": "http.response.start", "status": status, "headers": header_list + extra},
+            {"type": "http.response.body", "body": content, "more_body": False},
+        )
 
     async def begin_answer(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
         """Begins an answer whose body follows in pieces."""

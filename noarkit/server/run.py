@@ -23,6 +23,7 @@ from noarkit.errors import ConfigFault
 from noarkit.safe import atomic, tls
 from noarkit.safe.connections import LOOP, BoundedConnection
 from noarkit.safe.locks import claimed
+from noarkit.safe.memory import rare_collections
 from noarkit.safe.peers import PEER, peer_uid
 from noarkit.safe.serving import StoppableServer
 from noarkit.safe.signals import set_alarm, stop_signals
@@ -101,7 +102,10 @@ def serve(
         with atomic.no_room(data_dir / DATABASE_FILE):
             service = open_service(data_dir)
         try:
-            _run(service, address, listener, faults=faults, front=front, calls=(ready, alive), stop_event=stop_event)
+            with rare_collections():
+                _run(
+                    service, address, listener, faults=faults, front=front, calls=(ready, alive), stop_event=stop_event
+                )
         finally:
             service.close()
             _cancel_alarm()

@@ -47,6 +47,7 @@ class UploadCall:
     """The upload call of one archive."""
 
     def __init__(self, service: Service, threads: FairThreadPool) -> None:
+        self._service = service
         self._files = service.files
         self._threads = threads
         self._max_bytes = service.settings.max_upload_bytes
@@ -58,6 +59,7 @@ class UploadCall:
         """Takes one upload."""
         if PERMISSION not in caller.rights.service:
             raise Refusal(403, f'the service permission "{PERMISSION}" is missing')
+        self._service.note_change()
         exchange.refuse_encoded()
         name = file_name(exchange.header(b"content-disposition"), trim=self._trim_names)
         upload_info = UploadInfo(name, exchange.media_type(), caller.account)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import zlib
 from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]  # it has no types
@@ -142,3 +143,45 @@ def test_a_mistyped_number_is_searched_for_and_told(
     number.write_text("01010750161")
     assert find(place, "--id", number) == 3
     assert "wrong check digits" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lang", "line", "reason"),
+    [
+        ("en", "Not looked into: 2 pictures, 1 sound recording, 1 video.", "a picture; text in pictures is not read"),
+        ("nb", "Ikke sett på: 2 bilder, 1 lydopptak, 1 video.", "et bilde; tekst i bilder leses ikke"),
+    ],
+)
+def test_pictures_sound_and_video_are_counted_and_listed_as_not_looked_into(
+    lang: str, line: str, reason: str, place: Path, number: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "laast.pdf").unlink()
+    (place / "skannet.png").write_bytes(png())
+    (place / "bilde.tiff").write_bytes(b"II*\x00" + b"\x00" * 64)
+    (place / "samtale.wav").write_bytes(b"RIFF$\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00" + b"\x00" * 32)
+    (place / "film.mp4").write_bytes(b"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom" + b"\x00" * 64)
+    page, table = place.parent / "side.html", place.parent / "tabell.csv"
+    assert find(place, "--id", number, "--json", "--csv", table, "--html", page, "--lang", lang) == 3
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for each in lines:
+        jsonschema.validate(each, SCHEMA)
+    media = {each["ref"]: each.get("medium") for each in lines if each["event"] == "person_unsearched"}
+    assert media == {"skannet.png": "picture", "bilde.tiff": "picture", "samtale.wav": "sound", "film.mp4": "video"}
+    (sums,) = [each for each in lines if each["event"] == "person"]
+    assert sums["not_looked_into"] == {"picture": 2, "sound": 1, "video": 1} and not sums["complete"]
+    assert line in page.read_text("utf-8") and reason in page.read_text("utf-8")
+    assert reason in table.read_text("utf-8-sig")
+    assert find(place, "--id", number, "--lang", lang) == 3
+    said = capsys.readouterr()
+    assert line in said.out and f"skannet.png  {reason}" in said.out
+    assert {"en": "Text in pictures is not read", "nb": "Tekst i bilder leses ikke"}[lang] in said.err
+
+
+def png(width: int = 1) -> bytes:
+    """A picture."""
+    head = b"IHDR" + width.to_bytes(4, "big") + b"\x00\x00\x00\x01\x08\x00\x00\x00\x00"
+    rows = b"IDAT" + zlib.compress(b"\x00" * (width + 1))
+    chunks = (head, rows, b"IEND")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        (len(chunk) - 4).to_bytes(4, "big") + chunk + zlib.crc32(chunk).to_bytes(4, "big") for chunk in chunks
+    )

@@ -84,7 +84,7 @@ def test_a_plan_that_nobody_approved_leads_to_an_approval_and_then_to_a_load_tha
     words = ["--lang", lang, "ingest", "runs", "--approved-only", "--archive", "embedded:a"]
     assert main([*words, "--progress", "none"], {}) == 4
     said = capsys.readouterr().out
-    assert {"en": "runs  planned", "nb": "runs  planlagt"}[lang] in said
+    assert {"en": "runs  stopped (planned, not begun)", "nb": "runs  stanset (planlagt, ikke begynt)"}[lang] in said
     next_line = next(line for line in said.splitlines() if "--by NAME" in line)
     assert "noarkit approve runs --by NAME" in next_line
     assert next_line.partition("noarkit ingest runs")[2].split()[0] == "--approved-only"

@@ -191,3 +191,37 @@ def test_a_part_that_comes_too_early_leads_to_the_commands_that_load_what_is_mis
     code, commands, _ = _output_of(capsys, *commands[0][1:])
     assert (code, commands) == (0, [["noarkit", "ingest", run]])
     assert main([*commands[0][1:], "--workers", "0"], {}) == 0
+
+
+@pytest.mark.parametrize(
+    ("lang", "nothing", "goes_on"),
+    [
+        ("en", "this part has nothing to load", "nothing is left to do in this part; the run is complete when"),
+        ("nb", "denne delen har ingenting å laste", "ingenting gjenstår i denne delen; kjøringen er komplett når"),
+    ],
+)
+def test_a_part_without_shards_says_so_and_what_comes_next(
+    call: Command,
+    archives: dict[str, EmbeddedArchive],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    lang: str,
+    nothing: str,
+    goes_on: str,
+) -> None:
+    """A few shards divided into forty parts: the last has none, and is not «everything» of the run."""
+    run = tmp_path / "run"
+    planned(call, run)
+    archive = f"embedded:{archives['first'].data_dir}"
+    assert call("ingest", str(run), "--archive", archive, "--workers", "0", "--shard", "spine")[0] == 0
+    capsys.readouterr()
+    code = main(["--lang", lang, "--progress", "none", "ingest", str(run), "--workers", "0", "--shard", "40/40"], {})
+    said = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert code == 0
+    assert nothing in said and goes_on in said
+    assert f"noarkit runs merge {run}" in said
+    assert "done, everything" not in said and "ferdig, alt" not in said
+    _, lines = call("ingest", str(run), "--workers", "0", "--shard", "40/40")
+    assert (lines[-1]["part"], lines[-1]["part_shards"], lines[-1]["exit"]) == ("40/40", 0, 0)
+    code, lines = call("ingest", str(run), "--workers", "0", "--shard", "1/40")
+    assert lines[-1]["part_shards"] == 1

@@ -20,7 +20,7 @@ from noarkit.loading.engines.cluster.fence import FencedArchive, LeaseFence
 from noarkit.loading.engines.cluster.messages import Beat, Order, Renewal, Report, RunReference, Timing
 from noarkit.loading.engines.cluster.roster import Roster
 from noarkit.loading.engines.cluster.shares import RateShares
-from noarkit.loading.engines.cluster.worker import BenchHooks, LeaseWorker, RunBench
+from noarkit.loading.engines.cluster.worker import BEATS, BenchHooks, LeaseWorker, RunBench
 from noarkit.loading.governor import Rate
 from noarkit.loading.journal import Journal
 from noarkit.loading.lease import (
@@ -275,6 +275,22 @@ def test_a_defect_ends_a_lease_as_a_loss_that_is_certain() -> None:
     worker.carry_out(messages.encode(order()))
     assert stopped_with(sent) == ShardStopped(3, "F431", 5, {"error": "ZeroDivisionError"})
     assert worker.is_idle
+
+
+def test_an_order_that_comes_to_a_worker_that_leaves_is_given_back_untouched() -> None:
+    worker, _, sent = worker_with(lambda *_: pytest.fail("it was begun"))
+    worker.leave()
+    (_, said) = sent[0]
+    assert (messages.decode(Beat, said).is_leaving, messages.decode(Beat, said).key) == (True, "")
+    worker.carry_out(messages.encode(order()))
+    assert stopped_with(sent) == ShardStopped(3, None, 0)
+
+
+def test_a_lease_begun_before_its_worker_leaves_is_named_by_the_beat_that_says_so() -> None:
+    worker, _, sent = worker_with(lambda worker, _: worker.leave())
+    worker.carry_out(messages.encode(order()))
+    (said,) = [messages.decode(Beat, message) for topic, message in sent if topic == BEATS]
+    assert (said.is_leaving, said.key) == (True, "r/3/2")
 
 
 def test_shares_are_halved_once_for_a_busy_spell_and_grow_back() -> None:

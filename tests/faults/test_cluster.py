@@ -18,7 +18,7 @@ import pytest
 
 from noarkit.loading.engines.cluster.tls import write_certificates
 from noarkit.server.clients import ClientsFile
-from tests.faults.cluster import LEASE_S, Cluster, CountingProxy, journal_rows, within
+from tests.faults.cluster import LEASE_S, TIMING, Cluster, CountingProxy, journal_rows, within
 from tests.faults.conftest import MakeWorld
 from tests.faults.network import Cable
 from tests.forked import run_forked
@@ -181,12 +181,16 @@ def test_a_machine_that_is_ended_in_order_gives_its_work_back(world: MakeWorld, 
     here = world(60)
     here.serve(SLOW)
     machine = cluster.start_machine(2)
-    load = here.start(**cluster.job())
+    load = here.start(**cluster.job(timing=(20.0, *TIMING[1:])))  # a lease that ends of itself is told as a loss here
     load.until_event("chunk_done", 3)
     assert machine.end() == 0
     end = load.end()
     assert end.get("state") == "done", (end, here.log())
-    assert load.events("shard_handed_on") == load.events("chunk_in_doubt") == []
+    assert load.events("shard_handed_on") == load.events("chunk_in_doubt") == [], (
+        str(load.events("shard_handed_on")),
+        machine.log.read_text(),
+        here.log(),
+    )
     here.check(end)
 
 

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 import noarkit
+from noarkit.archive.administration import Administration
 from noarkit.archive.http import connect
 from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
+from noarkit.archive.registers import AccessGroup, OnObject, Permission
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
 from noarkit.archive.values import Action, Link, Page, Query, Save, SavedObject, Unlink
@@ -22,6 +24,7 @@ from noarkit.errors import NotAllowed, UsageFault
 from noarkit.events import Event
 from noarkit.loading.clocks import system_clocks
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.preflight import MARKER_TITLE
 from noarkit.loading.retraction.run import RetractSettings, retract
 from noarkit.loading.stopping import StopRequest
 from tests.faults.test_retract import Scene, journal_rows, loaded, made_by, rows_of, write_tree
@@ -209,15 +212,20 @@ def test_a_record_with_more_parts_than_are_checked_stays_whole(loaded: Scene, tm
     before = rows_of(scene.archive)
     with archive_of(scene) as archive:
         kept = record(archive).id
-        settings = RetractSettings(f"embedded:{scene.archive}", deletes=True, deadline_s=0.0, most_checks=1)
-        result = retract(
-            RunFolder(scene.run),
-            archive,
-            settings,
-            stop_request=StopRequest(),
-            emit=lambda event: None,
-            now_s=lambda: 0.0,
-        )
+        would, result = [
+            retract(
+                RunFolder(scene.run),
+                archive,
+                RetractSettings(f"embedded:{scene.archive}", deletes=deletes, deadline_s=0.0, most_checks=1),
+                stop_request=StopRequest(),
+                emit=lambda event: None,
+                now_s=lambda: 0.0,
+            )
+            for deletes in (False, True)
+        ]
+    assert (would.objects, would.kept, would.kept_count) == ({}, result.kept, result.kept_count), (
+        "a dry run says so too"
+    )
     assert result.gone == 0 and {entry.reason for entry in result.kept} == {"too-large", "needed"}
     assert ("too-large", "2 > 1") in {(entry.reason, entry.detail) for entry in result.kept if entry.id == kept}
     assert rows_of(scene.archive) == before
@@ -294,14 +302,14 @@ class ShowsNothing:
         return getattr(self._archive, name)
 
 
-def intend_to_delete(run: Path, count: int) -> None:
+def intend_to_delete(run: Path, count: int, account: str = "") -> None:
     """As a retraction leaves the journal that is killed before it sent a delete of the first of these."""
     with closing(sqlite3.connect(run / "run.db")) as db, db:
         db.execute("INSERT INTO meta VALUES ('retraction', 'retracting'), ('retracted_at', '0.0')")
         db.execute(
-            "INSERT INTO retraction SELECT e.n, 'Mappe', e.id, 'intent', '', '', 0.0 FROM entity e"
+            "INSERT INTO retraction SELECT e.n, 'Mappe', e.id, 'intent', '', ?, 0.0 FROM entity e"
             " WHERE e.state = 'done' AND e.id != '' ORDER BY e.n LIMIT ?",
-            (count,),
+            (account, count),
         )
 
 
@@ -324,6 +332,57 @@ def test_an_account_that_is_shown_nothing_closes_no_retraction(intents: int, loa
     assert rows_of(scene.archive) == before
     assert journal_rows(scene.run, "SELECT * FROM entity ORDER BY n") == entities
     assert journal_rows(scene.run, "SELECT count(*) FROM retraction WHERE state != 'intent'") == [(0,)]
+    assert scene.retract(delete=True).kept_count == 0  # and an account that sees it takes it
+
+
+def add_blind_account(scene: Scene, *, sees_above: bool) -> None:
+    """An account that may do everything but read. It is shown the mark by which a run knows its archive, and, where it
+    `sees_above`, what stood there before the run, without what is below."""
+    sql = "SELECT p.type, e.id FROM plan.entity p JOIN entity e ON e.n = p.n WHERE e.state = 'already_there'"
+    with closing(sqlite3.connect(scene.run / "run.db")) as db:
+        db.execute("ATTACH ? AS plan", (str(scene.run / "graph.db"),))
+        above = db.execute(sql).fetchall() if sees_above else []
+    with archive_of(scene) as archive:
+        administration = Administration(archive)
+        marker = only_object(archive, "Klassifikasjonssystem", MARKER_TITLE)
+        group = administration.add_access_group(
+            AccessGroup(
+                "Blind", claims=("blind",), global_permissions=("ReadThis", "Create", "Update", "Delete", "Move")
+            )
+        )
+        assert group.id is not None
+        place = OnObject("Klassifikasjonssystem", marker.id)
+        administration.add_permission(Permission(group.id, place, ("ReadThis", "Read")))
+        for kind, archive_id in above:
+            if kind in ("Arkiv", "Arkivdel", "Mappe"):
+                administration.add_permission(Permission(group.id, OnObject(kind, archive_id), ("ReadThis",)))
+    with (scene.archive / "clients.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[clients.blind]\nsecret = "of the blind"\ngroups = ["blind"]\n')
+
+
+@pytest.mark.parametrize(("begun_by", "sees_above"), [("admin", True), ("admin", False), ("blind", False)])
+def test_an_account_that_sees_nothing_does_not_end_what_was_about_to_go(
+    begun_by: str, sees_above: bool, loaded: Scene, tmp_path: Path
+) -> None:
+    """Every object has an intent, and stands. What began it was another account, or this one before it lost rights."""
+    scene = loaded.copy_to(tmp_path / "scene")
+    add_blind_account(scene, sees_above=sees_above)
+    intend_to_delete(scene.run, -1, begun_by)
+    before, entities = rows_of(scene.archive), journal_rows(scene.run, "SELECT * FROM entity ORDER BY n")
+    settings = RetractSettings(f"embedded:{scene.archive}", "blind", deletes=True, deadline_s=0.0)
+    with archive_of(scene, "blind") as archive, pytest.raises(NotAllowed):
+        retract(
+            RunFolder(scene.run),
+            archive,
+            settings,
+            stop_request=StopRequest(),
+            emit=lambda event: None,
+            now_s=lambda: 0.0,
+        )
+    assert rows_of(scene.archive) == before
+    assert journal_rows(scene.run, "SELECT * FROM entity ORDER BY n") == entities
+    assert journal_rows(scene.run, "SELECT count(*) FROM retraction WHERE state != 'intent'") == [(0,)]
+    assert noarkit.status(scene.run).state == "retracting"
     assert scene.retract(delete=True).kept_count == 0  # and an account that sees it takes it
 
 

@@ -6,11 +6,12 @@ not be opened, one without text, and one that was read only in part each stand i
 
 from __future__ import annotations
 
+import mimetypes
 import sqlite3
 
 from noarkit.catalogue.masking import mask_text, shown_class
 from noarkit.catalogue.persons.matching import Person
-from noarkit.catalogue.persons.occurrences import Occurrence, Occurrences, Unsearched
+from noarkit.catalogue.persons.occurrences import Medium, Occurrence, Occurrences, Unsearched
 from noarkit.catalogue.text.texts import STAMP, UNREAD, unpack_text
 from noarkit.catalogue.veil import shown_ref
 
@@ -20,11 +21,12 @@ _TEXTS = (
     " AND EXISTS (SELECT 1 FROM texts.read r WHERE r.text = t.n) ORDER BY n LIMIT ?"
 )
 _HOLDERS = (
-    "SELECT d.ref, d.screened, d.size, i.ref, i.type, i.ident, i.screened"  # noqa: S608  # our own words
+    "SELECT d.ref, d.screened, d.size, d.media_type, d.name, i.ref, i.type, i.ident, i.screened"  # noqa: S608  # our own words
     " FROM texts.read t JOIN document d ON d.ref = t.ref"
     f" JOIN item i ON i.n = d.item WHERE t.text = ? AND t.stamp = {STAMP} AND d.locator IS NOT NULL ORDER BY d.n"
 )
 _BATCH = 50
+_MEDIA: dict[str, Medium] = {"image": "picture", "audio": "sound", "video": "video"}
 
 
 def search_documents(
@@ -52,8 +54,11 @@ def list_unsearched(
     """Lists the documents of which there is no text, for want of a file or because nobody could read it."""
     without_text = UNREAD if has_texts else " FROM document d WHERE d.locator IS NOT NULL"
     for why, rows in ((NO_FILE, " FROM document d WHERE d.locator IS NULL"), (reason, without_text)):
-        for ref, screened in db.execute(f"SELECT d.ref, d.screened{rows} ORDER BY d.n"):
-            occurrences.add_unsearched(Unsearched(place, shown_ref(ref, screened=bool(screened)), why))
+        for ref, screened, media_type, name in db.execute(
+            f"SELECT d.ref, d.screened, d.media_type, d.name{rows} ORDER BY d.n"
+        ):
+            medium = "" if why == NO_FILE else _medium_of(media_type, name)
+            occurrences.add_unsearched(Unsearched(place, shown_ref(ref, screened=bool(screened)), why, medium=medium))
 
 
 def _search_text(
@@ -71,10 +76,13 @@ def _search_text(
             db.execute(f"SELECT count(*) FROM ({_HOLDERS})", (n,)).fetchone()[0]  # noqa: S608  # our own words
         )
     searched = 0
-    for ref, screened, size, item, kind, ident, item_screened in db.execute(_HOLDERS, (n,)).fetchall():
+    for ref, screened, size, media_type, name, item, kind, ident, item_screened in db.execute(
+        _HOLDERS, (n,)
+    ).fetchall():
         is_empty = size == 0
         if (reason or in_part) and not is_empty:
-            gap = Unsearched(place, shown_ref(ref, screened=bool(screened)), reason or IN_PART, in_part=bool(body))
+            shown, medium = shown_ref(ref, screened=bool(screened)), "" if body else _medium_of(media_type, name)
+            gap = Unsearched(place, shown, reason or IN_PART, in_part=bool(body), medium=medium)
             occurrences.add_unsearched(gap)
         searched += bool(body) or is_empty
         for match in matches:
@@ -87,3 +95,9 @@ def _search_text(
                 )
             )
     return searched
+
+
+def _medium_of(media_type: str, name: str) -> Medium:
+    """What a document without text is by its media type, or by its name where no type is told."""
+    stated = media_type if media_type not in ("", "application/octet-stream") else mimetypes.guess_type(name)[0] or ""
+    return _MEDIA.get(stated.partition("/")[0].lower(), "")

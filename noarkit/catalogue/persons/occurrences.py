@@ -13,6 +13,9 @@ from noarkit.safe.scratch import scratch
 
 Layer = Literal["metadata", "document", "local"]
 """What a hit is in: the metadata of an item, the text of a document, a file that noarkit itself keeps."""
+Medium = Literal["picture", "sound", "video", ""]
+"""What holds something that is only seen or heard."""
+MEDIA: tuple[Medium, ...] = ("picture", "sound", "video")
 _BATCH = 500
 
 
@@ -43,16 +46,19 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Unsearched:
-    """Something that could not be searched, or only `in_part`, with the reason."""
+    """Something that could not be searched, or only `in_part`, with the reason. A `medium` is never looked into."""
 
     place: str
     ref: str
     reason: str
     in_part: bool = False
+    medium: Medium = ""
 
     def to_dict(self) -> dict[str, object]:
         """The same as `noarkit find-person --json` has it."""
-        return {"place": self.place, "ref": self.ref, "reason": self.reason, "in_part": self.in_part}
+        return {"place": self.place, "ref": self.ref, "reason": self.reason, "in_part": self.in_part} | (
+            {"medium": self.medium} if self.medium else {}
+        )
 
 
 class Occurrences:
@@ -61,7 +67,10 @@ class Occurrences:
     def __init__(self) -> None:
         self._db = scratch()
         self._db.execute("CREATE TABLE hit (n INTEGER PRIMARY KEY, certainty TEXT NOT NULL, body BLOB NOT NULL)")
-        self._db.execute("CREATE TABLE missing (n INTEGER PRIMARY KEY, in_part INTEGER NOT NULL, body BLOB NOT NULL)")
+        self._db.execute(
+            "CREATE TABLE missing (n INTEGER PRIMARY KEY, in_part INTEGER NOT NULL, medium TEXT NOT NULL,"
+            " body BLOB NOT NULL)"
+        )
         self._db.execute("BEGIN")
 
     def add(self, occurrence: Occurrence) -> None:
@@ -71,8 +80,8 @@ class Occurrences:
 
     def add_unsearched(self, gap: Unsearched) -> None:
         """Keeps what could not be searched."""
-        values = (gap.in_part, orjson.dumps(_values(gap)))
-        self._db.execute("INSERT INTO missing (in_part, body) VALUES (?, ?)", values)
+        values = (gap.in_part, gap.medium, orjson.dumps(_values(gap)))
+        self._db.execute("INSERT INTO missing (in_part, medium, body) VALUES (?, ?, ?)", values)
 
     def count(self, certainty: Certainty) -> int:
         """The number of hits of this certainty."""
@@ -81,6 +90,11 @@ class Occurrences:
     def count_unsearched(self, *, in_part: bool) -> int:
         """The number of things that could not be searched at all, or only in part."""
         return int(self._db.execute("SELECT count(*) FROM missing WHERE in_part = ?", (in_part,)).fetchone()[0])
+
+    def count_media(self) -> dict[str, int]:
+        """The number of pictures, sound recordings and films, which nobody looked into; every kind, in this order."""
+        counts = dict(self._db.execute("SELECT medium, count(*) FROM missing WHERE medium != '' GROUP BY medium"))
+        return {medium: counts.get(medium, 0) for medium in MEDIA}
 
     def hits(self) -> Iterator[Occurrence]:
         """Every hit, in the order of places and items."""

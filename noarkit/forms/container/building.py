@@ -7,7 +7,6 @@ is on disk, and whatever lies behind the last mark is cut off.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -23,13 +22,13 @@ from noarkit.errors import (
     UnsafeMember,
 )
 from noarkit.events import Event, Listener
-from noarkit.forms.container.digests import Hashed, modified_ns, stamp_of
+from noarkit.forms.container.digests import Hashed, empty_hasher, modified_ns, stamp_of
 from noarkit.forms.container.hash_pool import HashPool, Task
 from noarkit.forms.container.progress import Kind, PackagedFile, Progress
 from noarkit.forms.container.sinks import Form, PlacedFile, open_sink
 from noarkit.safe.atomic import sync_tree
 from noarkit.safe.beneath import ConfinedFolder
-from noarkit.safe.descriptors import keep_time
+from noarkit.safe.descriptors import keep_time, open_descriptor
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.paths import Names
 from noarkit.safe.scratch import nameless_file
@@ -275,7 +274,7 @@ class ArchiveBuild:
                 self._add(name, "payload", content, size, stamp)
             return
         try:
-            file = Path(source).open("rb", buffering=0)  # noqa: SIM115  # the next step is its `with`
+            file = os.fdopen(open_descriptor(source), "rb", buffering=0)
         except OSError as error:
             _raise_or_skip(
                 name, "gone" if isinstance(error, FileNotFoundError) else "unreadable", self._aside, size or 0
@@ -339,7 +338,7 @@ class _HashingReader:
 
     def __init__(self, source: Readable, hashes: Sequence[str]) -> None:
         self._source = source
-        self._running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+        self._running = [empty_hasher(name).copy() for name in hashes]
         self.size_bytes = 0
 
     def read(self, size: int = -1, /) -> bytes:

@@ -7,14 +7,14 @@ process (`main`), which reads one batch a line and answers one line.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-
-import orjson
 
 from noarkit.errors import UnsafePath
 from noarkit.safe.beneath import ConfinedFolder
@@ -80,7 +80,7 @@ def modified_ns(stamp: str) -> int | None:
 def main() -> None:
     """Serves batches from stdin until it is closed."""
     for line in sys.stdin.buffer:
-        order = orjson.loads(line)
+        order = json.loads(line)
         act = copy_files if order["copy"] else hash_files
         try:
             results = act(Path(os.fsdecode(order["root"].encode("latin-1"))), order["hashes"], order["batch"])
@@ -88,7 +88,7 @@ def main() -> None:
         except OSError as error:
             answer = {"errno": error.errno, "where": str(error.filename or order["root"])}
         try:
-            sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
+            sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             break  # whoever asked is gone, and what is left in the buffer is nobody's
@@ -141,7 +141,7 @@ def _copy_one(home: ConfinedFolder, hashes: Sequence[str], source: str, name: st
 
 def _hash_stream(source: int, target: int | None, hashes: Sequence[str], expected: int) -> Hashed:
     """Reads to the end; a file of the `expected` size in one step, without room for a large one."""
-    running = [hashlib.new(name, usedforsecurity=False) for name in hashes]
+    running = [empty_hasher(name).copy() for name in hashes]
     if expected > _ROOM_BYTES and _READS_INTO:
         size = _hash_large(source, target, running)
         return Hashed("", size, tuple([hasher.hexdigest() for hasher in running]))
@@ -156,6 +156,12 @@ def _hash_stream(source: int, target: int | None, hashes: Sequence[str], expecte
         if size == expected and len(block) < step:
             break
     return Hashed("", size, tuple([hasher.hexdigest() for hasher in running]))
+
+
+@cache
+def empty_hasher(name: str) -> hashlib._Hash:
+    """One that nothing was hashed with: to copy it costs less than to ask for another by its name."""
+    return hashlib.new(name, usedforsecurity=False)
 
 
 def _hash_large(source: int, target: int | None, running: Sequence[hashlib._Hash]) -> int:

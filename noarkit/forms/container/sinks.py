@@ -12,6 +12,7 @@ import tarfile
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
@@ -25,7 +26,8 @@ _U32 = 0xFFFFFFFF
 _EPOCH_DOS = (0, 0x0021)
 _UTF8_FLAG = 0x0800
 _MARK_BYTES = 64 * 1024 * 1024
-_LAST_TAR_SECOND = 8**11 - 1  # what a plain header holds
+_LAST_TAR_SECOND = 8**11 - 1  # what a plain header holds, of bytes as well
+_TAR_NAME_BYTES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,23 +250,44 @@ class _Packer:
 
 
 def _tar_member(file: BinaryIO | _Packer, name: str, content: Readable, size_and_time: tuple[int | None, float]) -> int:
-    size_bytes, modified_s = size_and_time
-    info = tarfile.TarInfo(name)
-    info.size = size_bytes or 0
-    info.mtime = min(max(int(modified_s), 0), _LAST_TAR_SECOND)
-    info.mode = 0o644
-    header = info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
+    size_bytes, modified_s = size_and_time[0] or 0, size_and_time[1]
+    header = _tar_header(name, size_bytes, min(max(int(modified_s), 0), _LAST_TAR_SECOND))
+    block = content.read(min(BLOCK_BYTES, size_bytes + 1))
+    if len(block) == size_bytes and not (block and content.read(1)):
+        _write_all(file, b"".join((header, block, bytes(-size_bytes % tarfile.BLOCKSIZE))))
+        return len(header)
     _write_all(file, header)
     size = 0
-    while block := content.read(BLOCK_BYTES):
-        size += len(block)
-        if size > info.size:
-            break
+    while block and (size := size + len(block)) <= size_bytes:
         _write_all(file, block)
-    if size != info.size:
+        block = content.read(BLOCK_BYTES)
+    if size != size_bytes:
         raise ItemChanged(key=name, why="size")
     _write_all(file, bytes(-size % tarfile.BLOCKSIZE))
     return len(header)
+
+
+def _tar_header(name: str, size_bytes: int, modified_s: int) -> bytes:
+    """What stands before a file: made by the library, or of its plainest header where nothing but numbers differ."""
+    if len(name) <= _TAR_NAME_BYTES and name.isascii() and name[-1:] != "/" and size_bytes <= _LAST_TAR_SECOND:
+        plain, plain_sum = _plain_tar_header()
+        spelt, numbers = name.encode(), b"%011o\0%011o\0" % (size_bytes, modified_s)
+        checksum = plain_sum + sum(spelt) + sum(numbers)
+        return b"".join(
+            (spelt.ljust(_TAR_NAME_BYTES, b"\0"), plain[100:124], numbers, b"%06o\0" % checksum, plain[155:])
+        )
+    info = tarfile.TarInfo(name)
+    info.size, info.mtime, info.mode = size_bytes, modified_s, 0o644
+    return info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
+
+
+@cache
+def _plain_tar_header() -> tuple[bytes, int]:
+    """The library's header of a file without a name, and the sum of its bytes without those that differ."""
+    info = tarfile.TarInfo("")
+    info.mode = 0o644
+    header = info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
+    return header, sum(header[100:124]) + 8 * ord(" ") + sum(header[156:])
 
 
 def _tar_folder(name: str) -> bytes:

@@ -91,6 +91,8 @@ def extension_of(name: str) -> str:
 
 def href_of(name: str) -> str:
     """The address of a file of the package; letters of all languages stand as they are, as other writers have them."""
+    if name.isascii():  # as most are
+        return "file:" + name.translate(_ASCII_IN_HREF)
     return "file:" + "".join(sign if _plain(sign) else _percent(sign) for sign in name)
 
 
@@ -126,3 +128,6 @@ def _plain(sign: str) -> bool:
 
 def _percent(sign: str) -> str:
     return "".join(f"%{byte:02X}" for byte in sign.encode("utf-8", "surrogateescape"))
+
+
+_ASCII_IN_HREF = {code: _percent(chr(code)) for code in range(128) if not _plain(chr(code))}

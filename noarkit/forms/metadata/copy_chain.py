@@ -20,10 +20,11 @@ from noarkit.forms.container.storage import Storage
 from noarkit.forms.metadata.premis_entities import PremisEntity
 from noarkit.forms.noark5.rules.documents import row_of
 from noarkit.forms.noark5.rules.values import formats
-from noarkit.safe.digest import Readable
+from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.scratch import scratch
 
 _DERIVATION = "derivation"
+_CUTS = (b"\0", b"&#", b"<!")
 _SUMS = re.compile("sha256 ([0-9a-f]{64}) (?:to|\u2192) ([0-9a-f]{64})")
 _FORMATS = re.compile(r"(\S+) (?:to|\u2192) (\S+?), ")
 _REGISTERED = re.compile(r"(?:x-)?fmt/\d+")
@@ -68,6 +69,23 @@ class PackageFiles:
     storage: Storage
     name_of: Callable[[str, str], str | None]
     listed_sum: Callable[[str], str | None]
+
+
+def may_tell_derivations(source: Readable) -> bool:
+    """False for a document of which no reading could give a relationship that is a derivation, so that none is needed.
+
+    A word that is written in letters of ASCII stands so in the bytes, unless references, comments or instructions cut
+    it in pieces, or it is in an encoding of more than one byte a letter.
+    """
+    kept = b""
+    is_first = True
+    while block := source.read(BLOCK_BYTES):
+        window = kept + block
+        instructions = window.count(b"<?") - (is_first and window.startswith((b"<?", b"\xef\xbb\xbf<?")))
+        if instructions or any(sign in window for sign in _CUTS) or _DERIVATION.encode() in window.lower():
+            return True
+        kept, is_first = window[1:][-len(_DERIVATION) :], False
+    return False
 
 
 class _Relation(NamedTuple):

@@ -13,6 +13,10 @@ SPECIAL = re.compile(r"[\x00-\x08\x0b-\x1f\\&<>\x7f-\x9f\ud800-\udfff\ufffe\ufff
 
 _SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\\&<>\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _ASCII_SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\\&<>\x7f]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
+_HIGH_CONTROLS = re.compile(rb"\xc2[\x80-\x9f]")
+_NO_CONTROLS = bytes(0x20 if (byte < 0x20 and byte not in b"\t\n") or byte == 0x7F else byte for byte in range(256))
+_MORE_SPACES = re.compile(r"(?<= ) ")
 
 _QUOTES = re.compile(r'["\t\n]')
 _ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
@@ -28,6 +32,15 @@ def needs_care(text: str) -> bool:
 def escaped(text: str) -> str:
     """The text as it stands in an element."""
     return SPECIAL.sub(_escape, text)
+
+
+def escaped_but_backslashes(content: bytes) -> str:
+    """The same of many texts in UTF-8 at once, quicker; backslashes stay as they are."""
+    text = content.decode().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    # bytes in which nothing is translated are the very same object
+    if content.translate(_NO_CONTROLS) is not content or b"\xef\xbf" in content or _HIGH_CONTROLS.search(content):
+        text = _CONTROLS.sub(_escape, text)
+    return _MORE_SPACES.sub(_escape, text) if "  " in text else text
 
 
 def escaped_attribute(text: str) -> str:

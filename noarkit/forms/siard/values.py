@@ -152,7 +152,7 @@ def _interval(value: object) -> str | None:
 _NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?"
-_WORDS: dict[CellKind, str] = {
+WORDS: dict[CellKind, str] = {
     "integer": r"[+-]?[0-9]+",
     "decimal": _NUMBER,
     "float": rf"(?:{_NUMBER}(?:[Ee][+-]?[0-9]+)?|NaN|-?INF)",
@@ -165,7 +165,9 @@ _WORDS: dict[CellKind, str] = {
     "interval": r"-?P(?=[0-9T])(?:[0-9]+Y)?(?:[0-9]+M)?(?:[0-9]+D)?"
     r"(?:T(?=[0-9])(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+(?:\.[0-9]+)?S)?)?",
 }
-_SPELT = {kind: (re.compile(words), re.compile(rf"(?:(?:{words})\n)*+")) for kind, words in _WORDS.items()}
+"""The form that a text has, given for a cell of each kind: every text is one of the kinds that are not here."""
+
+_SPELT = {kind: (re.compile(words), re.compile(rf"(?:(?:{words})\n)*+")) for kind, words in WORDS.items()}
 
 _FORMS: dict[CellKind, Callable[[object], str | None]] = {
     "integer": _integer,

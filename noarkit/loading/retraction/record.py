@@ -7,7 +7,7 @@ here says what went, under which id, and when.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
@@ -33,10 +33,14 @@ class RetractedObject:
 
 
 class RetractionRecord:
-    """The retraction in an open journal. Every change is durable when the method returns."""
+    """The retraction in an open journal. Every change is durable when the method returns.
 
-    def __init__(self, journal: Journal) -> None:
+    An intent bears the `account` that saw the object just before. What another account is not shown says nothing of it.
+    """
+
+    def __init__(self, journal: Journal, account: str) -> None:
         self._journal = journal
+        self._account = account
 
     def begin(self, at: float) -> None:
         """From now on the run is loaded no more."""
@@ -46,7 +50,7 @@ class RetractionRecord:
     def intend(self, objects: Iterable[RetractedObject], at: float) -> None:
         """These are about to be deleted."""
         with self._journal.change() as db:
-            db.executemany(_ROW, [_row(entry, INTENT, at) for entry in objects])
+            db.executemany(_ROW, [_row(replace(entry, detail=self._account), INTENT, at) for entry in objects])
 
     def settle(self, objects: Iterable[RetractedObject], at: float) -> None:
         """These are not in the archive any more; what the journal knew of them is known here alone."""
@@ -73,10 +77,12 @@ class RetractionRecord:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
     def intended(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Which of these were about to be deleted by an earlier call, or by this one."""
+        """Which of these were about to be deleted by an earlier call of this account, or by this one."""
         wanted_numbers = orjson.dumps(list(numbers)).decode()
-        statement = "SELECT n FROM retraction WHERE state = 'intent' AND n IN (SELECT value FROM json_each(?))"
-        return frozenset(n for (n,) in self._journal.rows(statement, (wanted_numbers,)))
+        statement = (
+            "SELECT n FROM retraction WHERE state = 'intent' AND detail = ? AND n IN (SELECT value FROM json_each(?))"
+        )
+        return frozenset(n for (n,) in self._journal.rows(statement, (self._account, wanted_numbers)))
 
     def has_intents(self) -> bool:
         """True if an earlier call ended between an intent and its outcome."""

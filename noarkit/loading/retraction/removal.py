@@ -6,7 +6,6 @@ adds or changes meanwhile makes the archive refuse, and it is judged again.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -27,11 +26,9 @@ from noarkit.loading.retraction.record import ABSENT, GONE, INTENT, RetractedObj
 from noarkit.loading.retraction.selection import Candidate, Selection
 from noarkit.loading.stopping import StopRequest
 
-REFUSED, NOT_ALLOWED, TOO_LARGE = "refused", "not-allowed", "too-large"
+REFUSED, NOT_ALLOWED = "refused", "not-allowed"
 _GROUPS = 50
 _ATTEMPTS = 6
-MOST_CHECKS = 5000
-"""The most parts of one record or folder whose versions go with its delete."""
 
 
 @dataclass(slots=True)
@@ -47,7 +44,6 @@ class Remover:
     stop_request: StopRequest
     emit: Listener
     now_s: Callable[[], float]
-    most_checks: int = MOST_CHECKS
     gone: int = 0
     absent: int = 0
 
@@ -68,13 +64,6 @@ class Remover:
             batch, verdict = self._judge_again(judge, batch)
             if not batch:
                 return
-            counts = Counter(member.head for member in _checked_members(batch))
-            large_heads = {head: count for head, count in counts.items() if count > self.most_checks}
-            if large_heads:
-                for head, count in large_heads.items():
-                    self.selection.keep(head, TOO_LARGE, f"{count} > {self.most_checks}")
-                self.selection.spread()
-                continue
             self._intend(batch)
             try:
                 self.archive.transaction(self._actions(batch, verdict))

@@ -25,12 +25,13 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import Journal
 from noarkit.loading.lease import RunFacts
 from noarkit.loading.lease_end import latest_lease_end
+from noarkit.loading.lookup import ORDERS, objects_of_ids
 from noarkit.loading.preflight import NOT_FOUND_AGAIN
 from noarkit.loading.retraction.doubts import Doubts
 from noarkit.loading.retraction.judgement import Judge
 from noarkit.loading.retraction.record import RetractedObject, RetractionRecord
-from noarkit.loading.retraction.removal import MOST_CHECKS, Remover
-from noarkit.loading.retraction.selection import Selection
+from noarkit.loading.retraction.removal import Remover
+from noarkit.loading.retraction.selection import MOST_CHECKS, Selection
 from noarkit.loading.settling import Clock
 from noarkit.loading.stopping import StopRequest
 from noarkit.loading.verification.expectation import Expectation
@@ -42,11 +43,12 @@ _MOST_TOLD = 1000
 
 @dataclass(frozen=True, slots=True)
 class RetractSettings:
-    """How a retraction goes. `takes_closed` takes what the run itself closed as well; `deadline_s` is how long the
-    archive may still carry out what a client gave up on. A record with more than `most_checks` parts stays, since not
-    all of their versions could go with its delete."""
+    """How a retraction goes. `account` is who asks for it. `takes_closed` takes what the run itself closed as well;
+    `deadline_s` is how long the archive may still carry out what a client gave up on. A record with more than
+    `most_checks` parts stays, since not all of their versions could go with its delete."""
 
     archive_name: str
+    account: str = ""
     deletes: bool = False
     takes_closed: bool = False
     deadline_s: float = 60.0
@@ -123,7 +125,7 @@ class _Steps:
     now_s: Callable[[], float]
 
     def take(self) -> RetractResult:
-        record = RetractionRecord(self.journal)
+        record = RetractionRecord(self.journal, self.settings.account)
         if self.settings.deletes:
             self._settle_doubts(record)
         with closing(Selection(self.folder)) as selection:
@@ -137,7 +139,6 @@ class _Steps:
                 self.stop_request,
                 self.emit,
                 self.now_s,
-                self.settings.most_checks,
             )
             absent, is_complete = self._judge_all(selection, make_judge(), record)
             if self.settings.deletes and is_complete:
@@ -186,11 +187,21 @@ class _Steps:
             selection.set_absent(verdict.absent)
             judged_count += len(batch)
             self.emit(Event("judged", {"objects": judged_count}))
-        if unexplained and not is_any_present:
-            # An account that sees nothing of it proves nothing by that, unless it was all about to go.
+        if absent and not is_any_present and (unexplained or not self._sees_above(selection)):
+            # An account that sees nothing of it proves nothing by that, unless the same account was about to delete it
+            # all, and still sees what it hung under.
             raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
+        selection.keep_large(self.settings.most_checks)
         selection.spread()
         return absent, True
+
+    def _sees_above(self, selection: Selection) -> bool:
+        """True if the account is shown something that the run found there and hung its own under, or there is none."""
+        above = selection.found_above()
+        asked = ((order, family, ids) for order in ORDERS for family, ids in above.items())
+        return not above or any(
+            actual for order, family, ids in asked for actual in objects_of_ids(self.archive, family, ids, order=order)
+        )
 
     def _judge_maker(self, selection: Selection) -> Callable[[], Judge]:
         code_lists = Administration(self.archive).code_lists()

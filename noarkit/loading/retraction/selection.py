@@ -31,6 +31,9 @@ _LAYERS = (
     ("Arkiv",),
 )
 _MOST_MEMBERS = 500
+TOO_LARGE = "too-large"
+MOST_CHECKS = 5000
+"""The most parts of one record or folder whose versions go with its delete."""
 _LAYER = {family: place for place, families in enumerate(_LAYERS, 1) for family in families}
 
 _CANDIDATE = (
@@ -146,6 +149,17 @@ class Selection:
         statement = "UPDATE candidate SET reason = ?, detail = ? WHERE n = ? AND reason IS NULL"
         self._db.execute(statement, (reason, detail, n))
 
+    def keep_large(self, most_checks: int) -> None:
+        """Lets every group stay that has more parts, to which others may have added, than one delete can check."""
+        rows = self._db.execute(
+            "SELECT head, count(*) FROM candidate c WHERE settled = 0 AND head != n AND NOT owned"
+            " AND EXISTS (SELECT 1 FROM candidate h WHERE h.n = c.head AND h.settled = 0)"
+            " GROUP BY head HAVING count(*) > ?",
+            (most_checks,),
+        )
+        for head, count in rows.fetchall():
+            self.keep(head, TOO_LARGE, f"{count} > {most_checks}")
+
     def spread(self) -> None:
         """Lets everything stay that is needed by what stays."""
         while sum(self._db.execute(statement).rowcount for statement in _SPREAD):
@@ -173,6 +187,17 @@ class Selection:
         """True for an object that the run made."""
         statement = "SELECT 1 FROM candidate WHERE family = ? AND id = ?"
         return self._db.execute(statement, (family, archive_id)).fetchone() is not None
+
+    def found_above(self) -> dict[str, list[str]]:
+        """Ids, by family, of what stood there before the run and has candidates right below it; some of them."""
+        rows = self._db.execute(
+            "SELECT DISTINCT family(p.type), e.id FROM candidate c JOIN plan.entity p ON p.n = c.parent"
+            " JOIN run.entity e ON e.n = p.n WHERE e.state = 'already_there' AND e.id != '' LIMIT 50"
+        )
+        found: dict[str, list[str]] = {}
+        for family, archive_id in rows:
+            found.setdefault(family, []).append(archive_id)
+        return found
 
     def planned(self, numbers: Iterable[int]) -> dict[int, PlannedEntity]:
         """What the plan says of these."""

@@ -1,5 +1,7 @@
 """Reads the text of documents from their files in the background, in the order in which they are committed.
 
+While the archive is being loaded, a few are read at a time: the worker that calls this comes back.
+
 A text that `full-text/set` gave takes precedence, even an empty one. A document that cannot be parsed has no text and
 is found by its metadata alone.
 """
@@ -15,7 +17,8 @@ from noarkit.server.files import FileFacts
 from noarkit.server.fulltext.index import index
 from noarkit.server.service import Service
 
-_BATCH = 5_000
+_BATCH = 1_000
+_BATCH_BESIDE_A_LOAD = 200
 _AT_ONCE = 50
 
 
@@ -33,10 +36,11 @@ def tables() -> Iterator[str]:
 
 
 def read_documents(service: Service) -> None:
-    """Reads what was committed since it last did, until all is read or the archive stops."""
+    """Reads what was committed since it last did, until all is read, the archive stops, or a load begins."""
+    began_beside_a_load = service.is_being_loaded
     while not service.is_stopping:
         with service.db.snapshot() as db:
-            revision, versions = _next(service, db)
+            revision, versions = _next(service, db, _BATCH_BESIDE_A_LOAD if began_beside_a_load else _BATCH)
         if revision is None:
             return
         for start in range(0, len(versions), _AT_ONCE):
@@ -47,15 +51,17 @@ def read_documents(service: Service) -> None:
             _keep(service, dict(zip((version.id for version in batch), texts, strict=True)))
         with service.db.transaction() as db:
             db.execute("UPDATE fulltext_read_position SET revision = ?", (revision,))
+        if began_beside_a_load or service.is_being_loaded:
+            return
 
 
-def _next(service: Service, db: sqlite3.Connection) -> tuple[int | None, list[_Version]]:
+def _next(service: Service, db: sqlite3.Connection, batch: int) -> tuple[int | None, list[_Version]]:
     """The document versions of the next batch of changes, and the last of these changes."""
     row = db.execute("SELECT revision FROM fulltext_read_position").fetchone()
     last = db.execute(
         "SELECT MAX(revision_id) FROM (SELECT revision_id FROM change_log WHERE revision_id > ?"
         " ORDER BY revision_id LIMIT ?)",
-        (row[0], _BATCH),
+        (row[0], batch),
     ).fetchone()[0]
     if last is None:
         return None, []

@@ -76,6 +76,7 @@ def back_up(
     part = target.parent / f"{target.name}{UNFINISHED}"
     part.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
     with atomic.no_room(part / DATABASE_FILE), claimed(part / manifest.UNFINISHED_FILE, str(part)):
+        (part / STORE_FOLDER).mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
         (part / manifest.BACKUP_FILE).unlink(missing_ok=True)
         (part / manifest.MANIFEST_FILE).unlink(missing_ok=True)
         steps = CopyProgress()

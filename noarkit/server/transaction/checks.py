@@ -12,6 +12,7 @@ from noarkit.server.wire import Refusal
 
 _PRIMARY = "refPrimaerKlasse"
 _SYSTEM = "refKlassifikasjonssystem"
+_EMPTY = (None, "")
 
 
 def check_all(stage: Stage) -> None:
@@ -47,8 +48,8 @@ def _check_links(entity: StagedEntity) -> None:
         if values.get(name) is None:
             raise Refusal(400, f"{entity.location}: ref {name} must be linked.")
     for names in entity.plan.exactly_one:
-        filled_names = [name for name in names if values.get(name) not in (None, "")]
-        if len(filled_names) != 1:
+        if sum(values.get(name) not in _EMPTY for name in names) != 1:
+            filled_names = [name for name in names if values.get(name) not in _EMPTY]
             filled_text = " and ".join(filled_names) or "none"
             raise Refusal(
                 400, f"{entity.location}: exactly one of {', '.join(names)} must be set, found {filled_text}."

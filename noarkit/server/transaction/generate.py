@@ -52,8 +52,8 @@ def number(stage: Stage, entities: Iterable[StagedEntity]) -> None:
 
 def _fill(stage: Stage, entities: list[StagedEntity], year: int) -> None:
     defaults_by_type: dict[str, dict[str, Stored]] = {}
-    uuids = _uuids(len(entities))
-    for entity, uuid in zip(entities, uuids, strict=True):
+    uuids = iter(_uuids(sum("uuid" not in entity.values for entity in entities)))
+    for entity in entities:
         plan = entity.plan
         defaults = defaults_by_type.get(plan.name)
         if defaults is None:
@@ -62,7 +62,7 @@ def _fill(stage: Stage, entities: list[StagedEntity], year: int) -> None:
             "id": entity.id,
             "type": plan.name,
             "version": 1,
-            "uuid": uuid,
+            "uuid": entity.values.get("uuid") or next(uuids),
             **defaults,
             **entity.values,
         }

@@ -53,7 +53,8 @@ def _attach(stage: Stage, action: Action, child: StagedEntity, column: str, pare
     if not plan.many and column in _ONE_TO_ONE:
         _check_single(stage, action, column, parent)
     child.set_value(column, parent.id)
-    _count(stage, parent, plan.inverse, 1)
+    if plan.inverse in parent.plan.tracked:
+        _count(stage, parent, plan.inverse, 1)
 
 
 def _detach(stage: Stage, action: Action, child: StagedEntity, column: str, parent: StagedEntity) -> None:

@@ -44,7 +44,15 @@ ENTRY_COLUMNS = (
 )
 _INSERT = f"INSERT INTO change_log ({', '.join(ENTRY_COLUMNS)}) VALUES ({', '.join('?' * len(ENTRY_COLUMNS))})"  # noqa: S608  # our own names
 
+# the columns of a new object's row alone: binding the empty ones took a tenth of the time
+_INSERT_CREATED = (
+    "INSERT INTO change_log (object_id, system_id, type, revision_type, modified_ms, modified_by, modified_by_user_id,"
+    " new_value, parent_id) VALUES (?, ?, ?, 'CREATE', ?, ?, ?, ?, ?)"
+)
+
 Entry = tuple[int | str | None, ...]
+Created = tuple[int, Stored, str, str, int | None]
+"""A new object: its id, system id, type, JSON, and the id of its parent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,29 +103,14 @@ def statements() -> Iterator[str]:
 
 
 def write_entries(db: sqlite3.Connection, entries: Iterable[Entry]) -> None:
-    """Adds rows made by `create_entry` and `entry`, in their order."""
+    """Adds rows made by `entry`, in their order."""
     db.executemany(_INSERT, entries)
 
 
-def create_entry(actor: Actor, subject: Subject, object_json: str, parent_id: int | None) -> Entry:
-    """The row of a new object; `object_json` is its JSON."""
-    return (
-        subject.object_id,
-        subject.system_id,
-        subject.type_name,
-        "CREATE",
-        actor.now_ms,
-        actor.name,
-        actor.account,
-        None,
-        None,
-        object_json,
-        None,
-        None,
-        None,
-        None,
-        parent_id,
-    )
+def write_created(db: sqlite3.Connection, actor: Actor, created: Iterable[Created]) -> None:
+    """Adds the rows of new objects, in their order."""
+    who = (actor.now_ms, actor.name, actor.account)
+    db.executemany(_INSERT_CREATED, [(*entry[:3], *who, *entry[3:]) for entry in created])
 
 
 def entry(actor: Actor, subject: Subject, change: Change) -> Entry:

@@ -295,6 +295,8 @@ def _count(value: object) -> Stored:
 
 
 def _uuid(value: object) -> Stored:
+    if type(value) is str and _UUID.fullmatch(value):
+        return value
     uuid_text = text(value).lower()
     if not _UUID.fullmatch(uuid_text):
         raise BadValue("takes a UUID like 123e4567-e89b-42d3-a456-426614174000")

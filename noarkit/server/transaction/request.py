@@ -17,6 +17,7 @@ Key = int | str
 
 _VERBS = ("save", "link", "unlink", "delete")
 _OTHER_KEYS_MEMBER = {"link": "linkToId", "unlink": "unlinkFromId"}
+_NO_FIELDS: Mapping[str, object] = {}
 # No archive has given out ids this long; such an id is simply not there.
 _UNKNOWN_ID = INTEGER_MAX
 
@@ -90,12 +91,12 @@ def _read_link(index: int, verb: str, plan: TypePlan, key: Key, entry: Mapping[s
         ids = [ids]
     elif not ids:
         raise _malformed(index, verb, plan, f"{member} names nothing")
-    other_keys = tuple(map(read_key, ids))
-    if None in other_keys:
+    other_keys = [key for key in map(read_key, ids) if key is not None]
+    if len(other_keys) < len(ids):
         raise _malformed(index, verb, plan, f"{member} is an id or a list of ids")
     if len(other_keys) > 1 and not link.many:
         raise _malformed(index, verb, plan, f"{member} may name only one, for ref {link.name} leads to one")
-    return Action(index, verb, plan, key, str(key), None, {}, link, tuple(k for k in other_keys if k is not None))
+    return Action(index, verb, plan, key, str(key), None, _NO_FIELDS, link, tuple(other_keys))
 
 
 def read_key(value: object) -> Key | None:

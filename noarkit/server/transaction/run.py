@@ -43,6 +43,7 @@ def finish(stage: Stage, files: FileClaims[FactsT]) -> bytes:
     """Completes, checks and writes what was performed; returns the answer, ready for the commit."""
     # Each step needs the ones before it: screening is inherited over the final links, the archive's own values see the
     # files and links, rules see the object as it will be, and rights are judged by where each object ends up.
+    stage.find_parents()
     finalise(stage)
     inherit_screening(stage)
     claims = claim_files(stage, files)
@@ -114,6 +115,8 @@ def finalise(stage: Stage) -> None:
 
 def _complete(stage: Stage, entity: StagedEntity) -> None:
     now_final = entity.plan.is_final(entity.values)
+    if entity.old is None and not now_final and entity.plan.name != "Saksmappe":
+        return
     was_final = entity.old is not None and entity.plan.is_final(entity.old)
     if entity.plan.name == "Saksmappe" and not now_final:
         _refuse_early_date(entity)
@@ -145,11 +148,16 @@ def inherit_screening(stage: Stage) -> None:
     settled_ids: set[int] = set()
     for entity in stage.new:
         if entity.plan.inherits_screening and entity.id not in settled_ids:
-            for member in _from_the_top(stage, entity, settled_ids):
+            above = entity.above
+            if above is None or above.old is not None or above.id in settled_ids:
+                settled_ids.add(entity.id)
+                _settle(stage, entity)
+                continue
+            for member in _from_the_top(entity, settled_ids):
                 _settle(stage, member)
 
 
-def _from_the_top(stage: Stage, entity: StagedEntity, settled_ids: set[int]) -> list[StagedEntity]:
+def _from_the_top(entity: StagedEntity, settled_ids: set[int]) -> list[StagedEntity]:
     """The thing and those new ones above it that are not settled yet, topmost first."""
     chain: list[StagedEntity] = []
     member: StagedEntity | None = entity
@@ -158,7 +166,7 @@ def _from_the_top(stage: Stage, entity: StagedEntity, settled_ids: set[int]) -> 
         # parent has just inherited.
         settled_ids.add(member.id)
         chain.append(member)
-        member = stage.parent_of(member)
+        member = member.above
     chain.reverse()
     return [member for member in chain if member.plan.inherits_screening]
 
@@ -172,8 +180,7 @@ def _settle(stage: Stage, entity: StagedEntity) -> None:
 
 
 def _inherited(stage: Stage, entity: StagedEntity) -> Stored:
-    above = stage.parent_of(entity)
-    code = above.values.get(_CODE) if above is not None else None
+    code = entity.above.values.get(_CODE) if entity.above is not None else None
     if code:
         return code
     primary = entity.values.get("refPrimaerKlasse")
@@ -181,9 +188,9 @@ def _inherited(stage: Stage, entity: StagedEntity) -> Stored:
         code = _code_of_class(stage, int(primary))
         if code:
             return code
-    class_codes = [
-        code for code in (_code_of_class(stage, member) for member in entity.secondary_class_ids or ()) if code
-    ]
+    if not entity.secondary_class_ids:
+        return stage.settings.default_screening
+    class_codes = [code for code in (_code_of_class(stage, member) for member in entity.secondary_class_ids) if code]
     return class_codes[0] if len(class_codes) == 1 else stage.settings.default_screening
 
 

@@ -71,6 +71,14 @@ def _fill_new(stage: Stage, entity: StagedEntity, action: Action) -> None:
 
 
 def _fill_special(stage: Stage, entity: StagedEntity, action: Action, plan: FieldPlan, value: object) -> None:
+    if plan.save == "cw" and value is not None and not plan.code_list and not entity.nulled_columns:
+        # by far the most: the uuid that a load gives each object
+        try:
+            entity.values[plan.column] = plan.convert(value)
+        except BadValue as fault:
+            raise _bad(action, plan.name, fault) from None
+        entity.mark_system(plan.column)
+        return
     stored_value = _convert(stage, action, plan, value)
     if plan.save == "sm":
         if stored_value is not None:
@@ -85,7 +93,7 @@ def _fill_special(stage: Stage, entity: StagedEntity, action: Action, plan: Fiel
     if plan.code_list:
         check_code(stage, plan, stored_value, action.location)
     if plan.save == "cw":
-        entity.system_columns = (entity.system_columns or set()) | {plan.column}
+        entity.mark_system(plan.column)
     elif plan.column == "journalstatus":
         entity.sets_journal_status = True
     entity.values[plan.column] = stored_value
@@ -128,7 +136,7 @@ def change_field(stage: Stage, entity: StagedEntity, action: Action, plan: Field
     if plan.code_list and stored_value is not None and stored_value != old.get(column):
         check_code(stage, plan, stored_value, action.location)
     if plan.save == "cw":
-        entity.system_columns = (entity.system_columns or set()) | {column}
+        entity.mark_system(column)
     if plan.open_text and stage.settings.identity_numbers != "accept":
         check_identity_numbers(stage, plan.name, stored_value, action.location)
     entity.set_value(column, stored_value)

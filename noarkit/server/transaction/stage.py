@@ -28,6 +28,7 @@ class StagedEntity:
     """One object in a transaction: `old` as the database holds it (None if it is new), `values` as it becomes."""
 
     __slots__ = (
+        "above",
         "action",
         "child_counts",
         "claimed_values",
@@ -52,6 +53,8 @@ class StagedEntity:
         # The same dict as `old` until something is set: most objects of a transaction are only linked to, and copying
         # them all would be wasted.
         self.values: dict[str, Stored] = {} if old is None else old
+        # the parent of a new object, once all links are made: see `Stage.find_parents`
+        self.above: StagedEntity | None = None
         # columns written to; of an existing object they may still hold what they held
         self.touched_columns: set[str] | None = None
         # system-managed fields that the caller wrote with another value
@@ -76,6 +79,13 @@ class StagedEntity:
                 self.values = dict(self.old)
             self.touched_columns.add(column)
         self.values[column] = value
+
+    def mark_system(self, column: str) -> None:
+        """Notes that the caller wrote a system-managed field."""
+        if self.system_columns is None:
+            self.system_columns = {column}
+        else:
+            self.system_columns.add(column)
 
     def changed_columns(self) -> list[str]:
         """The columns of an existing object that differ from what the database holds."""
@@ -149,7 +159,11 @@ class Stage:
 
     def subject(self, action: Action) -> StagedEntity:
         """The object an action is about, which must be of the type it says."""
-        entity = self._find_entity(action, action.key)
+        key = action.key
+        entity = self.temporary.get(key) if type(key) is str else None
+        if entity is not None and entity.plan is action.plan:
+            return entity
+        entity = self._find_entity(action, key)
         if entity is None or entity.plan.family != action.plan.family:
             raise self._not_found(action, action.plan.name, action.key)
         if entity.plan is not action.plan:
@@ -160,6 +174,9 @@ class Stage:
 
     def target(self, action: Action, key: Key, targets: frozenset[str]) -> StagedEntity:
         """An object a link leads to, which must be of a type that the reference takes."""
+        entity = self.temporary.get(key) if type(key) is str else None
+        if entity is not None and entity.plan.name in targets:
+            return entity
         entity = self._find_entity(action, key)
         if entity is None:
             family = self._find_family(key)
@@ -180,6 +197,11 @@ class Stage:
             self._fetch(family, {object_id: -1}, self.nearby)
             entity = self.nearby.get(object_id)
         return entity
+
+    def find_parents(self) -> None:
+        """Finds the parent of every new object, for all later steps; call it once all links are made."""
+        for entity in self.new:
+            entity.above = self.parent_of(entity)
 
     def parent_of(self, entity: StagedEntity) -> StagedEntity | None:
         """The parent of an object by its new values; None for a root."""

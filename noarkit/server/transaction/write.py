@@ -28,7 +28,8 @@ def write_stage(stage: Stage, actor: log.Actor) -> dict[int, bytes]:
     insert_new(stage.db, stage.new)
     update_changed(stage.db, changed)
     _write_pairs(stage)
-    log.write_entries(stage.db, _entries(stage, actor, changed, json_by_id))
+    log.write_created(stage.db, actor, _created(stage, json_by_id))
+    log.write_entries(stage.db, _entries(stage, actor, changed))
     return json_by_id
 
 
@@ -38,11 +39,16 @@ def insert_new(db: sqlite3.Connection, entities: Iterable[StagedEntity]) -> None
     for entity in entities:
         by_type[entity.plan.name].append(entity)
     for members in by_type.values():
-        columns = list(dict.fromkeys(column for entity in members for column in entity.values))
+        # Most objects of a type have the same columns in the same order: their rows are their values as they stand.
+        shapes = dict.fromkeys(tuple(entity.values) for entity in members)
+        columns = list(dict.fromkeys(column for shape in shapes for column in shape))
         names = ", ".join(f'"{column}"' for column in columns)
         placeholders = ", ".join("?" * len(columns))
         sql = f"INSERT INTO {members[0].plan.table} ({names}) VALUES ({placeholders})"  # noqa: S608  # names of the metamodel
-        db.executemany(sql, [tuple(map(entity.values.get, columns)) for entity in members])
+        if len(shapes) == 1:
+            db.executemany(sql, [tuple(entity.values.values()) for entity in members])
+        else:
+            db.executemany(sql, [tuple(map(entity.values.get, columns)) for entity in members])
 
 
 def update_changed(db: sqlite3.Connection, entities: Iterable[StagedEntity]) -> None:
@@ -112,7 +118,7 @@ def _bump_parents(stage: Stage) -> None:
     """Gives the next version to changed objects, to the old and new parents of children, and to owners of pairs."""
     last = None
     for entity in stage.new:
-        above = stage.parent_of(entity)
+        above = entity.above
         # New children of one parent mostly stand together; the comparison saves asking for each.
         if above is not None and above is not last and above.old is not None:
             bump(above)
@@ -145,18 +151,15 @@ def _write_pairs(stage: Stage) -> None:
         stage.db.executemany(add if is_linked else take, rows)
 
 
-def _entries(
-    stage: Stage, actor: log.Actor, changed_entities: list[StagedEntity], json_by_id: dict[int, bytes]
-) -> Iterator[log.Entry]:
+def _created(stage: Stage, json_by_id: dict[int, bytes]) -> Iterator[log.Created]:
     pairs_by_id = _pairs_of_new(stage)
     for entity in stage.new:
-        object_json = (
-            json_by_id[entity.id].decode()
-            if entity.id not in pairs_by_id
-            else _with_pairs(entity, pairs_by_id[entity.id])
-        )
-        above = stage.parent_of(entity)
-        yield log.create_entry(actor, subject_of(entity), object_json, above.id if above is not None else None)
+        key, above = entity.id, entity.above
+        object_json = json_by_id[key].decode() if key not in pairs_by_id else _with_pairs(entity, pairs_by_id[key])
+        yield key, entity.values["uuid"], entity.plan.name, object_json, None if above is None else above.id
+
+
+def _entries(stage: Stage, actor: log.Actor, changed_entities: list[StagedEntity]) -> Iterator[log.Entry]:
     for entity in changed_entities:
         for change in changes_of(stage, entity):
             yield log.entry(actor, subject_of(entity), change)

@@ -7,7 +7,7 @@ that refer to it (`record.case_party`), are read when an expression asks, for al
 from __future__ import annotations
 
 import pickle  # for a temporary file of our own alone
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,14 +41,14 @@ Key = tuple[object, ...]
 
 
 class Fields(dict[str, object]):
-    """A row as expressions see it: its columns, and by name what a foreign key leads to."""
+    """A row as expressions see it: its columns, and by name what a foreign key leads to.
+
+    It is made as a dict is, and told afterwards which row of its batch it is (`make_batch`): there are millions.
+    """
 
     __slots__ = ("_at", "_batch")
-
-    def __init__(self, values: Iterable[tuple[str, object]], batch: Batch, at: int) -> None:
-        super().__init__(values)
-        self._batch = batch
-        self._at = at
+    _at: int
+    _batch: Batch
 
     def __contains__(self, name: object) -> bool:
         return dict.__contains__(self, name) or name in self._batch.reader.lazy
@@ -125,8 +125,8 @@ class TableReader:
         family = self._session.family
         self._plain = [plain_types(family, column.kind, bits=column.size or 0) for column in self.columns]
         self._to_convert = [
-            (name, convert, plain)
-            for (name, convert), plain in zip(self._converts, self._plain, strict=True)
+            (place, convert, plain)
+            for place, ((_, convert), plain) in enumerate(zip(self._converts, self._plain, strict=True))
             if convert is not None
         ]
         self._label = label_text(table.label)
@@ -149,14 +149,19 @@ class TableReader:
     def make_batch(self, rows: list[Row]) -> Batch:
         """Raw rows as a batch."""
         batch = Batch(self, rows)
-        names, to_convert = self._names, self._to_convert
-        for at, row in enumerate(rows):
-            fields = Fields(zip(names, row, strict=False), batch, at)
-            for name, convert, plain in to_convert:
-                value = fields[name]
-                if value is not None and value.__class__ not in plain:
-                    fields[name] = convert(value)
-            batch.fields.append(fields)
+        names, values = self._names, rows
+        if self._to_convert and rows:
+            columns: list[Row] = list(zip(*rows, strict=True))
+            for place, convert, plain in self._to_convert:
+                columns[place] = [
+                    value if value is None or value.__class__ in plain else convert(value) for value in columns[place]
+                ]
+            values = list(zip(*columns, strict=True))
+        add = batch.fields.append
+        for at, row in enumerate(values):
+            fields = Fields(zip(names, row, strict=False))
+            fields._batch, fields._at = batch, at
+            add(fields)
         return batch
 
     def rows_by_keys(
@@ -181,6 +186,15 @@ class TableReader:
         if not self._key_places:
             return ""
         return f"{self._label}:{','.join([self._key_text(row, place) for place in self._key_places])}"
+
+    def keys_of(self, rows: Sequence[Row]) -> list[str]:
+        """The keys of some rows."""
+        if len(self._key_places) == 1:
+            (place,) = self._key_places
+            is_as_it_is = self._converts[place][1] is None or int in self._plain[place]
+            if is_as_it_is and {row[place].__class__ for row in rows} == {int}:
+                return [f"{self._label}:{row[place]}" for row in rows]
+        return list(map(self.key_of, rows))
 
     def key_values(self, row: Row) -> tuple[object, ...]:
         """The key as the driver gave it."""
@@ -260,9 +274,13 @@ class TableReader:
         return [last[0], *(value for depth in range(len(last)) for value in last[: depth + 1])]
 
     def _next_size(self, rows: list[Row]) -> int:
-        bulk_size = sum(
-            len(value) for place in self._bulky for row in rows if isinstance(value := row[place], str | bytes)
-        )
+        bulk_size = 0
+        for place in self._bulky:
+            values = [row[place] for row in rows]
+            try:
+                bulk_size += sum(map(len, filter(None, values)))  # type: ignore[arg-type]  # what has no length is told
+            except TypeError:
+                bulk_size += sum(len(value) for value in values if isinstance(value, str | bytes))
         return max(1, min(BATCH_ROWS, int(_BATCH_BYTES / max(bulk_size / len(rows), 1.0))))
 
     # relations

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
+from sqlalchemy.engine.cursor import CursorFetchStrategy
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -104,7 +105,13 @@ class Session:
     def rows(self, statement: str, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a statement in the driver's own words; for what is known to be few."""
         with self.faults():
-            return [tuple(row) for row in self._execute(statement, parameters).fetchall()]
+            result = self._execute(statement, parameters)
+            cursor = _unbuffered_cursor(result)
+            if cursor is None:
+                return [tuple(row) for row in result.fetchall()]
+            rows: list[Row] = list(cursor.fetchall())
+            result.close()
+            return rows
 
     def first_row(self, statement: str, parameters: Sequence[object] = ()) -> Row | None:
         """The first row."""
@@ -123,13 +130,13 @@ class Session:
                 row = self._execute(statement, parameters).first()
         return row[0] if row else None
 
-    def copy_lines(self, query: str) -> Iterator[bytes]:
-        """The lines of PostgreSQL's `COPY … TO` for a query, as its text format has them; in constant memory."""
+    def copy_batches(self, query: str, count: int) -> Iterator[bytes]:
+        """The lines of PostgreSQL's `COPY … TO` for a query, as its text format has them, so many at a time."""
         with self.faults():
-            driver = self._connection.connection.driver_connection
-            with driver.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT") as copy:  # type: ignore[union-attr]  # psycopg's own
-                for line in copy:
-                    yield bytes(line)
+            driver: Any = self._connection.connection.driver_connection  # Any: psycopg's own
+            with driver.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT") as copy:
+                while lines := driver.wait(_next_lines(copy, count)):
+                    yield b"".join(lines)
 
     def open_blob(self, table: str, column: str, rowid: int) -> sqlite3.Blob:
         """SQLite's own way into one value, piece by piece."""
@@ -143,10 +150,15 @@ class Session:
         with self.faults():
             options: dict[str, Any] = {"stream_results": True, "max_row_buffer": batch}  # Any: as SQLAlchemy has them
             result = self._connection.execution_options(**options).exec_driver_sql(statement)
+        cursor = _unbuffered_cursor(result)
         try:
             while True:
                 with self.faults():
-                    rows: list[Row] = [tuple(row) for row in result.fetchmany(batch)]
+                    rows: list[Row]
+                    if cursor is None:
+                        rows = [tuple(row) for row in result.fetchmany(batch)]
+                    else:
+                        rows = list(cursor.fetchmany(batch))
                 if not rows:
                     return
                 yield rows
@@ -230,6 +242,19 @@ class Session:
         with self.faults():
             for statement in statements:
                 self._connection.exec_driver_sql(statement)
+
+
+def _unbuffered_cursor(result: sa.CursorResult[Any]) -> Any:  # Any: any columns; the driver's own cursor
+    """The driver's cursor, whose rows are plain tuples; None where SQLAlchemy keeps some of its rows already."""
+    return result.cursor if type(result.cursor_strategy) is CursorFetchStrategy else None
+
+
+def _next_lines(copy: Any, count: int) -> Generator[Any, Any, list[memoryview]]:  # Any: psycopg's own
+    """The next lines of a COPY, in one wait: as many calls of its `read` would take half as long again."""
+    lines: list[memoryview] = []
+    while len(lines) < count and (line := (yield from copy._read_gen())):
+        lines.append(line)
+    return lines
 
 
 def _driver_errors(family: str) -> tuple[type[Exception], ...]:

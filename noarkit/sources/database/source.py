@@ -180,14 +180,16 @@ class DatabaseSource:
     def _table(self, pooled: PooledSession, table: Table) -> Iterator[SourceItem]:
         reader = pooled.tables.reader(table.label)
         documents = self._documents(pooled.tables, table)
+        label = table.label
         value_count = len(reader.columns) + 2 * len(documents.columns)
         with Tally() as tally:
             for batch in reader.batches(documents.extra):
                 contents = documents.contents(batch.raw, batch.fields)
-                for row, fields, outcome in zip(batch.raw, batch.fields, contents, strict=True):
-                    key = reader.key_of(row) or content_key(table, row[:value_count], tally)
+                keys = reader.keys_of(batch.raw)
+                for row, row_key, fields, outcome in zip(batch.raw, keys, batch.fields, contents, strict=True):
+                    key = row_key or content_key(table, row[:value_count], tally)
                     if not isinstance(outcome, SourceFault):
-                        yield SourceRecord(table.label, key, fields, outcome)
+                        yield SourceRecord(label, key, fields, outcome)
                     elif outcome.exit_code == SourceFault.exit_code:
                         yield SetAside(
                             key, outcome.code, {**outcome.data, "key": key, "what": str(outcome.data.get("key"))}

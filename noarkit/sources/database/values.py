@@ -159,6 +159,8 @@ def plain_converter(family: str, kind: Kind, *, bits: int = 0) -> Convert | None
         return None
     if kind in (Kind.TIMESTAMP, Kind.TIMESTAMP_ZONE, Kind.TIME):
         return first
+    if kind is Kind.DECIMAL and first is None:
+        return _plain_decimal
     return lambda value: plain(value if first is None else first(value), kind)
 
 
@@ -186,6 +188,11 @@ def plain(value: object, kind: Kind) -> object:
     if isinstance(value, list):
         return [plain(part, Kind.OTHER) for part in value]
     return value
+
+
+def _plain_decimal(value: object) -> object:
+    """The same for a column of decimals: nearly all are finite."""
+    return value if value.__class__ is Decimal and value.is_finite() else plain(value, Kind.DECIMAL)
 
 
 def text_of(value: object) -> str:

@@ -72,6 +72,11 @@ def find_damage(descriptor: int, size: int, suffix: str) -> tuple[Damage, int | 
     return ("damaged", None) if kind.is_whole(file) else ("cut-off", size)
 
 
+def is_judged(suffix: str) -> bool:
+    """True where `damage_of` reads what has this ending; of all else it sees nothing, unless it is empty."""
+    return suffix in _KINDS
+
+
 def damage_of(descriptor: int, size: int, suffix: str) -> Damage:
     """What is wrong with a document by the ending of its name, where its format may be known all the same: of what is
     zipped, every member is read. Empty where nothing is seen."""

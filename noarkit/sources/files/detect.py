@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 import threading
 from contextlib import suppress
 from typing import Any, Protocol
 
+from noarkit.events import Event, Listener
 from noarkit.sources.files.signatures import SignatureTable
 
+FEW_TYPES = "few-media-types"
 HEAD_BYTES = 4096
 MAIL = "message/rfc822"
 MAIL_FILES = frozenset({"eml", "msg"})
@@ -23,6 +26,18 @@ _MAIL_EXTENSIONS = SAVED_PAGES | {"eml"}
 
 class _Handle(Protocol):
     def from_buffer(self, buffer: bytes, /) -> str: ...
+
+
+def knows_few_types() -> bool:
+    """True where the system has no libmagic and nothing brings one, so that our own small table tells media types."""
+    return isinstance(_signatures(), SignatureTable)
+
+
+def emit_few_types(emit: Listener) -> None:
+    """Remarks it, once for a source, where our own small table tells media types. Windows has no libmagic by itself,
+    and the manual says what that means."""
+    if sys.platform != "win32" and knows_few_types():
+        emit(Event("remark", {"stream": "files", "why": FEW_TYPES}))
 
 
 class MediaTypes:

@@ -166,11 +166,11 @@ def test_the_bytes_of_a_screened_document_are_to_be_had_no_longer_than_its_page(
     with catalogue_of(shelf, tmp_path) as catalogue, Viewer(Tickets()) as viewer:
         contents = Contents(catalogue, viewer, "", ROOM)
         room = Room(Looks(catalogue), contents, lang="en")
+        asked = time.monotonic()
         page = room.answer(Request("GET", b"/document/letter.txt%231", {}, {}), session)
         address = re.search(rb"/content/[A-Za-z0-9_-]+", page.body)
         assert address is not None
-        issued = time.monotonic()
         answer = contents.answer(Request("HEAD", address[0], {}, {}))
-        assert answer.status == 200 or time.monotonic() - issued > 0.5
+        assert answer.status == 200 or time.monotonic() - asked > 1.4  # a busy machine draws the page for longer
         time.sleep(1.6)
         assert contents.answer(Request("HEAD", address[0], {}, {})).status == 404

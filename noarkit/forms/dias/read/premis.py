@@ -22,6 +22,7 @@ _TEXTS = frozenset(
         "formatName",
     }
 )
+_KNOWN = {f"{PREMIS_NAMESPACE}}}{name}": name for name in (*_TEXTS, "object", "event")}
 _PART = frozenset({"is included in", "is part of"})
 
 
@@ -68,18 +69,22 @@ class _PremisHandler(XmlHandler[PremisObject]):
         self.events = 0
 
     def start(self, name: str, attributes: dict[str, str], /) -> None:
-        space, _, local = name.rpartition("}")
-        self._open.append(local if space == PREMIS_NAMESPACE else "")
+        local = _KNOWN.get(name, "")
+        self._open.append(local)
         self._text.clear()
-        if self._open[-1] == "object":
+        if local == "object":
             self._texts_by_name, self._at = {}, self._line()
-        elif self._open[-1] == "event":
+        elif local == "event":
             self.events += 1
 
     def end(self, name: str, /) -> None:
         local = self._open.pop()
         if local in _TEXTS and "object" in self._open:
-            self._texts_by_name.setdefault(local, []).append("".join(self._text).strip())
+            text = "".join(self._text).strip()
+            if local in self._texts_by_name:
+                self._texts_by_name[local].append(text)
+            else:
+                self._texts_by_name[local] = [text]
         elif local == "object":
             self._ready.append(
                 PremisObject(
@@ -101,4 +106,5 @@ class _PremisHandler(XmlHandler[PremisObject]):
         return self._first("relatedObjectIdentifierValue") if is_part else ""
 
     def _first(self, name: str) -> str:
-        return next(iter(self._texts_by_name.get(name, ())), "")
+        texts = self._texts_by_name.get(name)
+        return texts[0] if texts else ""

@@ -11,7 +11,7 @@ from noarkit.forms.dias import spec
 from noarkit.forms.dias.read.inventory import Inventory
 from noarkit.forms.dias.rules.documents import CopiedDocument
 from noarkit.forms.findings import Hit, Tally, place_data
-from noarkit.forms.metadata.copy_chain import ChainCodes, CopyChain, PackageFiles
+from noarkit.forms.metadata.copy_chain import ChainCodes, CopyChain, PackageFiles, may_tell_derivations
 from noarkit.forms.metadata.premis_entities import DIAS, PremisEntity, read_entities
 
 _CODES = ChainCodes("DIAS-COPY-SOURCE", "DIAS-COPY-CHECKSUM", "DIAS-COPY-EVENT", "DIAS-COPY-FORMAT")
@@ -32,6 +32,10 @@ class _Sink:
 
 def judge_copies(premis: CopiedDocument, storage: Storage, inventory: Inventory, tally: Tally) -> None:
     """Judges every derivation that dias-premis.xml tells of. What cannot be read is told by another rule."""
+
+    with premis.path.open("rb") as file:
+        if not may_tell_derivations(file):
+            return
 
     def entities() -> Iterator[tuple[str, PremisEntity]]:
         with suppress(PackageFault, UnsafeXml), premis.path.open("rb") as file:

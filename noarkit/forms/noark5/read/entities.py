@@ -17,7 +17,7 @@ from noarkit.forms.noark5.read.business import BusinessFields
 from noarkit.forms.noark5.read.carrying import Carrier
 from noarkit.forms.noark5.read.fields import Row, unknown_text
 from noarkit.forms.noark5.read.own_dates import fill_dates, fill_years
-from noarkit.forms.noark5.read.readers import ReaderCompiler, TypeReaders
+from noarkit.forms.noark5.read.readers import ReaderCompiler, TypeReaders, UnreadableElement
 from noarkit.forms.noark5.read.structure import Unit, unit_key
 from noarkit.forms.noark5.read.targets import Targets
 from noarkit.forms.noark5.read.unit_notes import UnitLocation, UnitNotes
@@ -228,12 +228,12 @@ class EntityBuilder:
         return fields
 
     def _unit_fields(self, kind: str, unit: Unit, notes: UnitNotes) -> dict[str, FieldValue]:
-        node = unit.node
+        node, where = unit.node, _location_of(unit)
         fields = self._identified_fields(kind, unit, notes)
         fill_dates(kind, node, fields, notes.filled_fields)
         fill_years(fields)
-        self._screening(node, fields, _location_of(unit), notes)
-        self._disposal(node, fields, _location_of(unit), notes)
+        self._screening(node, fields, where, notes)
+        self._disposal(node, fields, where, notes)
         self._business(node, fields)
         return fields
 
@@ -247,30 +247,13 @@ class EntityBuilder:
 
     def _fields(self, kind: str, node: Node, where: UnitLocation, notes: UnitNotes) -> dict[str, FieldValue]:
         type_readers = self.readers.readers_for(kind)
-        readers = type_readers.readers
-        fields: dict[str, FieldValue] = {}
-        name = ""
         try:
-            for name, raw_values in node.items():
-                reader = readers.get(name)
-                if reader is not None:
-                    value = reader[1](raw_values)
-                    if value is not None:
-                        fields[reader[0]] = value
-                    if len(raw_values) > 1 and name in type_readers.single:
-                        notes.lose(where, name, raw_values[1:])
-                    code_list = type_readers.codes.get(reader[0])
-                    if (
-                        code_list is not None
-                        and isinstance(value, str)
-                        and not self.codes.matches_text(code_list, value, raw_values[0])
-                    ):
-                        notes.lose(where, name, raw_values[:1])
-                elif name not in type_readers.structural:
-                    notes.lose(where, name, raw_values)
-        except values.Unreadable as fault:
-            raise Untakable("F206", why="unreadable-value", field=name, kind=str(fault)) from None
-        for name, filling in type_readers.absent.items():
+            fields = self.readers.fields(
+                type_readers, node, lambda name, raw_values: notes.lose(where, name, raw_values)
+            )
+        except UnreadableElement as fault:
+            raise Untakable("F206", why="unreadable-value", field=fault.name, kind=fault.kind) from None
+        for name, filling in type_readers.absent:
             if name not in fields:
                 fields[name] = self._filling(type_readers, name, filling)
                 if not name.endswith("BrukerIdent"):

@@ -24,8 +24,9 @@ _APPROVED = (("presedensGodkjentDato", "opprettetDato"), ("presedensGodkjentAv",
 def fill_dates(kind: str, node: Node, fields: dict[str, FieldValue], filled_fields: list[str]) -> None:
     """A day that is not told is the day on which the thing was made; a precedent was approved as it was made. What
     was filled in is added to `filled`. Raises `values.Unreadable`."""
-    created_at, day = text(node, "opprettetDato"), _DAYS.get(kind)
-    if created_at is not None and day is not None and fields.get(day) is None:
+    day = _DAYS.get(kind)
+    created_at = text(node, "opprettetDato") if day is not None and fields.get(day) is None else None
+    if day is not None and created_at is not None:
         fields[day] = values.day(created_at)
         filled_fields.append(f"{kind}.{day}")
     for name, own in _APPROVED if kind == "Presedens" else ():

@@ -1,37 +1,61 @@
 """For each Noark type: which field an element fills, and the function that converts its texts.
 
-Compiled once per package. The common case, one element with plain text, has a fast path; converted times, days and
-codes are cached.
+Compiled once per package. The common case, one element with plain text, has a fast path; times, days and codes that
+were converted before are known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from noarkit.forms.noark5.nodes import Value, exact_texts, text
+from noarkit.forms.noark5.nodes import Node, Value, exact_texts, text
 from noarkit.forms.noark5.read import values
-from noarkit.forms.noark5.read.fields import JOINED, Row, rows_of
+from noarkit.forms.noark5.read.fields import JOINED, Row, TypeRows, rows_of
 from noarkit.forms.noark5.read.structure import UUID
 from noarkit.graph.entity import FieldValue
 
 Reader = Callable[[list[Value]], FieldValue]
 """Converts the values of all elements of one name to one field. Raises `values.Unreadable`."""
 _SEPARATORS: Mapping[str, str] = {"many": JOINED, "lines": "\n"}
-_MAX_CACHED = 50_000
+_OFTEN_THE_SAME = ("code", "time", "day")
+_MAX_KNOWN = 50_000
+
+
+class FieldReader(NamedTuple):
+    """How one element fills a field. `known` are texts that were converted before and lost nothing on the way; what
+    `is_text` is its own value, unless it is the `placeholder`. Of several elements that are not all of one value,
+    `is_single` reads one."""
+
+    field: str
+    read: Reader
+    known: dict[str, FieldValue] | None
+    is_text: bool
+    is_number: bool
+    placeholder: str
+    code_list: str | None
+    is_single: bool
+
+
+class UnreadableElement(Exception):
+    """An element whose text is no value of its kind."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        super().__init__(name)
+        self.name = name
+        self.kind = kind
 
 
 @dataclass(frozen=True, slots=True)
 class TypeReaders:
-    """The readers of one type, by element. `absent` and `codes` as in `TypeRows`; of several elements whose name is in
-    `single`, only one is read."""
+    """The readers of one type, by element. `absent` and `codes` as in `TypeRows`."""
 
-    readers: Mapping[str, tuple[str, Reader]]
+    readers: Mapping[str, FieldReader]
     structural: frozenset[str]
-    absent: Mapping[str, str]
+    absent: tuple[tuple[str, str], ...]
     codes: Mapping[str, str]
-    single: frozenset[str]
 
 
 class ReaderCompiler:
@@ -53,16 +77,86 @@ class ReaderCompiler:
         type_readers = self._compiled.get(kind)
         if type_readers is None:
             type_rows = rows_of(kind)
-            readers = {name: (row.field, self._reader(row)) for name, row in type_rows.rows.items()}
-            single = frozenset(name for name, row in type_rows.rows.items() if row.kind not in _SEPARATORS)
+            readers = {name: self._field_reader(row, type_rows) for name, row in type_rows.rows.items()}
             type_readers = self._compiled[kind] = TypeReaders(
-                readers, type_rows.structural, type_rows.absent, type_rows.codes, single
+                readers, type_rows.structural, tuple(type_rows.absent.items()), type_rows.codes
             )
         return type_readers
+
+    def fields(
+        self, type_readers: TypeReaders, node: Node, lose: Callable[[str, list[Value]], None]
+    ) -> dict[str, FieldValue]:
+        """The fields that a node fills; `lose` is told what has no place in them. Raises `UnreadableElement`.
+
+        Most texts are their own values, or were converted before: those are put into their field without a call.
+        """
+        readers = type_readers.readers
+        fields: dict[str, FieldValue] = {}
+        for name, raw_values in node.items():
+            reader = readers.get(name)
+            if reader is None:
+                if name not in type_readers.structural:
+                    lose(name, raw_values)
+                continue
+            field, _, known, is_text, is_number, placeholder, _, _ = reader
+            raw = raw_values[0]
+            if isinstance(raw, str) and len(raw_values) == 1:
+                if is_text:
+                    if raw != placeholder and not raw.isspace():
+                        fields[field] = raw
+                        continue
+                elif known is not None:
+                    value = known.get(raw)
+                    if value is not None:
+                        fields[field] = value
+                        continue
+                elif is_number and raw.isdecimal() and raw.isascii():
+                    fields[field] = int(raw)
+                    continue
+            self._read_element(reader, name, raw_values, fields, lose)
+        return fields
+
+    def _read_element(
+        self,
+        reader: FieldReader,
+        name: str,
+        raw_values: list[Value],
+        fields: dict[str, FieldValue],
+        lose: Callable[[str, list[Value]], None],
+    ) -> None:
+        try:
+            value = reader.read(raw_values)
+        except values.Unreadable as fault:
+            raise UnreadableElement(name, str(fault)) from None
+        if value is not None:
+            fields[reader.field] = value
+        raw, has_others = raw_values[0], len(raw_values) > 1
+        if has_others and reader.is_single:
+            lose(name, raw_values[1:])
+        if reader.code_list and isinstance(value, str) and not self._codes.matches_text(reader.code_list, value, raw):
+            lose(name, raw_values[:1])
+        elif reader.known is not None and isinstance(raw, str) and not has_others:
+            if len(reader.known) >= _MAX_KNOWN:
+                reader.known.clear()
+            reader.known[raw] = value
 
     def value(self, row: Row, raw_values: list[Value]) -> FieldValue:
         """Converts one value without a compiled type. Raises `values.Unreadable`."""
         return self._reader(row)(raw_values)
+
+    def _field_reader(self, row: Row, type_rows: TypeRows) -> FieldReader:
+        code_list = type_rows.codes.get(row.field)
+        known: dict[str, FieldValue] | None = {} if row.kind in _OFTEN_THE_SAME else None
+        return FieldReader(
+            row.field,
+            self._reader(row),
+            known,
+            is_text=row.kind == "text" and code_list is None,
+            is_number=row.kind == "number" and code_list is None,
+            placeholder=row.placeholder,
+            code_list=code_list,
+            is_single=row.kind not in _SEPARATORS,
+        )
 
     def _reader(self, row: Row) -> Reader:
         if row.kind == "text":
@@ -71,9 +165,8 @@ class ReaderCompiler:
             return _joined_reader(row.placeholder, _SEPARATORS[row.kind])
         if row.kind == "code":
             codes, list_name = self._codes, row.code_list
-            return _cached_reader(_single_reader(row.placeholder, lambda found: codes.code(list_name, found)))
-        reader = _single_reader(row.placeholder, self._converters[row.kind])
-        return _cached_reader(reader) if row.kind in ("time", "day") else reader
+            return _single_reader(row.placeholder, lambda found: codes.code(list_name, found))
+        return _single_reader(row.placeholder, self._converters[row.kind])
 
 
 def _texts_of(raw_values: list[Value]) -> list[str]:
@@ -108,25 +201,6 @@ def _single_reader(placeholder: str, convert: Callable[[str], FieldValue]) -> Re
         return None if stripped is None or stripped == placeholder else convert(stripped)
 
     return read
-
-
-def _cached_reader(read: Reader) -> Reader:
-    """A reader that caches what it made of an element that stands once. Where several stand, a blank one gives way to
-    the next, so the first text alone would not be a key."""
-    cache: dict[str, FieldValue] = {}
-
-    def read_cached(raw_values: list[Value]) -> FieldValue:
-        key = raw_values[0]
-        if not isinstance(key, str) or len(raw_values) > 1:
-            return read(raw_values)
-        value = cache.get(key)
-        if value is None:  # a miss, or a text that has no value: that is rare, and converted again
-            if len(cache) >= _MAX_CACHED:
-                cache.clear()
-            value = cache[key] = read(raw_values)
-        return value
-
-    return read_cached
 
 
 def _uuid(value: str) -> FieldValue:

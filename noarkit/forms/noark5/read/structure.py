@@ -19,6 +19,7 @@ from lxml import etree
 
 from noarkit.errors import PackageFault
 from noarkit.forms.noark5.nodes import LocalNames, Node, Value, text
+from noarkit.forms.noark5.read.plain_records import PlainRecords
 from noarkit.forms.noark5.spec import STRUCTURE, XSI_NAMESPACE
 from noarkit.forms.noark5.write import unmapped
 from noarkit.forms.noark5.write.placeholders import placeholder_uuid
@@ -101,17 +102,26 @@ def units(structure: Path, first: Callable[[str], bool]) -> Iterator[Unit]:
     """
     namespace = _namespace(structure)
     tags = {f"{namespace}}}{kind}" if namespace else kind: kind for kind in _KINDS}
-    reader = _Reader(tags, first)
-    try:
-        for _ in xml.read(structure, reader):
-            yield from reader.ready()
-    finally:
-        reader.close()
+    with structure.open("rb", buffering=0) as file:
+        plain_records = PlainRecords(file, str(structure))
+        reader = _Reader(tags, first, plain_records.take)
+        try:
+            for _ in xml.read(plain_records, reader):
+                yield from reader.ready()
+        finally:
+            reader.close()
 
 
 def unit_key(system_id: str) -> str:
     """The key of the unit that has this systemID; letters of a UUID are the same in either case."""
     return system_id.lower() if UUID.fullmatch(system_id) else system_id.replace("#", "##")
+
+
+def _innermost(frames: list[_Frame], kind: UnitKind) -> str:
+    for frame in reversed(frames):
+        if frame.kind == kind:
+            return frame.key
+    return ""
 
 
 def _namespace(structure: Path) -> str:
@@ -127,9 +137,15 @@ def _namespace(structure: Path) -> str:
 class _Reader:
     """Handles the elements of a structure: builds the nodes of units, and tells units that are whole."""
 
-    def __init__(self, tags: Mapping[str, UnitKind], first: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        tags: Mapping[str, UnitKind],
+        first: Callable[[str], bool],
+        take: Callable[[Mapping[str, str]], Node | None],
+    ) -> None:
         self._tags = tags
         self._first = first
+        self._take = take
         self._open: list[_Frame] = []
         self._ready: list[Unit] = []
         self._local = LocalNames()
@@ -156,11 +172,12 @@ class _Reader:
     def start(self, name: str, attributes: dict[str, str], /) -> None:
         """An element begins: a unit, or what belongs to one."""
         self._text = ""
+        node = self._take(attributes) if attributes else None
         if name in self._tags:
             xsi_type = attributes.get(_XSI_TYPE, "").rpartition(":")[2].strip()
-            self._begin(self._tags[name], xsi_type, self._line())
+            self._begin(_Frame(self._tags[name], xsi_type, node or {}, self._line()))
         else:
-            self._nodes.append(None)
+            self._nodes.append(node)
 
     def data(self, text: str, /) -> None:
         """Some text of the innermost element."""
@@ -189,15 +206,14 @@ class _Reader:
             if frame.waiting is not None and frame.waiting.many is not None:
                 frame.waiting.many.close()
 
-    def _begin(self, kind: UnitKind, xsi_type: str, line: int) -> None:
+    def _begin(self, frame: _Frame) -> None:
         """A unit begins: the ones around it are whole by now, but for folders."""
         for place, around in enumerate(self._open):
             if not around.is_emitted and around.kind != "mappe":
                 self._emit_unit(around)
             if not around.key:
                 self._key_of(around, self._open[:place])
-        frame = _Frame(kind, xsi_type, {}, line)
-        if kind == "mappe":
+        if frame.kind == "mappe":
             frame.waiting = _UnitBuffer()
         if self._open:
             self._open[-1].children += 1
@@ -235,8 +251,8 @@ class _Reader:
             above=self._key_of(above, around[:-1]) if above else "",
             above_kind=above.kind if above else "",
             above_type=above.type if above else "",
-            arkivdel=next((outer.key for outer in reversed(around) if outer.kind == "arkivdel"), ""),
-            klasse=next((outer.key for outer in reversed(around) if outer.kind == "klasse"), ""),
+            arkivdel=_innermost(around, "arkivdel"),
+            klasse=_innermost(around, "klasse"),
             line=frame.line,
             node=frame.node,
         )
@@ -261,8 +277,10 @@ class _Reader:
     def _is_placeholder(self, kind: UnitKind, key: str, around: list[_Frame]) -> bool:
         """True for a class or folder that only the form needs; what it holds stands in what it stands in."""
         what = _PLACEHOLDER_TYPES.get(kind)
+        if what is None:
+            return False
         holders = {outer.key for outer in around if outer.kind in ("arkivdel", "klasse", "mappe")}
-        return what is not None and any(placeholder_uuid(holder, what) == key for holder in holders)
+        return any(placeholder_uuid(holder, what) == key for holder in holders)
 
     def _is_unique(self, key: str, kind: UnitKind) -> bool:
         is_repeated = not self._first(f"unit {key}")

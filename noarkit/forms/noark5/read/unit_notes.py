@@ -85,6 +85,8 @@ class UnitNotes:
 
     def notes(self) -> tuple[Note, ...]:
         """As notes of a record."""
+        if not (self.pieces or self.carried_losses or self.filled_fields or self.elsewhere or self.ids or self.files):
+            return ()
         result: list[Note] = []
         for code, losses in (
             (NO_PLACE, [loss for piece in self.pieces for loss in piece.losses]),

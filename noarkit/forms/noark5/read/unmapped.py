@@ -40,6 +40,8 @@ class UnmappedReader:
     def restore_into(self, entities: tuple[Entity, ...], unit: Unit, notes: UnitNotes) -> tuple[Entity, ...]:
         """The entities of a unit, the unit itself first, with all that its metadata and those of its parties tell."""
         node = unit.node
+        if BUSINESS_METADATA not in node and "part" not in node and "sakspart" not in node:
+            return entities
         parties = [*nodes(node, "part"), *nodes(node, "sakspart")]
         if not any(_has_unmapped(item) for item in (node, *parties)):
             return entities

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 from xml.etree.ElementTree import Element
 
+from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.forms.noark5 import spec
+from noarkit.forms.noark5.rules.alike import STAND_IN, AlikeReader, Pick, Tag, Texts, parse_again, picker
 from noarkit.forms.noark5.rules.messages import Head, Message, Notes, Rows, RuleCounts
 from noarkit.forms.noark5.rules.store import Row, pack_id
 from noarkit.forms.noark5.rules.structure import encoding_finding, is_plain_xml
@@ -29,7 +31,7 @@ _ENTRY_GROUPS = ("journalhode", "saksmappe", "journalpost", "korrespondansepart"
 def read_journal(path: Path, journal: int) -> Iterator[Message]:
     """The entries of a journal in their order, its head, and what is wrong in it."""
     entries = _Entries(journal, Notes(path.name))
-    yield from _read(path, entries, JOURNALS[journal], _ENTRY_GROUPS)
+    yield from _read(path, entries, _Form(JOURNALS[journal], "journalregistrering", _ENTRY_GROUPS))
     yield Head(journal, entries.head, entries.head_at, entries.count, entries.newer_at, entries.rises)
     yield from entries.notes.messages()
 
@@ -37,9 +39,18 @@ def read_journal(path: Path, journal: int) -> Iterator[Message]:
 def read_change_log(path: Path) -> Iterator[Message]:
     """The changes of a change log, and what is wrong in it."""
     changes = _Changes(Notes(path.name))
-    yield from _read(path, changes, spec.CHANGE_LOG, ("endring",))
+    yield from _read(path, changes, _Form(spec.CHANGE_LOG, "endring", ("endring",)))
     yield RuleCounts({("N938",): changes.count})
     yield from changes.notes.messages()
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A document, the element that stands in it again and again, and the groups whose leaves are needed."""
+
+    document: str
+    unit: str
+    groups: Sequence[str]
 
 
 @dataclass(slots=True)
@@ -64,16 +75,20 @@ class _RowMaker(Protocol):
         ...
 
 
-def _read(path: Path, taker: _RowMaker, document: str, groups: Sequence[str]) -> Iterator[Message]:
+def _read(path: Path, taker: _RowMaker, form: _Form) -> Iterator[Message]:
     with path.open("rb") as file:
         prologue = read_prologue(file, path.name)
         if not is_plain_xml(prologue):
             taker.notes.take(encoding_finding(prologue, path.name))
-        handler = _ElementHandler(taker, document, groups)
-        for _ in follow(file, path.name, handler, (_Group("", 0, {}), False)):
-            if len(taker.rows) >= _BATCH:
-                yield Rows(taker.table, tuple(taker.rows))
-                taker.rows.clear()
+        handler = _ElementHandler(taker, form)
+        try:
+            for _ in follow(handler.reader(file), path.name, handler, (_Group("", 0, {}), False)):
+                if len(taker.rows) >= _BATCH:
+                    yield Rows(taker.table, tuple(taker.rows))
+                    taker.rows.clear()
+        except (PackageFault, UnsafeXml):
+            parse_again(file, path.name)  # the parser did not see all, so that its line is another
+            raise
     yield Rows(taker.table, tuple(taker.rows))
 
 
@@ -81,15 +96,75 @@ _Place = tuple[_Group, bool]
 """The group that leaves belong to, and whether the open element is that group itself."""
 
 
+@dataclass(frozen=True, slots=True)
+class _UnitPlan:
+    """What is taken of a unit that others are like: the leaves of each group, by the number of its element, in the
+    order of their ends; and those of no group in it. `count` is the number of its elements, `depth` that of levels."""
+
+    groups: tuple[tuple[str, int, tuple[str, ...], Pick], ...]
+    outer_names: tuple[str, ...]
+    pick_outer: Pick
+    count: int
+    depth: int
+
+
+class _UnitPlanner:
+    def __init__(self, groups: Set[str], leaves: Set[str]) -> None:
+        self._groups = groups
+        self._leaves = leaves
+
+    def plan(self, tags: Sequence[Tag]) -> tuple[_UnitPlan, frozenset[int]]:
+        """The leaves of each group; those of any other belong to the group around it."""
+        open_groups: list[tuple[Tag, list[tuple[str, int]]]] = []
+        outer: list[tuple[str, int]] = []
+        groups: list[tuple[str, int, tuple[str, ...], Pick]] = []
+        wanted: list[int] = []
+        depth = deepest = 0
+        for tag in tags:
+            leaves = open_groups[-1][1] if open_groups else outer
+            deepest = max(deepest, depth + tag.begins)
+            if tag.is_leaf:
+                if tag.name in self._leaves:
+                    leaves.append((tag.name, len(wanted)))
+                    wanted.append(tag.number)
+                continue
+            depth += 1 if tag.begins else -1
+            if tag.begins and tag.name in self._groups:
+                open_groups.append((tag, []))
+            elif tag.name in self._groups:
+                begin, leaves = open_groups.pop()
+                groups.append((tag.name, begin.number, *_names_and_pick(leaves)))
+        count = sum(tag.begins for tag in tags)
+        return _UnitPlan(tuple(groups), *_names_and_pick(outer), count, deepest), frozenset(wanted)
+
+    def accepts(self, plan: _UnitPlan, texts: Texts) -> bool:
+        """Every text will do; they are held against those of arkivstruktur later."""
+        return True
+
+
+def _names_and_pick(leaves: Sequence[tuple[str, int]]) -> tuple[tuple[str, ...], Pick]:
+    return tuple(name for name, _ in leaves), picker([place for _, place in leaves])
+
+
 class _ElementHandler:
     """What is done with the elements of a document whose groups hold leaves; what nobody knows is passed through."""
 
-    def __init__(self, taker: _RowMaker, document: str, groups: Sequence[str]) -> None:
-        prefix = f"{{{spec.namespace(document)}}}"
+    def __init__(self, taker: _RowMaker, form: _Form) -> None:
         self._taker = taker
-        self._groups = {prefix + name: name for name in groups}
+        self._form = form
+        self._space = spec.namespace(form.document)
+        prefix = f"{{{self._space}}}"
+        self._groups = {prefix + name: name for name in form.groups}
         self._leaves = {prefix + name: name for name in taker.leaf_names}
+        self._stand_in = prefix + STAND_IN
         self._number = 0
+
+    def reader(self, file: BinaryIO) -> AlikeReader[_UnitPlan]:
+        """What takes the units that are all alike out of the file."""
+        planner = _UnitPlanner(set(self._form.groups), set(self._taker.leaf_names))
+        reader = AlikeReader(file, self._form.unit, self._space, planner)
+        self._taken = reader.taken
+        return reader
 
     def enter(self, above: _Place, element: Element) -> _Place:
         """An element that has children."""
@@ -117,10 +192,23 @@ class _ElementHandler:
                 continue
             text, name = child.text, leaf_name(child.tag)
             if not text or text.isspace():
+                if child.tag == self._stand_in:
+                    number = self._take_alike(values, number, depth)
+                    continue
                 self._taker.notes.hit("N010", number, element=child.tag.rpartition("}")[2])
             if name is not None:
                 values[name] = text or ""
         self._number = number
+
+    def _take_alike(self, values: dict[str, str], number: int, depth: int) -> int:
+        """A unit that was taken out of the file; returns the number of its last element."""
+        plan, texts = self._taken.popleft()
+        if depth + plan.depth - 1 > _DEEPEST:
+            raise TooDeep
+        for name, at, names, pick in plan.groups:
+            self._taker.take(_Group(name, number + at, dict(zip(names, pick(texts), strict=True))))
+        values.update(zip(plan.outer_names, plan.pick_outer(texts), strict=True))
+        return number + plan.count - 1
 
     def _descend(self, values: dict[str, str], child: Element, depth: int) -> None:
         if depth >= _DEEPEST:

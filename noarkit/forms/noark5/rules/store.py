@@ -108,7 +108,7 @@ _TEXT = b"=" * 17
 
 def pack_id(text: str) -> bytes:
     """An id as it is kept: 16 bytes where it is a UUID (of either case), else its text."""
-    if len(text) == 36 and text[8] == text[13] == text[18] == text[23] == "-":
+    if len(text) == 36 and text[8:24:5] == "----":
         try:
             key = bytes.fromhex(text.replace("-", ""))
         except ValueError:

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
+from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.forms.findings import Hit, Tally
 from noarkit.forms.noark5 import spec
+from noarkit.forms.noark5.rules.alike import STAND_IN, AlikeReader, parse_again
+from noarkit.forms.noark5.rules.alike_records import RECORD, Opening, RecordPlan, RecordPlanner
 from noarkit.forms.noark5.rules.fields import (
     CODE,
     DATE,
@@ -39,6 +42,7 @@ _MOST_NAMES = 10_000
 _MOST_NAMESPACES = 100
 _TYPE = f"{{{spec.XSI_NAMESPACE}}}type"
 _VSM = "virksomhetsspesifikkeMetadata"
+_STAND_IN = NAMESPACE + STAND_IN
 _DEEPEST = LIMITS.max_depth
 
 
@@ -49,9 +53,14 @@ def walk_structure(file: BinaryIO, version: Version, bounds: Bounds, store: Stor
         tally.add_hit(encoding_finding(prologue, FILE))
     state = WalkState(version, bounds, store, tally)
     handler = _ElementHandler(state)
-    for read in follow(file, FILE, handler, (state.frame, _WITHIN)):
-        state.bytes = read
-        yield state
+    reader = handler.reader(file)
+    try:
+        for _ in follow(reader, FILE, handler, (state.frame, _WITHIN)):
+            state.bytes = reader.bytes
+            yield state
+    except (PackageFault, UnsafeXml):
+        parse_again(file, FILE)  # the parser did not see all, so that its line is another
+        raise
     yield state
 
 
@@ -84,6 +93,14 @@ class _ElementHandler:
             self._fields[name] = (kind, key, self._names if kind == NAME else choices)
         for group in (*CLOSERS, _VSM):
             self._fields[NAMESPACE + group] = (GROUP, group, self._names)
+        self._planner = RecordPlanner(dict(self._fields), EARLIEST, state.bounds.today)
+        self._fields[_STAND_IN] = (GROUP, STAND_IN, self._names)
+
+    def reader(self, file: BinaryIO) -> AlikeReader[RecordPlan]:
+        """What takes the records that are all alike out of the file."""
+        reader = AlikeReader(file, RECORD, spec.namespace(spec.STRUCTURE), self._planner)
+        self._taken = reader.taken
+        return reader
 
     def enter(self, above: _Place, element: Element) -> _Place:
         """An element that has children."""
@@ -112,7 +129,8 @@ class _ElementHandler:
                 number = state.number
             elif not text or text.isspace():
                 state.number = number
-                self._empty(frame, child, field)
+                self._empty(frame, child, field, depth)
+                number = state.number
             elif field is not None:
                 kind, key, choices = field
                 if kind <= CODE:
@@ -142,12 +160,11 @@ class _ElementHandler:
         if field[1] == _VSM:
             self._note_vsm(frame)
             return frame, _OWN
-        return self._open(frame, field[1], element), _UNIT
+        return self._open(frame, field[1], _type_of(element)), _UNIT
 
-    def _open(self, above: Frame, kind: str, element: Element) -> Frame:
+    def _open(self, above: Frame, kind: str, type_: str) -> Frame:
         state = self._state
-        type_ = element.get(_TYPE)
-        frame = Frame(kind, type_.rpartition(":")[2] if type_ else "", state.number, above)
+        frame = Frame(kind, type_, state.number, above)
         inner = above.inner
         if above.kind == "klasse":
             _check_single_kind(above, kind, frame.at)
@@ -169,9 +186,30 @@ class _ElementHandler:
             closer(state, frame, parent)
         state.frame = parent
 
-    def _empty(self, frame: Frame, child: Element, field: Field | None) -> None:
+    def _take_alike(self, above: Frame, depth: int) -> None:
+        """A record that was taken out of the file."""
+        plan, texts = self._taken.popleft()
+        state, before, frame = self._state, self._state.number - 1, above
+        if depth + plan.depth - 1 > _DEEPEST:
+            raise TooDeep
+        for step in plan.steps:
+            if step is None:
+                self._close(frame)
+                frame = frame.parent or frame
+            elif isinstance(step, Opening):
+                state.number = before + step.number + 1
+                frame = self._open(frame, step.kind, step.type)
+                frame.values = dict(zip(step.names, step.pick(texts), strict=True))
+            else:
+                state.number = before + step.number + 1
+                state.refer(step.reference, texts[step.text])
+        state.number = before + plan.count
+
+    def _empty(self, frame: Frame, child: Element, field: Field | None, depth: int) -> None:
         """An element without content."""
-        if field is not None and field[0] == GROUP:
+        if field is not None and field[1] == STAND_IN:
+            self._take_alike(frame, depth)
+        elif field is not None and field[0] == GROUP:
             self._empty_group(frame, child, field[1])
         elif child.tag.startswith(NAMESPACE):
             self._state.hit("N009", element=child.tag.removeprefix(NAMESPACE))
@@ -182,7 +220,7 @@ class _ElementHandler:
         if kind == _VSM:
             self._note_vsm(frame)
         elif not is_field:
-            self._close(self._open(frame, kind, child))
+            self._close(self._open(frame, kind, _type_of(child)))
         if not (is_field or kind == _VSM) or not (child.text or "").strip():
             self._state.hit("N009", element=kind)
 
@@ -224,10 +262,16 @@ class _ElementHandler:
         state = self._state
         for child in children:
             state.number += 1
+            if child.tag == _STAND_IN:
+                state.number += self._taken.popleft()[0].count - 1
             if note_names and len(state.vsm) < _MOST_NAMESPACES:
                 state.vsm.add(child.tag[1:].rpartition("}")[0])
             if len(child):
                 self._pass_over(list(child), depth + 1, note_names=False)
+
+
+def _type_of(element: Element) -> str:
+    return (element.get(_TYPE) or "").rpartition(":")[2]
 
 
 _REFERENCE_NUMBER = {name: number for number, name in enumerate(REFERENCES)}

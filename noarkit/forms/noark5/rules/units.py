@@ -6,12 +6,12 @@ Data for checks across units (ids, references, documents, journals) goes into th
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from noarkit.errors import UnsafePath
 from noarkit.forms.noark5.rules.store import is_uuid, pack_id
 from noarkit.forms.noark5.rules.values import formats
-from noarkit.forms.noark5.rules.walk_state import UNITS, Frame, WalkState
+from noarkit.forms.noark5.rules.walk_state import UNITS, CountKey, Frame, WalkState
 from noarkit.forms.noark5.spec import DOCUMENT_FOLDERS
 from noarkit.model.conversions import checksums_in
 from noarkit.safe.paths import checked_parts
@@ -129,22 +129,36 @@ def close_mappe(state: WalkState, frame: Frame, parent: Frame) -> None:
 
 def close_registrering(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A record of whatever type."""
-    values, inner = frame.values, frame.inner
+    values, inner, type_ = frame.values, frame.inner, frame.type
     _unit(state, frame)
     day = _lasts_within(state, frame, "arkivertDato")
     _first_and_last(state, day[:10])
-    state.label("N912", frame.type or "registrering")
-    state.counts.add("N914", day[:4])
     status = values.get("journalstatus", "")
-    if frame.type == "journalpost" or status:
+    kind = values.get("journalposttype", "")
+    is_entry = type_ == "journalpost" or status != ""
+    is_empty = status != VOID and not (inner.get("dokumentbeskrivelse") or inner.get("dokumentobjekt"))
+    is_headless = "dokumentbeskrivelse" in inner and not inner.get("Hoveddokument")
+    marks = ("E" if is_entry else "") + ("T" if is_empty else "") + ("H" if is_headless else "")
+    series, year = state.series, day[:4]
+
+    def keys() -> Iterator[CountKey]:
+        yield "N912", type_ or "registrering", series
+        yield "N914", year
+        if is_entry:
+            yield "N913", kind
+            yield "N917", status, series
+        if is_empty:
+            yield "N916", series
+        if is_headless:
+            yield "N940", series
+
+    state.counts.add_each(("registrering", type_, year, status, kind, marks, series), keys)
+    if is_entry:
         _entry(state, frame, parent, status)
-    if status != VOID and not (inner.get("dokumentbeskrivelse") or inner.get("dokumentobjekt")):
-        state.label("N916")
-    if inner.get("dokumentbeskrivelse") and not inner.get("Hoveddokument"):
-        state.label("N940")
+    if is_headless:
         state.hit("N335", frame.at)
-    if frame.type not in _RECORD_TYPES.get(parent.type, {frame.type}):
-        state.hit("N106", frame.at, element=frame.type or "registrering", folder=parent.type)
+    if type_ not in _RECORD_TYPES.get(parent.type, {type_}):
+        state.hit("N106", frame.at, element=type_ or "registrering", folder=parent.type)
 
 
 def close_dokumentbeskrivelse(state: WalkState, frame: Frame, parent: Frame) -> None:
@@ -152,17 +166,22 @@ def close_dokumentbeskrivelse(state: WalkState, frame: Frame, parent: Frame) -> 
     values, inner = frame.values, frame.inner
     _unit(state, frame)
     _check_within(state, frame, "opprettetDato")
-    state.label("N918")
-    status = values.get("dokumentstatus", "")
-    state.label("N920", status)
+    status, has_versions, series = values.get("dokumentstatus", ""), "dokumentobjekt" in inner, state.series
+    medium = "" if has_versions else values.get("dokumentmedium", "")
+
+    def keys() -> Iterator[CountKey]:
+        yield "N918", series
+        yield "N920", status, series
+        if not has_versions:
+            yield "N919", medium, series
+
+    state.counts.add_each(("dokument", status, "V" if has_versions else "", medium, series), keys)
     if status and status != FINISHED:
         state.hit("N324", frame.at, value=status)
-    if not inner.get("dokumentobjekt"):
-        state.label("N919", values.get("dokumentmedium", ""))
-    elif inner.get("utfoertKassasjon"):
-        state.hit("N328", frame.at)
-    if inner.get("dokumentobjekt"):
+    if has_versions:
         parent.inner["files"] = 1
+        if "utfoertKassasjon" in inner:
+            state.hit("N328", frame.at)
     role = values.get("tilknyttetRegistreringSom", "")
     parent.inner[role] = parent.inner.get(role, 0) + 1
 
@@ -172,9 +191,8 @@ def close_dokumentobjekt(state: WalkState, frame: Frame, parent: Frame) -> None:
     values = frame.values
     if "systemID" in values:
         _unit(state, frame)
-    state.label("N921")
-    format_ = values.get("format", "").lower()
-    state.counts.add("N923", format_)
+    format_, series = values.get("format", "").lower(), state.series
+    state.counts.add_each(("version", format_, series), lambda: (("N921", series), ("N923", format_)))
     path = _path(state, frame)
     if path is not None:
         suffix = _judge_format(state, frame, format_, path)
@@ -346,8 +364,6 @@ def _case_file(state: WalkState, frame: Frame) -> None:
 def _entry(state: WalkState, frame: Frame, parent: Frame, status: str) -> None:
     values, inner = frame.values, frame.inner
     kind = values.get("journalposttype", "")
-    state.counts.add("N913", kind)
-    state.label("N917", status)
     if status and status not in CLOSED_ENTRY:
         state.hit("N323", frame.at, value=status)
     if status == VOID and inner.get("files"):
@@ -386,7 +402,9 @@ def _entry(state: WalkState, frame: Frame, parent: Frame, status: str) -> None:
 
 def whole_number(text: str | None) -> int | None:
     """A whole number that SQLite can hold, or None."""
-    return int(text) if text is not None and text.strip().isdecimal() and len(text) < 18 else None
+    if text is None or len(text) >= 18 or not (text.isdecimal() or text.strip().isdecimal()):
+        return None
+    return int(text)
 
 
 def text_key(text: str | None) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from noarkit.forms.findings import Tally
@@ -23,6 +24,7 @@ UNITS = (
 """The units that have a systemID, from the top; their place here is their number in the store."""
 
 _MAX_LABELS = 20_000
+_MAX_BUNDLES = 20_000
 _OTHERS = "…"
 
 
@@ -35,26 +37,69 @@ class Bounds:
     today: str
 
 
+CountKey = tuple[str, ...]
+
+
+class Bundle:
+    """Keys that are counted together: what is told of all things of which the same facts are known."""
+
+    __slots__ = ("count", "keys")
+
+    def __init__(self, keys: tuple[CountKey, ...]) -> None:
+        self.keys = keys
+        self.count = 0
+
+
 class Counts:
     """How many of what, by rule and labels. Labels beyond any honest number are counted together."""
 
     def __init__(self) -> None:
-        self.numbers: dict[tuple[str, ...], int] = {}
+        self._numbers: dict[CountKey, int] = {}
+        self._bundles: dict[CountKey, Bundle] = {}
+
+    @property
+    def numbers(self) -> dict[CountKey, int]:
+        """The number of each key."""
+        numbers = self._numbers
+        for bundle in self._bundles.values():
+            for key in bundle.keys:
+                numbers[key] += bundle.count
+            bundle.count = 0
+        return numbers
 
     def add(self, *key: str) -> None:
         """One more under a rule and its labels."""
-        numbers = self.numbers
+        numbers = self._numbers
         if key in numbers:
             numbers[key] += 1
-        elif len(numbers) < _MAX_LABELS:
-            numbers[key] = 1
         else:
-            lumped = (key[0], *[_OTHERS] * (len(key) - 1))
-            numbers[lumped] = numbers.get(lumped, 0) + 1
+            numbers[self._new_key(key)] += 1
+
+    def add_each(self, facts: CountKey, keys: Callable[[], Iterable[CountKey]]) -> None:
+        """One more under each of `keys`, which the same facts always give, so that they are asked for once."""
+        bundle = self._bundles.get(facts)
+        if bundle is not None:
+            bundle.count += 1
+        elif len(self._bundles) < _MAX_BUNDLES:
+            self._bundles[facts] = bundle = Bundle(tuple(self._known_key(key) for key in keys()))
+            bundle.count = 1
+        else:
+            for key in keys():
+                self.add(*key)
+
+    def _known_key(self, key: CountKey) -> CountKey:
+        return key if key in self._numbers else self._new_key(key)
+
+    def _new_key(self, key: CountKey) -> CountKey:
+        """The key under which a label that was not met before is counted, which is there then."""
+        if len(self._numbers) >= _MAX_LABELS:
+            key = (key[0], *[_OTHERS] * (len(key) - 1))
+        self._numbers.setdefault(key, 0)
+        return key
 
     def add_number(self, number: int, *key: str) -> None:
         """A number that was counted elsewhere."""
-        self.numbers[key] = self.numbers.get(key, 0) + number
+        self._numbers[key] = self._numbers.get(key, 0) + number
 
     def numbers_of(self, code: str, last: str) -> int:
         """All of a rule under a last label."""

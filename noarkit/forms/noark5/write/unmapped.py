@@ -46,12 +46,17 @@ def lost_names(type_name: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(field.name for field in unmapped if field.reason not in BOOKKEEPING)
 
 
-def lost_fields(type_name: str, fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def lost_fields(type_name: str, fields: Mapping[str, object]) -> list[tuple[str, str]]:
     """The plain fields of an object that tell of the record and have no element; texts as they are."""
+    values: list[tuple[str, str]] = []
     for name in lost_names(type_name, tuple(fields)):
         value = fields[name]
-        if value is not None and value != "" and value is not False and not isinstance(value, dict):
-            yield name, str(value).lower() if isinstance(value, bool) else str(value)
+        if isinstance(value, str):
+            if value:
+                values.append((name, value))
+        elif value is not None and value is not False and not isinstance(value, dict):
+            values.append((name, str(value).lower() if isinstance(value, bool) else str(value)))
+    return values
 
 
 def lost_metadata(type_name: str, fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -80,7 +85,7 @@ def repeats_system_id(type_name: str, fields: Mapping[str, object], owner: objec
 
 def object_xml(type_name: str, fields: Iterable[tuple[str, str]]) -> str:
     """One object as its element; names with their values, which are ready for XML."""
-    content = "".join(f"<n:{name}>{value}</n:{name}>\n" for name, value in fields)
+    content = "".join([f"<n:{name}>{value}</n:{name}>\n" for name, value in fields])
     return f"<n:{type_name}>\n{content}</n:{type_name}>\n"
 
 

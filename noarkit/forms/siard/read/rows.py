@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.forms.siard.escapes import text_of
 from noarkit.forms.siard.read.places import with_name
+from noarkit.forms.siard.read.plain import BLANKS, LESS_THAN, PlainPortions, Take, plain_pattern
 from noarkit.safe.digest import Readable
 from noarkit.safe.sax import event_parser, feed
 from noarkit.safe.xml import XmlLimits
@@ -73,6 +74,9 @@ def raw_rows(
         stray(Stray(parser.CurrentLineNumber, name))
 
     handler.install(parser, complain)
+    take = _take_plain(rows, tags)
+    if take is not None:
+        source = PlainPortions(source, where, take, lambda: (handler.depth(), parser.CurrentByteIndex))
     for _ in feed(parser, with_name(source, where), where, limits=_LIMITS):
         if handler.pending_characters() > MOST_TEXT:
             raise UnsafeXml(where=where, why="limits", line=parser.CurrentLineNumber)
@@ -83,6 +87,27 @@ def raw_rows(
             rows.clear()
     if rows:
         yield rows
+
+
+def _take_plain(rows: list[RawRow], tags: Sequence[str]) -> Take | None:
+    """What takes the rows of a plain portion; None where a row is no case for a pattern."""
+    pattern = plain_pattern([(tag, "([^<]*+)", True) for tag in tags])
+    if pattern is None:
+        return None
+    width = len(tags)
+
+    def take(text: str) -> bool:
+        parts: list[Raw] = list(pattern.split(text))  # what stands before a row, its cells, and so on
+        if "".join(parts[:: width + 1]).strip(BLANKS):  # type: ignore[arg-type]  # these are texts
+            return False
+        if LESS_THAN in text:
+            parts = [part and part.replace(LESS_THAN, "<") for part in parts]  # type: ignore[union-attr]  # or None
+        if "\\" in text:
+            parts = [part and text_of(part) for part in parts]  # type: ignore[arg-type]  # the same
+        rows.extend([parts[at : at + width] for at in range(1, len(parts), width + 1)])
+        return True
+
+    return take
 
 
 class _Handler:

@@ -10,14 +10,15 @@ from xml.parsers.expat import XMLParserType
 
 from noarkit.errors import UnsafeXml
 from noarkit.forms.siard.read.places import with_name
+from noarkit.forms.siard.read.plain import PlainPortions
 from noarkit.forms.siard.read.rows import MOST_TEXT
 from noarkit.forms.siard.rules.expected import Expected
+from noarkit.forms.siard.rules.plain import LONE_BACKSLASH, PlainRows
 from noarkit.safe.digest import Readable
 from noarkit.safe.sax import event_parser, feed
 from noarkit.safe.xml import XmlLimits
 
 _LIMITS = XmlLimits(max_bytes=2**44, max_depth=40)
-_LONE_BACKSLASH = re.compile(r"\\(?!u[0-9A-Fa-f]{4})")
 _LARGE = frozenset({"clobType", "blobType"})
 
 Complain = Callable[..., None]
@@ -44,10 +45,11 @@ class _Open:
 
 
 class RowCheck:
-    """The rows of one table. `rows` counts them."""
+    """The rows of one table."""
 
     def __init__(self, columns: Sequence[Expected], complain: Complain) -> None:
-        self.rows = 0
+        self._parsed_rows = 0
+        self._plain = PlainRows(columns)
         self._row = Expected("row", "", False, tuple(columns))
         self._complain = complain
         self._stack: list[_Open] = []
@@ -55,17 +57,26 @@ class RowCheck:
         self._places: dict[int, dict[str, int]] = {}
         self._column = -1
 
+    @property
+    def rows(self) -> int:
+        """How many there were so far."""
+        return self._parsed_rows + self._plain.count
+
     def run(self, source: Readable, location: str) -> Iterator[list[LargeCell]]:
         """Reads it all; yields the cells that name files, some at a time. Raises what `safe` refuses."""
         parser = event_parser(location)
         stack = self._stack
         short = self._listen(parser)
+        take = self._plain.take
+        portions = None
+        if take is not None:
+            portions = source = PlainPortions(source, location, take, lambda: (len(stack), parser.CurrentByteIndex))
         for _ in feed(parser, with_name(source, location), location, limits=_LIMITS):
             if len(stack) > _LIMITS.max_depth:
                 raise UnsafeXml(where=location, why="depth", line=parser.CurrentLineNumber)
             if sum(map(len, short)) > MOST_TEXT or (stack and sum(map(len, stack[-1].pieces)) > MOST_TEXT):
                 raise UnsafeXml(where=location, why="limits", line=parser.CurrentLineNumber)
-            if self._large:
+            if self._large and (portions is None or portions.is_whole):
                 yield self._large
                 self._large = []
         if self._large:
@@ -123,7 +134,7 @@ class RowCheck:
             self._stack[0].pieces.clear()
             if name != "row":
                 self._complain("SIARD-T_6.4-2", line(), name=name)
-            self.rows += 1
+            self._parsed_rows += 1
             self._stack.append(_Open(self._row if name == "row" else None))
         else:
             above = self._stack[-1]
@@ -180,7 +191,7 @@ class RowCheck:
         if judge is not None:
             if not judge(text):
                 self._complain(_code(expected.type, text), line(), name=expected.name, type=expected.type)
-        elif "\\" in text and _LONE_BACKSLASH.search(text):
+        elif "\\" in text and LONE_BACKSLASH.search(text):
             self._complain("SIARD-ESCAPE", line(), name=expected.name)
 
     def _is_external(self, element: _Open, expected: Expected, line: Callable[[], int]) -> bool:

@@ -6,13 +6,12 @@ is written, from the same snapshot.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import islice
 
+from noarkit.forms.siard.copied import CopiedRows
 from noarkit.forms.siard.source.types import BYTES, OBJECT, TEXT, ColumnContents, expression, is_object, oddness
 from noarkit.forms.siard.types import TEXTUAL, sql_type
 from noarkit.safe.digest import Readable
@@ -94,8 +93,8 @@ def rows_of(fetch: Fetch) -> Iterator[Sequence[object]]:
             yield _convert_row(readers, row)
 
 
-def columns_of(fetch: Fetch) -> Iterator[Sequence[Sequence[object]]] | None:
-    """The rows of a table of PostgreSQL column by column, as COPY gives them, which takes a third of the time; None for
+def copied_rows(fetch: Fetch) -> Iterator[CopiedRows] | None:
+    """The rows of a table of PostgreSQL as COPY gives them, which takes a fraction of the time; None for
     a table that holds bytes, arrays or large values, and for other servers."""
     if fetch.session.family != POSTGRESQL:
         return None
@@ -103,28 +102,8 @@ def columns_of(fetch: Fetch) -> Iterator[Sequence[Sequence[object]]] | None:
     if not all(reader.is_plain and reader.is_textual for reader in readers):
         return None
     expressions = ", ".join(part for reader in readers for part in reader.copy_list())
-    return _columns(fetch.session.copy_lines(f"SELECT {expressions} FROM {fetch.where_from}"), len(readers))  # noqa: S608  # quoted
-
-
-def _columns(lines: Iterator[bytes], width: int) -> Iterator[list[list[str | None]]]:
-    while batch := list(islice(lines, _BATCH_ROWS)):
-        flat = b"".join(batch).decode().replace("\n", "\t").split("\t")
-        yield [_unescape(flat[at:-1:width]) for at in range(width)]
-
-
-def _unescape(values: list[str]) -> list[str | None]:
-    """The values of a column: COPY writes a NULL as a lone `\\N`, and control signs behind a backslash."""
-    if "\\" not in "".join(values):
-        return list(values)
-    return [None if text == "\\N" else _ESCAPE.sub(_sign, text) if "\\" in text else text for text in values]
-
-
-def _sign(match: re.Match[str]) -> str:
-    return _SIGNS.get(match[1], match[1])
-
-
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_SIGNS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+    query = f"SELECT {expressions} FROM {fetch.where_from}"  # noqa: S608  # quoted
+    return (CopiedRows(lines, len(readers)) for lines in fetch.session.copy_batches(query, _BATCH_ROWS))
 
 
 def _convert_row(readers: Sequence[_Reader], row: Sequence[object]) -> list[object]:

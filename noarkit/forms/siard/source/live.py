@@ -18,8 +18,9 @@ from typing import Literal, Self
 
 from noarkit.errors import UsageFault
 from noarkit.forms.siard import model
+from noarkit.forms.siard.copied import CopiedRows
 from noarkit.forms.siard.source.catalogue import checks, routines, triggers, user_types
-from noarkit.forms.siard.source.fetching import Fetch, columns_of, inspect_columns, rows_of
+from noarkit.forms.siard.source.fetching import Fetch, copied_rows, inspect_columns, rows_of
 from noarkit.forms.siard.source.types import ColumnContents, is_fallback, siard_column
 from noarkit.forms.siard.spec import CODES
 from noarkit.sources.database.address import (
@@ -161,9 +162,9 @@ class LiveSource(AbstractContextManager["LiveSource"]):
         """The rows of a table, in XML's own forms."""
         return rows_of(self._fetch(schema, table))
 
-    def columns(self, schema: model.Schema, table: model.Table) -> Iterator[Sequence[Sequence[object]]] | None:
-        """The same column by column, where the server can give them so."""
-        return columns_of(self._fetch(schema, table))
+    def copied(self, schema: model.Schema, table: model.Table) -> Iterator[CopiedRows] | None:
+        """The same as COPY writes them, where the server has it."""
+        return copied_rows(self._fetch(schema, table))
 
     def _fetch(self, schema: model.Schema, table: model.Table) -> Fetch:
         source_table = self._find_table(schema.name, table.name)

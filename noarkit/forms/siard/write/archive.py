@@ -27,6 +27,7 @@ from noarkit.events import Event, Listener, ignore_event
 from noarkit.forms.container.packager import MadePackage
 from noarkit.forms.container.progress import Progress
 from noarkit.forms.siard.cells import Cell, UserTypes, cells_of, user_types
+from noarkit.forms.siard.copied import CopiedRows
 from noarkit.forms.siard.model import Archive, MessageDigest, Schema, Table
 from noarkit.forms.siard.schemas import metadata_schema, table_schema
 from noarkit.forms.siard.spec import (
@@ -39,6 +40,7 @@ from noarkit.forms.siard.spec import (
     table_namespace,
     version_mark,
 )
+from noarkit.forms.siard.write.copied_rows import CopyWriter
 from noarkit.forms.siard.write.fitting import fit_to_version
 from noarkit.forms.siard.write.large_values import InsideStore, LargeCells, OutsideStore, column_folder
 from noarkit.forms.siard.write.metadata import metadata_xml
@@ -75,11 +77,11 @@ class SiardSource(Protocol):
 
 
 @runtime_checkable
-class ColumnSource(Protocol):
-    """A source that can give some tables column by column, which is quicker."""
+class CopySource(Protocol):
+    """A source that can give some tables as PostgreSQL's COPY writes them, which is quicker."""
 
-    def columns(self, schema: Schema, table: Table) -> Iterator[Sequence[Sequence[object]]] | None:
-        """Some rows at a time: the values of each column. None for a table that must be read by rows."""
+    def copied(self, schema: Schema, table: Table) -> Iterator[CopiedRows] | None:
+        """Some rows at a time. None for a table that must be read by rows."""
         ...
 
 
@@ -218,9 +220,9 @@ class _Build:
             head = f'<?xml version="1.0" encoding="utf-8"?>\n<table xmlns="{namespace}" xmlns:xsi="{XSI}" {location}>\n'
             part.write(head.encode())
             source = self._source
-            quick = source.columns(schema, table) if isinstance(source, ColumnSource) else None
-            if quick is not None:
-                count = self._write_columns(quick, writer, part)
+            copied = source.copied(schema, table) if isinstance(source, CopySource) else None
+            if copied is not None:
+                count = self._write_copied(copied, CopyWriter(writer, cells, self._order.most_inline), part)
             else:
                 bulky = [number for number, cell in enumerate(cells) if cell.large]
                 count = self._write_rows(_Batches(source.rows(schema, table), bulky), writer, part)
@@ -242,11 +244,11 @@ class _Build:
                 self._emit(Event("source_read", {"items": count}))
         return count
 
-    def _write_columns(self, batches: Iterator[Sequence[Sequence[object]]], writer: RowWriter, part: Part) -> int:
+    def _write_copied(self, batches: Iterator[CopiedRows], writer: CopyWriter, part: Part) -> int:
         count = last_emitted = 0
-        for columns in batches:
-            part.write(writer.columns_text(columns).encode())
-            count += len(columns[0])
+        for rows in batches:
+            part.write(writer.text(rows).encode())
+            count += rows.count
             if count - last_emitted >= _TELL_EVERY:
                 last_emitted = count
                 self._emit(Event("source_read", {"items": count}))

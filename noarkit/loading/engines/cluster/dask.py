@@ -33,6 +33,7 @@ from noarkit.loading.engines.cluster.messages import (
     decode,
     encode,
     outcome_of,
+    report_of,
     with_ages,
 )
 from noarkit.loading.engines.cluster.roster import Member, Roster
@@ -125,7 +126,6 @@ class DaskWorkers:
         return len(idle)
 
     def start(self, lease: Lease) -> None:
-        # One that was free a moment ago: if it has left since, it gives the lease back, or its lease ends.
         member = self._chosen.pop(0)
         now = time.monotonic()
         self._promise_more(now)
@@ -143,6 +143,9 @@ class DaskWorkers:
             rate=self._shares.share(len(self._running)),
         )
         self._renew_all(others_than=key)  # their shares are smaller now
+        if self._roster.is_leaving(beat.worker):  # it was free a moment ago; from here on `_hear_beat` sees to it
+            self._give_back(running)
+            return
         # Data, not code: one function that every worker has, and bytes. Never run again, never by another.
         running.future = submit_once(self._client, carry_out_lease, encode(order), key=key, worker=beat.address)
 
@@ -226,6 +229,11 @@ class DaskWorkers:
         with suppress(BadMessage):
             beat = decode(Beat, event[1])
             self._roster.hear(beat)
+            if beat.is_leaving:
+                # What it has not begun by now it will not begin: an order still on its way is given back untouched.
+                for running in list(self._running.values()):
+                    if running.worker == beat.worker and running.key != beat.key:
+                        self._give_back(running)
             running = self._running.get(beat.key)
             if running is None or running.worker != beat.worker:
                 return
@@ -263,6 +271,10 @@ class DaskWorkers:
         self._ask(running.address, "noarkit_renew", message=encode(renewal))
 
     # leases
+
+    def _give_back(self, running: _RunningLease) -> None:
+        # As its worker would say it first; of a lease that was begun, reports came before, and this one is too many.
+        self._reports.put(report_of(running.key, 0, ShardStopped(running.shard, None, 0)))
 
     def _idle(self) -> list[Member]:
         return self._roster.idle({running.worker for running in self._running.values()})

@@ -60,6 +60,12 @@ class Roster:
             ]
         return sorted(fit, key=lambda member: -member.heard_s)
 
+    def is_leaving(self, worker: str) -> bool:
+        """True if it said that it takes no more leases, or is gone."""
+        with self._lock:
+            member = self._members.get(worker)
+        return member is None or member.beat.is_leaving
+
     def has_ended(self, worker: str) -> bool:
         """True if its machine said that it is gone for certain."""
         with self._lock:

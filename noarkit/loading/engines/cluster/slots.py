@@ -186,6 +186,7 @@ class _Slotted:
         await asyncio.wait({closed, stopped}, return_when=asyncio.FIRST_COMPLETED)
         if not closed.done():
             lease_worker.leave()
+            await asyncio.sleep(0)
             while not lease_worker.is_idle and not closed.done():
                 await asyncio.sleep(0.02)
             lease_worker.beat()
@@ -227,9 +228,12 @@ class _Slotted:
     def _library_worker(self, security: Any, address: str, listen_host: str) -> Any:  # it tells no types
         def extension(library_worker: Any) -> LeaseWorker:
             setup = self._setup
-            return LeaseWorker(
-                self._name, setup.open_bench, library_worker.log_event, ended=self._ended, jobs=setup.jobs
-            )
+
+            def send(topic: str, message: bytes) -> None:
+                # By the loop's queue from every thread, its own too: nothing overtakes what was said before.
+                library_worker.loop.add_callback(library_worker.log_event, topic, message)
+
+            return LeaseWorker(self._name, setup.open_bench, send, ended=self._ended, jobs=setup.jobs)
 
         library_worker = distributed().Worker(
             address,

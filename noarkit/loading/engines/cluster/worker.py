@@ -169,9 +169,10 @@ class LeaseWorker:
         """Carries out a lease to its end, whatever that is; what came of it is reported, step by step."""
         order = decode(Order, message)
         current = _CurrentLease(order, LeaseFence(order.stamp + order.timing.lease_s, self._clock.boot_s), order.rate)
-        current.is_stopped = self.is_leaving
         self._idle.clear()
+        # In this order: a beat that says that we leave, and does not name this lease, promises that it is not begun.
         self._current = current
+        current.is_stopped |= self.is_leaving
         try:
             for n, outcome in enumerate(self._outcomes(current)):
                 self._send(order.topic, encode(report_of(order.key, n, outcome)))
@@ -202,6 +203,9 @@ class LeaseWorker:
         order = current.order
         if order.version != __version__:
             raise OtherVersion(where=socket.gethostname(), expected=order.version, found=__version__)
+        if current.is_stopped:  # given back untouched: whoever gave it may have given it to another by now
+            yield ShardStopped(order.lease.shard, None, 0)
+            return
         bench = current.bench = self._bench_for(order.run)
         bench.set_rate(current.rate)
         control = WorkerControl(
