@@ -177,8 +177,8 @@ class GraphBuilder:
                 return
         self._next_record = number + 1
         root = item.root or _root(item.entities, self._family)
-        before = known.get(root) if root else None
-        batch.records.append((number, item.record_key, "mapped", before[0] if before else None, None, None))
+        root_place = known.get(root) if root else None
+        batch.records.append((number, item.record_key, "mapped", root_place[0] if root_place else None, None, None))
         for note in item.notes:
             batch.notes.append((number, None, note.code, 0, _json(note.data)))
 

@@ -98,8 +98,8 @@ class PythonCode:
             return f"getitem_({owner}, {self.write(node.arg)})"
         if isinstance(node, nodes.Filter) and _is_simple_default(node):
             # a text that is there needs no other
-            other_name = self.write(node.args[0])
-            return f"(t if (t := {self._filtered(node)}).__class__ is str and t else filter_default(t, {other_name}))"
+            replacement = self.write(node.args[0])
+            return f"(t if (t := {self._filtered(node)}).__class__ is str and t else filter_default(t, {replacement}))"
         if isinstance(node, nodes.Filter | nodes.Test):
             kind = "filter" if isinstance(node, nodes.Filter) else "test"
             return f"{kind}_{node.name}({', '.join([self._filtered(node), *self._arguments(node)])})"

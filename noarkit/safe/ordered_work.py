@@ -59,7 +59,7 @@ def answers_in_order(
                 worker.send(order)
             except WorkerLost as error:
                 # it was at the oldest that it had
-                raise PieceLost(next((own for other_worker, own in busy if other_worker is worker), piece)) from error
+                raise PieceLost(next((own for candidate, own in busy if candidate is worker), piece)) from error
             busy.append((worker, piece))
             if answered is not None:
                 yield answered

@@ -129,8 +129,8 @@ def _inspect_beside(items: Iterator[WalkItem], inspector: Inspector, root: OpenR
         for portion, looks in answers:
             yield from _pairs(portion, iter(looks), inspector, root.handle)
     except PieceLost as error:
-        lost_worker = error.piece.files if isinstance(error.piece, _Portion) else []
-        where = lost_worker[0].folder.key + key_of(lost_worker[0].name) if lost_worker else str(root.path)
+        files = error.piece.files if isinstance(error.piece, _Portion) else []
+        where = files[0].folder.key + key_of(files[0].name) if files else str(root.path)
         raise RunFault(where=where, why="lost-worker") from error
 
 

@@ -60,8 +60,8 @@ class Levels:
         """
         if self.folders >= _LEAST_FOLDERS:
             return self.case_like >= _LEAST_SHARE * self.folders
-        named = self.case_like == self.folders if self.folders else self.root_is_case
-        return named and self.mails >= _LEAST_MAILS
+        are_all = self.case_like == self.folders if self.folders else self.root_is_case
+        return are_all and self.mails >= _LEAST_MAILS
 
 
 @dataclass(slots=True)

@@ -125,10 +125,10 @@ def serve() -> None:
 
     for line in sys.stdin:
         try:
-            found = pygfried.identify(json.loads(line), True)["files"][0]["matches"]
+            matches = pygfried.identify(json.loads(line), True)["files"][0]["matches"]
         except OSError:
-            found = []
-        match = found[0] if found and found[0]["id"] not in ("", "UNKNOWN") else None
+            matches = []
+        match = matches[0] if matches and matches[0]["id"] not in ("", "UNKNOWN") else None
         answer = [match[name] for name in ("id", "mime", "basis", "warning")] if match else None
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()

@@ -82,9 +82,9 @@ class SignatureTable:
 
 
 def _type_in_zip(head: bytes) -> str:
-    named = _TYPE_IN_ZIP.search(head)
-    if named is not None:
-        return named[1].decode("ascii")
+    member = _TYPE_IN_ZIP.search(head)
+    if member is not None:
+        return member[1].decode("ascii")
     first = min(((head.find(name), kind) for name, kind in _IN_ZIP if name in head), default=None)
     return "application/zip" if first is None else first[1]
 

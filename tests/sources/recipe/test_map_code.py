@@ -37,7 +37,7 @@ keywords = ["= record.name"]
 tittel = "= record.name"
 dokumentetsDato = "= record.modified | default(none)"
 [[map.parents]]
-each = "= [record.top, record.absent]"
+each = "= record.folders[:1]"
 when = "= item is defined and index == 0"
 key = "= item | default(none)"
 type = "Mappe"
@@ -108,8 +108,13 @@ RECIPES = {
     "cases": CASES,
     "parts": PARTS.replace("MODE", "report"),
     "parts, screened": PARTS.replace('"MODE"', '"screen"\nscreening = "P"'),
-    "a list as a condition": PARTS.replace("MODE", "report").replace("item.size != 7", "[record.absent]"),
-    "parents by name": PARTS.replace("MODE", "report").replace("[record.top, record.absent]", "record.folders[:1]"),
+    "a name that is missing in a list": PARTS.replace("MODE", "report").replace(
+        "record.folders[:1]", "[record.top, record.absent]"
+    ),
+    "a name that is missing in a condition": PARTS.replace("MODE", "report").replace(
+        "item.size != 7", "[record.absent]"
+    ),
+    "folders by name": FILES.replace("record.folders[:index + 1] | join('/')", "item"),
 }
 MAPPERS = {name: _mapper(text) for name, text in RECIPES.items()}
 
@@ -144,7 +149,7 @@ def _run(mapper: Mapper, record: SourceRecord) -> MappedRecord:
     return rule.run(record, RecordView(record), mapper._folders, mapper._leaves.use)
 
 
-@pytest.mark.parametrize("name", ["files", "files, set aside", "cases", "parents by name"])
+@pytest.mark.parametrize("name", ["files", "files, set aside", "cases", "parts"])
 def test_an_ordinary_record_is_made_at_once_when_its_folders_stand(name: str) -> None:
     mapper = Mapper(MAPPERS[name]._plan, Scene())
     with pytest.raises(KeyError):
