@@ -77,14 +77,14 @@ def may_tell_derivations(source: Readable) -> bool:
     A word that is written in letters of ASCII stands so in the bytes, unless references, comments or instructions cut
     it in pieces, or it is in an encoding of more than one byte a letter.
     """
-    kept = b""
+    overlap = b""
     is_first = True
     while block := source.read(BLOCK_BYTES):
-        window = kept + block
+        window = overlap + block
         instructions = window.count(b"<?") - (is_first and window.startswith((b"<?", b"\xef\xbb\xbf<?")))
         if instructions or any(sign in window for sign in _CUTS) or _DERIVATION.encode() in window.lower():
             return True
-        kept, is_first = window[1:][-len(_DERIVATION) :], False
+        overlap, is_first = window[1:][-len(_DERIVATION) :], False
     return False
 
 
