@@ -271,10 +271,10 @@ def _tar_header(name: str, size_bytes: int, modified_s: int) -> bytes:
     """What stands before a file: made by the library, or of its plainest header where nothing but numbers differ."""
     if len(name) <= _TAR_NAME_BYTES and name.isascii() and name[-1:] != "/" and size_bytes <= _LAST_TAR_SECOND:
         plain, plain_sum = _plain_tar_header()
-        spelt, numbers = name.encode(), b"%011o\0%011o\0" % (size_bytes, modified_s)
-        checksum = plain_sum + sum(spelt) + sum(numbers)
+        name_bytes, numbers = name.encode(), b"%011o\0%011o\0" % (size_bytes, modified_s)
+        checksum = plain_sum + sum(name_bytes) + sum(numbers)
         return b"".join(
-            (spelt.ljust(_TAR_NAME_BYTES, b"\0"), plain[100:124], numbers, b"%06o\0" % checksum, plain[155:])
+            (name_bytes.ljust(_TAR_NAME_BYTES, b"\0"), plain[100:124], numbers, b"%06o\0" % checksum, plain[155:])
         )
     info = tarfile.TarInfo(name)
     info.size, info.mtime, info.mode = size_bytes, modified_s, 0o644

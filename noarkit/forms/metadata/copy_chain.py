@@ -77,6 +77,7 @@ def may_tell_derivations(source: Readable) -> bool:
     A word that is written in letters of ASCII stands so in the bytes, unless references, comments or instructions cut
     it in pieces, or it is in an encoding of more than one byte a letter.
     """
+<<<<<<< HEAD
     tail = b""
     is_first = True
     while block := source.read(BLOCK_BYTES):
@@ -85,6 +86,16 @@ def may_tell_derivations(source: Readable) -> bool:
         if instructions or any(sign in window for sign in _CUTS) or _DERIVATION.encode() in window.lower():
             return True
         tail, is_first = window[1:][-len(_DERIVATION) :], False
+=======
+    overlap = b""
+    is_first = True
+    while block := source.read(BLOCK_BYTES):
+        window = overlap + block
+        instructions = window.count(b"<?") - (is_first and window.startswith((b"<?", b"\xef\xbb\xbf<?")))
+        if instructions or any(sign in window for sign in _CUTS) or _DERIVATION.encode() in window.lower():
+            return True
+        overlap, is_first = window[1:][-len(_DERIVATION) :], False
+>>>>>>> h-validate
     return False
 
 

@@ -106,17 +106,17 @@ class AlikeReader(Generic[Plan]):
                 return block
             if lighter := self._lighten(self._carry + block):
                 return lighter
-        return self._left_over_bytes()
+        return self._carried_bytes()
 
     def seek(self, offset: int, /) -> int:
         """Goes there, and takes nothing out any more."""
         self._is_plain = True
-        self._left_over_bytes()
+        self._carried_bytes()
         return self._file.seek(offset)
 
-    def _left_over_bytes(self) -> bytes:
-        rest, self._carry = self._carry, b""
-        return rest
+    def _carried_bytes(self) -> bytes:
+        tail, self._carry = self._carry, b""
+        return tail
 
     def _lighten(self, block: bytes) -> bytes:
         """The block without what was taken out of it; an element that is not whole waits for the next one."""
@@ -130,7 +130,7 @@ class AlikeReader(Generic[Plan]):
             begin_at = 0 if self._has_begun else self._after_root(text)
         except ValueError:
             self._is_plain = True
-            return ready + self._left_over_bytes()
+            return ready + self._carried_bytes()
         self._has_begun = True
         inner = text[begin_at:]
         if any(stop in inner for stop in _STOPS):
@@ -139,7 +139,7 @@ class AlikeReader(Generic[Plan]):
             self._is_plain = "xmlns" in inner
         else:
             return self._take_out(text, begin_at)
-        return ready + (self._left_over_bytes() if self._is_plain else b"")
+        return ready + (self._carried_bytes() if self._is_plain else b"")
 
     def _after_root(self, text: str) -> int:
         """Where what is in the root begins. Raises `ValueError` where names mean something else than ours."""
@@ -170,9 +170,9 @@ class AlikeReader(Generic[Plan]):
             parts.append(text[start:at])
             if has_names and self._find_begin(text, start + 1, at):  # one in another: where names end is not known
                 break
-        rest = text[at:]
-        self._is_plain = has_names and (begin is not None or "xmlns" in rest)
-        return "".join((*parts, rest)).encode() + (self._left_over_bytes() if self._is_plain else b"")
+        tail = text[at:]
+        self._is_plain = has_names and (begin is not None or "xmlns" in tail)
+        return "".join((*parts, tail)).encode() + (self._carried_bytes() if self._is_plain else b"")
 
     def _end_of(self, text: str, start: int) -> int:
         """Takes out the element that begins there and returns its end; 0 where it stays."""
@@ -207,11 +207,11 @@ class AlikeReader(Generic[Plan]):
         tags = _tags_in(shape)
         if not tags or tags[0].is_leaf or (not self._has_types and any(tag.type for tag in tags)):
             return None
-        planned = self._planner.plan(tags)
-        if planned is None:
+        plan_and_numbers = self._planner.plan(tags)
+        if plan_and_numbers is None:
             return None
-        plan, wanted_names = planned
-        return _Pattern(re.compile(_expression(tags, wanted_names)).match, plan)
+        plan, numbers = plan_and_numbers
+        return _Pattern(re.compile(_expression(tags, numbers)).match, plan)
 
 
 def picker(numbers: Sequence[int]) -> Pick:
@@ -253,17 +253,17 @@ def _tags_in(shape: str) -> list[Tag]:
     open_names: list[str] = []
     at = number = 0
     while match := _TAG.match(shape, at):
-        closing, name, type_ = match.groups("")
-        is_leaf = not closing and shape.startswith(f"</{name}>", match.end())
-        is_empty = closing and tags and tags[-1].begins and not tags[-1].is_leaf
-        if closing and (not open_names or open_names.pop() != name or type_ or is_empty):
+        is_end, name, type_ = match.groups("")
+        is_leaf = not is_end and shape.startswith(f"</{name}>", match.end())
+        is_empty = is_end and tags and tags[-1].begins and not tags[-1].is_leaf
+        if is_end and (not open_names or open_names.pop() != name or type_ or is_empty):
             return []
-        if not closing and not is_leaf:
+        if not is_end and not is_leaf:
             open_names.append(name)
         space_at = match.end() + (len(name) + 3 if is_leaf else 0)
         at = _space_end(shape, space_at)
-        tags.append(Tag(name, type_, begins=not closing, is_leaf=is_leaf, number=number, space=shape[space_at:at]))
-        number += not closing
+        tags.append(Tag(name, type_, begins=not is_end, is_leaf=is_leaf, number=number, space=shape[space_at:at]))
+        number += not is_end
     return tags if at == len(shape) and not open_names else []
 
 
@@ -272,12 +272,12 @@ def _space_end(text: str, at: int) -> int:
     return space.end() if space else at
 
 
-def _expression(tags: Sequence[Tag], wanted: frozenset[int]) -> str:
+def _expression(tags: Sequence[Tag], numbers: frozenset[int]) -> str:
     parts: list[str] = []
     for tag in tags:
         name = re.escape(tag.name)
         type_ = rf' xsi:type="(?:[\w.-]+:)?{re.escape(tag.type)}"' if tag.type else ""
-        text = f"({_TEXT})" if tag.number in wanted else _TEXT
+        text = f"({_TEXT})" if tag.number in numbers else _TEXT
         parts.append(f"<{name}{type_}>" if tag.begins else f"</{name}>")
         if tag.is_leaf:
             parts.append(f"{text}</{name}>")

@@ -114,7 +114,7 @@ class _Draft:
         self._fields = fields
         self._steps: list[Step] = []
         self._open: list[_OpenGroup] = []
-        self._wanted: list[int] = []
+        self._text_numbers: list[int] = []
         self._dates: list[int] = []
         self._checked: list[tuple[int, AbstractSet[str]]] = []
         self._count = self._depth = 0
@@ -124,7 +124,7 @@ class _Draft:
         pick = picker([number for number, _ in self._checked])
         choices = tuple(texts for _, texts in self._checked)
         dates, depth = tuple(self._dates), self._depth
-        return RecordPlan(tuple(self._steps), self._count, depth, dates, pick, choices), frozenset(self._wanted)
+        return RecordPlan(tuple(self._steps), self._count, depth, dates, pick, choices), frozenset(self._text_numbers)
 
     def take(self, tag: Tag) -> bool:
         """The next tag."""
@@ -150,7 +150,7 @@ class _Draft:
 
     def _leaf(self, tag: Tag, field_: Field) -> bool:
         kind, name, texts = field_
-        place, group = len(self._wanted), self._open[-1]
+        place, group = len(self._text_numbers), self._open[-1]
         if kind == NAME:
             self._checked.append((place, texts))
         elif kind == REFERENCE:
@@ -168,7 +168,7 @@ class _Draft:
                 self._checked.append((place, texts))
         else:
             return False
-        self._wanted.append(tag.number)
+        self._text_numbers.append(tag.number)
         return True
 
 

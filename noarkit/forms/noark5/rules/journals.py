@@ -118,15 +118,15 @@ class _UnitPlanner:
         open_groups: list[tuple[Tag, list[tuple[str, int]]]] = []
         outer: list[tuple[str, int]] = []
         groups: list[tuple[str, int, tuple[str, ...], Pick]] = []
-        wanted: list[int] = []
+        text_numbers: list[int] = []
         depth = deepest = 0
         for tag in tags:
             leaves = open_groups[-1][1] if open_groups else outer
             deepest = max(deepest, depth + tag.begins)
             if tag.is_leaf:
                 if tag.name in self._leaves:
-                    leaves.append((tag.name, len(wanted)))
-                    wanted.append(tag.number)
+                    leaves.append((tag.name, len(text_numbers)))
+                    text_numbers.append(tag.number)
                 continue
             depth += 1 if tag.begins else -1
             if tag.begins and tag.name in self._groups:
@@ -135,7 +135,7 @@ class _UnitPlanner:
                 begin, leaves = open_groups.pop()
                 groups.append((tag.name, begin.number, *_names_and_pick(leaves)))
         count = sum(tag.begins for tag in tags)
-        return _UnitPlan(tuple(groups), *_names_and_pick(outer), count, deepest), frozenset(wanted)
+        return _UnitPlan(tuple(groups), *_names_and_pick(outer), count, deepest), frozenset(text_numbers)
 
     def accepts(self, plan: _UnitPlan, texts: Texts) -> bool:
         """Every text will do; they are held against those of arkivstruktur later."""
