@@ -198,7 +198,7 @@ def _office(path: Path) -> Iterator[str]:
         for part in parts[:_MOST_PARTS]:
             words = _OfficeWords()
             with archive.open(part) as file:
-                for _ in xml.read(file, words, limits=_XML_LIMITS):  # type: ignore[arg-type]  # a stream of bytes
+                for _ in xml.read(file, words, limits=_XML_LIMITS):
                     yield "".join(words.pieces)
                     words.pieces.clear()
             yield "\n"

@@ -77,16 +77,6 @@ def may_tell_derivations(source: Readable) -> bool:
     A word that is written in letters of ASCII stands so in the bytes, unless references, comments or instructions cut
     it in pieces, or it is in an encoding of more than one byte a letter.
     """
-<<<<<<< HEAD
-    tail = b""
-    is_first = True
-    while block := source.read(BLOCK_BYTES):
-        window = tail + block
-        instructions = window.count(b"<?") - (is_first and window.startswith((b"<?", b"\xef\xbb\xbf<?")))
-        if instructions or any(sign in window for sign in _CUTS) or _DERIVATION.encode() in window.lower():
-            return True
-        tail, is_first = window[1:][-len(_DERIVATION) :], False
-=======
     overlap = b""
     is_first = True
     while block := source.read(BLOCK_BYTES):
@@ -95,7 +85,6 @@ def may_tell_derivations(source: Readable) -> bool:
         if instructions or any(sign in window for sign in _CUTS) or _DERIVATION.encode() in window.lower():
             return True
         overlap, is_first = window[1:][-len(_DERIVATION) :], False
->>>>>>> h-validate
     return False
 
 
@@ -173,15 +162,15 @@ class CopyChain:
     def _take_object(self, document: str, entity: PremisEntity) -> None:
         pairs = zip(entity.all("messageDigestAlgorithm"), entity.all("messageDigest"), strict=False)
         digest = next((digest.lower() for algorithm, digest in pairs if algorithm.upper() == _SHA256), "")
-        object_values = (digest, entity.first("formatRegistryKey"), entity.first("contentLocationValue"), document)
-        rows = [(value, *object_values) for value in entity.all("objectIdentifierValue")]
+        told = (digest, entity.first("formatRegistryKey"), entity.first("contentLocationValue"), document)
+        rows = [(value, *told) for value in entity.all("objectIdentifierValue")]
         self._db.executemany("INSERT OR REPLACE INTO object VALUES (?, ?, ?, ?, ?)", rows)
 
     def _judge_relations(self, sink_of: Callable[[str], FindingSink]) -> None:
         query = "SELECT r.*, o.id, o.location, o.document FROM relation r LEFT JOIN object o ON o.id = r.related"
-        for *values, known_object, location, document in self._db.execute(f"{query} ORDER BY r.document, r.line"):
+        for *values, known, location, document in self._db.execute(f"{query} ORDER BY r.document, r.line"):
             row = _Relation._make(values)
-            if known_object is None or not self._is_there(document, location):
+            if known is None or not self._is_there(document, location):
                 data = {"name": row.name, "id": location or row.related}
                 sink_of(row.document).hit(self._codes.source, row.line, **data)
         unproven = self._db.execute(
@@ -214,12 +203,10 @@ class CopyChain:
             " FROM claim c JOIN object o ON o.id = c.copy LEFT JOIN file f ON f.id = o.id WHERE c.made_as <> ''"
             " ORDER BY c.document, c.line"
         )
-        for document, line, made_as, identifier, told, name, *look in self._db.execute(copies):
-            other_format = _other_format(made_as, told, name, FileLook(*look))
-            if other_format:
-                sink_of(document).hit(
-                    self._codes.format, line, id=name or identifier, expected=made_as, found=other_format
-                )
+        for document, line, made_as, identifier, told, name, *seen in self._db.execute(copies):
+            other = _other_format(made_as, told, name, FileLook(*seen))
+            if other:
+                sink_of(document).hit(self._codes.format, line, id=name or identifier, expected=made_as, found=other)
 
     def _find_files(self) -> None:
         """The files of both ends of every event; an original whose checksum the package lists need not be read."""
@@ -234,20 +221,20 @@ class CopyChain:
         for identifier, location, document, is_copy in self._db.execute(ends).fetchall():
             name = self._files.name_of(document, location)
             if name is not None:
-                listed_sum = self._files.listed_sum(name)
-                values = (identifier, name, listed_sum, is_copy)
+                listed = self._files.listed_sum(name)
+                values = (identifier, name, listed, is_copy)
                 self._db.execute("INSERT INTO file (id, name, sum, is_copy) VALUES (?, ?, ?, ?)", values)
         self._db.execute("CREATE INDEX file_name ON file (name)")
 
     def _read_files(self) -> None:
-        file_query = "SELECT DISTINCT name FROM file WHERE is_copy OR sum IS NULL"
+        wanted = "SELECT DISTINCT name FROM file WHERE is_copy OR sum IS NULL"
         storage = self._files.storage
         if storage.folder is None:
             for name, content in storage.contents():
-                if self._db.execute(f"{file_query} AND name = ?", (name,)).fetchone() is not None:
+                if self._db.execute(f"{wanted} AND name = ?", (name,)).fetchone() is not None:
                     self._take_file(name, content)
             return
-        for (name,) in self._db.execute(f"{file_query} ORDER BY name").fetchall():
+        for (name,) in self._db.execute(f"{wanted} ORDER BY name").fetchall():
             with suppress(OSError), storage.open(name) as content:
                 self._take_file(name, content)
 
