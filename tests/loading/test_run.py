@@ -5,28 +5,24 @@ from __future__ import annotations
 import itertools
 import os
 import signal
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from noarkit.archive.values import Action, Save, SavedObject
 from noarkit.errors import ArchiveAway, DiskFull, JournalFault, NotLetIn, PlanChanged, RunLocked
 from noarkit.events import Event
 from noarkit.graph.cut import Limits
-from noarkit.graph.store import GraphStore, PlannedEntity
+from noarkit.graph.store import GraphStore
 from noarkit.loading.coordinator import Coordinator, CoordinatorDeps
 from noarkit.loading.engines.assembly import reopen_items
 from noarkit.loading.engines.processes import ProcessWorkers
 from noarkit.loading.journal import Journal
 from noarkit.loading.lease import (
     ChunkDone,
-    ChunkSent,
-    ChunkTask,
     Guard,
     Lease,
     Outcome,
@@ -455,46 +451,3 @@ def test_workers_beside_the_coordinator_find_the_guard_of_the_next_shard_made(jo
     assert dict(script.guards)[units[0]] == [0, *units[:ahead]]
     assert {task for lease in script.leases for task in lease.tasks if lease.shard == units[0]}
     journal.close()
-
-
-class SlowArchive:
-    """Takes its time for a transaction, then says that all was made."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-
-    def transaction(self, actions: Sequence[Action]) -> dict[str, SavedObject]:
-        time.sleep(self._seconds)
-        return {a.id: SavedObject(a.type, "9", "1", {}, {}) for a in actions if isinstance(a, Save)}
-
-
-class OneFolder:
-    """A plan of one folder."""
-
-    def between(self, *_: object) -> list[PlannedEntity]:
-        return [PlannedEntity(1, "k", "Mappe", None, None, None, {"tittel": "t"}, "create", 0, 1, 1)]
-
-    def links_between(self, *_: object) -> dict[int, list[object]]:
-        return {}
-
-
-@pytest.mark.parametrize(("seconds", "first"), [(0.4, [ChunkSent, ChunkDone]), (2.5, [ChunkSent])])
-def test_that_a_chunk_was_sent_is_told_with_what_follows_or_a_second_later(
-    journey: Journey, seconds: float, first: list[type]
-) -> None:
-    @contextmanager
-    def workshop() -> Iterator[WorkerContext]:
-        yield WorkerContext(SlowArchive(seconds), OneFolder(), None, None)  # type: ignore[arg-type]  # what a folder needs
-
-    workers = ProcessWorkers(workshop, 1)
-    facts = RunFacts("plan", SYSTEM, False, False, True, 0.0, rehearsal=True)
-    workers.start(Lease(3, "unit", 1, facts, (ChunkTask("3/0", (1, 1, 1), (1, 1, 1)),), {}, None))
-    began = time.monotonic()
-    told = [workers.outcomes()]
-    first_s = time.monotonic() - began
-    while not any(isinstance(outcome, ShardDone) for outcomes in told for _, outcome in outcomes):
-        told.append(workers.outcomes())
-    workers.close()
-    assert [type(outcome) for _, outcome in told[0]][: len(first)] == first
-    assert [type(outcome) for outcomes in told for _, outcome in outcomes] == [ChunkSent, ChunkDone, ShardDone]
-    assert seconds < 1 or first_s < 2.0

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.synchronize import Event
 
-from noarkit.loading.lease import ChunkSent, Lease, Outcome, ShardDone, ShardStopped
+from noarkit.loading.lease import Lease, Outcome, ShardDone, ShardStopped
 from noarkit.loading.work import WorkerControl, WorkerFactory, run_lease
 from noarkit.safe.children import WorkerLost
 from noarkit.safe.memory import rare_collections
@@ -45,7 +45,6 @@ _END_PATIENCE_S = 5.0
 class _Child:
     worker: WorkerProcess
     shard: int | None = None
-    kind: str = ""
 
 
 class ProcessWorkers:
@@ -73,29 +72,19 @@ class ProcessWorkers:
                 self._children.remove(child)
                 self._pool.reap(child.worker)
             else:
-                child.shard, child.kind = lease.shard, lease.kind
+                child.shard = lease.shard
                 return
         child = self._spawn()
-        child.shard, child.kind = lease.shard, lease.kind
+        child.shard = lease.shard
         with suppress(WorkerLost):  # a child that is gone by now is told as lost when it is listened to
             child.worker.send(lease)
 
     def outcomes(self) -> list[tuple[int, Outcome]]:
+        busy = {child.worker: child for child in self._children if child.shard is not None}
         outcomes: list[tuple[int, Outcome]] = []
         # Only busy children: an idle one has nothing to say. If it died, `start` takes another one.
-        busy = {child.worker: child for child in self._children if child.shard is not None}
-        units = {child.shard for child in busy.values() if child.kind == "unit"}
-        until_s = time.monotonic() + _PATIENCE_S
-        # That a chunk of a unit was sent is told with what comes next, or a second later: told at once, each chunk cost
-        # one more sync of the journal. A child does not wait until it is written, so nobody may rely on it: whatever
-        # has an intent may have been sent, and is settled as that when its worker or its coordinator is lost.
-        while all(shard in units and isinstance(outcome, ChunkSent) for shard, outcome in outcomes):
-            remaining_s = until_s - time.monotonic()
-            ready = ready_workers(busy, max(0.0, remaining_s))
-            for worker in ready:
-                outcomes.extend(self._receive_outcomes(busy[worker]))
-            if not ready or remaining_s <= 0:
-                break
+        for worker in ready_workers(busy, _PATIENCE_S):
+            outcomes.extend(self._receive_outcomes(busy[worker]))
         return outcomes
 
     def ask_to_stop(self) -> None:
