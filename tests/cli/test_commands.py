@@ -187,7 +187,7 @@ def test_a_folder_is_served_once(tmp_path: Path) -> None:
 def test_doctor_without_an_archive_looks_at_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("doctor", "--json") == 0
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [event.get("check") for event in events[:-1]] == ["config", "disk", "clock", "no-archive"]
+    assert [event.get("check") for event in events[:-1]] == ["config", "disk", "clock", "signatures", "no-archive"]
 
 
 def test_doctor_goes_all_the_way_to_an_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,6 +203,7 @@ def test_doctor_goes_all_the_way_to_an_archive(tmp_path: Path, capsys: pytest.Ca
             ("config", "ok"),
             ("disk", "ok"),
             ("clock", "ok"),
+            ("signatures", "ok"),
             ("no-proxy", "ok"),
             ("reach", "ok"),
             ("plain", "ok"),
