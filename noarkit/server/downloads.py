@@ -68,7 +68,7 @@ class DownloadCall:
         with self._service.db.clock.within(Deadline(self._limit_s, caller.account)):
             facts = find_download(self._service, caller, query.get("id", ""), query.get("type", "original"))
         file: BinaryIO = self._service.files.store.path(facts.sha256).open("rb")
-        return facts, file, file.read(min(facts.size_bytes, _BLOCK_BYTES))
+        return facts, file, file.read(min(facts.size_bytes + 1, _BLOCK_BYTES))
 
 
 def find_download(service: Service, caller: Caller, file_id: str, kind: str) -> FileFacts:

@@ -68,10 +68,11 @@ def test_a_run_is_followed_while_another_process_loads_it_and_after_its_death(ru
     with Popen(command, cwd=tmp_path, stdout=PIPE, stderr=PIPE) as process:
         deadline = time.monotonic() + 60
         activity = follower.now()
-        while not (activity.is_running and any(shard.done for shard in activity.shards)):
+        while not (activity.is_running and activity.counts.get("chunk_done")):
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.1)
             activity = follower.now()
+        assert any(shard.done for shard in activity.shards)
         assert activity.owner.startswith(f"process {process.pid} on ")
         process.kill()
     after = follower.now()

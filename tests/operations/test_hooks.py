@@ -139,6 +139,12 @@ def test_ctrl_c_leaves_no_hook_behind(folder: Path, tmp_path: Path, when: str) -
     words = [sys.executable, "-m", "noarkit", "scan", str(folder), *hooks]
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}
     streams = subprocess.DEVNULL
+    program = f"import os, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv({words[0]!r}, {words!r})"
+    words = [
+        sys.executable,
+        "-c",
+        program,
+    ]  # whoever runs this in the background ignores Ctrl-C, and it would be inherited
     with subprocess.Popen(words, env=environment, stdout=streams, stderr=streams) as process:
         for place in places:
             wait_until_written(place)

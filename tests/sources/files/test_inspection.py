@@ -20,7 +20,7 @@ from noarkit.errors import RunFault, SourceGone
 from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside
 from noarkit.records import SourceItem, SourceRecord
-from noarkit.safe import folder_handles
+from noarkit.safe import children, folder_handles
 from noarkit.safe.worker_pool import can_use_workers
 from noarkit.sources.files import folders
 from noarkit.sources.files.inspection import FEW_FILES, OpenRoot, inspected
@@ -35,6 +35,13 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="wo
 _MAIL = (
     b"From: a@example.no\r\nTo: b@example.no\r\nSubject: Hei %d\r\nDate: Mon, 6 Jan 2020 12:00:00 +0100\r\n\r\nHei\r\n"
 )
+
+
+@pytest.fixture(autouse=True)
+def _threads_of_earlier_tests_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some library's thread lives on in a process of tests; beside it nothing would be forked."""
+    before = set(threading.enumerate())
+    monkeypatch.setattr(children, "is_single_threaded", lambda: before.issuperset(threading.enumerate()))
 
 
 @contextmanager
