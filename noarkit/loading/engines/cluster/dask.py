@@ -274,7 +274,8 @@ class DaskWorkers:
 
     def _give_back(self, running: _RunningLease) -> None:
         # As its worker would say it first; of a lease that was begun, reports came before, and this one is too many.
-        self._reports.put(report_of(running.key, 0, ShardStopped(running.shard, None, 0)))
+        sent = encode(report_of(running.key, 0, ShardStopped(running.shard, None, 0)))
+        self._reports.put(decode(Report, sent))
 
     def _idle(self) -> list[Member]:
         return self._roster.idle({running.worker for running in self._running.values()})
