@@ -18,12 +18,12 @@ from noarkit.loading.folder import RunFolder
 from noarkit.words.texts import texts
 
 
-def gone(run: Path) -> AbstractContextManager[object]:
+def without_source(run: Path) -> AbstractContextManager[object]:
     shutil.rmtree("files")
     return nullcontext()
 
 
-def held(run: Path) -> AbstractContextManager[object]:
+def locked_run(run: Path) -> AbstractContextManager[object]:
     return RunFolder(run).locked()
 
 
@@ -34,8 +34,8 @@ def as_it_is(run: Path) -> AbstractContextManager[object]:
 CASES: list[tuple[int, tuple[str, ...], Callable[[Path], AbstractContextManager[object]]]] = [
     (2, ("--max-rate", "many"), as_it_is),
     (5, ("--shard", "1/2"), as_it_is),
-    (8, (), gone),
-    (9, (), held),
+    (8, (), without_source),
+    (9, (), locked_run),
     (11, ("--until", "2020-01-01T06:00"), as_it_is),
 ]
 

@@ -26,17 +26,17 @@ SHA256 = "ab" * 32
 
 
 @pytest.fixture
-def kept(loaded: Path, tmp_path: Path) -> Path:
+def finished_backup(loaded: Path, tmp_path: Path) -> Path:
     """A finished backup of an archive with three records."""
-    return backup(loaded, tmp_path / "kept").folder
+    return backup(loaded, tmp_path / "finished_backup").folder
 
 
 @pytest.fixture
-def living(kept: Path, tmp_path: Path) -> Path:
+def served_archive(finished_backup: Path, tmp_path: Path) -> Path:
     """The same as an archive that is no backup."""
-    shutil.copytree(kept, tmp_path / "living")
-    begin_service(tmp_path / "living")
-    return tmp_path / "living"
+    shutil.copytree(finished_backup, tmp_path / "served_archive")
+    begin_service(tmp_path / "served_archive")
+    return tmp_path / "served_archive"
 
 
 def change(folder: Path, *statements: str, name: str = "archive.db") -> None:
@@ -68,56 +68,56 @@ FLAWS = {
 
 
 @pytest.mark.parametrize("what", FLAWS)
-def test_each_flaw_of_a_row_is_found(what: str, loaded: Path, living: Path) -> None:
+def test_each_flaw_of_a_row_is_found(what: str, loaded: Path, served_archive: Path) -> None:
     statement, kind, detail = FLAWS[what]
-    if "o_abstraktmappe" in statement and not rows(living, "o_abstraktmappe"):
+    if "o_abstraktmappe" in statement and not rows(served_archive, "o_abstraktmappe"):
         pytest.skip("there are no folders here")
-    assert check_archive(living).flaw_count == 0
-    change(living, statement)
-    flaws = {(flaw[0], text) for flaw in check_archive(living).flaws for text in flaw[1:]}
+    assert check_archive(served_archive).flaw_count == 0
+    change(served_archive, statement)
+    flaws = {(flaw[0], text) for flaw in check_archive(served_archive).flaws for text in flaw[1:]}
     assert any(found == kind and detail in text for found, text in flaws), flaws
 
 
-def test_tables_of_another_version_are_not_judged_by_ours(living: Path) -> None:
-    change(living, "UPDATE archive_schema SET version = version + 1")
+def test_tables_of_another_version_are_not_judged_by_ours(served_archive: Path) -> None:
+    change(served_archive, "UPDATE archive_schema SET version = version + 1")
     with pytest.raises(ConfigFault):
-        check_archive(living)
+        check_archive(served_archive)
 
 
-def test_what_waits_to_be_linked_or_removed_and_what_is_coming_in_is_no_surplus(living: Path) -> None:
+def test_what_waits_to_be_linked_or_removed_and_what_is_coming_in_is_no_surplus(served_archive: Path) -> None:
     """Each of three contents that no row refers to has its reason; without it each is surplus."""
     names = [f"{number:02x}" * 32 for number in (1, 2, 3)]
     for place, name in (("01", names[0]), ("02", names[1]), ("incoming", names[2])):
-        (living / "files" / place).mkdir(exist_ok=True)
-        (living / "files" / place / name).write_bytes(b"x")
-    with closing(sqlite3.connect(living / "uploads.db")) as db, db:
+        (served_archive / "files" / place).mkdir(exist_ok=True)
+        (served_archive / "files" / place / name).write_bytes(b"x")
+    with closing(sqlite3.connect(served_archive / "uploads.db")) as db, db:
         db.execute("CREATE TABLE IF NOT EXISTS upload (file_id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL)")
         db.execute("INSERT INTO upload (file_id, sha256) VALUES (1, ?)", (names[0],))
-    change(living, f"INSERT INTO released_file VALUES (99, '{names[1]}')")
-    assert check_archive(living).flaws == ()
-    change(living, "DELETE FROM upload", name="uploads.db")
-    change(living, "DELETE FROM released_file")
-    surplus = {flaw[1] for flaw in check_archive(living).flaws if flaw[0] == "file-surplus"}
+    change(served_archive, f"INSERT INTO released_file VALUES (99, '{names[1]}')")
+    assert check_archive(served_archive).flaws == ()
+    change(served_archive, "DELETE FROM upload", name="uploads.db")
+    change(served_archive, "DELETE FROM released_file")
+    surplus = {flaw[1] for flaw in check_archive(served_archive).flaws if flaw[0] == "file-surplus"}
     assert surplus == {f"files/01/{names[0]}", f"files/02/{names[1]}"}
 
 
-def test_while_it_is_served_what_comes_and_goes_is_asked_about_again(living: Path) -> None:
-    (living / "serving.json").write_text("{}", "utf-8")
-    stray = living / "files" / "ab" / SHA256
+def test_while_it_is_served_what_comes_and_goes_is_asked_about_again(served_archive: Path) -> None:
+    (served_archive / "serving.json").write_text("{}", "utf-8")
+    stray = served_archive / "files" / "ab" / SHA256
     stray.parent.mkdir(exist_ok=True)
     stray.write_bytes(b"on its way")
-    gone = first_file(living)
+    gone = first_file(served_archive)
     gone.unlink()
-    assert kinds_in(living) == {"file-surplus", "file-missing"}, "what is still wrong at last is told"
+    assert kinds_in(served_archive) == {"file-surplus", "file-missing"}, "what is still wrong at last is told"
 
     def settle() -> None:
         stray.unlink()
-        change(living, f"DELETE FROM stored_file WHERE sha256 = '{gone.name}'")
+        change(served_archive, f"DELETE FROM stored_file WHERE sha256 = '{gone.name}'")
 
     timer = threading.Timer(0.2, settle)
     timer.start()
     try:
-        kinds = kinds_in(living)
+        kinds = kinds_in(served_archive)
     finally:
         timer.join()
     assert not kinds & {"file-surplus", "file-missing"}, kinds
@@ -133,50 +133,50 @@ def rewritten_manifest(folder: Path, change_text: Callable[[str], str], *, vouch
         (folder / "backup.json").write_text(json.dumps(facts), "utf-8")
 
 
-def test_a_manifest_that_was_changed_is_found(kept: Path) -> None:
-    rewritten_manifest(kept, lambda text: text + f"{SHA256}  files/ab/{SHA256}\n", vouched=False)
-    assert kinds_in(kept) == {"manifest-differs"}
+def test_a_manifest_that_was_changed_is_found(finished_backup: Path) -> None:
+    rewritten_manifest(finished_backup, lambda text: text + f"{SHA256}  files/ab/{SHA256}\n", vouched=False)
+    assert kinds_in(finished_backup) == {"manifest-differs"}
 
 
-def test_a_manifest_that_leads_out_of_the_backup_is_not_followed(kept: Path, tmp_path: Path) -> None:
+def test_a_manifest_that_leads_out_of_the_backup_is_not_followed(finished_backup: Path, tmp_path: Path) -> None:
     (tmp_path / "outside").write_bytes(b"theirs")
     sha256 = hashlib.sha256(b"theirs").hexdigest()
-    rewritten_manifest(kept, lambda text: text + f"{sha256}  ../outside\n", vouched=True)
-    assert kinds_in(kept) == {"manifest-differs"}
+    rewritten_manifest(finished_backup, lambda text: text + f"{sha256}  ../outside\n", vouched=True)
+    assert kinds_in(finished_backup) == {"manifest-differs"}
 
 
-def test_a_file_that_no_manifest_names_is_found(kept: Path) -> None:
-    (kept / "notes.txt").write_text("somebody's", "utf-8")
-    flaws = check_archive(kept).flaws
+def test_a_file_that_no_manifest_names_is_found(finished_backup: Path) -> None:
+    (finished_backup / "notes.txt").write_text("somebody's", "utf-8")
+    flaws = check_archive(finished_backup).flaws
     assert [flaw[:2] for flaw in flaws] == [("file-surplus", "notes.txt")]
 
 
-def test_a_settings_file_that_was_changed_or_is_gone_is_found(kept: Path) -> None:
-    with (kept / "clients.toml").open("a", encoding="utf-8") as file:
+def test_a_settings_file_that_was_changed_or_is_gone_is_found(finished_backup: Path) -> None:
+    with (finished_backup / "clients.toml").open("a", encoding="utf-8") as file:
         file.write("# changed\n")
-    assert kinds_in(kept) == {"file-bytes"}
-    (kept / "clients.toml").unlink()
-    assert kinds_in(kept) == {"file-missing"}
+    assert kinds_in(finished_backup) == {"file-bytes"}
+    (finished_backup / "clients.toml").unlink()
+    assert kinds_in(finished_backup) == {"file-missing"}
 
 
-def test_a_backup_of_a_later_version_is_not_judged_by_ours(kept: Path) -> None:
-    facts = json.loads((kept / "backup.json").read_text("utf-8"))
-    (kept / "backup.json").write_text(json.dumps({**facts, "version": facts["version"] + 1}), "utf-8")
+def test_a_backup_of_a_later_version_is_not_judged_by_ours(finished_backup: Path) -> None:
+    facts = json.loads((finished_backup / "backup.json").read_text("utf-8"))
+    (finished_backup / "backup.json").write_text(json.dumps({**facts, "version": facts["version"] + 1}), "utf-8")
     with pytest.raises(UsageFault):
-        check_archive(kept)
+        check_archive(finished_backup)
 
 
-def test_an_unfinished_backup_is_neither_served_nor_backed_up(kept: Path, tmp_path: Path) -> None:
-    (kept / "backup-unfinished").touch()
+def test_an_unfinished_backup_is_neither_served_nor_backed_up(finished_backup: Path, tmp_path: Path) -> None:
+    (finished_backup / "backup-unfinished").touch()
     for refused in (
-        lambda: begin_service(kept),
-        lambda: back_up(kept, tmp_path / "second"),
-        lambda: check_archive(kept),
+        lambda: begin_service(finished_backup),
+        lambda: back_up(finished_backup, tmp_path / "second"),
+        lambda: check_archive(finished_backup),
     ):
         with pytest.raises(UsageFault) as raised:
             refused()
         assert raised.value.data["what"] == "backup-unfinished"
-    assert (kept / "backup.json").exists() and not (tmp_path / "second").exists()
+    assert (finished_backup / "backup.json").exists() and not (tmp_path / "second").exists()
 
 
 @pytest.fixture
@@ -213,15 +213,15 @@ def test_what_an_earlier_attempt_left_over_is_not_in_the_backup(loaded: Path, tm
     assert check_archive(folder).flaw_count == 0 and not list(folder.glob("*part*"))
 
 
-def test_a_damaged_archive_is_told_by_its_own_file(living: Path, tmp_path: Path) -> None:
-    path = first_file(living)
-    rot(living)
+def test_a_damaged_archive_is_told_by_its_own_file(served_archive: Path, tmp_path: Path) -> None:
+    path = first_file(served_archive)
+    rot(served_archive)
     with pytest.raises(StoreDamaged) as raised:
-        back_up(living, tmp_path / "one")
+        back_up(served_archive, tmp_path / "one")
     assert (raised.value.data["where"], raised.value.data["why"]) == (str(path), "file-bytes")
     path.unlink()
     with pytest.raises(StoreDamaged) as raised:
-        back_up(living, tmp_path / "two")
+        back_up(served_archive, tmp_path / "two")
     assert (raised.value.data["where"], raised.value.data["why"]) == (str(path), "file-missing")
 
 
