@@ -173,7 +173,7 @@ def _id(kind: int, number: int) -> str:
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-8{text[17:20]}-{text[20:]}"
 
 
-def _creation_fields(number: int) -> str:
+def _created(number: int) -> str:
     at = f"{_day(number)}T{number % 24:02}:{number % 60:02}:00"
     return f"<opprettetDato>{at}</opprettetDato>\n<opprettetAv>{_name(number + 1)}</opprettetAv>\n"
 
@@ -201,16 +201,16 @@ def _compound(first: str, second: str) -> str:
 def _structure(posts: int) -> Iterator[str]:
     yield (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<arkiv xmlns="{spec.namespace(spec.STRUCTURE)}"'
-        f' xmlns:xsi="{spec.XSI_NAMESPACE}">\n<systemID>{_id(1, 0)}</systemID>\n<tittel>Arkiv</tittel>\n{_creation_fields(0)}'
-        f"<arkivdel>\n<systemID>{_id(2, 0)}</systemID>\n<tittel>Saksarkiv</tittel>\n{_creation_fields(0)}"
-        f"<klassifikasjonssystem>\n<systemID>{_id(3, 0)}</systemID>\n<tittel>Nøkkel</tittel>\n{_creation_fields(0)}"
+        f' xmlns:xsi="{spec.XSI_NAMESPACE}">\n<systemID>{_id(1, 0)}</systemID>\n<tittel>Arkiv</tittel>\n{_created(0)}'
+        f"<arkivdel>\n<systemID>{_id(2, 0)}</systemID>\n<tittel>Saksarkiv</tittel>\n{_created(0)}"
+        f"<klassifikasjonssystem>\n<systemID>{_id(3, 0)}</systemID>\n<tittel>Nøkkel</tittel>\n{_created(0)}"
     )
     for number in range(posts):
         if number % _CLASS == 0:
             yield "</klasse>\n" if number else ""
             klass = number // _CLASS
             yield f"<klasse>\n<systemID>{_id(4, klass)}</systemID>\n<klasseID>{klass:03}</klasseID>\n"
-            yield f"<tittel>{_title(klass)}</tittel>\n{_creation_fields(klass)}"
+            yield f"<tittel>{_title(klass)}</tittel>\n{_created(klass)}"
         if number % _CASE == 0:
             yield _case_head(number // _CASE)
         yield _post(number)
@@ -227,7 +227,7 @@ def _case_head(case: int) -> str:
     return (
         f'<mappe xsi:type="saksmappe">\n<systemID>{_id(5, case)}</systemID>\n'
         f"<mappeID>{2010 + case % 10}/{case}</mappeID>\n"
-        f"<tittel>{_title(case)}</tittel>\n<offentligTittel>{_title(case)}</offentligTittel>\n{_creation_fields(case)}"
+        f"<tittel>{_title(case)}</tittel>\n<offentligTittel>{_title(case)}</offentligTittel>\n{_created(case)}"
         f"{screening if case % 20 == 0 else ''}"
     )
 
@@ -244,16 +244,16 @@ def _post(number: int) -> str:
     kind = ("Inngående dokument", "Utgående dokument", "Organinternt dokument uten oppfølging")[number % 3]
     role = "Mottaker" if number % 3 else "Avsender"
     return (
-        f'<registrering xsi:type="journalpost">\n<systemID>{_id(6, number)}</systemID>\n{_creation_fields(number)}'
+        f'<registrering xsi:type="journalpost">\n<systemID>{_id(6, number)}</systemID>\n{_created(number)}'
         f"<arkivertDato>{_day(number)}T12:00:00</arkivertDato>\n<arkivertAv>{_name(number)}</arkivertAv>\n"
         f"<referanseArkivdel>{_id(2, 0)}</referanseArkivdel>\n<dokumentbeskrivelse>\n"
         f"<systemID>{_id(7, number)}</systemID>\n"
         "<dokumenttype>Brev</dokumenttype>\n<dokumentstatus>Dokumentet er ferdigstilt</dokumentstatus>\n"
-        f"<tittel>{_title(number + 1)}</tittel>\n{_creation_fields(number)}"
+        f"<tittel>{_title(number + 1)}</tittel>\n{_created(number)}"
         "<tilknyttetRegistreringSom>Hoveddokument</tilknyttetRegistreringSom>\n<dokumentnummer>1</dokumentnummer>\n"
         f"<tilknyttetDato>{_day(number)}T10:00:00</tilknyttetDato>\n<tilknyttetAv>{_name(number)}</tilknyttetAv>\n"
         f"<dokumentobjekt>\n<systemID>{_id(8, number)}</systemID>\n<versjonsnummer>1</versjonsnummer>\n"
-        f"<variantformat>Arkivformat</variantformat>\n<format>PDF/A</format>\n{_creation_fields(number)}"
+        f"<variantformat>Arkivformat</variantformat>\n<format>PDF/A</format>\n{_created(number)}"
         f"<referanseDokumentfil>{spec.DOCUMENT_FOLDER}/{number % _FILES}.pdf</referanseDokumentfil>\n"
         f"<sjekksum>{hash_of(10, number):064x}</sjekksum>\n<sjekksumAlgoritme>SHA-256</sjekksumAlgoritme>\n"
         "<filstoerrelse>9</filstoerrelse>\n</dokumentobjekt>\n</dokumentbeskrivelse>\n"
