@@ -69,7 +69,10 @@ def _print_status(session: Session, result: StatusResult) -> int:
         data = {name: value for name, value in result.to_dict().items() if name not in ("chunks", "findings")}
         session.console.result("status", "", **data)
     lists = DELIVERED if result.state == "delivered" else ""
-    print_summary(session, folder, RunSummary(result.state, code, result.archive, lines=lines, lists=lists), totals)
+    # what is still to be done is told by the state: «done, everything» would be said of this command alone
+    meaning = "end.exit" if code or result.state in ("done", "delivered") else "end.exit-status"
+    summary = RunSummary(result.state, code, result.archive, lines=lines, lists=lists, meaning=meaning)
+    print_summary(session, folder, summary, totals)
     return code
 
 

@@ -81,3 +81,25 @@ def test_the_last_block_and_json_say_the_same_word(
             assert shown.split(" (")[0] == texts(lang).say(f"state.{told}")
             not_begun = texts(lang).say("stopped.not-begun")
             assert (not_begun in shown) == (not begun and exit_code != 11), row
+
+
+@pytest.mark.parametrize("lang", ["en", "nb"])
+def test_a_look_at_a_run_that_is_not_done_does_not_say_that_everything_is(
+    lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("files").mkdir()
+    Path("files/a.txt").write_text("a")
+
+    def said(*line: str) -> str:
+        capsys.readouterr()
+        assert main(["--lang", lang, *line], {"HOME": str(tmp_path)}) == 0
+        return " ".join(capsys.readouterr().out.split())
+
+    all_done = texts(lang).text("exits", "0")
+    assert all_done not in said("plan", "files", "-o", "run")
+    before = said("status", "run")
+    assert all_done not in before
+    assert texts(lang).say("end.exit-status", code=0) in before
+    assert all_done in said("ingest", "run", "--workers", "0")
+    assert all_done in said("status", "run")
