@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from noarkit.safe.children import WorkerLost
@@ -55,11 +56,8 @@ def answers_in_order(
             if not free:
                 answered = _oldest(busy, free)
             worker = free.popleft()
-            try:
+            with suppress(WorkerLost):  # what ended it is in its pipe, behind the answers that it still gave
                 worker.send(order)
-            except WorkerLost as error:
-                # it was at the oldest that it had
-                raise PieceLost(next((own for candidate, own in busy if candidate is worker), piece)) from error
             busy.append((worker, piece))
             if answered is not None:
                 yield answered

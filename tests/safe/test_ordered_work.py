@@ -87,8 +87,24 @@ def test_a_worker_that_died_is_noticed_when_it_is_given_more() -> None:
             time.sleep(0.1)
             yield number, number
 
-    with pytest.raises(PieceLost):
-        list(answers_in_order(pieces(), serve, workers=1))
+    seen: list[object] = []
+    with pytest.raises(PieceLost) as lost:
+        seen.extend(answers_in_order(pieces(), serve, workers=1))
+    assert (seen, lost.value.piece) == ([(0, 0)], 1)
+
+
+def test_a_fault_before_the_first_order_is_raised_however_late_that_comes() -> None:
+    def serve(parent: ParentPipe) -> None:
+        del parent
+        raise DiskFull(where="/there")
+
+    def pieces() -> Iterator[tuple[int, object]]:
+        for number in range(10):
+            time.sleep(0.1)
+            yield number, number
+
+    with pytest.raises(DiskFull):
+        list(answers_in_order(pieces(), serve, workers=2))
 
 
 def test_whoever_stops_early_leaves_no_worker_and_each_may_tidy_up(tmp_path: os.PathLike[str]) -> None:

@@ -12,7 +12,7 @@ import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, groupby, islice
+from itertools import chain, groupby, islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -185,11 +185,8 @@ def _looks(
 ) -> Iterator[object]:  # Any: all of a FoundFile but its folder
     try:
         handle = folders.reach(root, steps)
-    except OSError as error:
-        above = folder_at(steps, -1).key
-        for name, *_ in files:
-            fault = folders.fault(above + key_of(name), error)
-            yield pickle.dumps((SetAside(above + key_of(name), fault.code, fault.data),))
+    except OSError:  # the parent tries again, and tells why
+        yield from repeat(None, len(files))
         return
     try:
         folder = folder_at(steps, handle, foreign=foreign)
