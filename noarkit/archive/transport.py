@@ -43,13 +43,15 @@ class ProxyRoute:
 class Route:
     """How the archive is reached: whom TLS trusts, through which proxy, on how many connections.
 
-    What `no_proxy` names is reached without the proxy.
+    What `no_proxy` names is reached without the proxy. Where all connections are in use, one is waited for so long;
+    None waits until there is one.
     """
 
     ssl_context: ssl.SSLContext | None = None
     proxy: ProxyRoute | None = None
     no_proxy: tuple[str, ...] = ()
     max_connections: int = 32
+    wait_for_free_s: float | None = None
     # shorter than the five seconds after which common servers drop an idle connection, so that ours is gone first
     keepalive_s: float = 3.0
     max_answer_bytes: int = 512 * 1024 * 1024
@@ -90,12 +92,16 @@ class Transport(httpx.BaseTransport):
             raise RuntimeError("an archive session cannot be used in a process that did not open it")
         # Waits for one of `max_connections` before it connects, so that a flood of threads queues here and not at the
         # archive.
-        with self._places:
+        if not self._places.acquire(timeout=self._route.wait_for_free_s):
+            raise BrokenExchange("away", "timeout", was_sent=False)
+        try:
             connection = self._connection(request.origin)
             try:
                 yield connection.ask(self._head(request), request.body, chunked=request.chunked)
             finally:
                 self._give_back(connection, request.origin)
+        finally:
+            self._places.release()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request of httpx. The answer is read whole, within the route's limit. Raises `BrokenExchange`."""

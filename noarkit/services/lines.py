@@ -60,9 +60,14 @@ class DirectLine:
     def __init__(self, settings: LineSettings) -> None:
         patience = Patience(settings.connect_timeout_s, settings.answer_timeout_s, settings.answer_timeout_s)
         tls = settings.tls or ssl.create_default_context()
-        self._transport = Transport(
-            Route(tls, max_connections=settings.max_connections, keepalive_s=_KEEPALIVE_S), patience
+        route = Route(
+            tls,
+            max_connections=settings.max_connections,
+            # a call within another would wait for ever
+            wait_for_free_s=settings.answer_timeout_s,
+            keepalive_s=_KEEPALIVE_S,
         )
+        self._transport = Transport(route, patience)
 
     def exchange(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None

@@ -13,7 +13,7 @@ import pytest
 
 from noarkit.errors import ServiceAway, TooLarge
 from noarkit.safe.urls import UrlPolicy
-from noarkit.services.lines import _target
+from noarkit.services.lines import DirectLine, LineSettings, _target
 from noarkit.services.scrub import Scrubber
 from noarkit.services.wire import Request, Wire, WireSettings
 from tests.services.conftest import kept_open
@@ -104,6 +104,73 @@ def test_what_breaks_off_is_told_by_how_far_it_came() -> None:
         with pytest.raises(ServiceAway) as caught:
             wire().send(Request("GET", f"{service.url}/x"))
         assert (caught.value.data["why"], caught.value.data["sent"]) == ("broke-off", True)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/crm/v8/Deals?fields=a%2Cb&per_page=200", None),
+        ("GET", "/b c/æ?q='ø'&r=[1]&x=%", None),
+        ("POST", "/x", b'{"a": 1}'),
+        ("POST", "/x", None),
+        ("PUT", "/x", b"\0\xff"),
+        ("PATCH", "/x", b"{}"),
+        ("DELETE", "/x", None),
+        ("DELETE", "/x?y=1", b"ab"),
+    ],
+)
+def test_the_bytes_sent_are_those_that_httpx_sends(method: str, path: str, body: bytes | None) -> None:
+    heads: list[bytes] = []
+
+    def receive_two(server: socket.socket) -> None:
+        for _ in range(2):
+            connected, _ = server.accept()
+            with connected:
+                heads.append(_received(connected))
+                connected.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+    headers = {"accept": "application/json", "x-token": "a b~!"}
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        thread = threading.Thread(target=receive_two, args=(server,))
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}{path}"
+        with closing(DirectLine(LineSettings(None, 5.0, 5.0, 1))) as line, line.exchange(method, url, headers, body):
+            pass
+        with httpx.HTTPTransport() as transport:
+            transport.handle_request(httpx.Request(method, url, headers=headers, content=body)).read()
+        thread.join()
+    ours, theirs = heads
+    assert _parts(ours) == _parts(theirs)
+
+
+def _received(connected: socket.socket) -> bytes:
+    """A whole request."""
+    connected.settimeout(5.0)
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += connected.recv(65_536)
+    head, _, body = received.partition(b"\r\n\r\n")
+    length = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0)
+    while len(body) < length:
+        body += connected.recv(65_536)
+    return head + b"\r\n\r\n" + body
+
+
+def _parts(request: bytes) -> tuple[bytes, list[tuple[bytes, bytes]], bytes]:
+    """Its first line, its headers whatever their case and order, and its body."""
+    head, _, body = request.partition(b"\r\n\r\n")
+    first, *lines = head.split(b"\r\n")
+    return first, sorted((name.lower(), value) for name, _, value in (line.partition(b": ") for line in lines)), body
+
+
+def test_a_call_within_another_waits_for_a_free_connection_no_longer_than_for_an_answer() -> None:
+    body = Told(200, b"{}", {"Content-Type": "application/json"})
+    with serving(one_after_another(body)) as service:
+        line = wire(max_connections=1, answer_timeout_s=0.3)
+        with line.stream(Request("GET", f"{service.url}/x")), pytest.raises(ServiceAway) as caught:
+            line.send(Request("GET", f"{service.url}/y"))
+        assert (caught.value.data["why"], caught.value.data["sent"]) == ("no-connection", False)
+        line.send(Request("GET", f"{service.url}/x"))
 
 
 def test_calls_one_after_another_share_a_connection() -> None:
