@@ -158,6 +158,7 @@ class GraphStore:
         self.db.execute("PRAGMA journal_mode = DELETE")
         with atomic.no_room(self.path):
             flush_file(self.path)
+            atomic.sync_folder(self.path.parent)  # its name too, before plan.json says that it stands
 
     def _journal_mode(self) -> str:
         return str(self.db.execute("PRAGMA journal_mode").fetchone()[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +60,29 @@ def test_what_a_killed_planner_left_is_no_plan_and_is_planned_anew(tmp_path: Pat
         folder.plan()
     assert planned(tmp_path, Shelf({"a": b"1"})).records == {"mapped": 1}
     folder.open_graph().close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system cannot sync a folder")
+def test_the_graph_and_its_name_are_durable_before_plan_json_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[int | str] = []
+    sync, replace = os.fsync, os.replace
+
+    def noting_sync(descriptor: int) -> None:
+        sync(descriptor)
+        steps.append(os.fstat(descriptor).st_ino)
+
+    def noting_replace(old: str, new: str) -> None:
+        replace(old, new)
+        steps.append(Path(new).name)
+
+    monkeypatch.setattr(os, "fsync", noting_sync)
+    monkeypatch.setattr(os, "replace", noting_replace)
+    folder = planned(tmp_path, Shelf({"a": b"1"})).folder
+    until_stands = steps[: steps.index("plan.json")]
+    graph, name = folder.graph.stat().st_ino, folder.path.stat().st_ino
+    assert name in until_stands[until_stands.index(graph) :]
 
 
 def test_a_changed_plan_is_refused(tmp_path: Path) -> None:
