@@ -177,6 +177,21 @@ def test_in_another_namespace_nothing_is_taken_out(root: str) -> None:
     assert lightened("<r><n>1</n></r>", root=root) == ("<r><n>1</n></r>", [])
 
 
+@pytest.mark.parametrize(
+    ("declaration", "is_taken"),
+    [
+        ('<?xml version="1.0" encoding="UTF-8"?>', True),
+        ("<?xml version='1.0'  encoding = 'utf-8' standalone='yes'?>\n", True),
+        ('<?xml version="1.0"?>', True),
+        ('<?xml version="1.0" encoding="ISO-8859-1"?>', False),
+        ("<?xml version='1.0' encoding='us-ascii'?>", False),
+    ],
+)
+def test_the_bytes_of_another_encoding_are_left_to_the_parser(declaration: str, is_taken: bool) -> None:
+    root = f'{declaration}<a xmlns="urn:a">'
+    assert bool(lightened("<r><n>\xc3\xa6</n></r>", root=root)[1]) is is_taken
+
+
 def test_types_are_known_only_where_their_prefix_is_declared() -> None:
     record = '<r xsi:type="t"><n>1</n></r>'
     assert lightened(record) == (f"<{STAND_IN}/>", [("1",)])

@@ -35,6 +35,7 @@ _CONTROLS = bytes({*range(32)} - {9, 10})
 _NO_CHARACTERS = (b"\xef\xbf\xbe", b"\xef\xbf\xbf")
 _STOPS = ("<!", "<?", STAND_IN)
 _DECLARATION = re.compile(r"<\?xml [^<>]*\?>\s*")
+_OTHER_ENCODING = re.compile(r"""encoding\s*=\s*["'](?!utf-?8["'])""", re.IGNORECASE)
 _ROOT = re.compile(r'<[A-Za-z]+((?:\s+[\w:.-]+="[^"<>&]*")*)\s*>')
 _ATTRIBUTE = re.compile(r'([\w:.-]+)="([^"]*)"')
 _TAG = re.compile(r'<(/?)([A-Za-z_][\w.-]*)(?: xsi:type="(?:[\w.-]+:)?([\w.-]+)")?>')
@@ -142,8 +143,10 @@ class AlikeReader(Generic[Plan]):
         return ready + (self._carried_bytes() if self._is_plain else b"")
 
     def _after_root(self, text: str) -> int:
-        """Where what is in the root begins. Raises `ValueError` where names mean something else than ours."""
+        """Where what is in the root begins. Raises `ValueError` where names or bytes mean something else than ours."""
         declaration = _DECLARATION.match(text)
+        if declaration and _OTHER_ENCODING.search(declaration[0]):
+            raise ValueError  # its bytes may be UTF-8 as well, and say something else
         root = _ROOT.match(text, declaration.end() if declaration else 0)
         attributes = dict(_ATTRIBUTE.findall(root[1])) if root else {}
         if root is None or attributes.get("xmlns") != self._namespace:
