@@ -22,7 +22,9 @@ from scripts.benchmarks.figures import machine
 from scripts.benchmarks.measuring import Cost, Meter
 
 _HERE = Path(__file__).parents[2]
-_FIGURE = re.compile(r"\| (?P<name>[^|^]+?) \| (?P<value>[0-9][0-9,.]*) (?P<unit>[^|]+?) \|")
+_FIGURE = re.compile(
+    r"\| (?P<name>[^|^]+?) \| (?P<value>[0-9][0-9,.]*) (?P<unit>[^|]+?) \|(?:[^|]*\| (?P<beside>[0-9]+\.[0-9]+) \|)?"
+)
 _COST = re.compile(
     r"\| \^ (?!beside it).*; processor: ours (?P<ours>[0-9.]+) s, children (?P<children>[0-9.]+) s,"
     r" server (?P<server>[0-9.]+) s;"
@@ -31,9 +33,11 @@ _COST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One run of a tree: its figures with their units, the processor time of each, and what the run cost."""
+    """One run of a tree: its figures with their units, each one's ratio to what was measured beside it, the processor
+    time of each, and what the run cost."""
 
     figures: dict[str, tuple[float, str]]
+    beside: dict[str, float]
     processor_s: dict[str, float]
     cost: Cost
 
@@ -47,7 +51,9 @@ def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequenc
                 runs[tree_name].append(_run(tree, names, arguments))
     quiet = sum(run.cost.is_quiet for tree_runs in runs.values() for run in tree_runs)
     print(f"\n{' '.join(names)}: {revision} and here in turn, {machine()}; {quiet} of {2 * rounds} runs quiet\n")
-    print(f"| figure, least / median / most | {revision} | here | ratio |\n|---|---|---|---|")
+    print(
+        f"| figure, least / median / most | {revision} | here | ratio | to what is beside it |\n|---|---|---|---|---|"
+    )
     for name in runs["here"][0].figures:
         pairs = [
             (before.figures[name], after.figures[name])
@@ -58,7 +64,8 @@ def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequenc
             unit = pairs[0][0][1]
             columns = [_spread([value for value, _ in side]) for side in zip(*pairs, strict=True)]
             ratio = statistics.median(after[0] / before[0] for before, after in pairs if before[0])
-            print(f"| {name} ({unit}) | {columns[0]} | {columns[1]} | {ratio:.2f} |")
+            to_beside = " → ".join(_beside(name, tree_runs) for tree_runs in runs.values())
+            print(f"| {name} ({unit}) | {columns[0]} | {columns[1]} | {ratio:.2f} | {to_beside.strip(' →')} |")
             _tell_processor(name, runs[revision], runs["here"])
     for name, number in (
         ("elapsed s", "elapsed_s"),
@@ -67,7 +74,7 @@ def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequenc
     ):
         sides = [[getattr(run.cost, number) for run in tree_runs] for tree_runs in runs.values()]
         ratio = statistics.median(after / before for before, after in zip(*sides, strict=True) if before)
-        print(f"| whole run: {name} | {_spread(sides[0])} | {_spread(sides[1])} | {ratio:.2f} |")
+        print(f"| whole run: {name} | {_spread(sides[0])} | {_spread(sides[1])} | {ratio:.2f} | |")
 
 
 def _tell_processor(name: str, before: Sequence[_Run], here: Sequence[_Run]) -> None:
@@ -80,7 +87,12 @@ def _tell_processor(name: str, before: Sequence[_Run], here: Sequence[_Run]) -> 
     if pairs:
         columns = [_spread(side) for side in zip(*pairs, strict=True)]
         ratio = statistics.median(after / other for other, after in pairs)
-        print(f"| {name} (processor s) | {columns[0]} | {columns[1]} | {ratio:.2f} |")
+        print(f"| {name} (processor s) | {columns[0]} | {columns[1]} | {ratio:.2f} | |")
+
+
+def _beside(name: str, runs: Sequence[_Run]) -> str:
+    ratios = [run.beside[name] for run in runs if name in run.beside]
+    return f"{statistics.median(ratios):.2f}" if ratios else ""
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -97,22 +109,26 @@ def _run(tree: Path, names: Sequence[str], arguments: Sequence[str]) -> _Run:
         stdout=subprocess.PIPE,
         text=True,
     )
-    figures, processor_s = read_figures(done.stdout)
-    return _Run(figures, processor_s, meter.cost())
+    figures, beside, processor_s = read_figures(done.stdout)
+    return _Run(figures, beside, processor_s, meter.cost())
 
 
-def read_figures(text: str) -> tuple[dict[str, tuple[float, str]], dict[str, float]]:
-    """What a bench printed: the figures with their units, and the processor time behind each."""
+def read_figures(text: str) -> tuple[dict[str, tuple[float, str]], dict[str, float], dict[str, float]]:
+    """What a bench printed: the figures with their units, their ratios to what is beside them, and the processor time
+    behind each."""
     figures: dict[str, tuple[float, str]] = {}
+    beside: dict[str, float] = {}
     processor_s: dict[str, float] = {}
     name = ""
     for line in text.splitlines():
         if match := _FIGURE.match(line):
             name = match["name"]
             figures[name] = (float(match["value"].replace(",", "")), match["unit"])
+            if match["beside"]:
+                beside[name] = float(match["beside"])
         elif name and (match := _COST.match(line)):
             processor_s[name] = processor_s.get(name, 0.0) + sum(map(float, match.groups()))
-    return figures, processor_s
+    return figures, beside, processor_s
 
 
 @contextmanager

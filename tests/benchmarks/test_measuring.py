@@ -84,6 +84,7 @@ def test_the_processor_time_behind_a_figure_is_read_from_what_a_bench_prints() -
         f"| ^ beside it, round 1 of 2: {QUIET.text()} | | | | |",
         "| plan | 17 entities/s | | | |",
     ]
-    figures, processor_s = read_figures("\n".join(printed))
+    figures, beside, processor_s = read_figures("\n".join(printed))
     assert figures == {"scan, warm": (83_421.0, "files/s"), "plan": (17.0, "entities/s")}
+    assert beside == {"scan, warm": 0.41}
     assert processor_s == {"scan, warm": 14.0}
