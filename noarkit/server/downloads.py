@@ -76,6 +76,7 @@ def find_download(service: Service, caller: Caller, file_id: str, kind: str) -> 
     if kind not in ("original", "lightpdf"):
         raise Refusal(400, "type must be original or lightpdf")
     number = int(file_id) if file_id.isascii() and file_id.isdigit() and len(file_id) < 19 else -1
+    service.note_bulk_call()
     if number < 0:
         raise Refusal(400 if not file_id else 404, "id must be the id of a file" if not file_id else "no such file")
     with service.db.snapshot() as db:

@@ -87,7 +87,7 @@ _FLUSH_EVERY_S = 0.5
 _BULK_EVERY_S = 30.0
 _TEXTS_EVERY_S = 2.0
 _STRAYS_EVERY_S = 24 * 3600.0
-# The archive is being loaded until so long after the last upload or transaction.
+# The archive is in bulk use until so long after the last upload, download or transaction.
 _QUIET_AFTER_S = 2.0
 # Documents that wait longer than this are read, a few at a time, even while it is.
 _PATIENCE_S = 300.0
@@ -108,8 +108,8 @@ class Service:
     read_documents: Callable[[Service], None]
     texts: TextReader = field(default_factory=TextReader)
     workers: dict[str, Worker] = field(default_factory=dict)
-    _last_change_s: float = field(default=float("-inf"), init=False)
-    _loading_since_s: float | None = field(default=None, init=False)
+    _last_bulk_call_s: float = field(default=float("-inf"), init=False)
+    _in_bulk_use_since_s: float | None = field(default=None, init=False)
 
     def now_ms(self) -> int:
         """Now, in milliseconds since 1970 UTC."""
@@ -133,14 +133,15 @@ class Service:
         """True once the service is to end; long background work looks at it and ends early."""
         return any(worker.is_stopping for worker in self.workers.values())
 
-    def note_change(self) -> None:
-        """Says that an upload or a transaction came."""
-        self._last_change_s = self.now_s()
+    def note_bulk_call(self) -> None:
+        """Says that an upload, a download or a transaction came."""
+        self._last_bulk_call_s = self.now_s()
 
     @property
-    def is_being_loaded(self) -> bool:
-        """True while one upload or transaction follows the other: work that can wait then leaves them the processor."""
-        return self.now_s() - self._last_change_s < _QUIET_AFTER_S
+    def is_in_bulk_use(self) -> bool:
+        """True while one upload, download or transaction follows the other: work that can wait leaves them the
+        processor."""
+        return self.now_s() - self._last_bulk_call_s < _QUIET_AFTER_S
 
     def wake_bulk(self) -> None:
         """Says that a bulk job was queued."""
@@ -152,14 +153,14 @@ class Service:
         self.files.checkpoint()
 
     def _read_documents(self) -> None:
-        """Reads documents while nobody loads any: that takes the archive longer than to take them in. Those that have
-        waited for long are read by and by all the same."""
+        """Reads documents while nobody loads or fetches any: that takes the archive longer than to take them in or give
+        them out. Those that have waited for long are read by and by all the same."""
         now_s = self.now_s()
-        if not self.is_being_loaded:
-            self._loading_since_s = None
-        elif self._loading_since_s is None:
-            self._loading_since_s = now_s
-        if self._loading_since_s is None or now_s - self._loading_since_s > _PATIENCE_S:
+        if not self.is_in_bulk_use:
+            self._in_bulk_use_since_s = None
+        elif self._in_bulk_use_since_s is None:
+            self._in_bulk_use_since_s = now_s
+        if self._in_bulk_use_since_s is None or now_s - self._in_bulk_use_since_s > _PATIENCE_S:
             self.read_documents(self)
 
     def _run_bulk(self) -> None:

@@ -59,7 +59,7 @@ class UploadCall:
         """Takes one upload."""
         if PERMISSION not in caller.rights.service:
             raise Refusal(403, f'the service permission "{PERMISSION}" is missing')
-        self._service.note_change()
+        self._service.note_bulk_call()
         exchange.refuse_encoded()
         name = file_name(exchange.header(b"content-disposition"), trim=self._trim_names)
         upload_info = UploadInfo(name, exchange.media_type(), caller.account)

@@ -58,12 +58,12 @@ def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequenc
         pairs = [
             (before.figures[name], after.figures[name])
             for before, after in zip(runs[revision], runs["here"], strict=True)
-            if name in before.figures and name in after.figures
+            if name in before.figures and name in after.figures and before.figures[name][0]
         ]
         if pairs:
             unit = pairs[0][0][1]
             columns = [_spread([value for value, _ in side]) for side in zip(*pairs, strict=True)]
-            ratio = statistics.median(after[0] / before[0] for before, after in pairs if before[0])
+            ratio = statistics.median(after[0] / before[0] for before, after in pairs)
             to_beside = " → ".join(_beside(name, tree_runs) for tree_runs in runs.values())
             print(f"| {name} ({unit}) | {columns[0]} | {columns[1]} | {ratio:.2f} | {to_beside.strip(' →')} |")
             _tell_processor(name, runs[revision], runs["here"])

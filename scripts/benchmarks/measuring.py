@@ -16,6 +16,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from noarkit.safe.children import OUR_THREADS
+
 QUIET_PER_CORE = 0.5
 """More than this, taken by others of each core, and a figure is of a machine that was not quiet."""
 _SERVERS = (b"noarkit.embedded", b"noarkit.server", b"standin")
@@ -66,7 +68,7 @@ class Meter:
         self._servers: dict[int, float] = {}
         self._lock = threading.Lock()
         self._ended = threading.Event()
-        threading.Thread(target=self._watch, daemon=True, name="meter").start()
+        threading.Thread(target=self._watch, daemon=True, name=f"{OUR_THREADS}meter").start()
         self._begin()
 
     def cost(self) -> Cost:

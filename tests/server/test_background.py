@@ -11,8 +11,11 @@ from pathlib import Path
 
 from noarkit.server.areas import open_service
 from noarkit.server.database import Database
+from noarkit.server.downloads import find_download
+from noarkit.server.files import UploadInfo
+from noarkit.server.wire import Caller
 from tests.server.conftest import Archive
-from tests.server.transaction.desk import Desk, save
+from tests.server.transaction.desk import Desk, FakeRights, save
 from tests.server.wire import BASE
 
 
@@ -24,7 +27,7 @@ def test_documents_are_read_when_nobody_loads_and_at_last_all_the_same(tmp_path:
     began = now[0]
     service._read_documents()
     for _ in range(200):
-        service.note_change()
+        service.note_bulk_call()
         service._read_documents()
         now[0] += 1.0
     assert read_at == [began], "it was being loaded"
@@ -33,7 +36,7 @@ def test_documents_are_read_when_nobody_loads_and_at_last_all_the_same(tmp_path:
     assert read_at[1:] == [now[0]], "nobody loads any more"
     began = now[0]
     while len(read_at) < 3:
-        service.note_change()
+        service.note_bulk_call()
         service._read_documents()
         now[0] += 1.0
     opened.close()
@@ -44,11 +47,21 @@ def test_a_load_is_known_by_its_transactions(tmp_path: Path) -> None:
     now = [1_700_000_000.0]
     service = open_service(tmp_path, now_s=lambda: now[0])
     desk = Desk(service)
-    assert not service.is_being_loaded
+    assert not service.is_in_bulk_use
     desk.run(save("Klassifikasjonssystem", "k", tittel="system"))
-    assert service.is_being_loaded
+    assert service.is_in_bulk_use
     now[0] += 5.0
-    assert not service.is_being_loaded
+    assert not service.is_in_bulk_use
+    service.close()
+
+
+def test_documents_that_are_fetched_keep_others_from_being_read(tmp_path: Path) -> None:
+    service = open_service(tmp_path)
+    caller = Caller("integration", "somebody", FakeRights())
+    file_id = service.files.keep(b"a text", UploadInfo("a.txt", "text/plain", caller.account))
+    assert not service.is_in_bulk_use
+    assert find_download(service, caller, str(file_id), "original").size_bytes == 6
+    assert service.is_in_bulk_use
     service.close()
 
 

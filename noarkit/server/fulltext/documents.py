@@ -1,6 +1,6 @@
 """Reads the text of documents from their files in the background, in the order in which they are committed.
 
-While the archive is being loaded, a few are read at a time: the worker that calls this comes back.
+While the archive is in bulk use, a few are read at a time: the worker that calls this comes back.
 
 A text that `full-text/set` gave takes precedence, even an empty one. A document that cannot be parsed has no text and
 is found by its metadata alone.
@@ -18,7 +18,7 @@ from noarkit.server.fulltext.index import index
 from noarkit.server.service import Service
 
 _BATCH = 1_000
-_BATCH_BESIDE_A_LOAD = 200
+_BATCH_BESIDE_OTHERS = 200
 _AT_ONCE = 50
 
 
@@ -36,11 +36,11 @@ def tables() -> Iterator[str]:
 
 
 def read_documents(service: Service) -> None:
-    """Reads what was committed since it last did, until all is read, the archive stops, or a load begins."""
-    began_beside_a_load = service.is_being_loaded
+    """Reads what was committed since it last did, until all is read, the archive stops, or bulk use begins."""
+    began_beside_others = service.is_in_bulk_use
     while not service.is_stopping:
         with service.db.snapshot() as db:
-            revision, versions = _next(service, db, _BATCH_BESIDE_A_LOAD if began_beside_a_load else _BATCH)
+            revision, versions = _next(service, db, _BATCH_BESIDE_OTHERS if began_beside_others else _BATCH)
         if revision is None:
             return
         for start in range(0, len(versions), _AT_ONCE):
@@ -51,7 +51,7 @@ def read_documents(service: Service) -> None:
             _keep(service, dict(zip((version.id for version in batch), texts, strict=True)))
         with service.db.transaction() as db:
             db.execute("UPDATE fulltext_read_position SET revision = ?", (revision,))
-        if began_beside_a_load or service.is_being_loaded:
+        if began_beside_others or service.is_in_bulk_use:
             return
 
 

@@ -41,7 +41,7 @@ def routes() -> list[Route]:
 def _transaction(in_flight: CaseFileGuard) -> Handler:
     def transaction(call: Call) -> Answer:
         settings = call.service.settings
-        call.service.note_change()
+        call.service.note_bulk_call()
         # Parsed before the writer's turn: there is one writer, and a malformed body must not hold it up.
         actions = read_actions(call.body, plans(leniency(settings)), settings.max_actions)
         busy = case_files_added_to(actions) if settings.concurrent_records_conflict else set()
