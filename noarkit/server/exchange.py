@@ -54,6 +54,7 @@ class Exchange:
     __slots__ = (
         "_answered",
         "_body_ended",
+        "_head",
         "_receive",
         "_received_bytes",
         "_send",
@@ -73,6 +74,7 @@ class Exchange:
         self._body_ended = False
         self._stopped_waiting = False
         self._answered = False
+        self._head: Message | None = None
         self._received_bytes = 0
         self._waited_s = 0.0
 
@@ -217,17 +219,19 @@ class Exchange:
         )
 
     async def begin_answer(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
-        """Begins an answer whose body follows in pieces."""
+        """Begins an answer whose body follows in pieces; its head goes with the first of them."""
         if not self._body_ended and not await self._drain():
             headers = [*headers, (b"connection", b"close")]
         self._answered = True
-        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        self._head = {"type": "http.response.start", "status": status, "headers": headers}
 
     async def send_piece(self, content: bytes, *, more: bool, idle_s: float) -> None:
         """Sends a piece of the answer's body; the last has `more=False`. A client that stops taking is let go."""
         try:
             async with asyncio.timeout(idle_s):
-                await self._send({"type": "http.response.body", "body": content, "more_body": more})
+                head, self._head = self._head, None
+                body: Message = {"type": "http.response.body", "body": content, "more_body": more}
+                await (self._send(body) if head is None else send_whole(self._send, head, body))
         except TimeoutError:
             transport = self.scope.get("extensions", {}).get(TRANSPORT)
             if transport is not None:

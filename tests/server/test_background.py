@@ -9,6 +9,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from noarkit.server.areas import open_service
 from noarkit.server.database import Database
 from noarkit.server.downloads import find_download
@@ -97,9 +99,11 @@ def test_a_log_that_nobody_moves_away_does_not_grow_for_ever(tmp_path: Path) -> 
     database.close()
 
 
-def test_an_answer_arrives_in_one_piece(fresh_archive: Archive) -> None:
+@pytest.mark.parametrize("call", ["query", "download"])
+def test_an_answer_arrives_in_one_piece(call: str, fresh_archive: Archive) -> None:
     wire = fresh_archive.wire
-    head = f"GET {BASE}/query HTTP/1.1\r\nHost: here\r\n\r\n".encode()
+    path = "query" if call == "query" else f"download?id={wire.upload(b'x' * 4_096).json()['id']}"
+    head = f"GET {BASE}/{path} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {wire.token}\r\n\r\n".encode()
     with socket.create_connection((wire.host, wire.port), timeout=10) as connection:
         for _ in range(200):
             connection.sendall(head)
