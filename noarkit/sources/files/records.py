@@ -18,6 +18,8 @@ from noarkit.sources.files.walk import EmptyFolder
 _LONG_PATH = 255
 _DAY_S = 86_400
 _MINUTE_NS = 60 * 1_000_000_000
+_SECONDS = tuple(f":{second:02}" for second in range(60))
+_FRACTIONS = tuple(f".{millisecond:03}Z" for millisecond in range(1000))
 _KNOWS_BIRTH = hasattr(os.stat_result, "st_birthtime")  # on macOS and BSD
 
 
@@ -39,12 +41,13 @@ class RecordMaker:
         if folder is not self._folder:
             self._enter(folder)
         text = text_of(name)
-        key = folder.key + (text if "%" not in text and is_plain(text) else key_of(name))
+        is_usual = is_plain(text)
+        key = folder.key + (text if is_usual and "%" not in text else key_of(name))
         fields = self._fields(folder, text, status)
         fields["media_type"] = media_type
         fields["puid"] = puid
         content = Content(key, text, status.st_size, status.st_mtime_ns, None, media_type, puid)
-        return SourceRecord("file", key, fields, (content,), self._notes(found_file, text))
+        return SourceRecord("file", key, fields, (content,), self._notes(found_file, text, is_usual))
 
     def summarize(self, file: FoundFile) -> tuple[str, tuple[Note, ...]]:
         """The ending of a file's name, and its notes: what a count of formats and troubles needs."""
@@ -52,7 +55,7 @@ class RecordMaker:
             self._enter(file.folder)
         text = text_of(file.name)
         stem, _, ext = text.rpartition(".")
-        return ext.lower() if stem else "", self._notes(file, text)
+        return ext.lower() if stem else "", self._notes(file, text, is_plain(text))
 
     def folder(self, emptiness: EmptyFolder) -> SourceRecord:
         """The record of a folder with nothing in it; its key ends with a slash."""
@@ -95,10 +98,10 @@ class RecordMaker:
             "register": {},
         }
 
-    def _notes(self, file: FoundFile, text: str) -> tuple[Note, ...]:
+    def _notes(self, file: FoundFile, text: str, is_usual: bool) -> tuple[Note, ...]:
         folder, _, status, twin, through_link = file
         if (
-            is_plain(text)
+            is_usual
             and status.st_size
             and twin is None
             and not through_link
@@ -139,7 +142,7 @@ def timestamp(nanoseconds: int) -> str | None:
     if minute is None:
         return None
     milliseconds = nanoseconds % _MINUTE_NS // 1_000_000
-    return f"{minute}:{milliseconds // 1000:02}.{milliseconds % 1000:03}Z"
+    return minute + _SECONDS[milliseconds // 1000] + _FRACTIONS[milliseconds % 1000]
 
 
 def _birth(status: os.stat_result) -> str | None:
