@@ -119,13 +119,15 @@ class InlineWorkers:
 
 
 class ProcessWorkers:
-    """`count` children that share the work."""
+    """Children that share the work: `count` of them, one fewer until the remaining messages are asked for, since this
+    process walks through the structure until then and is the last to end."""
 
     def __init__(self, work: Work, count: int) -> None:
         context = process_context()
         share = partial(_do_share, work, _Counter(context), _Counter(context))
         self._pool = ProcessPool(share, WorkerOptions(takes_orders=False))
-        self._busy = [self._pool.start() for _ in range(count)]
+        self._count = count
+        self._busy = [self._pool.start() for _ in range(max(1, count - 1))]
 
     def ready(self) -> Iterator[Message]:
         """What lies in the pipes."""
@@ -133,6 +135,8 @@ class ProcessWorkers:
 
     def remaining(self) -> Iterator[Message]:
         """Until every child is done."""
+        if 0 < len(self._busy) < self._count:
+            self._busy.append(self._pool.start())
         while self._busy:
             yield from self._receive(None)
 
