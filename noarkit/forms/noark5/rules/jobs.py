@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.sharedctypes import Synchronized
@@ -27,7 +28,7 @@ from noarkit.safe.worker_pool import (
     ParentPipe,
     ProcessContext,
     ProcessPool,
-    WorkerOptions,
+    WorkerProcess,
     process_context,
     ready_workers,
 )
@@ -119,15 +120,16 @@ class InlineWorkers:
 
 
 class ProcessWorkers:
-    """Children that share the work: `count` of them, one fewer until the remaining messages are asked for, since this
-    process walks through the structure until then and is the last to end."""
+    """`count` children that share the work. Of several, one rests until the remaining messages are asked for: until
+    then this process walks through the structure, and would be the last to end if it had to share its processor."""
 
     def __init__(self, work: Work, count: int) -> None:
         context = process_context()
         share = partial(_do_share, work, _Counter(context), _Counter(context))
-        self._pool = ProcessPool(share, WorkerOptions(takes_orders=False))
-        self._count = count
-        self._busy = [self._pool.start() for _ in range(max(1, count - 1))]
+        self._pool = ProcessPool(share)
+        self._busy = [self._pool.start() for _ in range(count)]
+        self._resting = self._busy[max(1, count - 1) :]
+        self._begin(self._busy[: max(1, count - 1)])
 
     def ready(self) -> Iterator[Message]:
         """What lies in the pipes."""
@@ -135,8 +137,8 @@ class ProcessWorkers:
 
     def remaining(self) -> Iterator[Message]:
         """Until every child is done."""
-        if 0 < len(self._busy) < self._count:
-            self._busy.append(self._pool.start())
+        self._begin(self._resting)
+        self._resting = []
         while self._busy:
             yield from self._receive(None)
 
@@ -144,6 +146,11 @@ class ProcessWorkers:
         """Ends the children, done or not."""
         # a child that has sent everything ends by itself
         self._pool.close(0.0 if self._busy else _PATIENCE_S)
+
+    def _begin(self, workers: Sequence[WorkerProcess]) -> None:
+        for worker in workers:
+            with suppress(WorkerLost):  # told where its messages are received
+                worker.send(None)
 
     def _receive(self, patience_s: float | None) -> Iterator[Message]:
         for worker in ready_workers(self._busy, patience_s):
@@ -176,7 +183,8 @@ class _Counter:
 
 
 def _do_share(work: Work, jobs: Claim, blocks: Claim, parent: ParentPipe) -> None:
-    """Runs in the child."""
+    """Runs in the child, once it is told to begin."""
+    parent.receive()
     gc.disable()  # nothing here makes circles, and looking for them among millions of elements costs a tenth
     while (number := jobs()) < len(work.jobs):
         for message in run_job(work.jobs[number]):
