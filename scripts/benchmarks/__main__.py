@@ -1,4 +1,4 @@
-"""scripts/bench [compare REV] NAME [NAME …] [--rounds N] [--small]
+"""scripts/bench [compare REV | profile] NAME [NAME …] [--rounds N] [--small]
 scripts/bench scale [--upto 5] [--results FILE]"""
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from scripts.benchmarks.compare import compare
-from scripts.benchmarks.figures import meter
+from scripts.benchmarks.figures import meter, watch_with
+from scripts.benchmarks.profiles import LineProfile
 
 NAMES = (
     "archive",
@@ -39,6 +40,9 @@ GROUPS = {"packages": ("bags", "dias", "eark", "eark_validate", "siard")}
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts/bench")
     revision = None
+    profile = sys.argv[1:2] == ["profile"]
+    if profile:
+        del sys.argv[1]
     if sys.argv[1:2] == ["compare"]:
         revision = sys.argv[2] if len(sys.argv) > 2 else parser.error("compare what? compare REV NAME")
         del sys.argv[1:3]
@@ -57,10 +61,14 @@ def main() -> None:
         compare(revision, names, arguments.rounds, options)
         return
     meter()
+    lines = LineProfile() if profile else None
+    watch_with(lines)
     for name in names:
         module = importlib.import_module(f"scripts.benchmarks.{name}")
         more = {"upto": arguments.upto, "results": arguments.results} if name == "scale" else {}
         module.run(arguments.rounds, small=arguments.small, only=arguments.only, **more)
+    if lines is not None:
+        print("", *lines.rows(), sep="\n")
 
 
 if __name__ == "__main__":

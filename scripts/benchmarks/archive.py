@@ -19,8 +19,10 @@ from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
 from noarkit.archive.values import Action, Link, Query, Save, bytes_to_upload, file_to_upload
 from noarkit.embedded import EmbeddedArchive, open_embedded
+from noarkit.server.areas import open_service
 from scripts.benchmarks import floors
 from scripts.benchmarks.figures import machine, medians, peak_mb, seconds, tell
+from tests.server.transaction.desk import Desk, link, save
 
 ACTIONS = 1000
 
@@ -45,6 +47,7 @@ def run(rounds: int, *, small: bool, only: str) -> None:
     parts: dict[str, Callable[[Bench, int], None]] = {
         "start": _start,
         "transactions": _transactions,
+        "engine": _engine,
         "uploads": _small_uploads,
         "large": _large_files,
         "queries": _queries,
@@ -118,6 +121,36 @@ def _transactions(bench: Bench, rounds: int) -> None:
         rounds, ours, lambda: floors.raw_sqlite(bench.folder, bench.folder / "archive" / "archive.db", ACTIONS)
     )
     tell("transactions of 1,000 actions", figures[0], "actions/s", figures[1], "the same rows into SQLite", figures[2])
+
+
+def _engine(bench: Bench, rounds: int) -> None:
+    """The same without client and connection: what the archive itself makes of a parsed body."""
+    service = open_service(bench.folder / "alone")
+    desk = Desk(service)
+    made = desk.ids(
+        save("Arkiv", "a", tittel="fonds"),
+        save("Arkivskaper", "s", arkivskaperIdent="1", arkivskaperNavn="creator"),
+        link("Arkivskaper", "s", "refArkiv", "a"),
+        save("Arkivdel", "d", tittel="series"),
+        link("Arkivdel", "d", "refArkiv", "a"),
+    )
+    count = bench.share(40)
+    body = [
+        action
+        for i in range(ACTIONS // 2)
+        for action in (
+            save("Basisregistrering", f"r{i}", tittel=f"record {i}", dokumentetsDato="2020-01-01"),
+            link("Basisregistrering", f"r{i}", "refArkivdel", made["d"]),
+        )
+    ]
+
+    def ours() -> float:
+        return count * ACTIONS / seconds(lambda: [desk.answer(*body) for _ in range(count)])
+
+    floor = partial(floors.raw_sqlite, bench.folder, bench.folder / "alone" / "archive.db", ACTIONS)
+    figures = medians(rounds, ours, floor)
+    tell("the same, the engine alone", figures[0], "actions/s", figures[1], "the same rows into SQLite", figures[2])
+    service.close()
 
 
 def _small_uploads(bench: Bench, rounds: int) -> None:

@@ -7,14 +7,17 @@ import platform
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
 from scripts.benchmarks.measuring import Cost, Meter
+from scripts.benchmarks.profiles import LineProfile
 
 _costs: list[Cost] = []
 _costs_beside: list[Cost] = []
 _spreads: list[str] = []
+_profile: LineProfile | None = None
 
 
 def machine() -> str:
@@ -37,6 +40,12 @@ def processor_seconds(act: Callable[[], object]) -> float:
     return sum(after[:4]) - sum(before[:4])
 
 
+def watch_with(profile: LineProfile | None) -> None:
+    """Our rounds are watched by it from now on."""
+    global _profile  # one for a whole run of benchmarks
+    _profile = profile
+
+
 @cache
 def meter() -> Meter:
     """What measures since the last figure that was told."""
@@ -46,7 +55,8 @@ def meter() -> Meter:
 def measured(act: Callable[[], float]) -> float:
     """One round of a figure; `tell` says what it cost."""
     meter().cost()
-    figure = act()
+    with nullcontext() if _profile is None else _profile.watching():
+        figure = act()
     _costs.append(meter().cost())
     return figure
 
