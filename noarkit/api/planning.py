@@ -136,7 +136,11 @@ def _plan(
     if options.copies is not None and options.trust_key:
         with CopyStore.open(Path(options.copies)) as store:
             prove_seal(store, trusted_keys(settings, options.trust_key))
-    spec = _with_copies(_plan_spec(options, place, codes), options.copies)
+    lookup = _lookup(options.copies)
+    spec = _plan_spec(options, place, codes)
+    if lookup is not None and options.copies is not None:
+        source, mapper = with_copies(spec.source, spec.mapper, Path(options.copies), lookup, StoreLookup)
+        spec = replace(spec, source=source, mapper=mapper)
     spec = replace(
         spec,
         # a copy is found by the checksum of its document
@@ -149,7 +153,8 @@ def _plan(
         archive=archive_place.name if archive_place.is_named else None,
     )
     _refuse_planned(folder)
-    with released(place), log_run(folder.path, emit, settings.now_s, "plan") as emit_logged:
+    closed = nullcontext() if lookup is None else closing(lookup)
+    with released(place), closed, log_run(folder.path, emit, settings.now_s, "plan") as emit_logged:
         if not is_connection_name(str(source)):
             emit_few_types(emit_logged)
         hashing = nullcontext() if options.cluster is None else cluster_jobs(options.cluster)
@@ -258,13 +263,12 @@ def _plan_spec(options: _PlanOptions, place: Source, codes: Mapping[str, frozens
     return PlanSpec(place, mapper, text, target.external_system, target.zone, target.close, follow=target.follow)
 
 
-def _with_copies(spec: PlanSpec, copies: Place | None) -> PlanSpec:
-    """A plan with the archival copies that lie in a folder. Raises `UsageFault` where none are there."""
+def _lookup(copies: Place | None) -> StoreLookup | None:
+    """What finds the archival copies that lie in a folder. Raises `UsageFault` where none are there."""
     if copies is None:
-        return spec
+        return None
     CopyStore.open(Path(copies)).close()
-    source, mapper = with_copies(spec.source, spec.mapper, Path(copies), StoreLookup)
-    return replace(spec, source=source, mapper=mapper)
+    return StoreLookup(Path(copies))
 
 
 def _recipe_text(recipe: Place | Recipe | None, source: Source) -> tuple[str, str]:

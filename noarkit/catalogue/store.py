@@ -105,7 +105,11 @@ def open_catalogue(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise JournalFault(where=str(path), why="missing")
     with translate_sqlite_errors(path):
-        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+        # Several threads ask at once. Statements that are kept would be handed to two of them: from Python 3.12 on that
+        # one is in use is seen only once it runs.
+        db = sqlite3.connect(
+            f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False, cached_statements=0
+        )
         row = db.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
     if row is None or row[0] != FORMAT:
         db.close()

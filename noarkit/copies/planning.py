@@ -101,10 +101,10 @@ class FixedPlanMapper(PlanMapper, Protocol):
 
 
 def with_copies(
-    source: Source, mapper: PlanMapper, copies: Path, open_lookup: OpenLookup
+    source: Source, mapper: PlanMapper, copies: Path, lookup: CopyLookup, open_lookup: OpenLookup
 ) -> tuple[SourceWithCopies, MapperWithCopies]:
-    """A source and a mapper that plan the copies in the folder `copies` beside their documents."""
-    lookup = open_lookup(copies)
+    """A source and a mapper that plan the copies in the folder `copies` beside their documents. `lookup` is what the
+    mapper asks, and the caller's to close; the source opens one of its own wherever it is read."""
     outer_source = SourceWithCopies(source, copies, open_lookup)
     if isinstance(mapper, FixedPlanMapper):
         return outer_source, FixedMapperWithCopies(mapper, lookup)

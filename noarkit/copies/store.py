@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -387,9 +387,8 @@ class CopyStore:
     def copy_to(self, folder: Path) -> None:
         """Copies what is known to another folder, without the objects."""
         folder.mkdir(parents=True)
-        with sqlite3.connect(folder / DATABASE) as other:
+        with closing(sqlite3.connect(folder / DATABASE)) as other:
             self._db.backup(other)
-        other.close()
 
     # -- numbers --------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -44,7 +45,7 @@ class Bench:
 
     def states(self) -> dict[str, tuple[str, str | None]]:
         """State and reason of each document, as any SQLite tool reads them."""
-        with sqlite3.connect(self.copies / "derive.db") as db:
+        with closing(sqlite3.connect(self.copies / "derive.db")) as db, db:
             rows = db.execute("SELECT d.name, c.state, c.reason FROM document d LEFT JOIN copy c ON c.n = d.copy")
             return {name: (state, reason) for name, state, reason in rows}
 
@@ -178,7 +179,7 @@ def test_what_cannot_be_kept_goes_to_the_rule_for_such_documents(bench: Bench) -
 def test_a_kept_document_has_the_copy_that_is_wanted_in_addition(bench: Bench) -> None:
     bench.write(a_3="good")
     bench.derive()
-    with sqlite3.connect(bench.copies / "derive.db") as db:
+    with closing(sqlite3.connect(bench.copies / "derive.db")) as db, db:
         rows = db.execute("SELECT a.state FROM document d JOIN copy a ON a.n = d.also").fetchall()
     assert (bench.states(), rows) == ({"a.3": ("kept", None)}, [("made",)])
 
@@ -236,7 +237,7 @@ def test_another_version_makes_new_copies_only_where_that_is_asked_for(bench: Be
     assert sum(bench.runs().values()) == 2
     bench.derive()
     assert sum(bench.runs().values()) == 2
-    with sqlite3.connect(bench.copies / "derive.db") as db:
+    with closing(sqlite3.connect(bench.copies / "derive.db")) as db, db:
         assert db.execute("SELECT version, state FROM copy ORDER BY n").fetchall() == [("1", "made"), ("2", "made")]
 
 

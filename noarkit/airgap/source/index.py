@@ -93,7 +93,8 @@ def move_origin(path: Path, where: str) -> None:
 def connect_index(path: Path) -> sqlite3.Connection:
     """The index, to read only."""
     where = f"{path.resolve().as_uri()}?mode=ro"
-    return sqlite3.connect(where, uri=True, check_same_thread=False, factory=ScratchConnection)
+    # several threads open documents at once: kept statements would be handed to two of them (Python 3.12 and later)
+    return sqlite3.connect(where, uri=True, check_same_thread=False, factory=ScratchConnection, cached_statements=0)
 
 
 def _facts(origin: Origin) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -128,7 +129,7 @@ def test_a_copy_of_other_bytes_is_no_copy(place: Path) -> None:
     folder, _ = lay(place)
     (folder / "sak" / "brev.doc").write_bytes(LETTER + b"!")
     noarkit.plan(folder, "run", copies="copies")
-    with sqlite3.connect(place / "run" / "graph.db") as db:
+    with closing(sqlite3.connect(place / "run" / "graph.db")) as db, db:
         (count,) = db.execute("SELECT count(*) FROM content WHERE locator LIKE 'copies:%'").fetchone()
     assert count == 1
 
