@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -69,8 +70,9 @@ def detailed(folder: RunFolder, speed: Speed, workers: int) -> Point:
     service = Service(world, Holdings(), speed, random.Random(workers))
     rules = _rules(workers)
     machines = [Machine(number) for number in range(workers)]
-    pool = VirtualWorkers(world, rules, context_maker(service, folder), machines)
-    return _point(folder, demand, service, pool, workers)
+    with ExitStack() as opened:
+        pool = VirtualWorkers(world, rules, context_maker(service, folder, opened), machines)
+        return _point(folder, demand, service, pool, workers)
 
 
 def aggregate(folder: RunFolder, demand: Demand, speed: Speed, workers: int) -> Point:

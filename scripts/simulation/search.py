@@ -11,7 +11,7 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def try_out(schedule: Schedule, lab: Lab, world: World) -> Trial:
     holdings = Holdings(honours_versions=mode.honours_versions, may_set_uuids=mode.may_set_uuids)
     chance = random.Random(schedule.seed)
     service = Service(world, holdings, _SPEED, chance, script)
-    run = _Run(schedule, folder, service, script, trial)
+    run = _Run(schedule, folder, service, script, trial, ExitStack())
     service.kill_coordinator = lambda: world.at(world.now_s, run.kill_coordinator)
     try:
         for turn in range(_TURNS_IN_TROUBLE + _TURNS_IN_PEACE):
@@ -121,6 +121,7 @@ def try_out(schedule: Schedule, lab: Lab, world: World) -> Trial:
         trial.struck, trial.seconds = script.struck, world.now_s
     finally:
         world.end_tasks()
+        run.opened.close()
         shutil.rmtree(folder.path)
     return trial
 
@@ -132,6 +133,7 @@ class _Run:
     service: Service
     script: Script
     trial: Trial
+    opened: ExitStack
     last: str = ""
     machines: list[Machine] = field(default_factory=list)
     is_running: bool = False
@@ -179,7 +181,7 @@ class _Run:
         return False
 
     def _workers(self, world: World, rules: Rules) -> VirtualWorkers:
-        make_context, machines = context_maker(self.service, self.folder), list(self.machines)
+        make_context, machines = context_maker(self.service, self.folder, self.opened), list(self.machines)
         if not rules.cluster:
             return _KillableChildren(world, rules, make_context, machines).with_script(self.script)
         promise = promise_in(self.folder, world)
@@ -232,12 +234,14 @@ def promise_in(folder: RunFolder, world: World) -> Callable[[float | None], None
     return promise
 
 
-def context_maker(service: Service, folder: RunFolder) -> MakeContext:
-    """What gives a machine its connection to the archive and its reader of the plan."""
+def context_maker(service: Service, folder: RunFolder, opened: ExitStack) -> MakeContext:
+    """What gives a machine its connection to the archive and its reader of the plan. `opened` closes what one that dies
+    leaves open."""
 
     @contextmanager
     def make(machine: Machine, check: Callable[[], None]) -> Iterator[WorkerContext]:
         with closing(GraphStore.open(folder.graph)) as graph:
+            opened.callback(graph.close)
             archive = patient(FencedArchive(VirtualArchive(service, machine), check), service)
             yield WorkerContext(archive, graph, open_content, no_gate)
 

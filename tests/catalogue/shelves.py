@@ -63,8 +63,13 @@ class Shelf:
     def close(self) -> None: ...
 
 
+OPENED: list[Catalogue] = []
+"""What `catalogue_of` opened, to be closed by whoever runs the tests."""
+
+
 def catalogue_of(shelf: Shelf, folder: Path) -> Catalogue:
     """The catalogue of a place, made anew in a folder."""
     path = catalogue_path(folder / "shelf")
     write_catalogue(path, shelf.identity, shelf.items(ignore_event))
-    return Catalogue(path, shelf)
+    OPENED.append(Catalogue(path, shelf))
+    return OPENED[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +37,7 @@ CUTS = 60
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Journal:
+def journal(tmp_path: Path) -> Iterator[Journal]:
     """A journal that has taken over a plan of nine records."""
     journey = Journey(tmp_path, CONTENTS)
     journey.plan(RECORDS)
@@ -45,7 +46,8 @@ def journal(tmp_path: Path) -> Journal:
     made.adopt(graph)
     made.adopt(graph)
     graph.close()
-    return made
+    with closing(made):
+        yield made
 
 
 def test_every_change_is_durable_when_its_method_returns(journal: Journal) -> None:
