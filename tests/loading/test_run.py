@@ -196,11 +196,22 @@ def nothing_landed(lease: Lease) -> Iterator[Outcome]:
     return iter(())
 
 
+_opened: list[Callable[[], None]] = []
+
+
+@pytest.fixture(autouse=True)
+def _close_what_was_opened() -> Iterator[None]:
+    yield
+    while _opened:
+        _opened.pop()()
+
+
 def coordinated(
     journey: Journey, script: Script, settled: Settled = nothing_landed, stopping: StopRequest | None = None
 ) -> tuple[int, Journal]:
     journal = Journal(journey.folder.journal)
     graph = journey.folder.open_graph()
+    _opened.extend((journal.close, graph.close))
     journal.adopt(graph)
     facts = RunFacts("plan", SYSTEM, True, True, True, 60.0)
     given = CoordinatorDeps(

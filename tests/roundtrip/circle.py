@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -136,17 +136,18 @@ def ingest(package: Path, run: Path, archive: Archive, now_s: float = NOW, *, ca
     """Plans, loads and closes a package."""
     planned = plan_extract(package, run, carry=carry)
     folder, told = RunFolder(run), list[Event]()
-    bench = WorkerContext(archive, GraphStore.open(folder.graph), source_in(package).open, no_gate)
     control = WorkerControl(lambda: now_s, lambda seconds: None, lambda: False)
-    loaded = load(
-        folder,
-        archive,
-        lambda: InlineWorkers(_Workshop(bench), control),
-        LoadSettings("direct", 0.0),
-        stop_request=StopRequest(),
-        emit=told.append,
-        now_s=lambda: now_s,
-    )
+    with closing(GraphStore.open(folder.graph)) as graph:
+        bench = WorkerContext(archive, graph, source_in(package).open, no_gate)
+        loaded = load(
+            folder,
+            archive,
+            lambda: InlineWorkers(_Workshop(bench), control),
+            LoadSettings("direct", 0.0),
+            stop_request=StopRequest(),
+            emit=told.append,
+            now_s=lambda: now_s,
+        )
     closed = close(folder, archive, stop_request=StopRequest(), emit=told.append, now_s=lambda: now_s)
     return Ingested(planned, loaded.numbers, closed, tuple(told))
 
