@@ -138,8 +138,8 @@ def _plan(
             prove_seal(store, trusted_keys(settings, options.trust_key))
     lookup = _lookup(options.copies)
     spec = _plan_spec(options, place, codes)
-    if lookup is not None and options.copies is not None:
-        source, mapper = with_copies(spec.source, spec.mapper, Path(options.copies), lookup, StoreLookup)
+    if lookup is not None:
+        source, mapper = with_copies(spec.source, spec.mapper, lookup.folder, lookup, StoreLookup)
         spec = replace(spec, source=source, mapper=mapper)
     spec = replace(
         spec,

@@ -42,7 +42,7 @@ class StoreLookup:
     """The copies in one folder. The store is opened when it is first asked, in the process that asks."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._store: CopyStore | None = None
 
     def copies_of(self, content: Content) -> Iterable[PlannedCopy]:
@@ -51,7 +51,7 @@ class StoreLookup:
         The same bytes under a name that contradicts them may have another rule, or none: names that end alike decide.
         """
         if self._store is None:
-            self._store = CopyStore.open(self._folder)
+            self._store = CopyStore.open(self.folder)
         rows = self._store.copies_of(content.sha256 or "", suffix_of(content.name))
         by_target: dict[str, StoredCopy] = {}
         for row in rows:
@@ -75,7 +75,7 @@ class StoreLookup:
 
     def path(self, sha256: str) -> Path:
         """Where the bytes of a copy lie."""
-        return object_path(self._folder, sha256)
+        return object_path(self.folder, sha256)
 
     def close(self) -> None:
         """Closes the store, if it was opened."""

@@ -67,6 +67,7 @@ class DownloadCall:
     def _open(self, caller: Caller, query: Mapping[str, str]) -> tuple[FileFacts, BinaryIO, bytes]:
         with self._service.db.clock.within(Deadline(self._limit_s, caller.account)):
             facts = find_download(self._service, caller, query.get("id", ""), query.get("type", "original"))
+        self._service.note_bulk_call()
         file: BinaryIO = self._service.files.store.path(facts.sha256).open("rb")
         return facts, file, file.read(min(facts.size_bytes + 1, _BLOCK_BYTES))
 
@@ -76,7 +77,6 @@ def find_download(service: Service, caller: Caller, file_id: str, kind: str) -> 
     if kind not in ("original", "lightpdf"):
         raise Refusal(400, "type must be original or lightpdf")
     number = int(file_id) if file_id.isascii() and file_id.isdigit() and len(file_id) < 19 else -1
-    service.note_bulk_call()
     if number < 0:
         raise Refusal(400 if not file_id else 404, "id must be the id of a file" if not file_id else "no such file")
     with service.db.snapshot() as db:

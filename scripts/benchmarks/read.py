@@ -49,8 +49,9 @@ def _ours(package: Path, posts: int) -> None:
     assert source is not None
     mapper = source.mapper()
     records = (item for item in source.records(ignore_event) if isinstance(item, SourceRecord))
+    # as a plan does; written out, since `compare` runs this beside revisions that had no one name for it
     thresholds = gc.get_threshold()
-    gc.set_threshold(50_000, *thresholds[1:])  # as a plan does
+    gc.set_threshold(50_000, *thresholds[1:])
     try:
         assert sum(1 for _ in map(mapper.map, records)) >= posts
     finally:

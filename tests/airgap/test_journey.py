@@ -8,6 +8,7 @@ import re
 import shutil
 import sqlite3
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +16,10 @@ import pytest
 
 import noarkit
 from noarkit.airgap.delivery import open_deliveries
+from noarkit.airgap.source.index import INDEX
+from noarkit.airgap.source.source import SealedSource
 from noarkit.cli.contract import schema
+from noarkit.graph.entity import Content
 from noarkit.loading.folder import RunFolder
 from noarkit.services.standins.server import StandinSpec
 from tests.airgap.gap import Gap, files, forged
@@ -56,6 +60,26 @@ def test_a_plan_crosses_with_its_documents_and_a_receipt_closes_the_case(name: s
     assert "Everything arrived." in page.read_text("utf-8")
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert gap.run("verify", "there", "--depth", "bytes") == 0, gap.err
+
+
+@pytest.mark.parametrize("name", ["bundle", "bundle.zip", "bundle.tar"])
+def test_several_threads_get_the_documents_of_a_bundle_that_they_asked_for(name: str, gap: Gap) -> None:
+    files(gap.home / "src", *(f"many/{number}.txt" for number in range(100)))
+    assert gap.pack(name) == 0 and gap.load(name) == 0, gap.err
+    folder = RunFolder(Path("there"))
+    source = SealedSource(folder.graph, folder.path / INDEX)
+    with closing(folder.open_graph()) as graph:
+        rows = graph.db.execute("SELECT locator, name, size, sha256 FROM content ORDER BY entity").fetchall()
+    contents = [Content(locator, name, size, None, sha256) for locator, name, size, sha256 in rows]
+
+    def read(content: Content) -> str:
+        with source.open(content) as stream:
+            return stream.read().decode()
+
+    assert len(contents) == 103
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(5):
+            assert list(threads.map(read, contents)) == [f"hello {content.locator}" for content in contents]
 
 
 def test_every_step_says_as_json_what_it_did_and_keeps_to_the_contract(gap: Gap) -> None:

@@ -8,9 +8,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from noarkit.errors import SourceGone
 from noarkit.events import ignore_event
@@ -18,10 +21,16 @@ from noarkit.graph.entity import SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
 from noarkit.sources.files.file_filter import Folder, FoundFile
 from noarkit.sources.files.policy import FilePolicy
-from noarkit.sources.files.records import RecordMaker
+from noarkit.sources.files.records import RecordMaker, timestamp
 from noarkit.sources.files.source import FileTree
 
 OUTSIDE = FilePolicy(look_inside=False)
+
+
+@given(st.integers(-60_000_000_000 * 10**9, 250_000_000_000 * 10**9))
+def test_the_time_of_a_file_is_what_the_calendar_says(nanoseconds: int) -> None:
+    moment = datetime(1970, 1, 1) + timedelta(milliseconds=nanoseconds // 1_000_000)  # UTC as it stands
+    assert timestamp(nanoseconds) == f"{moment.isoformat(timespec='milliseconds')}Z"
 
 
 def items(root: Path, policy: FilePolicy = OUTSIDE) -> list[SourceItem]:
