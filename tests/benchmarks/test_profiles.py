@@ -25,8 +25,9 @@ def test_the_costliest_line_comes_first_and_what_waits_is_counted_apart() -> Non
         _work(0.6)
     done.set()
     waiting.join()
-    head, _, _, first, *_ = profile.rows()
+    head, _, _, *lines = profile.rows()
+    first = next(line for line in lines if "test_profiles.py" in line)  # other threads are those of whoever runs tests
     at_work, waits = (int(part.split()[0].replace(",", "")) for part in head.split(" looks at work, "))
-    assert "count += sum(range(2_000))" in first and "test_profiles.py" in first
+    assert "count += sum(range(2_000))" in first
     assert at_work > 10
     assert waits > 10
