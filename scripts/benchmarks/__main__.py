@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each figure; the median is told")
     parser.add_argument("--small", action="store_true", help="a tenth of the work: shows that it runs, measures little")
     parser.add_argument("--only", default="", help="only figures whose name holds this")
-    parser.add_argument("--upto", type=int, default=6, help="scale: ten to the largest size; 7 plans and ingests")
+    parser.add_argument("--upto", type=int, default=6, help="scale: ten to the largest size; 7 takes an hour")
     parser.add_argument(
         "--results", type=Path, help="scale: a file that keeps what was measured; its sizes are skipped"
     )

@@ -73,8 +73,10 @@ def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequenc
         ("others a core", "others_per_core"),
     ):
         sides = [[getattr(run.cost, number) for run in tree_runs] for tree_runs in runs.values()]
-        ratio = statistics.median(after / before for before, after in zip(*sides, strict=True) if before)
-        print(f"| whole run: {name} | {_spread(sides[0])} | {_spread(sides[1])} | {ratio:.2f} | |")
+        # on a machine that does nothing else, others took nothing at all
+        ratios = [after / before for before, after in zip(*sides, strict=True) if before]
+        ratio = f"{statistics.median(ratios):.2f}" if ratios else ""
+        print(f"| whole run: {name} | {_spread(sides[0])} | {_spread(sides[1])} | {ratio} | |")
 
 
 def _tell_processor(name: str, before: Sequence[_Run], here: Sequence[_Run]) -> None:
