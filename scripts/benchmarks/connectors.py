@@ -1,6 +1,6 @@
 """Connectors beside stand-ins: how fast records become entities where nothing limits us, beside plain httpx making the
-very same calls, and how much of a limit is used where one does. The stand-in runs in a process of its own and counts
-what it was asked; both share this machine.
+very same calls; the same where every answer comes as late as one of a real service; and how much of a limit is used
+where there is one. The stand-in runs in a process of its own and counts what it was asked; both share this machine.
 """
 
 from __future__ import annotations
@@ -29,10 +29,13 @@ from noarkit.services.settings import Connection
 from noarkit.services.source import ConnectorSource
 from noarkit.services.wire import Answer, Request, Wire
 from noarkit.settings import Settings
-from scripts.benchmarks.figures import machine, medians, tell
+from scripts.benchmarks.figures import machine, measured, medians, seconds, tell
 
 _FREE = ("--limit", "100000000/60")
 _IN_FLIGHT = 4
+_SPEEDS = (("crm", 500, 0.0), ("spend", 5_000, 0.0), ("crm", 500, 0.05))
+"""Service, how many records, and by how many seconds each answer is late: those of real ones take longer."""
+_SPEND_LIMIT = (500, 60.0)
 _LIMITS: tuple[tuple[tuple[int, float], ...], ...] = (((40, 1.0),), ((600, 60.0),), ((20, 1.0), (60, 5.0)))
 
 
@@ -41,9 +44,11 @@ def run(rounds: int, *, small: bool, only: str) -> None:
     load_told = ", ".join(f"{one:.1f}" for one in os.getloadavg())
     print(f"connectors on {machine()}, load {load_told}")
     print("| what | ours | beside it | ratio | beside what |\n|---|---|---|---|---|")
-    for service, records in (("crm", 500), ("spend", 5_000)):
-        if service in only or not only:
-            _speed(service, records // 10 if small else records, 1 if small else rounds)
+    for service, records, late_s in _SPEEDS:
+        if only in f"{service}{', late' if late_s else ''}":
+            _speed(service, records // 10 if small else records, 1 if small else rounds, late_s)
+    if only in "spend, at its limit":
+        _at_its_limit(*((2_000, (50, 6.0)) if small else (20_000, _SPEND_LIMIT)))
     if "limit" in only or not only:
         for windows in _LIMITS[:1] if small else _LIMITS:
             _limit(windows)
@@ -58,11 +63,11 @@ class _Round:
     own_s: float
 
 
-def _speed(service: str, records: int, rounds: int) -> None:
+def _speed(service: str, records: int, rounds: int, late_s: float) -> None:
     """A plan, from the first call until it is frozen, beside the same calls and nothing else."""
     with (
         tempfile.TemporaryDirectory(prefix="noarkit-bench-") as place,
-        _standin(service, place, records) as (_, home),
+        _standin(service, place, records, late_s=late_s) as (_, home),
     ):
         calls = _calls_of(service, home)
         done: list[_Round] = []
@@ -73,7 +78,7 @@ def _speed(service: str, records: int, rounds: int) -> None:
             return done[-1].records / (time.perf_counter() - began)
 
         speed, floor, ratio = medians(rounds, ours, lambda: done[-1].records / _bare(calls))
-    name = f"{service}, {records} there"
+    name = f"{service}, {records} there" + (f", answers {late_s * 1000:.0f} ms late" if late_s else "")
     what = "bare httpx, the same calls, four at once"
     tell(f"{name}: records planned", speed, "records/s", floor, what, ratio)
     for unit, count in (("entities", done[-1].entities), ("calls", len(calls))):
@@ -133,6 +138,24 @@ def _calls_of(service: str, home: Path) -> list[Request]:
     return noting.sent
 
 
+def _at_its_limit(records: int, window: tuple[int, float]) -> None:
+    """A plan of the spend service as often as the service lets us ask, beside the least time that so many calls take
+    there."""
+    calls_allowed, span_s = window
+    limit = ("--limit", f"{calls_allowed}/{span_s:g}")
+    with (
+        tempfile.TemporaryDirectory(prefix="noarkit-bench-") as place,
+        _standin("spend", place, records, limit) as (url, home),
+    ):
+        done: list[_Round] = []
+        took_s = measured(lambda: seconds(lambda: done.append(_round("spend", home, 0))))
+        counted = httpx.get(f"{url}/standin/counts", trust_env=False).json()["limits"]
+    least_s = _ideal((window,), calls=counted["calls"])[-1]
+    name, planned = f"spend, {records} there, {calls_allowed} calls in {span_s:g} s", done[0].records
+    what = f"the most that it allows: {counted['calls']:,} calls"
+    tell(f"{name}: records planned", planned / took_s, "records/s", planned / least_s, what, least_s / took_s)
+
+
 def _limit(windows: tuple[tuple[int, float], ...]) -> None:
     """Calls by four threads against windows: how much of them is used, and how often one was passed."""
     told = " and ".join(f"{calls} in {span_s:g} s" for calls, span_s in windows)
@@ -165,11 +188,11 @@ def _limit(windows: tuple[tuple[int, float], ...]) -> None:
     )
 
 
-def _ideal(windows: tuple[tuple[int, float], ...], least_s: float) -> list[float]:
-    """When each call could go that took no time at all, until some go after so many seconds."""
+def _ideal(windows: tuple[tuple[int, float], ...], least_s: float = 0.0, calls: int = 0) -> list[float]:
+    """When each call could go that took no time at all: so many, or until some go after so many seconds."""
     times: list[float] = []
-    while not times or times[-1] < least_s or len(times) % windows[0][0]:
-        waits = [times[-calls] + span_s for calls, span_s in windows if len(times) >= calls]
+    while len(times) < calls if calls else not times or times[-1] < least_s or len(times) % windows[0][0]:
+        waits = [times[-allowed] + span_s for allowed, span_s in windows if len(times) >= allowed]
         times.append(max([*waits, times[-1] if times else 0.0]))
     return times
 
@@ -180,13 +203,25 @@ def _site(home: Path) -> Settings:
 
 
 @contextlib.contextmanager
-def _standin(service: str, place: str, records: int, limit: tuple[str, ...] = _FREE) -> Iterator[tuple[str, Path]]:
+def _standin(
+    service: str, place: str, records: int, limit: tuple[str, ...] = _FREE, late_s: float = 0.0
+) -> Iterator[tuple[str, Path]]:
     """A stand-in in a process of its own, and where its config lies."""
     home = Path(place)
+    config = home / "standin.toml"
     command = [sys.executable, "-m", "noarkit", "standin", service, "--records", str(records), "--json", *limit]
-    process = subprocess.Popen(
-        [*command, "--config-out", str(home / "standin.toml")], stdout=subprocess.PIPE, text=True
-    )
+    command += ["--config-out", str(config)]
+    if late_s:
+        command = [
+            sys.executable,
+            "-m",
+            "scripts.benchmarks.late_standin",
+            service,
+            f"{records}",
+            f"{late_s}",
+            f"{config}",
+        ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         yield json.loads(process.stdout.readline())["url"], home
