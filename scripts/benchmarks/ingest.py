@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import resource
 import shutil
@@ -39,7 +40,8 @@ from noarkit.records import ContentStream, Source
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
 from scripts.benchmarks.archive import settings_of
-from scripts.benchmarks.figures import machine, measured, tell
+from scripts.benchmarks.documents import make_documents
+from scripts.benchmarks.figures import machine, measured, medians, tell
 
 _WORKERS = 2
 
@@ -63,6 +65,7 @@ def run(rounds: int, *, small: bool, only: str) -> None:
     parts: dict[str, Callable[[Bench], None]] = {
         "scan": _scan,
         "plan": _plan,
+        "documents": _plan_documents,
         "metadata": _metadata,
         "small-files": _small_files,
         "large-files": _large_files,
@@ -129,6 +132,20 @@ def _plan(bench: Bench) -> None:
         tell(
             f"plan of {count:,} files, {name}", statistics.median(speeds), "entities/s", what="read, map, check, freeze"
         )
+
+
+def _plan_documents(bench: Bench) -> None:
+    """Documents as people keep them, which libmagic knows sooner than random bytes."""
+    count = bench.share(20_000)
+    root = make_documents(bench.folder / "documents", count)
+    source = {inside: FileTree(root, FilePolicy(look_inside=inside)) for inside in (True, False)}
+    rounds = itertools.count()
+
+    def speed(*, inside: bool) -> float:
+        return _plan_speed(_planned(source[inside]), RunFolder(bench.folder / f"run-{next(rounds)}"))
+
+    figures = medians(bench.rounds, lambda: speed(inside=True), lambda: speed(inside=False))
+    tell(f"plan of {count:,} documents, with MIME", figures[0], "entities/s", figures[1], "without MIME", figures[2])
 
 
 def _plan_speed(spec: PlanSpec, folder: RunFolder) -> float:
@@ -382,8 +399,6 @@ def _measured() -> None:
 def _beside(
     name: str, unit: str, bench: Bench, ours: Callable[[], float], other: Callable[[], float], what: str
 ) -> None:
-    from scripts.benchmarks.figures import medians
-
     figures = medians(bench.rounds, ours, other)
     tell(name, figures[0], unit, figures[1], what, figures[2])
 
