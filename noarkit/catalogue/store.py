@@ -21,6 +21,7 @@ from noarkit.errors import JournalFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.safe import atomic
 from noarkit.safe.disk import translate_sqlite_errors
+from noarkit.safe.shared_connection import open_shared
 
 FORMAT = "9"
 _BATCH = 5_000
@@ -105,11 +106,7 @@ def open_catalogue(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise JournalFault(where=str(path), why="missing")
     with translate_sqlite_errors(path):
-        # Several threads ask at once. Statements that are kept would be handed to two of them: from Python 3.12 on that
-        # one is in use is seen only once it runs.
-        db = sqlite3.connect(
-            f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False, cached_statements=0
-        )
+        db = open_shared(f"{path.resolve().as_uri()}?mode=ro")
         row = db.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
     if row is None or row[0] != FORMAT:
         db.close()

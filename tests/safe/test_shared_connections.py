@@ -1,4 +1,4 @@
-"""Connections that any thread may use: several ask one of them at once only where it keeps no statements.
+"""Connections that any thread may use: several ask one of them at once only where each has statements of its own.
 
 From Python 3.12 on a kept statement that another thread is about to run may be handed out again, and its rows with it.
 """
@@ -11,16 +11,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 import noarkit
 from noarkit.catalogue.store import FORMAT, open_catalogue
+from noarkit.safe.shared_connection import open_shared
 
 ONE_AT_A_TIME = {
-    "airgap/source/index.py": "keeps no statements",
-    "catalogue/store.py": "keeps no statements",
     "copies/store.py": "the coordinator's thread, and whoever closes it",
     "graph/store.py": "one thread reads a plan, another may close it",
     "loading/tables.py": "a journal goes from thread to thread with its load",
     "safe/scratch.py": "handed on, never shared",
+    "safe/shared_connection.py": "each thread has statements of its own",
     "server/database.py": "readers take one for themselves, writers take turns",
     "services/inbox/store.py": "a lock",
     "services/pace.py": "a lock",
@@ -33,13 +35,6 @@ def _shared_connections(path: Path) -> list[ast.Call]:
     return [call for call in calls if any(keyword.arg == "check_same_thread" for keyword in call.keywords)]
 
 
-def _keeps_none(call: ast.Call) -> bool:
-    return any(
-        keyword.arg == "cached_statements" and isinstance(keyword.value, ast.Constant) and keyword.value.value == 0
-        for keyword in call.keywords
-    )
-
-
 def test_each_connection_for_any_thread_says_why_that_is_safe() -> None:
     root = Path(noarkit.__file__).parent
     found = {
@@ -48,8 +43,22 @@ def test_each_connection_for_any_thread_says_why_that_is_safe() -> None:
         if (calls := _shared_connections(path))
     }
     assert set(found) == set(ONE_AT_A_TIME)
-    without = {name for name, calls in found.items() if all(map(_keeps_none, calls))}
-    assert without == {name for name, why in ONE_AT_A_TIME.items() if why == "keeps no statements"}
+
+
+def test_a_statement_is_kept_for_its_thread_alone() -> None:
+    with closing(open_shared("file::memory:")) as shared, ThreadPoolExecutor(1) as other:
+        run: list[str] = []
+        shared.set_trace_callback(run.append)
+        question = "SELECT 'a  b' /* c */ -- d"
+        for ask in (shared.execute, shared.execute, lambda sql: other.submit(shared.execute, sql).result()):
+            assert ask(question).fetchall() == [("a  b",)]
+        assert run[0] == run[1] != run[2]
+        assert {text.partition("\n")[0] for text in run} == {question}
+
+
+def test_a_shared_connection_lends_no_cursor() -> None:
+    with closing(open_shared("file::memory:")) as shared, pytest.raises(NotImplementedError):
+        shared.cursor()
 
 
 def test_threads_that_ask_a_catalogue_at_once_get_their_own_rows(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import orjson
 
 from noarkit.errors import JournalFault
 from noarkit.safe.scratch import ScratchConnection
+from noarkit.safe.shared_connection import SharedConnection, open_shared
 
 INDEX = "bundle.db"
 INDEX_VERSION = 1
@@ -90,11 +91,13 @@ def move_origin(path: Path, where: str) -> None:
         db.execute("UPDATE meta SET value = ? WHERE name = 'where'", (where,))
 
 
+class _IndexConnection(SharedConnection, ScratchConnection):
+    """Several threads open documents at once; nobody needs to close it."""
+
+
 def connect_index(path: Path) -> sqlite3.Connection:
     """The index, to read only."""
-    where = f"{path.resolve().as_uri()}?mode=ro"
-    # several threads open documents at once: kept statements would be handed to two of them (Python 3.12 and later)
-    return sqlite3.connect(where, uri=True, check_same_thread=False, factory=ScratchConnection, cached_statements=0)
+    return open_shared(f"{path.resolve().as_uri()}?mode=ro", _IndexConnection)
 
 
 def _facts(origin: Origin) -> list[tuple[str, str]]:
