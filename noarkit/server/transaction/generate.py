@@ -52,7 +52,7 @@ def number(stage: Stage, entities: Iterable[StagedEntity]) -> None:
 
 def _fill(stage: Stage, entities: list[StagedEntity], year: int) -> None:
     defaults_by_type: dict[str, dict[str, Stored]] = {}
-    uuids = iter(_uuids(sum("uuid" not in entity.values for entity in entities), stage.now_ms))
+    uuids = iter(_uuids(sum("uuid" not in entity.values for entity in entities)))
     for entity in entities:
         plan = entity.plan
         defaults = defaults_by_type.get(plan.name)
@@ -83,19 +83,13 @@ def _defaults(stage: Stage, plan: TypePlan, year: int) -> dict[str, Stored]:
     return {**plan.constants, **{name: words[word] for name, word in plan.moments.items()}}
 
 
-def _uuids(count: int, now_ms: int) -> list[str]:
-    """UUIDs of version 7, many from one draw: the time, then 74 random bits, in rising order.
-
-    What is saved together stands together in the index, which takes rows at its end and not on as many pages as rows;
-    with random UUIDs every row of a large archive was read from the disk and written back with its page.
-    """
-    digits = os.urandom(10 * count).hex()
-    time_hex = f"{now_ms & 0xFFFF_FFFF_FFFF:012x}"
-    head = f"{time_hex[:8]}-{time_hex[8:]}-7"
-    return sorted(
-        f"{head}{h[:3]}-{'89ab'[int(h[3], 16) & 3]}{h[4:7]}-{h[7:19]}"
-        for h in (digits[at : at + 20] for at in range(0, 20 * count, 20))
-    )
+def _uuids(count: int) -> list[str]:
+    """Random UUIDs of version 4, many from one draw."""
+    digits = os.urandom(16 * count).hex()
+    return [
+        f"{h[:8]}-{h[8:12]}-4{h[13:16]}-{'89ab'[int(h[16], 16) & 3]}{h[17:20]}-{h[20:]}"
+        for h in (digits[at : at + 32] for at in range(0, 32 * count, 32))
+    ]
 
 
 # What carries a year and a number in its family, by type; the others get a number for their identifier alone.
