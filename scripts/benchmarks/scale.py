@@ -1,7 +1,8 @@
 """The scale table: what an entity costs, how much memory and disk it takes, and whether it is so with many times more.
 
-Each step is a process of its own, and measured from when its modules are loaded. Two roads are walked at each size:
-files are planned; rows of a database are planned, ingested, closed, extracted, validated and read again. All of it is
+Each step is a process of its own, and measured from when its modules are loaded. Three roads are walked at each size:
+files are planned; rows of a database are planned, ingested, closed, extracted, validated and read again; and beside
+them as many random keys go into a bare database, to tell what an archive's keys alone come to cost. The first two are
 journal posts with a party and a document in case files, without documents' bytes. The data of a size are removed before
 the next. With `--results FILE` each step is noted there as it ends, and the same command again skips the sizes that
 stand in it.
@@ -20,6 +21,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha1
 from itertools import pairwise
 from pathlib import Path
 
@@ -88,7 +90,7 @@ class Step:
 
 
 def run(rounds: int, *, small: bool, only: str, upto: int = 6, results: Path | None = None) -> None:
-    """One round of each size; `only` names a road: files, rows."""
+    """One round of each size; `only` names a road: files, rows, keys."""
     del rounds
     least = _SMALL if small else _LEAST
     load = os.getloadavg()[0]
@@ -172,7 +174,7 @@ def _walk(road: str, journeys: Sequence[str], power: int) -> Iterator[Step]:
     """Each step in turn, with what the steps before left; all of it is removed at the end."""
     work = Path(tempfile.mkdtemp(prefix="noarkit-bench-"))
     try:
-        (_make_files if road == "files" else _make_rows)(work, max(1, 10**power // _ENTITIES_EACH))
+        _MAKERS[road](work, max(1, 10**power // _ENTITIES_EACH))
         for journey in journeys:
             before_mb = _disk_mb(work)
             step = _measure_step(journey, work)
@@ -245,6 +247,11 @@ def _make_rows(work: Path, count: int) -> None:
             " sender text, text text)"
         )
         db.executemany("INSERT INTO letter VALUES (?,?,?,?,?,?,?)", map(_letter, range(1, count + 1)))
+
+
+def _make_count(work: Path, count: int) -> None:
+    """How many there are; they are made on the way."""
+    (work / "count").write_text(str(count * _ENTITIES_EACH))
 
 
 def _letter(number: int) -> tuple[object, ...]:
@@ -330,6 +337,25 @@ def _read(work: Path) -> int:
     return sum(len(mapped.entities) for mapped in map(mapper.map, records) if isinstance(mapped, MappedRecord))
 
 
+def _keys(work: Path) -> int:
+    """The keys of an archive, and nothing else: its journal, its cache, a thousand to a transaction."""
+    count = int((work / "count").read_text())
+    with closing(sqlite3.connect(work / "keys.db", isolation_level=None)) as db:
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "cache_size = -32000"):
+            db.execute(f"PRAGMA {pragma}")
+        db.execute("CREATE TABLE object (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL)")
+        db.execute("CREATE UNIQUE INDEX object_uuid ON object (uuid)")
+        for first in range(0, count, 1_000):
+            rows = [
+                (number, sha1(b"%d" % number, usedforsecurity=False).hexdigest()[:36])
+                for number in range(first, min(first + 1_000, count))
+            ]
+            db.execute("BEGIN")
+            db.executemany("INSERT INTO object VALUES (?, ?)", rows)
+            db.execute("COMMIT")
+    return count
+
+
 def _archive(work: Path) -> str:
     return f"embedded:{work}/archive"
 
@@ -350,7 +376,9 @@ _ROADS: Mapping[str, Mapping[str, Act]] = {
         "validate": _validate,
         "read an extract": _read,
     },
+    "keys": {"random keys into a bare database": _keys},
 }
+_MAKERS: Mapping[str, Callable[[Path, int], None]] = {"files": _make_files, "rows": _make_rows, "keys": _make_count}
 
 
 def _step(journey: str, work: Path) -> None:
