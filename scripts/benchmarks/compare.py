@@ -46,9 +46,11 @@ def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequenc
     """Prints each figure of both trees with the least, the median and the most of `rounds` rounds, taken in turn."""
     runs: dict[str, list[_Run]] = {revision: [], "here": []}
     with _checked_out(revision) as other:
+        in_turn = [(revision, other), ("here", _HERE)]
         for _ in range(rounds):
-            for tree_name, tree in ((revision, other), ("here", _HERE)):
+            for tree_name, tree in in_turn:
                 runs[tree_name].append(_run(tree, names, arguments))
+            in_turn.reverse()  # a machine that grows slower or quicker does so for both
     quiet = sum(run.cost.is_quiet for tree_runs in runs.values() for run in tree_runs)
     print(f"\n{' '.join(names)}: {revision} and here in turn, {machine()}; {quiet} of {2 * rounds} runs quiet\n")
     print(
