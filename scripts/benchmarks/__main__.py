@@ -1,4 +1,5 @@
-"""scripts/bench [compare REV | profile] NAME [NAME …] [--rounds N] [--small]
+"""scripts/bench [profile] NAME [NAME …] [--rounds N] [--small]
+scripts/bench compare REV [NAME …], without a name all but the scale table
 scripts/bench scale [--upto 5] [--results FILE]"""
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ def main() -> None:
     if profile:
         del sys.argv[1]
     if sys.argv[1:2] == ["compare"]:
-        revision = sys.argv[2] if len(sys.argv) > 2 else parser.error("compare what? compare REV NAME")
+        revision = sys.argv[2] if len(sys.argv) > 2 else parser.error("compare what? compare REV")
         del sys.argv[1:3]
-    parser.add_argument("names", nargs="+", choices=(*NAMES, *GROUPS))
+    parser.add_argument("names", nargs="*" if revision else "+", choices=(*NAMES, *GROUPS))
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each figure; the median is told")
     parser.add_argument("--small", action="store_true", help="a tenth of the work: shows that it runs, measures little")
     parser.add_argument("--only", default="", help="only figures whose name holds this")
@@ -57,6 +58,7 @@ def main() -> None:
     arguments = parser.parse_args()
     names = [each for asked in arguments.names for each in GROUPS.get(asked, (asked,))]
     if revision is not None:
+        names = names or [name for name in NAMES if name != "scale"]
         options = [*(["--small"] if arguments.small else []), *(["--only", arguments.only] if arguments.only else [])]
         compare(revision, names, arguments.rounds, options)
         return

@@ -1,4 +1,4 @@
-"""scripts/bench compare REV NAME …: the working tree and another revision in turn, on the same machine.
+"""scripts/bench compare REV [NAME …]: the working tree and another revision in turn, on the same machine.
 
 Both run the benchmarks of the working tree, so what is measured is the same and only noarkit differs. The other
 revision is checked out beside, in a temporary folder.
@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,33 +43,44 @@ class _Run:
 
 
 def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequence[str]) -> None:
-    """Prints each figure of both trees with the least, the median and the most of `rounds` rounds, taken in turn."""
-    runs: dict[str, list[_Run]] = {revision: [], "here": []}
+    """Prints each figure of both trees with the least, the median and the most of `rounds` rounds, taken in turn; one
+    bench after another."""
     with _checked_out(revision) as other:
-        in_turn = [(revision, other), ("here", _HERE)]
-        for _ in range(rounds):
-            for tree_name, tree in in_turn:
-                runs[tree_name].append(_run(tree, names, arguments))
-            in_turn.reverse()  # a machine that grows slower or quicker does so for both
-    quiet = sum(run.cost.is_quiet for tree_runs in runs.values() for run in tree_runs)
-    print(f"\n{' '.join(names)}: {revision} and here in turn, {machine()}; {quiet} of {2 * rounds} runs quiet\n")
+        for name in names:
+            runs: dict[str, list[_Run]] = {revision: [], "here": []}
+            in_turn = [(revision, other), ("here", _HERE)]
+            try:
+                for _ in range(rounds):
+                    for tree_name, tree in in_turn:
+                        runs[tree_name].append(_run(tree, name, arguments))
+                    in_turn.reverse()  # a machine that grows slower or quicker does so for both
+            except subprocess.CalledProcessError as error:
+                print(f"\n{name}: not compared, for {tree_name} ended with {error.returncode}", flush=True)
+                continue
+            _tell(name, revision, runs)
+
+
+def _tell(name: str, revision: str, runs: Mapping[str, Sequence[_Run]]) -> None:
+    costs = [run.cost for tree_runs in runs.values() for run in tree_runs]
+    quiet = sum(cost.is_quiet for cost in costs)
+    print(f"\n{name}: {revision} and here in turn, {machine()}; {quiet} of {len(costs)} runs quiet\n")
     print(
         f"| figure, least / median / most | {revision} | here | ratio | to what is beside it |\n|---|---|---|---|---|"
     )
-    for name in runs["here"][0].figures:
+    for figure in runs["here"][0].figures:
         pairs = [
-            (before.figures[name], after.figures[name])
+            (before.figures[figure], after.figures[figure])
             for before, after in zip(runs[revision], runs["here"], strict=True)
-            if name in before.figures and name in after.figures and before.figures[name][0]
+            if figure in before.figures and figure in after.figures and before.figures[figure][0]
         ]
         if pairs:
             unit = pairs[0][0][1]
             columns = [_spread([value for value, _ in side]) for side in zip(*pairs, strict=True)]
             ratio = statistics.median(after[0] / before[0] for before, after in pairs)
-            to_beside = " → ".join(_beside(name, tree_runs) for tree_runs in runs.values())
-            print(f"| {name} ({unit}) | {columns[0]} | {columns[1]} | {ratio:.2f} | {to_beside.strip(' →')} |")
-            _tell_processor(name, runs[revision], runs["here"])
-    for name, number in (
+            to_beside = " → ".join(_beside(figure, tree_runs) for tree_runs in runs.values())
+            print(f"| {figure} ({unit}) | {columns[0]} | {columns[1]} | {ratio:.2f} | {to_beside.strip(' →')} |")
+            _tell_processor(figure, runs[revision], runs["here"])
+    for whole, number in (
         ("elapsed s", "elapsed_s"),
         ("processor s", "processor_s"),
         ("others a core", "others_per_core"),
@@ -77,8 +88,8 @@ def compare(revision: str, names: Sequence[str], rounds: int, arguments: Sequenc
         sides = [[getattr(run.cost, number) for run in tree_runs] for tree_runs in runs.values()]
         # on a machine that does nothing else, others took nothing at all
         ratios = [after / before for before, after in zip(*sides, strict=True) if before]
-        ratio = f"{statistics.median(ratios):.2f}" if ratios else ""
-        print(f"| whole run: {name} | {_spread(sides[0])} | {_spread(sides[1])} | {ratio} | |")
+        told = f"{statistics.median(ratios):.2f}" if ratios else ""
+        print(f"| whole run: {whole} | {_spread(sides[0])} | {_spread(sides[1])} | {told} | |", flush=True)
 
 
 def _tell_processor(name: str, before: Sequence[_Run], here: Sequence[_Run]) -> None:
@@ -103,10 +114,10 @@ def _spread(values: Sequence[float]) -> str:
     return " / ".join(f"{value:,.2f}" for value in (min(values), statistics.median(values), max(values)))
 
 
-def _run(tree: Path, names: Sequence[str], arguments: Sequence[str]) -> _Run:
+def _run(tree: Path, name: str, arguments: Sequence[str]) -> _Run:
     meter = Meter()
     done = subprocess.run(
-        [sys.executable, "-m", "scripts.benchmarks", *names, "--rounds", "1", *arguments],
+        [sys.executable, "-m", "scripts.benchmarks", name, "--rounds", "1", *arguments],
         check=True,
         cwd=tree,
         env={**os.environ, "PYTHONPATH": str(tree)},
