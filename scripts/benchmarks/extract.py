@@ -14,7 +14,7 @@ from pathlib import Path
 
 from noarkit.archive.administration import Administration
 from noarkit.archive.values import Action, Link, Save, bytes_to_upload
-from noarkit.events import Event
+from noarkit.events import Event, ignore_event
 from noarkit.extraction.bundles import Bundles
 from noarkit.extraction.file_writers import WriterSettings, write_structure
 from noarkit.extraction.output import hashed
@@ -34,16 +34,20 @@ def run(rounds: int, *, small: bool, only: str) -> None:
     """Every figure, as rows of one table."""
     print(f"\nextract: {machine()}, medians of {rounds} rounds\n")
     print("| figure | ours | floor | ratio | floor is |\n|---|---|---|---|---|")
-    with opened(small) as bench:
-        count = bench.share(RECORDS)
-        fill(bench, count)
-        if only in "end to end":
-            _end_to_end(bench, count, rounds)
-        if only in "writing":
-            _writing(bench, count, rounds)
+    count = RECORDS // 10 if small else RECORDS
+    parts = {"end to end": _end_to_end, "writing": _writing}
+    if wanted := [part for name, part in parts.items() if only in name]:
+        with opened(small) as bench:
+            fill(bench, count)
+            for part in wanted:
+                part(bench, count, rounds)
+    if only in "without documents":
+        with opened(small) as bench:
+            fill(bench, count, with_files=False)
+            _without_documents(bench, count, rounds)
 
 
-def fill(bench: Bench, count: int) -> None:
+def fill(bench: Bench, count: int, *, with_files: bool = True) -> None:
     """Journal posts with a party, a document and a version of 4 KB, in case files."""
     archive = bench.archive
     made = archive.transaction(_spine())
@@ -54,7 +58,7 @@ def fill(bench: Bench, count: int) -> None:
         if number % _IN_A_CASE == 0:
             case = f"c{number}"
             actions += _case(case, series, klasse)
-        file_id = archive.upload(bytes_to_upload(os.urandom(2048).hex().encode(), "a.txt")).id
+        file_id = archive.upload(bytes_to_upload(os.urandom(2048).hex().encode(), "a.txt")).id if with_files else None
         actions += _post(number, case, file_id)
         if number % _AT_ONCE == _AT_ONCE - 1 or number == count - 1:
             archive.transaction(actions)
@@ -84,12 +88,18 @@ def _case(name: str, series: str, klasse: str) -> list[Action]:
     ]
 
 
-def _post(number: int, case: str, file_id: str) -> list[Action]:
+def _post(number: int, case: str, file_id: str | None) -> list[Action]:
     post, party, document, version = (f"{letter}{number}" for letter in "pqdv")
     told = {"tittel": f"Søknad om bruksendring nr. {number}", "journalposttype": "I", "dokumentetsDato": "2021-03-04"}
     more = {"mottattDato": "2021-03-05T08:09:10.000Z", "beskrivelse": "Ett & annet", "offentligTittel": "Søknad"}
     sender = {"korrespondanseparttype": "EA", "korrespondansepartNavn": "Kari Nordmann", "postnummer": "0150"}
-    file = {"variantformat": "A", "format": "txt", "referanseDokumentfil": file_id}
+    version_actions: list[Action] = []
+    if file_id is not None:
+        file = {"variantformat": "A", "format": "txt", "referanseDokumentfil": file_id}
+        version_actions = [
+            Save("Dokumentversjon", version, file),
+            Link("Dokumentversjon", version, "refDokument", (document,)),
+        ]
     return [
         Save("Journalpost", post, {**told, **more}),
         Link("Journalpost", post, "refMappe", (case,)),
@@ -97,8 +107,7 @@ def _post(number: int, case: str, file_id: str) -> list[Action]:
         Link("Korrespondansepart", party, "refRegistrering", (post,)),
         Save("Dokument", document, {"tittel": "Søknad", "tilknyttetRegistreringSom": "H", "dokumenttype": "B"}),
         Link("Dokument", document, "refRegistrering", (post,)),
-        Save("Dokumentversjon", version, file),
-        Link("Dokumentversjon", version, "refDokument", (document,)),
+        *version_actions,
     ]
 
 
@@ -127,6 +136,20 @@ def _end_to_end(bench: Bench, count: int, rounds: int) -> None:
     )
     tell("extract with a 4 KB document each", statistics.median(whole), "records/s", what="all of it")
     tell("peak memory", peak_mb(os.getpid()), "MiB", what="the client, with this script")
+
+
+def _without_documents(bench: Bench, count: int, rounds: int) -> None:
+    speeds = []
+    for number in range(rounds):
+        took = partial(
+            extract,
+            bench.archive,
+            bench.folder / f"bare-{number}",
+            ExtractSettings(include_open=True),
+            emit=ignore_event,
+        )
+        speeds.append(count / measured(partial(seconds, took)))
+    tell("extract without documents", statistics.median(speeds), "records/s", what="there are none")
 
 
 def _writing(bench: Bench, count: int, rounds: int) -> None:
