@@ -22,9 +22,9 @@ class SharedConnection(sqlite3.Connection):
         """Runs a statement of this thread's."""
         return super().execute(f"{sql}\n--{get_ident()}", parameters)
 
-    def cursor(self, *arguments: object, **named: object) -> sqlite3.Cursor:  # type: ignore[override]
+    def cursor(self, *arguments: object, **named: object) -> sqlite3.Cursor:  # type: ignore[override]  # it lends none
         """Refused: its statements would be shared."""
-        raise NotImplementedError("ask a shared connection by execute()")
+        raise sqlite3.ProgrammingError("a shared connection lends no cursors; ask it by execute()")
 
 
 def open_shared(where: str, factory: type[SharedConnection] = SharedConnection) -> SharedConnection:
