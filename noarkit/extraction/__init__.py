@@ -5,6 +5,7 @@
     account       what the account may see of it
     store         what was fetched: one SQLite file in the work folder beside the package; rows: what a row of it holds
     fetch         pages of objects → store, several types at a time; links: what no object tells by itself
+    creators      who made the archive, in every file of the package
     copies        of a document and its archival copy, the copy is delivered
     delivered_formats  what no depot can use, though its name says a right format
     uncopied      versions that have no archival copy beside them
@@ -18,13 +19,15 @@
     output        files while they are written
     file_writers  who writes the large files: this process alone, or workers
     workers       child processes that take portions; remote: machines of a cluster that fetch
+    loads         what the package lacks of what a load made
     not_in_form   what the form cannot say
+    accepted      what a person accepted of the reasons that keep a package back
 
     delivery      an archive as a package of any form
 
 From one package to another, without an archive between:
 
-    convert       the whole way
+    convert       the whole way; making_note: what is noted until its verdict was told
     payload       the files that are carried over, whatever wraps them
     statements    what the source says of itself: metadata, documents, facts of its files
     packing       both, written into the places that the new form has for them

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from noarkit.archive.administration import Administration
+from noarkit.archive.optional import answer_or
 from noarkit.errors import ArchiveMediaType, ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed
 
 _READ = "Read"
@@ -22,10 +23,7 @@ class AccountRights:
 
 def read_account_rights(administration: Administration, account: str = "") -> AccountRights:
     """Reads our account from the archive, and whether one of its groups may read everything."""
-    try:
-        me = administration.me()
-    except (ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed):
-        me = account
+    me = answer_or(account, administration.me, own_address=True)
     try:
         service, _ = administration.own_rights()
     except (ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed):

@@ -42,12 +42,11 @@ from noarkit.forms.noark5.write.content import Codes
 from noarkit.forms.noark5.write.description import DescribedDocument, DescribedFile, Description, description_xml
 from noarkit.forms.noark5.write.structure import Tally
 from noarkit.safe.atomic import write_bytes
+from noarkit.verdict import names_nobody
 
 SYSTEM_TYPE = "Sakarkiv (Noark 5)"
 SYSTEM_NAME = "Noark 5"
 DESCRIPTION_TEXT = "Noark 5-arkivuttrekk"
-UNKNOWN = frozenset({"", "ukjent", "unknown"})
-"""Names of creators that say that nobody knows the creator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class AssemblyDeps:
     started_at: str
     business: tuple[VsmGroup, ...] = ()
     carry: bool = True
-    change_log: ChangeLog = "from-archive"
+    change_log: ChangeLog = "closing"
 
     @property
     def keeps_originals(self) -> bool:
@@ -99,6 +98,8 @@ class Assembly:
     documents: list[DescribedDocument] = field(default_factory=list)
     creators: tuple[str, ...] = ()
     log: LogFlaw | None = None
+    description_sha256: str = ""
+    is_period_derived: bool = False
 
 
 def assemble(places: AssemblyPaths, deps: AssemblyDeps, pool: WorkerPool, pause: Callable[[], None]) -> Assembly:
@@ -141,21 +142,26 @@ def assemble(places: AssemblyPaths, deps: AssemblyDeps, pool: WorkerPool, pause:
             with_changes.entries if with_changes and not with_changes.is_note else 0,
             structure.signs + signs,
             lost_counts,
-            *period,
+            *period[:2],
             documents,
-            log=_judge_change_log(bundles, with_changes),
+            log=_judge_change_log(bundles, with_changes, deps.change_log),
+            is_period_derived=period[2],
         )
-        write_bytes(places.package / f"{DESCRIPTION}.xml", _description(bundles, assembled, deps), sync=False)
+        description = _description(bundles, assembled, deps)
+        assembled.description_sha256 = hashlib.sha256(description).hexdigest()
+        write_bytes(places.package / f"{DESCRIPTION}.xml", description, sync=False)
         return assembled
     finally:
         bundles.close()
 
 
-def _judge_change_log(bundles: Bundles, written_changes: WrittenChanges | None) -> LogFlaw | None:
+def _judge_change_log(
+    bundles: Bundles, written_changes: WrittenChanges | None, change_log: ChangeLog
+) -> LogFlaw | None:
     """The flaw of the change log; None if it holds the changes."""
     if written_changes is not None:
         return "changes-noted" if written_changes.is_note else None
-    return "changes-left-out" if count_changes(bundles) else "no-changes"
+    return "changes-left-out" if change_log == "none" and count_changes(bundles) else "no-changes"
 
 
 def _describe_structure(sha256: str, tally: Tally, deps: AssemblyDeps) -> DescribedDocument:
@@ -196,15 +202,16 @@ def _write_schemas(package: Path, documents: Sequence[DescribedDocument], deps: 
 
 def is_system_named(facts: PackageFacts) -> bool:
     """Whether someone said what the system is called."""
-    return _system_name(facts) != SYSTEM_NAME
+    return not names_nobody(_system_name(facts))
 
 
 def _system_name(facts: PackageFacts) -> str:
     return (facts.metadata.system.name if facts.metadata.system else "") or SYSTEM_NAME
 
 
-def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[str, str]:
-    """The period agreed on, else that of the series, else from the first creation to the last closing."""
+def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[str, str, bool]:
+    """The period agreed on, else that of the series, else from the first creation to the last closing; and whether an
+    end of it was derived from units, so that nobody stated it."""
     of_series = bundles.db.execute(
         "SELECT min(json_extract(data, '$.f.arkivperiodeStartDato')),"
         " max(json_extract(data, '$.f.arkivperiodeSluttDato'))"
@@ -218,7 +225,8 @@ def _period(bundles: Bundles, facts: PackageFacts, moments: Moments) -> tuple[st
         of_series = (None, None)  # series that end before they begin tell nothing of a period
     start = facts.metadata.start or of_series[0] or of_units[0]
     end = facts.metadata.end or of_series[1] or of_units[1]
-    return moments.day(start), moments.day(end)
+    is_derived = not (facts.metadata.start or of_series[0]) or not (facts.metadata.end or of_series[1])
+    return moments.day(start), moments.day(end), is_derived
 
 
 def _description(bundles: Bundles, assembly: Assembly, deps: AssemblyDeps) -> bytes:
@@ -228,9 +236,7 @@ def _description(bundles: Bundles, assembly: Assembly, deps: AssemblyDeps) -> by
     for (data,) in bundles.db.execute("SELECT data FROM part WHERE type = 'Arkivskaper' ORDER BY uuid"):
         creators.append(str(orjson.loads(data)["f"].get("arkivskaperNavn", "")))
     facts, stated, tally = deps.facts, deps.facts.metadata, assembly.tally
-    creator_names = sorted(name for name in creators if name.strip().lower() not in UNKNOWN)
-    # the archive's own, where it knows any
-    assembly.creators = tuple(creator_names) or tuple(party.name for party in stated.creators)
+    assembly.creators = tuple(sorted(name for name in creators if not names_nobody(name)))
     files = int(bundles.db.execute("SELECT count(*) FROM version WHERE done = 1").fetchone()[0])
     return description_xml(
         Description(

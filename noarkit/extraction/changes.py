@@ -1,7 +1,8 @@
 """The change log: what was changed in the units of the package, by whom, from what to what.
 
 Left out by rule, and counted: that something was made or deleted; changes by accounts that loaded with noarkit, who
-are known by the anchors and guards they left; changes of what the form has no element for.
+are known by the anchors and guards they left; changes of what the form has no element for. That such an account closed
+something is told, unless the log is to hold what users changed alone: the standard wants it logged, and it happened.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from zoneinfo import ZoneInfo
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Json, Parameter, Query
-from noarkit.errors import ArchiveMediaType, ArchiveNotFound, ArchiveRefused, NotAllowed
+from noarkit.errors import ArchiveNotFound, ArchiveRefused, NotAllowed
 from noarkit.extraction.bundles import Bundles
 from noarkit.extraction.output import hashed
 from noarkit.extraction.store import ExtractStore, Progress, Row, key_of
@@ -40,11 +41,21 @@ CHANGED_MEANWHILE = "changed-meanwhile"
 """The fact under which the store remembers that somebody changed something while it was fetched."""
 
 LogFlaw = Literal["no-changes", "changes-noted", "changes-left-out"]
-NO_FLAWS = frozenset({"no-changes", "changes-noted"})
-"""What is said of a change log and does not stand against depositing: there was nothing to tell."""
 
-ChangeLog = Literal["from-archive", "empty-note", "none"]
-"""Which change log a package gets: what the archive tells; the same, or a note where it tells nothing; or none."""
+ChangeLog = Literal["closing", "from-archive", "empty-note", "none"]
+"""Which change log a package gets: what users changed and what the load closed, or a note where neither is told; what
+users changed; the same, or a note; or none."""
+
+_CLOSINGS = frozenset({"arkivstatus", "arkivdelstatus", "saksstatus"})
+"""The fields that say that something is closed and that the standard wants logged."""
+_NOTING = frozenset({"closing", "empty-note"})
+_COLUMNS = "uuid, field, at, actor, old, new"
+_USERS_CHANGES = f"SELECT {_COLUMNS} FROM change"  # noqa: S608  # our own names
+# what a kept log tells of a closing is not told again by the load that repeated it
+_WITH_CLOSINGS = (
+    f"{_USERS_CHANGES} UNION ALL SELECT {_COLUMNS} FROM closing c WHERE NOT EXISTS (SELECT 1 FROM change k"  # noqa: S608  # our own names
+    " WHERE k.uuid = c.uuid AND k.field = c.field AND k.new = c.new)"
+)
 
 _BATCH = 500
 _LOGGED_REVISIONS = ("UPDATE", "MOVE")
@@ -64,11 +75,15 @@ def fetch_changes(archive: Archive, store: ExtractStore, codes: Codes, pause: Ca
     if store.progress(_TASK).is_done:
         return
     store.db.execute("DELETE FROM change")
+    store.db.execute("DELETE FROM closing")
     own_ids, left_counts, rows = own_accounts(archive), Counter[str](), []
     begun_at = store.fact("begun") or ""
     try:
         for entry in _entries(archive, store, own_ids):
-            row = _row(entry, store, codes, own_ids, left_counts)
+            if entry.get("modifiedByUserId") in own_ids:
+                _keep_closing(entry, store, codes, left_counts)
+                continue
+            row = _row(entry, store, codes, left_counts)
             if row is not None and str(row[2]) > begun_at:
                 store.remember(CHANGED_MEANWHILE, str(row[2]))
             if row is not None:
@@ -114,28 +129,19 @@ def own_accounts(archive: Archive) -> frozenset[str]:
 
 
 def _entries(archive: Archive, store: ExtractStore, own_ids: frozenset[str]) -> Iterator[Mapping[str, Json]]:
-    """The entries that may matter: at once from an archive that can, else tree by tree."""
-    administration = Administration(archive)
-    try:
-        entries = administration.exported_changes(kinds=_LOGGED_REVISIONS, not_by=sorted(own_ids))
-        first = next(entries, None)
-    except (ArchiveMediaType, ArchiveNotFound, ArchiveRefused, NotAllowed):
-        for (fonds,) in list(store.rows("SELECT id FROM unit WHERE kind = 'F'")):
-            yield from administration.all_changes(str(fonds), "Arkiv")
-        return
-    if first is not None:
-        yield first
-        yield from entries
+    """The entries that may matter."""
+
+    def fonds_ids() -> list[str]:
+        return [str(fonds) for (fonds,) in store.rows("SELECT id FROM unit WHERE kind = 'F'")]
+
+    return Administration(archive).changes_of_all(
+        fonds_ids, kinds=_LOGGED_REVISIONS, not_by=sorted(own_ids), but_of=sorted(_CLOSINGS)
+    )
 
 
-def _row(
-    entry: Mapping[str, Json], store: ExtractStore, codes: Codes, own_ids: frozenset[str], left_counts: Counter[str]
-) -> Row | None:
+def _row(entry: Mapping[str, Json], store: ExtractStore, codes: Codes, left_counts: Counter[str]) -> Row | None:
     kind = entry.get("revisionType")
     if kind not in _LOGGED_REVISIONS:
-        return None
-    if entry.get("modifiedByUserId") in own_ids:
-        left_counts["own-load"] += 1
         return None
     change = _move_change(entry) if kind == "MOVE" else _field_change(entry, codes) if kind == "UPDATE" else None
     unit = _unit_of(entry, store)
@@ -195,23 +201,35 @@ def _unit_of(entry: Mapping[str, Json], store: ExtractStore) -> str | None:
     return None
 
 
+def _keep_closing(entry: Mapping[str, Json], store: ExtractStore, codes: Codes, left_counts: Counter[str]) -> None:
+    """Keeps that a load closed something; whatever else it changed is counted as left out."""
+    if entry.get("revisionType") not in _LOGGED_REVISIONS:
+        return
+    row = _row(entry, store, codes, left_counts) if entry.get("modifiedField") in _CLOSINGS else None
+    if row is None:
+        left_counts["own-load"] += 1
+    elif row[4] != row[5]:
+        store.db.execute("INSERT INTO closing VALUES (?, ?, ?, ?, ?, ?)", row)
+
+
 def count_changes(bundles: Bundles) -> int:
-    """How many changes there are to tell."""
-    return int(bundles.db.execute("SELECT count(*) FROM change").fetchone()[0])
+    """How many changes there are to tell, with those that a load made by closing."""
+    return int(bundles.db.execute(f"SELECT count(*) FROM ({_WITH_CLOSINGS})").fetchone()[0])  # noqa: S608  # our own names
 
 
 def write_changes(
-    bundles: Bundles, path: Path, moments: Moments, change_log: ChangeLog = "from-archive"
+    bundles: Bundles, path: Path, moments: Moments, change_log: ChangeLog = "closing"
 ) -> WrittenChanges | None:
     """Writes endringslogg.xml by time and unit. Where nothing was changed there is no such file, or one with a note:
     the schema wants a change, so it is one that leaves the title of the arkiv as it was, on the day it was closed."""
-    count = count_changes(bundles)
-    if change_log == "none" or not (count or change_log == "empty-note"):
+    rows = _WITH_CLOSINGS if change_log == "closing" else _USERS_CHANGES
+    count = int(bundles.db.execute(f"SELECT count(*) FROM ({rows})").fetchone()[0])  # noqa: S608  # our own names
+    if change_log == "none" or not (count or change_log in _NOTING):
         return None
     with hashed(path) as out:
         out.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<{CHANGE_LOG} {namespaces(CHANGE_LOG)}>\n'.encode())
         for unit, element, at, actor, old, new in bundles.db.execute(
-            "SELECT uuid, field, at, actor, old, new FROM change ORDER BY at, uuid, field, old, new, actor"
+            f"{rows} ORDER BY at, uuid, field, old, new, actor"
         ):
             out.write(
                 (

@@ -10,25 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import cast
 
 from noarkit.errors import PackageFault, SourceFault, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.extraction.derived import Pairs, with_originals, with_store
+from noarkit.extraction.making_note import MakingNote
 from noarkit.extraction.packing import Delivery, metadata_for
 from noarkit.extraction.payload import Part, Payload, payload_of
 from noarkit.extraction.renamed import NOARK as NOARK
 from noarkit.extraction.renamed import LeftOut, place_parts, rename_payload, require_unchanged, write_names
 from noarkit.extraction.renamed import set_aside_path as set_aside_path
 from noarkit.forms.container.building import File
-from noarkit.forms.container.packager import MadePackage, Order, make_package
+from noarkit.forms.container.packager import MadePackage, OnWhole, Order, forget_build, make_package
+from noarkit.forms.dias.write.package import forget_build as forget_dias_build
 from noarkit.forms.metadata.provenance import Conversion
 from noarkit.forms.package_form import FormName, Product
 from noarkit.forms.registry import known_forms, resolve
 from noarkit.results import Result
 from noarkit.safe.unpack import LIMITS, UnpackLimits
+from noarkit.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class ConvertOptions:
     checked: str = ""
     copies: Path | None = None
     originals: Path | None = None
+    keep_note: bool = False
+    """True for a caller that goes on with the package, and calls `forget_note` when that is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,8 @@ class ConvertResult(Result):
     for no form holds them; `untold_events` stand in the source's own PREMIS alone, which goes along; `unread` are
     documents of the source that should say something and cannot be read. `copies` are archival copies among the files,
     each told with the document that it was made of; `copies_in` is the folder of the package that they lie in, and
-    `originals_in` that of those documents, empty where there is none."""
+    `originals_in` that of those documents, empty where there is none. `verdict` says whether a package that
+    `holds_extract` is ready for deposit."""
 
     package: Path
     source_form: str
@@ -78,6 +84,8 @@ class ConvertResult(Result):
     copies: int = 0
     copies_in: str = ""
     originals_in: str = ""
+    holds_extract: bool = False
+    verdict: Verdict | None = None
 
     def to_dict(self) -> dict[str, object]:
         """The package, as `noarkit convert --json` has it."""
@@ -94,6 +102,7 @@ class ConvertResult(Result):
             "untold_events": self.untold_events,
             "unread": list(self.unread),
             "copies": self.copies,
+            **({"verdict": None, "reasons": []} if self.verdict is None else self.verdict.to_dict()),
         }
 
 
@@ -105,43 +114,75 @@ def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listen
     """
     product = known_forms().product(options.form, "package", "extract")
     _refuse_inside(source, target)
+    note = conversion_note(str(source.absolute()), target, options)
+    if note.result() is not None:
+        return noted_result(note, options)
     counter = _FileCounter()
     with payload_of(source, options.limits, emit, form=options.source_form) as source_payload, ExitStack() as stack:
         payload, copies, places = _with_copies(source_payload, options, target, stack)
         left_out = LeftOut(payload, options.form)
         if options.strict:
             require_unchanged(source, target, payload, left_out)
-        counted_payload = replace(
-            payload,
-            parts=tuple(map(counter.part, payload.parts)),
-            whole_part=counter.part(payload.whole_part),
-            aside=None if options.strict else left_out,
-        )
+        noted: list[MadePackage] = []
+        counted_payload = replace(counter.payload(payload), aside=None if options.strict else left_out)
+
+        def keep(package: MadePackage) -> None:
+            # what could not be read is known to this call alone: a later one finds all of the package standing
+            set_aside_count, renamed_count = left_out.write(target), write_names(target, payload, options.form)
+            statement = payload.statement
+            result = ConvertResult(
+                target,
+                payload.form,
+                counter.files - left_out.files,
+                counter.bytes - left_out.bytes,
+                package.resumed,
+                options.package is None and options.form != NOARK and not statement.metadata.names_parties,
+                set_aside_count,
+                renamed=renamed_count,
+                empty_folders=len(left_out.empty),
+                untold_events=statement.metadata.history.omitted,
+                unread=statement.unread,
+                copies=copies,
+                copies_in=places.get("copies", ""),
+                originals_in=places.get("originals", ""),
+                holds_extract=any(part.content == NOARK for part in payload.parts),
+            )
+            note.write(asdict(result))
+            noted.append(package)
+
         try:
             make = maker_of(product)
-            package = make(_delivery(counted_payload, target, options, emit), product.name)
+            package = make(_delivery(counted_payload, target, options, keep, emit), product.name)
+            if not noted:  # the maker of a form that was added may name its package without a word
+                keep(package)
         except SourceFault as fault:
             if fault.exit_code != SourceFault.exit_code:
                 raise
             raise PackageFault(where=fault.data.get("key"), why=fault.data.get("why"), detail=fault.code) from fault
-        set_aside_count, renamed_count = left_out.write(target), write_names(target, payload, options.form)
-    statement = payload.statement
-    return ConvertResult(
-        package.path,
-        payload.form,
-        counter.files - left_out.files,
-        counter.bytes - left_out.bytes,
-        package.resumed,
-        options.package is None and options.form != NOARK and not statement.metadata.names_parties,
-        set_aside_count,
-        renamed=renamed_count,
-        empty_folders=len(left_out.empty),
-        untold_events=statement.metadata.history.omitted,
-        unread=statement.unread,
-        copies=copies,
-        copies_in=places.get("copies", ""),
-        originals_in=places.get("originals", ""),
-    )
+        except UsageFault:
+            note.forget()  # something else has the name
+            raise
+    return noted_result(note, options)
+
+
+def conversion_note(source: str, target: Path, options: ConvertOptions) -> MakingNote:
+    """The note on a conversion, which another with the same options goes on with."""
+    key = replace(options, limits=LIMITS, checked="", keep_note=False)
+    return MakingNote(target, "convert", (source, *asdict(key).values()))
+
+
+def noted_result(note: MakingNote, options: ConvertOptions) -> ConvertResult:
+    """The result of a conversion as it was noted; what a build left beside its package that was killed after its last
+    step is removed. Raises `UsageFault` where there is no note: the build was begun by a noarkit that made none."""
+    values = note.read()
+    if values is None:
+        raise UsageFault(what="exists", where=str(note.target))
+    forget_build(note.target)
+    forget_dias_build(note.target)
+    if not options.keep_note:
+        note.forget()
+    lists = {name: tuple(cast("list[str]", values[name])) for name in ("as_text", "unread", "left_out")}
+    return ConvertResult(**{**values, **lists, "package": note.target, "verdict": None})  # type: ignore[arg-type]  # as it was written
 
 
 def _with_copies(
@@ -175,8 +216,11 @@ class _FileCounter:
         self.files = 0
         self.bytes = 0
 
-    def part(self, part: Part) -> Part:
-        """The same part, counted as it is gone through."""
+    def payload(self, payload: Payload) -> Payload:
+        """The same payload, counted as it is gone through."""
+        return replace(payload, parts=tuple(map(self._part, payload.parts)), whole_part=self._part(payload.whole_part))
+
+    def _part(self, part: Part) -> Part:
         return replace(part, files=lambda: self._count_files(part))
 
     def _count_files(self, part: Part) -> Iterator[File]:
@@ -192,14 +236,16 @@ def _refuse_inside(source: Path, target: Path) -> None:
         raise UsageFault(what="inside-source", where=str(target))
 
 
-def _delivery(payload: Payload, target: Path, options: ConvertOptions, emit: Listener) -> Delivery:
+def _delivery(
+    payload: Payload, target: Path, options: ConvertOptions, before_named: OnWhole, emit: Listener
+) -> Delivery:
     source = payload.statement.metadata.package_type
     conversion = None
     if _describes_itself(payload):
         conversion = Conversion(f"{payload.form} {source}".rstrip(), options.form, options.checked)
     # an extract is taken out as it lay, and says nothing new
     package = options.package if options.form != NOARK else None
-    return Delivery(payload, target, package, metadata_for(payload, package), conversion, emit)
+    return Delivery(payload, target, package, metadata_for(payload, package), conversion, before_named, emit)
 
 
 def _describes_itself(payload: Payload) -> bool:
@@ -217,7 +263,7 @@ def unpack_extract(delivery: Delivery, _: str) -> MadePackage:
     files = (file for file, _ in extracts[0].named_files())
     return make_package(
         files,
-        Order(delivery.target, f"noark5 {payload.title}", aside=payload.aside),
+        Order(delivery.target, f"noark5 {payload.title}", aside=payload.aside, before_named=delivery.before_named),
         lambda *_: None,
         emit=delivery.emit,
     )

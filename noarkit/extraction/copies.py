@@ -16,7 +16,7 @@ import orjson
 from noarkit.extraction.delivered_formats import NO_PDFA_BESIDE, NOT_TAKEN, reason_not_taken
 from noarkit.extraction.store import ExtractStore
 from noarkit.model.conversions import DERIVED_FROM, parse_details, source_of
-from noarkit.model.formats import PDFA_WANTED, classify_format
+from noarkit.model.formats import PDFA_WANTED, is_accepted
 from noarkit.safe.csv_files import Cell, write_csv
 from noarkit.words.texts import texts
 
@@ -24,7 +24,6 @@ PAIRED = "copies-paired"
 _PRODUCTION = "P"
 RENUMBERED = "copies-renumbered"
 _PUID = re.compile(r"(?:^|[ ;])((?:x-)?fmt/\d+)(?=$|[ ;·])")
-_TAKEN = frozenset({"approved", "conditions"})
 _PDFA = frozenset({"fmt/95", "fmt/354", "fmt/476", "fmt/477", "fmt/478", "fmt/479", "fmt/480", "fmt/481"})
 COLUMNS = ("folder", "record", "document", "format", "file", "code", "means")
 _COPIES = (
@@ -160,8 +159,7 @@ def is_taken(fields: dict[str, object]) -> bool:
     match = _PUID.search(details)
     puid = told_format.result_format if told_format is not None else match[1] if match else None
     suffix = _suffix(str(fields.get("referanseDokumentfil", ""))) or str(fields.get("format", ""))
-    status = classify_format(puid if puid and "fmt/" in puid else None, suffix, None).status
-    return status in _TAKEN or status == "unclear"
+    return is_accepted(puid if puid and "fmt/" in puid else None, suffix)
 
 
 def _leave_out(store: ExtractStore, row: object, data: str, *, with_originals: bool) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict
 from pathlib import Path
 
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Listener, ignore_event
-from noarkit.extraction.convert import ConvertOptions, ConvertResult, set_aside_path
+from noarkit.extraction.convert import ConvertOptions, ConvertResult, conversion_note, noted_result, set_aside_path
+from noarkit.extraction.making_note import MakingNote
+from noarkit.forms.container.packager import MadePackage
 from noarkit.forms.metadata.facts import read_facts
 from noarkit.forms.metadata.model import PackageMetadata
 from noarkit.forms.recognition import detect_form
@@ -17,7 +19,6 @@ from noarkit.safe.csv_files import write_csv
 from noarkit.safe.scratch import scratch
 
 SIARD, SQLITE = "siard", "sqlite"
-_SQLITE_HEAD = b"SQLite format 3\0"
 
 
 Connections = Mapping[str, Mapping[str, object]]
@@ -35,12 +36,20 @@ def convert_database(
     """Makes the SIARD archive, or the SQLite file, `target`; `connections` of a config may keep the password of a
     database. Raises `UsageFault` for a source of another kind, `PackageFault` for an archive whose message digest is
     another (unless `despite_damage`), and whatever reading it raises."""
-    if options.form == SQLITE:
-        return _sqlite(Path(source), target, options, despite_damage, emit)
-    return _siard(source, target, options, connections, emit)
+    note = conversion_note(source, target, options)
+    if note.result() is None:
+        try:
+            if options.form == SQLITE:
+                _make_sqlite(Path(source), note, options, despite_damage, emit)
+            else:
+                _make_siard(source, note, options, connections, emit)
+        except UsageFault:
+            note.forget()  # something else has the name
+            raise
+    return noted_result(note, options)
 
 
-def _sqlite(source: Path, target: Path, options: ConvertOptions, despite_damage: bool, emit: Listener) -> ConvertResult:
+def _make_sqlite(source: Path, note: MakingNote, options: ConvertOptions, despite_damage: bool, emit: Listener) -> None:
     from noarkit.forms.siard.read.gaps import RULES, Gap
     from noarkit.forms.siard.sqlite.database import SqliteOrder, sqlite_of
 
@@ -55,42 +64,55 @@ def _sqlite(source: Path, target: Path, options: ConvertOptions, despite_damage:
             place = f"{gap.key} {gap.name}".strip()
             gaps_db.execute("INSERT INTO gaps VALUES (?, ?, ?)", (place, RULES[gap.why], gap.why))
 
-        result = sqlite_of(source, target, SqliteOrder(options.limits, gaps=keep), emit=emit)
-        (aside,) = gaps_db.execute("SELECT count(*) FROM gaps").fetchone()
-        if aside:
-            rows = gaps_db.execute("SELECT place, code, why FROM gaps ORDER BY rowid")
-            write_csv(set_aside_path(target), ("key", "code", "kind"), rows)
-    return ConvertResult(result.path, SIARD, result.files, result.size_bytes, result.resumed, False, aside)
+        def note_result(package: MadePackage) -> None:
+            (aside,) = gaps_db.execute("SELECT count(*) FROM gaps").fetchone()
+            if aside:
+                rows = gaps_db.execute("SELECT place, code, why FROM gaps ORDER BY rowid")
+                write_csv(set_aside_path(note.target), ("key", "code", "kind"), rows)
+            result = ConvertResult(
+                package.path, SIARD, package.files, package.size_bytes, package.resumed, False, aside
+            )
+            note.write(asdict(result))
+
+        order = SqliteOrder(options.limits, gaps=keep)
+        sqlite_of(source, note.target, order, before_named=note_result, emit=emit)
 
 
-def _siard(
-    source: str, target: Path, options: ConvertOptions, connections: Connections | None, emit: Listener
-) -> ConvertResult:
+def _make_siard(
+    source: str, note: MakingNote, options: ConvertOptions, connections: Connections | None, emit: Listener
+) -> None:
     from noarkit.forms.siard.source.live import live_source
     from noarkit.forms.siard.write.archive import SiardOrder, write_siard
 
     facts = _siard_facts(read_facts(options.package).metadata)
     with live_source(_address(source), facts, connections=connections) as database:
-        result = write_siard(database, target, SiardOrder(), emit=emit)
-        text_columns, left_out = database.as_text, database.left_out
-    if left_out:
-        write_csv(set_aside_path(target), ("key", "code", "kind"), ((entry.name, "", entry.kind) for entry in left_out))
-    converted = ConvertResult(
-        result.path, "database", result.files, result.size_bytes, result.resumed, options.package is None
-    )
-    names = tuple(f"{entry.name} ({entry.rows})" for entry in left_out)
-    return replace(converted, set_aside=len(left_out), as_text=text_columns, left_out=names)
+
+        def note_result(package: MadePackage) -> None:
+            left_out = database.left_out
+            if left_out:
+                rows = ((entry.name, "", entry.kind) for entry in left_out)
+                write_csv(set_aside_path(note.target), ("key", "code", "kind"), rows)
+            result = ConvertResult(
+                package.path,
+                "database",
+                package.files,
+                package.size_bytes,
+                package.resumed,
+                options.package is None,
+                set_aside=len(left_out),
+                as_text=database.as_text,
+                left_out=tuple(f"{entry.name} ({entry.rows})" for entry in left_out),
+            )
+            note.write(asdict(result))
+
+        write_siard(database, note.target, SiardOrder(), before_named=note_result, emit=emit)
 
 
 def _address(source: str) -> str:
-    """The URL of a database; that of a SQLite file is made of its path."""
-    path = Path(source)
-    if not path.is_file():
-        return source
-    with path.open("rb") as file:
-        if file.read(len(_SQLITE_HEAD)) != _SQLITE_HEAD:
-            raise UsageFault(what="no-database-behind", where=source)
-    return f"sqlite:///{path.absolute()}"
+    """The URL of a database. Raises `UsageFault` for a file that is none."""
+    if Path(source).is_file():
+        raise UsageFault(what="no-database-behind", where=source)
+    return source
 
 
 def _siard_facts(metadata: PackageMetadata) -> dict[str, str]:

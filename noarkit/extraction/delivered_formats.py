@@ -12,11 +12,12 @@ from noarkit.copies.inspection.odf import refuse_locked
 from noarkit.copies.inspection.packages import DocumentRefused, open_package
 from noarkit.copies.reasons import Reason
 from noarkit.safe.pdfa import available, claimed_flavour
-from noarkit.sources.files.damage import damage_of, is_judged
+from noarkit.sources.files.codecs import unaccepted_codec
+from noarkit.sources.files.damage import ZIPPED, damage_of, is_judged, is_locked
 
 NOT_TAKEN, NOT_PDFA, PASSWORD, DAMAGED = "format-not-taken", "pdf-not-pdfa", "password", "damaged"
-EMPTY, NO_PDFA_BESIDE = "empty", "no-pdfa-beside"
-REASONS = (NOT_TAKEN, NOT_PDFA, PASSWORD, DAMAGED, EMPTY, NO_PDFA_BESIDE)
+EMPTY, NO_PDFA_BESIDE, CODEC = "empty", "no-pdfa-beside", "codec"
+REASONS = (NOT_TAKEN, NOT_PDFA, PASSWORD, DAMAGED, EMPTY, NO_PDFA_BESIDE, CODEC)
 
 _ZIPPED = frozenset(
     {"docx", "docm", "dotx", "dotm", "xlsx", "xlsm", "xltx", "xltm", "pptx", "pptm", "ppsx", "ppsm", "potx", "potm"}
@@ -33,10 +34,14 @@ def reason_not_taken(path: Path, suffix: str) -> str | None:
     if not size:
         return EMPTY
     reason = _of_pdf(path) if suffix == "pdf" else _of_zipped(path) if suffix in _ZIPPED else None
-    if reason is not None or suffix == "pdf" or not is_judged(suffix):
+    if reason is not None or suffix == "pdf":
         return reason
     with path.open("rb") as file:
-        return DAMAGED if damage_of(file.fileno(), size, suffix) else None
+        if suffix in ZIPPED and is_locked(file.fileno()):
+            return PASSWORD
+        if unaccepted_codec(file.fileno(), size, suffix):
+            return CODEC
+        return DAMAGED if is_judged(suffix) and damage_of(file.fileno(), size, suffix) else None
 
 
 def _of_pdf(path: Path) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from dataclasses import asdict, replace
@@ -11,9 +10,8 @@ from pathlib import Path
 from noarkit.archive.port import Archive
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
-from noarkit.extraction.convert import NOARK, ConvertOptions, convert
-from noarkit.extraction.run import ExtractResult, ExtractSettings, extract
-from noarkit.safe.atomic import write_text
+from noarkit.extraction.convert import NOARK, ConvertOptions, conversion_note, convert
+from noarkit.extraction.run import ExtractResult, ExtractSettings, extract, extraction_note, noted_result
 
 
 def deliver(
@@ -23,35 +21,39 @@ def deliver(
 
     Raises what `extract` and `convert` raise.
     """
-    work = delivery_folder(target)
-    if os.path.lexists(target) and not (work / "extracted.json").is_file():
-        raise UsageFault(what="exists", where=str(target))
-    extract_path, facts_path, named_path = work / NOARK, work / "extracted.json", work / "named"
-    originals = work / "originals"
-    work.mkdir(parents=True, exist_ok=True)
-    if facts_path.is_file():
-        facts = json.loads(facts_path.read_text("utf-8"))
-    else:
-        if extract_path.exists():  # killed before it was told what it holds
-            shutil.rmtree(extract_path)
-        extracted = extract(archive, extract_path, replace(settings, originals=originals), emit=emit)
-        facts = {**asdict(extracted), "package": "", "report": _report_name(target, extracted.report)}
-        write_text(facts_path, json.dumps(facts))
-    if not named_path.is_file():
-        converted = convert(extract_path, target, replace(options, originals=originals), emit=emit)
-        places = {"copies": converted.copies, "copies_in": converted.copies_in, "originals_in": converted.originals_in}
-        write_text(named_path, json.dumps(places))
-    facts |= json.loads(named_path.read_text("utf-8"))
-    for report in work.glob(f"{NOARK}.*"):
-        report.replace(target.parent / _report_name(target, report))
+    work, note = delivery_folder(target), extraction_note(target, options.form, settings)
+    extract_path = work / NOARK
+    options = replace(options, originals=work / "originals", keep_note=True)
+    conversion = conversion_note(str(extract_path.absolute()), target, options)
+    if note.result() is None:
+        if os.path.lexists(target) and conversion.result() is None:
+            raise UsageFault(what="exists", where=str(target))
+        work.mkdir(parents=True, exist_ok=True)
+        extract_settings = replace(settings, originals=options.originals, keep_note=True)
+        before = extraction_note(extract_path, NOARK, extract_settings)
+        if os.path.lexists(extract_path) and before.result() is None:
+            raise UsageFault(what="other-extract", where=str(work))
+        extracted = extract(archive, extract_path, extract_settings, emit=emit)
+        converted = convert(extract_path, target, options, emit=emit)
+        for report in work.glob(f"{NOARK}.*"):
+            report.replace(_report_beside(target, report))
+        delivered = replace(
+            extracted,
+            package=target,
+            report=_report_beside(target, extracted.report),
+            copies=converted.copies,
+            copies_in=converted.copies_in,
+            originals_in=converted.originals_in,
+        )
+        note.write(asdict(delivered))
+    conversion.forget()
     shutil.rmtree(work, ignore_errors=True)
-    report = target.parent / str(facts["report"])
-    return ExtractResult(**{**facts, "package": target, "report": report, "flaws": tuple(facts["flaws"])})
+    return noted_result(note, settings)
 
 
-def _report_name(target: Path, report: Path) -> str:
-    """What a report of the extract is called beside the package."""
-    return target.name + report.name.removeprefix(NOARK)
+def _report_beside(target: Path, report: Path) -> Path:
+    """Where a report of the extract lies beside the package."""
+    return target.parent / (target.name + report.name.removeprefix(NOARK))
 
 
 def delivery_folder(target: Path) -> Path:

@@ -13,14 +13,13 @@ from itertools import islice
 from pathlib import Path
 
 from noarkit.archive.port import Archive
-from noarkit.errors import ChecksumDiffers, PackageFault
+from noarkit.errors import PackageFault
 from noarkit.events import Event, Listener
 from noarkit.extraction.store import ExtractStore
-from noarkit.safe.digest import hash_of
+from noarkit.safe.fixity import BY_ARCHIVE, Fixity, algorithm_of, differences_of_file, refuse_differences
 
 _DOWNLOADS_AT_ONCE = 4
 _IN_A_PORTION = 32
-_ALGORITHMS = {"MD5": "md5", "SHA1": "sha1", "SHA384": "sha384", "SHA512": "sha512"}
 
 _LEFT_OUT = (
     "UPDATE version SET done = 2 WHERE parent IN (SELECT d.id FROM document d JOIN unit r ON r.id = d.parent"
@@ -136,12 +135,12 @@ def download_version(archive: Archive, version: VersionFile, target: Path, *, du
     if not version.file:
         raise PackageFault(where=version.path, why="version-without-file")
     downloaded = archive.download(version.file, target, expected_sha256=version.sha256, durable=durable)
-    name = _ALGORITHMS.get(version.algorithm.upper().replace("-", ""))
-    if version.sha256 is None and name is not None and version.checksum:
-        measured = hash_of(target, name)
-        if measured != version.checksum.lower():
+    statement = Fixity(algorithm_of(version.algorithm), version.checksum, by=BY_ARCHIVE)
+    if version.sha256 is None and statement.has_checksum:
+        differences = differences_of_file(target, statement)
+        if differences:
             target.unlink()
-            raise ChecksumDiffers(key=version.path, ours=measured, theirs=version.checksum)
+        refuse_differences(differences, version.path)
     as_archive_says = (
         version.algorithm == "SHA-256"
         and version.checksum == downloaded.sha256

@@ -16,7 +16,6 @@ from itertools import islice
 from noarkit.archive.paging import pages
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Page, Parameter, Query, SavedObject
-from noarkit.errors import ArchiveRefused
 from noarkit.events import Event, Listener
 from noarkit.extraction.rows import CLASS, DOCUMENT, FOLDER, FONDS, RECORD, VERSION, row_of, table_of
 from noarkit.extraction.selection import FOLDERS, RECORDS, ResolvedSelection
@@ -51,7 +50,6 @@ _PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("refDokumentversjon", VERSION),
     ),
 }
-ONLY_NEWER = frozenset({"PersonIdentifikator", "Posisjon"})
 _SOURCES: Mapping[str, tuple[str, str]] = {
     FONDS: ("unit", "kind = 'F'"),
     CLASS: ("unit", "kind = 'K'"),
@@ -288,10 +286,6 @@ class _Fetch:
                 results.put(
                     _StoredPage(task.name, task.type, table, task_rows(page), Progress(last, not page.has_more))
                 )
-        except ArchiveRefused as fault:
-            # an archive that does not know the type holds nothing of it
-            is_known_type = task.type not in ONLY_NEWER
-            results.put(fault if is_known_type else _StoredPage(task.name, task.type, "part", [], Progress("", True)))
         except BaseException as fault:  # noqa: BLE001  # carried to the thread that waits, which raises it
             results.put(fault)
 

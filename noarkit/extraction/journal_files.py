@@ -14,6 +14,7 @@ from noarkit.extraction.store import Key, key_of
 from noarkit.forms.noark5.moments import Moments
 from noarkit.forms.noark5.write.content import Codes, Content, EntityData
 from noarkit.forms.noark5.write.journals import DOCUMENTS, Case, JournalHead, Journals, journal_end
+from noarkit.model.disclosure import of_fields
 
 _KEPT_CASES = 20_000
 _FLUSH = 256
@@ -133,12 +134,12 @@ class _Cases:
         key = key_of(unit_id)
         if key not in self._screened:
             unit = self._bundles.unit(key, kind)
-            self._screened[key] = unit is not None and "skjerming" in unit["o"]["f"]
+            self._screened[key] = unit is not None and of_fields(unit["o"]["f"]).is_screened
         return self._screened[key]
 
     def _class_is_screened(self, klasse: Content | None) -> bool:
         while klasse is not None:
-            if "skjerming" in klasse["o"]["f"]:
+            if of_fields(klasse["o"]["f"]).is_screened:
                 return True
             above = klasse["o"]["l"].get("refForelderKlasse")
             klasse = self._bundles.unit(key_of(above), "K") if above else None

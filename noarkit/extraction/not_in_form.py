@@ -13,12 +13,12 @@ from pathlib import Path
 
 from noarkit.extraction.account import AccountRights
 from noarkit.extraction.assemble import Assembly
-from noarkit.extraction.changes import NO_FLAWS
 from noarkit.extraction.copies import FormatCounts
 from noarkit.extraction.rows import LEFT_OUT
 from noarkit.extraction.store import ExtractStore
 from noarkit.model.mapping import mapping
 from noarkit.safe.atomic import open_atomic
+from noarkit.verdict import Load
 from noarkit.words.texts import texts
 
 _FORMAT = 1
@@ -32,6 +32,7 @@ class ReportContext:
     flaws: tuple[str, ...]
     open_units: Mapping[str, int]
     formats: FormatCounts
+    loads: tuple[Load, ...] = ()
 
 
 def table_path(target: Path) -> Path:
@@ -39,9 +40,14 @@ def table_path(target: Path) -> Path:
     return target.parent / f"{target.name}.not-in-form.csv"
 
 
+def report_path(target: Path) -> Path:
+    """Where the report stands."""
+    return target.parent / f"{target.name}.not-in-form.json"
+
+
 def write_report(store: ExtractStore, target: Path, assembly: Assembly, context: ReportContext) -> Path:
     """Writes the JSON and says where it is; the table is there by then."""
-    path = target.parent / f"{target.name}.not-in-form.json"
+    path = report_path(target)
     content = json.dumps(_build_report(store, assembly, context), ensure_ascii=False, indent=1) + "\n"
     with open_atomic(path, sync=False) as file:
         file.write(content.encode())
@@ -51,8 +57,10 @@ def write_report(store: ExtractStore, target: Path, assembly: Assembly, context:
 def _build_report(store: ExtractStore, assembly: Assembly, context: ReportContext) -> dict[str, object]:
     return {
         "format": _FORMAT,
-        "depositable": not set(context.flaws) - NO_FLAWS,
+        "description_sha256": assembly.description_sha256,
+        "depositable": False,  # until somebody judged it
         "flaws": list(context.flaws),
+        "loads": [asdict(load) for load in context.loads],
         "as_seen_by": asdict(context.rights),
         "open_units": dict(context.open_units),
         "units": dict(sorted(assembly.tally.units.items())),

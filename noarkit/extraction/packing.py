@@ -20,7 +20,7 @@ from noarkit.extraction.statements import SOURCE_SUFFIX
 from noarkit.forms.bagit.spec import DEFAULT_ALGORITHMS, PAYLOAD
 from noarkit.forms.bagit.write import Blocks, Rows
 from noarkit.forms.container.building import File
-from noarkit.forms.container.packager import MadePackage
+from noarkit.forms.container.packager import MadePackage, OnWhole
 from noarkit.forms.container.sinks import top_name
 from noarkit.forms.dias.spec import ADMINISTRATIVE, DESCRIPTIVE
 from noarkit.forms.dias.write.order import DEFAULT_LABEL, DEFAULT_STATUS, DEFAULT_SYSTEM, NOT_STATED
@@ -52,13 +52,15 @@ _OWN_OF_DIAS = ("ead.", "eac-cpf")
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A package that is to be made: what goes in, where to, what it says of itself, and how it came from its source."""
+    """A package that is to be made: what goes in, where to, what it says of itself, and how it came from its source;
+    `before_named` is told of it before it gets its name."""
 
     payload: Payload
     target: Path
     package: Path | None
     metadata: PackageMetadata
     conversion: Conversion | None
+    before_named: OnWhole
     emit: Listener
 
 
@@ -98,6 +100,7 @@ def pack_bag(delivery: Delivery, product: str) -> MadePackage:
         delivery.target,
         order,
         aside=payload.aside,
+        before_named=delivery.before_named,
         emit=delivery.emit,
     )
 
@@ -204,7 +207,14 @@ def pack_eark(delivery: Delivery, product: str) -> MadePackage:
         conversion=delivery.conversion,
         derivations=payload.derivations,
     )
-    return make_eark(parts, delivery.target, order, aside=payload.aside, emit=delivery.emit)
+    return make_eark(
+        parts,
+        delivery.target,
+        order,
+        aside=payload.aside,
+        before_named=delivery.before_named,
+        emit=delivery.emit,
+    )
 
 
 def _representation(part: Part, payload: Payload, metadata: PackageMetadata) -> Representation:
@@ -292,7 +302,14 @@ def pack_dias(delivery: Delivery, product: str) -> MadePackage:
         partial(_file_facts, placements),
         payload.derivations,
     )
-    return make_dias(inputs, delivery.target, order, aside=payload.aside, emit=delivery.emit)
+    return make_dias(
+        inputs,
+        delivery.target,
+        order,
+        aside=payload.aside,
+        before_named=delivery.before_named,
+        emit=delivery.emit,
+    )
 
 
 def _file_facts(placements: tuple[PartPlacement, ...], name: str) -> FileFacts | None:

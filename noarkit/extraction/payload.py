@@ -27,6 +27,7 @@ from noarkit.extraction.statements import Layer, Statement, statement_of
 from noarkit.forms.container.building import File, OnUnreadable
 from noarkit.forms.container.names import OriginalNames
 from noarkit.forms.container.storage import FolderStorage, Storage, StoredFile, SubfolderStorage, open_storage
+from noarkit.forms.container.without_secrets import without_secrets
 from noarkit.forms.dias.read.tar_storage import open_tar_storage
 from noarkit.forms.metadata.derivations import Derivations
 from noarkit.forms.metadata.model import FileFacts
@@ -51,7 +52,7 @@ _DATA = "data"
 _SEALED = "dias"
 # what may lie in a package that holds anything, by the name of its mark
 _INNER_MARKS: Mapping[FormName, str] = {_SEALED: "dias-mets.xml", "eark": "METS.xml"}
-NOT_CARRIED, EMPTY_FOLDER = "not-carried", "empty-folder"
+NOT_CARRIED, EMPTY_FOLDER, SECRETS = "not-carried", "empty-folder", "secrets"
 FOLDER, LINK = "folder", "link"
 NO_STATEMENT = Statement()
 _SAME_NAMES = NameMapping()
@@ -150,10 +151,11 @@ def payload_of(
                 return
             # unpacked, it is a folder of files like any other
             detection, package_form = replace(detection, form=PLAIN), None
-        storage = _storage(detection, path, limits, emit)
+        storage, secrets = without_secrets(_storage(detection, path, limits, emit))
         stack.callback(storage.close)
+        secret_files = dict.fromkeys(secrets, SECRETS)
         if package_form is None:
-            aside = dict(_not_files(storage))
+            aside = dict(_not_files(storage)) | secret_files
             single_part = Part(_part_name("files"), "files", partial(files_in, storage, lambda name: name not in aside))
             yield Payload(
                 PLAIN,
@@ -172,7 +174,7 @@ def payload_of(
         whole_part = _whole_part(package_form, path, storage, opener)
         covering = [partial(part.covers, storage.where) for part in parts]
         owning = [partial(_is_own_document, layer, storage.where) for layer in layers[1:]]
-        aside = dict.fromkeys(left_out(detection.form, storage, [*covering, *owning]), NOT_CARRIED)
+        aside = dict.fromkeys(left_out(detection.form, storage, [*covering, *owning]), NOT_CARRIED) | secret_files
         empty = tuple(name for name in _empty_folders(storage) if any(covers(f"{name}/-") for covers in covering))
         yield Payload(detection.form, detection.root.name, parts, whole_part, statement, aside, empty)
 
@@ -246,7 +248,7 @@ def _whole_part(form: PackageForm, path: Path, storage: Storage, opener: _Archiv
         names = _names(opener.original_names(form, storage), form.content)
         return _part("", "files", SubfolderStorage(storage, form.content.rstrip("/")), names=names)
     packed_in_folder = storage.folder is None and path.is_dir()
-    return _part("", "files", FolderStorage(path) if packed_in_folder else storage)
+    return _part("", "files", without_secrets(FolderStorage(path))[0] if packed_in_folder else storage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,24 +9,25 @@ The worker's account must be the extract's: what another may not read looks abse
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import cast
 
 from noarkit.archive.port import Archive
-from noarkit.errors import ArchiveRefused, ChecksumDiffers, RunFault
+from noarkit.errors import RunFault
 from noarkit.events import Event, Listener
 from noarkit.extraction.documents import FetchedFile, VersionFile, batches, download_version, store_fetched
-from noarkit.extraction.fetch import ONLY_NEWER, Task, task_pages, task_rows
+from noarkit.extraction.fetch import Task, task_pages, task_rows
 from noarkit.extraction.rows import table_of
 from noarkit.extraction.store import ExtractStore, Progress, Row
 from noarkit.safe.atomic import write_bytes, write_text
+from noarkit.safe.fixity import BY_ARCHIVE, checked, refuse_differences, sha256_stated
 from noarkit.safe.paths import resolve_inside
 from noarkit.safe.remote_jobs import Job, JobFunction, JobWorkers, RunningJobs
 from noarkit.safe.workplace import temporary_folder
@@ -133,15 +134,10 @@ class ArchiveReader:
         archive = self._open(order.archive)
         rows: list[Row] = []
         last, is_done = order.last, True
-        try:
-            for page in islice(task_pages(archive, order.task, last), _PAGES_AT_ONCE):
-                last = page.objects[-1].id if page.objects else last
-                rows += task_rows(page)
-                is_done = not page.has_more
-        except ArchiveRefused:
-            if order.task.type not in ONLY_NEWER:
-                raise
-            return FetchReply((), "", is_done=True)  # an archive that does not know the type holds nothing of it
+        for page in islice(task_pages(archive, order.task, last), _PAGES_AT_ONCE):
+            last = page.objects[-1].id if page.objects else last
+            rows += task_rows(page)
+            is_done = not page.has_more
         return FetchReply(tuple(rows), last, is_done)
 
     def _download(self, data: object) -> object:
@@ -255,9 +251,8 @@ class RemoteFetch:
                 raise RunFault(where=str(source), why="not-shared")
             source.replace(target)
         else:
-            sha256 = hashlib.sha256(file.content).hexdigest()
-            if sha256 != file.fetched.sha256:
-                raise ChecksumDiffers(key=version.path, ours=sha256, theirs=file.fetched.sha256)
+            statements = sha256_stated(file.fetched.sha256, BY_ARCHIVE)
+            refuse_differences(checked(BytesIO(file.content), *statements).read_through().differences(), version.path)
             write_bytes(target, file.content, sync=False)
         return file.fetched
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from noarkit.errors import ItemNotAFile, ItemUnreadable, PackageFault, SourceFault, UnsafePath
 from noarkit.extraction.naming import Naming
-from noarkit.extraction.payload import EMPTY_FOLDER, FOLDER, NOT_CARRIED, Part, Payload
+from noarkit.extraction.payload import EMPTY_FOLDER, FOLDER, NOT_CARRIED, SECRETS, Part, Payload
 from noarkit.extraction.statements import describes
 from noarkit.forms.container.building import File
 from noarkit.forms.container.sinks import form_of_target
@@ -26,7 +26,9 @@ NOARK = "noark5"
 TOO_LONG = "path-too-long"
 _SHOWN = 20
 _FOLDERS: Mapping[str, str] = MappingProxyType({"originals": "original/", "copies": "archive/"})
-_CODES: Mapping[str, str] = MappingProxyType({NOT_CARRIED: "", FOLDER: ItemUnreadable.code, TOO_LONG: UnsafePath.code})
+_CODES: Mapping[str, str] = MappingProxyType(
+    {NOT_CARRIED: "", SECRETS: "", FOLDER: ItemUnreadable.code, TOO_LONG: UnsafePath.code}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,3 +198,8 @@ _UNITS: Mapping[str, Callable[[SavedObject], Row]] = {
     "Journalpost": _record,
     "Arkivnotat": _record,
 }
+LOADED_TYPES = frozenset(name for name, make in _UNITS.items() if make in (_folder, _record)) | {
+    "Dokument",
+    "Dokumentversjon",
+}
+"""Types of folders, records, documents and versions."""

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
@@ -22,13 +23,17 @@ from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction import account, not_in_form
 from noarkit.extraction.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble, is_system_named
-from noarkit.extraction.changes import CHANGED_MEANWHILE, NO_FLAWS, ChangeLog, fetch_changes, merge_kept
+from noarkit.extraction.changes import CHANGED_MEANWHILE, ChangeLog, fetch_changes, merge_kept
 from noarkit.extraction.copies import FormatCounts, deliver_copies, list_formats
+from noarkit.extraction.creators import put_creators
 from noarkit.extraction.documents import fetch_documents, files_to_fetch
 from noarkit.extraction.fetch import fetch
 from noarkit.extraction.links import fetch_links
+from noarkit.extraction.loads import LoadBehind, compare_loads
+from noarkit.extraction.making_note import MakingNote
 from noarkit.extraction.originals import fetch_originals
 from noarkit.extraction.remote import RemoteArchive, RemoteFetch
+from noarkit.extraction.renamed import NOARK
 from noarkit.extraction.schema_files import schema_set
 from noarkit.extraction.selection import Selection, resolve
 from noarkit.extraction.store import FILE_NAME, ExtractStore
@@ -40,12 +45,12 @@ from noarkit.forms.noark5.write.packing import is_packed, pack
 from noarkit.model import metamodel
 from noarkit.model.mapping import mapping
 from noarkit.results import Result
-from noarkit.safe.atomic import begin_sync, sweep, sync_folder, sync_tree, write_text
+from noarkit.safe.atomic import begin_sync, sweep, sync_folder, sync_tree
 from noarkit.safe.locks import claimed
 from noarkit.safe.memory import rare_collections
+from noarkit.verdict import PERIOD_DERIVED, Load, Verdict
 
 _PACKAGE = "package"
-_NAMING = "naming.json"
 _OPEN = (
     "SELECT type, count(*) FROM (SELECT type FROM unit WHERE open = 1 UNION ALL"
     " SELECT 'Dokument' FROM document WHERE open = 1) GROUP BY type ORDER BY type"
@@ -65,9 +70,10 @@ class ExtractSettings:
     facts: PackageFacts = field(default_factory=PackageFacts)
     schemas: Path | None = None
     include_open: bool = False
+    refuse_empty: bool = False
     carry: bool = True
     kept_log: Path | None = None
-    change_log: ChangeLog = "from-archive"
+    change_log: ChangeLog = "closing"
     zone: str = "Europe/Oslo"
     lang: str = "en"
     """The language of what is written for people beside the package."""
@@ -78,17 +84,21 @@ class ExtractSettings:
     with_originals: bool = False
     originals: Path | None = None
     remote: RemoteArchive | None = None
+    loads: tuple[LoadBehind, ...] = ()
+    """The loads into the archive that are known."""
+    keep_note: bool = False
+    """True for a caller that goes on with the package, and calls `forget_note` when that is told."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractResult(Result):
-    """The package that was made. `flaws` say why it is not to be deposited as it is; none where it is. `errors` and
-    `warnings` are what our own validator found in it, None if it was not asked. `carried` is how many
-    values that the form has no element for stand in business-specific metadata, `beside` how many of them in the table
-    beside the package alone. `copies` counts archival copies, which lie in the folder `copies_in` of
-    the package, and the documents that they were made of in `originals_in`; where that is empty, `originals_left_out`
-    of them are not delivered. `formats_not_taken` counts files in formats that no depot takes; they are listed beside
-    the package."""
+    """The package that was made. `verdict` says whether it is ready for deposit, None before it was judged; `flaws` are
+    what its making knows of that. `errors` and `warnings` are what our own validator found in it, None if it was not
+    asked. `carried` is how many values that the form has no element for stand in business-specific metadata, `beside`
+    how many of them in the table beside the package alone. `copies` counts archival copies, which lie in the folder
+    `copies_in` of the package, and the documents that they were made of in `originals_in`; where that is empty,
+    `originals_left_out` of them are not delivered. `formats_not_taken` counts files in formats that no depot takes,
+    listed beside the package. `loads` are those into the archive that are known, once it was judged."""
 
     package: Path
     report: Path
@@ -108,11 +118,13 @@ class ExtractResult(Result):
     copies_in: str = ""
     originals_in: str = ""
     originals_left_out: int = 0
+    loads: tuple[Load, ...] = ()
+    verdict: Verdict | None = None
 
     @property
     def depositable(self) -> bool:
-        """True if nothing stands against depositing it; that nothing was ever changed does not."""
-        return not set(self.flaws) - NO_FLAWS and not self.errors
+        """True if it was judged, and nothing keeps it back."""
+        return self.verdict is not None and self.verdict.is_ready
 
     def to_dict(self) -> dict[str, object]:
         """The package, as `noarkit extract --json` has it."""
@@ -136,6 +148,8 @@ class ExtractResult(Result):
             "flaws": list(self.flaws),
             "errors": self.errors,
             "warnings": self.warnings,
+            "loads": [load.to_dict() for load in self.loads],
+            **({"verdict": None, "reasons": []} if self.verdict is None else self.verdict.to_dict()),
         }
 
 
@@ -150,8 +164,11 @@ def extract(
     work = work_folder(target)
     package = work / _PACKAGE
     last = work / target.name if is_packed(target) else package
+    note = extraction_note(target, NOARK, settings)
     if os.path.lexists(target):
-        return _finish_cleanup(target, last, settings)
+        if os.path.lexists(last) or note.result() is None:
+            raise UsageFault(what="exists", where=str(target))
+        return noted_result(note, settings)
     schemas = schema_set(settings.schemas)
     try:
         package.mkdir(parents=True, exist_ok=True)
@@ -168,7 +185,9 @@ def extract(
         run = _Run(archive, store, settings, emit, remote)
         begun_at = store.remember("begun", settings.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
         rights = run.fetch()
+        run.check_empty()
         run.check_open()
+        put_creators(store, settings.facts.metadata.creators)
         deliver_copies(store, with_originals=settings.with_originals)
         business = _business(run.administration)
         deps = AssemblyDeps(
@@ -180,24 +199,23 @@ def extract(
         assembly = assemble(places, deps, pool, settings.pause)
         flaws = _flaws(run, assembly, official=schemas.official)
         formats = list_formats(store, target, package, settings.lang)
+        loads = compare_loads(store, settings.loads, is_whole=run.is_whole_archive())
         report = not_in_form.write_report(
-            store, target, assembly, not_in_form.ReportContext(rights, flaws, run.open_units(), formats)
+            store, target, assembly, not_in_form.ReportContext(rights, flaws, run.open_units(), formats, loads)
         )
         extracted = _with_formats(_extracted(store, target, report, assembly, flaws), store, assembly, formats)
     if is_packed(target):
         pack(package, last)
-    summary = {**asdict(extracted), "package": str(target), "report": str(report)}
-    write_text(work / _NAMING, json.dumps({"selection": dict(settings.selection.description), "extracted": summary}))
+    note.write(asdict(extracted))
     emit(Event("naming", {"where": str(target)}))
     _give_name(last, target)
-    shutil.rmtree(work, ignore_errors=True)
+    extracted = noted_result(note, settings)
     emit(Event("package_made", {"where": str(target), "files": extracted.files, "units": dict(assembly.tally.units)}))
     return extracted
 
 
 def _sweep_leftovers(work: Path, package: Path) -> None:
     """Removes what a power cut left half written."""
-    (work / _NAMING).unlink(missing_ok=True)
     for folder in (work, package, *package.glob("*/*")):
         if folder.is_dir():
             sweep(folder)
@@ -217,21 +235,21 @@ def _with_formats(
     )
 
 
-def _finish_cleanup(target: Path, last: Path, settings: ExtractSettings) -> ExtractResult:
-    """The package of a call that was killed between its last step, the naming, and the tidying up.
+def extraction_note(target: Path, form: str, settings: ExtractSettings) -> MakingNote:
+    """The note on an extract, which another of the same selection in the same form goes on with."""
+    options = (settings.include_open, settings.carry, settings.with_originals, settings.change_log)
+    return MakingNote(target, "extract", (form, dict(settings.selection.description), *options))
 
-    Raises `UsageFault` where `target` is anything else.
-    """
-    work = last.parent
-    note = work / _NAMING
-    if note.is_file() and not os.path.lexists(last):
-        naming = json.loads(note.read_text("utf-8"))
-        if naming["selection"] == json.loads(json.dumps(dict(settings.selection.description))):
-            summary = naming["extracted"]
-            shutil.rmtree(work, ignore_errors=True)
-            paths = {"package": target, "report": Path(summary["report"])}
-            return ExtractResult(**{**summary, **paths, "flaws": tuple(summary["flaws"])})
-    raise UsageFault(what="exists", where=str(target))
+
+def noted_result(note: MakingNote, settings: ExtractSettings) -> ExtractResult:
+    """The result of an extract as it was noted before its package got its name; its work is removed."""
+    shutil.rmtree(work_folder(note.target), ignore_errors=True)
+    values = note.read() or {}
+    if not settings.keep_note:
+        note.forget()
+    paths = {"package": note.target, "report": Path(str(values["report"]))}
+    flaws = tuple(cast("list[str]", values["flaws"]))
+    return ExtractResult(**{**values, **paths, "flaws": flaws, "loads": ()})  # type: ignore[arg-type]  # as it was written
 
 
 def work_folder(target: Path) -> Path:
@@ -291,16 +309,29 @@ class _Run:
         if settings.originals is not None:
             fetch_originals(archive, store, settings.originals, settings.pause)
 
+    def is_whole_archive(self) -> bool:
+        """True if nothing was left out by selection."""
+        return bool(json.loads(self.store.fact("selection") or "{}").get("whole"))
+
     def open_units(self) -> dict[str, int]:
         """How many units of each type are open."""
         return {str(kind): int(str(count)) for kind, count in self.store.rows(_OPEN)}
+
+    def check_empty(self) -> None:
+        """Raises `NotDepositable` where no folder and no record was selected, and that is to be refused."""
+        if self.settings.refuse_empty and not self.store.number("SELECT count(*) FROM unit WHERE kind IN ('M', 'R')"):
+            self._let_go()
+            raise NotDepositable(why="nothing-in-it", allow="--allow-empty")
+
+    def _let_go(self) -> None:
+        self.store.close()
+        shutil.rmtree(self.store.path.parent, ignore_errors=True)
 
     def check_open(self) -> None:
         """Raises `NotDepositable` for open units, unless they were asked for; what was fetched then is let go."""
         units = self.open_units()
         if units and not self.settings.include_open:
-            self.store.close()
-            shutil.rmtree(self.store.path.parent, ignore_errors=True)
+            self._let_go()
             unit_counts = ", ".join(f"{count} {kind}" for kind, count in units.items())
             raise NotDepositable(why="open-units", where=unit_counts, count=sum(units.values()))
 
@@ -331,6 +362,13 @@ def _flaws(run: _Run, assembly: Assembly, *, official: bool) -> tuple[str, ...]:
         flaws.append("own-schemas")
     if run.store.fact(CHANGED_MEANWHILE) is not None:
         flaws.append("changed-meanwhile")
+    metadata = run.settings.facts.metadata
+    if assembly.is_period_derived:
+        flaws.append(PERIOD_DERIVED)
+    if not metadata.agreement:
+        flaws.append("agreement-unnamed")
+    if not metadata.description:
+        flaws.append("origin-unstated")
     if not is_system_named(run.settings.facts):
         flaws.append("system-unnamed")
     if not assembly.creators:

@@ -20,6 +20,10 @@ from noarkit.safe.disk import is_full
 FILE_NAME = "fetched.db"
 _FORMAT = "1"
 
+_CLOSING_TABLE = (
+    "CREATE TABLE IF NOT EXISTS closing (uuid TEXT NOT NULL, field TEXT NOT NULL, at TEXT NOT NULL,"
+    " actor TEXT NOT NULL, old TEXT NOT NULL, new TEXT NOT NULL)"
+)
 _TABLES = (
     "CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE progress (task TEXT PRIMARY KEY, last TEXT NOT NULL, done INTEGER NOT NULL) WITHOUT ROWID",
@@ -34,6 +38,9 @@ _TABLES = (
     " PRIMARY KEY (source, name, uuid)) WITHOUT ROWID",
     "CREATE TABLE change (uuid TEXT NOT NULL, field TEXT NOT NULL, at TEXT NOT NULL, actor TEXT NOT NULL,"
     " old TEXT NOT NULL, new TEXT NOT NULL)",
+    # what a load closed, which is a change too: the same columns. A store begun by an older version gets it when it is
+    # opened again.
+    _CLOSING_TABLE,
 )
 _INDEXES = (
     "CREATE INDEX IF NOT EXISTS unit_place ON unit (parent, kind, sort, uuid)",
@@ -56,7 +63,7 @@ _PRAGMAS = (
 )
 Key = int | str
 Row = tuple[str | int | None, ...]
-COLUMNS: Mapping[str, int] = {"unit": 9, "part": 6, "document": 6, "version": 10, "link": 5, "change": 6}
+COLUMNS: Mapping[str, int] = {"unit": 9, "part": 6, "document": 6, "version": 10, "link": 5, "change": 6, "closing": 6}
 
 
 def _places(count: int) -> str:
@@ -92,6 +99,8 @@ class ExtractStore:
                 self.db.execute(f"PRAGMA {pragma}")
             if fresh or not self._has_tables():
                 self._make()
+            else:
+                self.db.execute(_CLOSING_TABLE)
         except sqlite3.Error as error:
             self.db.close()
             if is_full(error, path.parent):

@@ -7,6 +7,7 @@
     finders         the source behind a path, URL or name
     validation      validates a package by the rules of its form
     findings        rules, findings, counts and the report of a validation
+    extract_inside  validates the Noark 5 extract in a bag or an E-ARK package
     second_opinion  another validator, run beside ours
     container/      files of a package in a folder, zip or tar
     metadata/       what a package says of itself, in one shape for all forms

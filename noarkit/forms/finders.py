@@ -13,17 +13,16 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
-from noarkit.errors import PackageFault, SourceGone, TooLarge, UsageFault
+from noarkit.errors import SourceGone, TooLarge, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.addml import find_addml, reopen_addml
 from noarkit.forms.noark5.source import find_extract
-from noarkit.forms.package_form import PLAIN, SourcePlace
-from noarkit.forms.recognition import detect_form
+from noarkit.forms.package_form import PLAIN, DetectedForm, SourcePlace
+from noarkit.forms.recognition import detect_place, remnant_fault
 from noarkit.forms.registry import FILES, FLAT_FILES, known_forms
-from noarkit.forms.sealed.read import refuse_sealed
 from noarkit.records import OpenSource, Source, SourceIdentity
 from noarkit.safe.paths import missing_path_fault
-from noarkit.safe.unpack import LIMITS, UnpackLimits, form_of, members
+from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.database import KIND as DATABASE
 from noarkit.sources.database import find_database, reopen_database
 from noarkit.sources.files import outlook
@@ -80,21 +79,25 @@ def file_finder(policy: FilePolicy = _DEFAULT_POLICY) -> Finder:
 
 
 def open_source(
-    where: str, kind: str | None = None, emit: Listener = ignore_event, limits: UnpackLimits = LIMITS
+    where: str,
+    kind: str | None = None,
+    emit: Listener = ignore_event,
+    limits: UnpackLimits = LIMITS,
+    *,
+    detected: DetectedForm | None = None,
 ) -> Source:
     """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox; or
-    what a reader that somebody registered finds there (`mine:PLACE`). A sealed bundle is none: `UsageFault`.
+    what a reader that somebody registered finds there (`mine:PLACE`).
 
     `limits` say how an archive file is read. `kind` (`files`, or a form that the registry knows) says what a path is to
-    be read as, whatever it looks like.
+    be read as, whatever it looks like; `detected` is what a look at it told.
     """
-    refuse_sealed(where)
     if kind is not None:
         return opener([partial(_find_kind, kind, limits=limits)])(where)
     return opener(
         [
             find_database,
-            partial(find_package, emit=emit, limits=limits),
+            partial(find_package, emit=emit, limits=limits, detected=detected),
             _find_extract_below,
             find_reader,
             file_finder(),
@@ -137,7 +140,12 @@ def reopen(identity: SourceIdentity) -> Source:
 
 
 def find_package(
-    where: str, depth: int = 0, emit: Listener = ignore_event, limits: UnpackLimits = LIMITS
+    where: str,
+    depth: int = 0,
+    emit: Listener = ignore_event,
+    limits: UnpackLimits = LIMITS,
+    *,
+    detected: DetectedForm | None = None,
 ) -> Source | None:
     """The package at a path, in a folder or archive file, by the form that it has; None for plain files.
 
@@ -149,16 +157,13 @@ def find_package(
         raise TooLarge(where=where, why="nesting", limit=LIMITS.nesting)
     if not os.path.lexists(path):
         return None
-    try:
-        detection = detect_form(path, limits, emit=emit)
-    except OSError:
-        return None  # it is told by who reads it
-    except PackageFault:
-        if _holds_files(path):
-            raise  # it would be one file, and nobody would be told of those it holds
-        return None  # one file that is packed, like any other
+    detection = detected or detect_place(path, limits, emit=emit)
+    if detection is None:
+        return None
     if depth == 0 and detection.form in _AROUND_FLAT_FILES and (flat := find_addml(str(detection.root))) is not None:
         return flat
+    if detection.lacks:
+        raise remnant_fault(where, detection)
     form = known_forms().find(detection.form)
     return None if form is None else form.find_source(SourcePlace(where, detection, limits, emit, depth))
 
@@ -166,16 +171,6 @@ def find_package(
 def _find_extract_below(where: str) -> Source | None:
     """The extract somewhere in a folder, beside other things."""
     return find_extract(where) if Path(where).is_dir() else None
-
-
-def _holds_files(path: Path) -> bool:
-    """True for an archive file of files, be it broken or locked; false for one packed file that only looks like it."""
-    if form_of(path) in ("zip", "tar"):
-        return True
-    try:
-        return next(members(path), None) is not None
-    except PackageFault:
-        return False
 
 
 def _is_mail(path: Path) -> bool:

@@ -15,20 +15,25 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from noarkit.results import Result
+from noarkit.verdict import Breach, Deposit, Facts, Load, Verdict
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = get_args(Level)
+_BY_LEVEL: Mapping[Level, Deposit] = {"error": "stops", "warning": "remark", "info": "silent"}
 KEPT = 100
 """The number of places that are reported for each rule; all are counted."""
 
 _SHOWN = 200
+_FOLDERS, _RECORDS, _DOCUMENTS = "N907", "N912", "N923"
+"""The rules of the Noark 5 form that count them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One thing that is checked. `cites` names tests of other validators, requirements and sections it stands on.
 
-    `foreign` names what of the packages that others published is known to break it, or is empty.
+    `foreign` names what of the packages that others published is known to break it, or is empty. `level` says whether
+    the package is valid, `deposit` whether it can be delivered, and `reason` what then is to be mended.
     """
 
     code: str
@@ -36,6 +41,8 @@ class Rule:
     area: str
     cites: tuple[str, ...]
     foreign: str = ""
+    deposit: Deposit = "silent"
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,11 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class ValidateResult(Result):
-    """The result of validating one package. `summary` is in the order in which it is shown."""
+    """The result of validating one package. `summary` is in the order in which it is shown.
+
+    `description_sha256` is that of the description of the Noark 5 extract that the package is or holds: empty where it
+    lacks one, None where there is no extract. `verdict` says whether it is ready for deposit, None where nobody judged.
+    """
 
     package: str
     form: str
@@ -79,6 +90,8 @@ class ValidateResult(Result):
     outcomes: tuple[Outcome, ...]
     counts: tuple[Count, ...]
     seconds: float
+    description_sha256: str | None = None
+    verdict: Verdict | None = None
 
     def number(self, level: Level) -> int:
         """How many places of that level were found."""
@@ -94,8 +107,29 @@ class ValidateResult(Result):
         """The codes of all broken rules."""
         return frozenset(outcome.rule.code for outcome in self.outcomes)
 
+    def facts(self, flaws: Iterable[str] = (), loads: Iterable[Load] = ()) -> Facts | None:
+        """What is to be judged of a delivery, with what its making told of it and the loads behind it; None where there
+        is no extract."""
+        if self.description_sha256 is None:
+            return None
+        totals = {count.rule.code: count.total for count in self.counts}
+        return Facts(
+            tuple(
+                Breach(outcome.rule.code, outcome.count, outcome.rule.deposit, outcome.rule.reason)
+                for outcome in self.outcomes
+            ),
+            frozenset(flaws),
+            self.summary.get("creators", ()),
+            self.summary.get("system", ())[:1],
+            totals.get(_FOLDERS, 0) + totals.get(_RECORDS, 0),
+            totals.get(_DOCUMENTS, 0),
+            tuple(loads),
+            self.form,
+            next(iter(self.summary.get("agreement", ())), ""),
+        )
+
     def to_dict(self) -> dict[str, object]:
-        """The verdict, and how often each rule is broken."""
+        """Whether it is valid and ready, and how often each rule is broken."""
         return {
             "package": self.package,
             "form": self.form,
@@ -108,6 +142,7 @@ class ValidateResult(Result):
                 for outcome in self.outcomes
             ],
             "seconds": self.seconds,
+            **({"verdict": None, "reasons": []} if self.verdict is None else self.verdict.to_dict()),
         }
 
 
@@ -206,7 +241,15 @@ def rules_of(package: str) -> Mapping[str, Rule]:
     text = files(package).joinpath("rules.toml").read_text("utf-8")
     return MappingProxyType(
         {
-            code: Rule(code, entry["level"], entry["area"], tuple(entry["cites"]), entry.get("foreign", ""))
+            code: Rule(
+                code,
+                entry["level"],
+                entry["area"],
+                tuple(entry["cites"]),
+                entry.get("foreign", ""),
+                entry.get("deposit", _BY_LEVEL[entry["level"]]),
+                entry.get("reason", ""),
+            )
             for code, entry in tomllib.loads(text).items()
         }
     )

@@ -38,12 +38,16 @@ class FormEvidence:
 
 def root_of(head: bytes) -> str:
     """The name of the root element of an XML document, without its prefix; empty if there is none."""
-    text = head.removeprefix(b"\xef\xbb\xbf")
-    if text[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        text = text.decode("utf-16", "replace").encode()
+    text = as_utf8(head)
     before = _BEFORE_ROOT.match(text)
     match = _ROOT.match(text, before.end() if before else 0)
     return match[1].decode("ascii", "replace") if match else ""
+
+
+def as_utf8(head: bytes) -> bytes:
+    """The first bytes of an XML document in UTF-8, where they were in UTF-16."""
+    text = head.removeprefix(b"\xef\xbb\xbf")
+    return text.decode("utf-16", "replace").encode() if text[:2] in (b"\xff\xfe", b"\xfe\xff") else text
 
 
 def head_of(path: Path) -> bytes:

@@ -39,11 +39,16 @@ Layout = Literal["folder", "representations", "extract", "file"]
 @dataclass(frozen=True, slots=True)
 class DetectedForm:
     """A form, the kind of archive file it is packed in (None for a folder or a plain file), and its root: the folder
-    that bears the marks, or the archive file."""
+    that bears the marks, or the archive file.
+
+    `lacks` names what is missing or damaged of something that can only be `meant` as a form; `form` is `plain` then,
+    unless its rules can judge what is left."""
 
     form: FormName
     packed: str | None
     root: Path
+    meant: FormName = ""
+    lacks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,11 @@ def is_never(*_: object) -> bool:
     return False
 
 
+def lacks_nothing(*_: object) -> str:
+    """Names nothing, whatever is asked."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageForm:
     """A form of package.
@@ -105,7 +115,8 @@ class PackageForm:
     before them. `sure` is True if the first sight of the marks in an archive file is enough, `in_folder` where they
     make a folder a package, `beside_others` where that folder may lie beside other things, and `holds_twins` where
     two names may stand in an archive file that only some systems can tell apart. `stands_at` knows a place without
-    marks; `resembles` knows what can only be meant as one, so that its validation says what is missing.
+    marks. `lacks` knows by what was seen, and `lacks_at` by its path, a place that can only be meant as one, and names
+    what is missing or damaged of it; `judges_remnants` is True if its rules can tell what else is wrong there.
 
     As a source: `source_kind` is the kind of source that `find_source` finds and `reopen` opens again for a plan.
 
@@ -141,7 +152,9 @@ class PackageForm:
     beside_others: bool = False
     holds_twins: bool = False
     stands_at: Callable[[Path], bool] = is_never
-    resembles: Callable[[Path, UnpackLimits], bool] = is_never
+    lacks: Callable[[FormEvidence], str] = lacks_nothing
+    lacks_at: Callable[[Path], str] = lacks_nothing
+    judges_remnants: bool = False
     own_files: re.Pattern[str] | None = None
     rule_ids: re.Pattern[str] | None = None
     false_alarms: frozenset[str] = frozenset()

@@ -49,7 +49,7 @@ class FormRegistry:
         self.by_rank = tuple(sorted(self.forms, key=lambda form: form.rank))
         self.marker_files = frozenset(name for form in self.forms for name in form.marker_files)
         self.parts = tuple(dict.fromkeys(pattern for form in self.forms for pattern in form.parts))
-        self.deepest = 1 + max(name.count("/") + 1 for name in self.marker_files)
+        self.deepest = 2 + max(name.count("/") + 1 for name in self.marker_files)
         self.loss_rules = frozenset(code for form in self.forms for code in form.loss_rules)
         self.rule_ids = tuple(form.rule_ids for form in self.forms if form.rule_ids is not None)
         self.false_alarms = frozenset(code for form in self.forms for code in form.false_alarms)

@@ -7,6 +7,7 @@ path behind it (or in place of `{}`); the rule ids in its output are compared wi
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 from collections.abc import Iterator
@@ -14,10 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from noarkit.errors import UsageFault
-from noarkit.forms.findings import Opinion, ValidateResult
+from noarkit.forms.findings import Opinion, Outcome, ValidateResult
 from noarkit.forms.registry import known_forms
 from noarkit.safe.children import child_environment
 
+_OF_AN_EXTRACT = re.compile(r"N\d{3}")
+"""Rules of the Noark 5 extract in a package: a tool for packages knows nothing of them."""
 _BAD = frozenset({"error", "failed", "fatal"})
 _MOST_MESSAGES = 100
 _MOST_OUTPUT = 64 * 1024 * 1024
@@ -41,11 +44,10 @@ def second_opinion(report: ValidateResult, *, command: str = "") -> Opinion | No
 def disagreement(report: ValidateResult, opinion: Opinion) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rules that the other alone finds broken, and those that we alone do. Known false alarms are none."""
     their_rules = set(opinion.rules) - known_forms().false_alarms
-    our_rules = {outcome.rule.code for outcome in report.outcomes}
+    outcomes = _of_the_package(report)
+    our_rules = {outcome.rule.code for outcome in outcomes}
     errors = {
-        outcome.rule.code
-        for outcome in report.outcomes
-        if outcome.rule.level == "error" and _is_rule_id(outcome.rule.code)
+        outcome.rule.code for outcome in outcomes if outcome.rule.level == "error" and _is_rule_id(outcome.rule.code)
     }
     return tuple(sorted(their_rules - our_rules)), tuple(sorted(errors - their_rules)) if opinion.rules else ()
 
@@ -55,7 +57,15 @@ def agrees(report: ValidateResult, opinion: Opinion) -> bool:
     if opinion.known_reasons and not opinion.rules:
         return True
     disagreements = disagreement(report, opinion)
-    return not any(disagreements) if opinion.rules else opinion.valid == report.valid
+    valid = not any(outcome.rule.level == "error" for outcome in _of_the_package(report))
+    return not any(disagreements) if opinion.rules else opinion.valid == valid
+
+
+def _of_the_package(report: ValidateResult) -> list[Outcome]:
+    """What was found in the package itself; of an extract that lies in no other package, all of it."""
+    if report.form == "noark5":
+        return list(report.outcomes)
+    return [outcome for outcome in report.outcomes if _OF_AN_EXTRACT.fullmatch(outcome.rule.code) is None]
 
 
 def _of_command(path: Path, command: str) -> Opinion:

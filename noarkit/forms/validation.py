@@ -8,10 +8,9 @@ from pathlib import Path
 from noarkit.errors import PackageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.findings import Count, Level, Outcome, Place, Rule, ValidateResult
-from noarkit.forms.package_form import FormName, ValidateOptions
-from noarkit.forms.recognition import detect_form, detect_form_as
+from noarkit.forms.package_form import DetectedForm, FormName, ValidateOptions
+from noarkit.forms.recognition import detect_form, detect_form_as, remnant_fault
 from noarkit.forms.registry import known_forms
-from noarkit.forms.sealed.read import refuse_sealed
 from noarkit.safe.paths import require_existing
 from noarkit.safe.remote_jobs import JobWorkers
 from noarkit.safe.unpack import LIMITS, UnpackLimits
@@ -27,6 +26,7 @@ def validate(
     limits: UnpackLimits = LIMITS,
     form: FormName | None = None,
     job_workers: JobWorkers | None = None,
+    detected: DetectedForm | None = None,
     listener: Listener = ignore_event,
 ) -> ValidateResult:
     """Validates the package in a folder or archive file by the rules of its form; returns the report.
@@ -37,17 +37,17 @@ def validate(
         limits: the most bytes, members and nesting of an archive file.
         form: the form whose rules are applied, whatever else the package looks like.
         job_workers: the workers of a cluster, which read a Noark 5 extract in a folder; other packages are refused.
+        detected: what a look at the package told, where somebody looked before.
         listener: is called with each event.
 
     Raises `SourceGone` where the path does not exist, `PackageFault` where there is no package of a known form, and
-    `HostileInput` for what is refused as unsafe; `UsageFault` for a sealed bundle, which is verified by `receive`.
+    `HostileInput` for what is refused as unsafe.
     """
     path = Path(package)
     require_existing(str(path))
-    refuse_sealed(str(path))
     options = ValidateOptions(schemas, today, limits, listener, job_workers)
     try:
-        detected = (
+        detected = detected or (
             detect_form(path, limits, emit=listener)
             if form is None
             else detect_form_as(path, form, limits, emit=listener)
@@ -56,11 +56,18 @@ def validate(
         raise PackageFault(where=str(package), why="unreadable") from error
     except OSError as error:
         raise PackageFault(where=str(package), why="no-package", folder=str(package)) from error
-    package_form = known_forms().find(detected.form) or next(
-        (other for other in known_forms().by_rank if other.resembles(path, limits)), None
-    )
+    package_form = known_forms().find(detected.form)
+    if package_form is None and detected.meant:
+        package_form = known_forms().form(detected.meant)
+        if not package_form.judges_remnants:
+            raise remnant_fault(str(path), detected)
     if package_form is None:
         raise PackageFault(where=str(path), why="no-package", folder=str(path))
     if not package_form.uses_job_workers:
         options.refuse_job_workers(path)
-    return package_form.validate(path, detected, options)
+    result = package_form.validate(path, detected, options)
+    if package_form.layout in ("folder", "representations"):
+        from noarkit.forms.extract_inside import with_extract_inside
+
+        return with_extract_inside(result, detected.root, options, twins=package_form.holds_twins)
+    return result

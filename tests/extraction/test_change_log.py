@@ -27,7 +27,9 @@ def unchanged(tmp_path: Path) -> Iterator[World]:
 
 
 def test_a_log_without_changes_says_so_in_one_entry_that_changes_nothing(unchanged: World, tmp_path: Path) -> None:
-    plain = extract(unchanged.archive, tmp_path / "plain", ExtractSettings(include_open=True))
+    plain = extract(
+        unchanged.archive, tmp_path / "plain", ExtractSettings(include_open=True, change_log="from-archive")
+    )
     noted = extract(unchanged.archive, tmp_path / "noted", ExtractSettings(include_open=True, change_log="empty-note"))
     assert "no-changes" in plain.flaws
     assert "changes-noted" in noted.flaws

@@ -18,12 +18,13 @@ from tests.forked import DEVNULL, Forked
 def test_extracted_loaded_elsewhere_and_extracted_again_it_is_the_same_byte_for_byte(tmp_path: Path) -> None:
     with world(tmp_path / "a") as live:
         fill(live.archive)
-        first = extract(live.archive, tmp_path / "first", ExtractSettings()).package
+        first = extract(live.archive, tmp_path / "first", ExtractSettings(change_log="from-archive")).package
     assert validate(first).valid
     noarkit.plan(first, tmp_path / "run")
     other = f"embedded:{tmp_path / 'b'}"
     assert noarkit.ingest(tmp_path / "run", archive=other).state == "done"
-    second = noarkit.extract(tmp_path / "second", archive=other).package
+    users = noarkit.ExtractOptions(change_log="from-archive")  # each archive logs that it was closed, at its own time
+    second = noarkit.extract(tmp_path / "second", users, archive=other).package
     assert contents(second) == contents(first)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import noarkit
 from noarkit.extraction.delivered_formats import (
+    CODEC,
     DAMAGED,
     EMPTY,
     NO_PDFA_BESIDE,
@@ -24,11 +25,23 @@ from noarkit.words.texts import LANGUAGES, texts
 from tests.copies.corpus import odf, office
 from tests.copies.corpus.pdf import pdf
 from tests.copies.planning.made import pdfa_of, picture
+from tests.sources.files.test_codecs import mp4
 
 LETTER = office.docx(office.paragraph("Svar på søknad"))
 LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le") + bytes(512)
 PLAIN = pdf(["Vedtak"])
 ARCHIVAL = pdfa_of(picture(7))
+
+
+def locked_zip() -> bytes:
+    """A zip whose only member is marked as locked."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("brev.txt", "hemmelig")
+    content = bytearray(buffer.getvalue())
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(mark) + place] |= 1
+    return bytes(content)
 
 
 def locked_odt() -> bytes:
@@ -50,6 +63,9 @@ def locked_odt() -> bytes:
     ("name", "content", "reason"),
     [
         ("brev.docx", LETTER, None),
+        ("pakke.zip", locked_zip(), PASSWORD),
+        ("film.mp4", mp4(b"avc1"), None),
+        ("film.mp4", mp4(b"hvc1"), CODEC),
         ("brev.docx", LETTER[: len(LETTER) // 2], DAMAGED),
         ("brev.docx", LOCKED, PASSWORD),
         ("brev.docx", LOCKED.replace("Enc".encode("utf-16-le"), b"xxxxxx"), DAMAGED),
@@ -107,3 +123,29 @@ def test_the_list_beside_a_package_has_them_all_with_their_reason(
     assert list(rows[0]) == ["folder", "record", "document", "format", "file", "code", "means"]
     assert result.formats_not_taken == 5
     assert all(Path("package", row["file"]).is_file() for row in rows)
+
+
+def test_the_extract_counts_what_its_validation_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One function decides what is taken by its format: the list, the rules and the verdict have the same number."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "src" / "Sak"
+    folder.mkdir(parents=True)
+    for name, content in (
+        ("pakke.zip", locked_zip()),
+        ("film.mp4", mp4(b"hvc1")),
+        ("kino.mp4", mp4(b"avc1")),
+        ("brev.txt", b"brev"),
+        ("lyd.m4a", b"lyd"),
+        ("vedtak.pdf", PLAIN),
+        ("tom.txt", b""),
+    ):
+        (folder / name).write_bytes(content)
+    noarkit.plan("src", "run", archive="embedded:arc")
+    noarkit.ingest("run", archive="embedded:arc", workers=0)
+    made = noarkit.extract("pkg", archive="embedded:arc")
+    with (tmp_path / "pkg.formats-not-taken.csv").open(encoding="utf-8-sig") as file:
+        reasons = sorted(row["code"] for row in csv.DictReader(file, delimiter=";"))
+    assert reasons == sorted([PASSWORD, CODEC, NOT_TAKEN, NOT_PDFA, EMPTY])
+    assert made.verdict is not None
+    counts = {reason.code: reason.count for reason in made.verdict.reasons}
+    assert counts["formats"] + counts["unusable"] == made.formats_not_taken == len(reasons)

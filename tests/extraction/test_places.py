@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+import noarkit
 from noarkit.archive.values import Action, Link, Save
 from noarkit.cli.main import main
 from noarkit.errors import ChecksumDiffers, ConfigFault, DiskFull, NotDepositable, PackageFault
 from noarkit.extraction.run import ExtractSettings, extract
 from noarkit.extraction.selection import Selection
 from noarkit.extraction.store import FILE_NAME, ExtractStore, Progress
-from noarkit.forms.metadata.facts import PackageFacts, read_facts
-from noarkit.forms.metadata.model import PackageMetadata, Party, System
+from noarkit.forms.metadata.facts import read_facts
 from noarkit.forms.validation import validate
 from tests.extraction.rich import fill
 from tests.extraction.test_extract import contents, judged
@@ -171,13 +171,16 @@ def test_a_folder_that_holds_no_official_schemas_is_refused(tmp_path: Path) -> N
 
 
 def test_with_the_official_schemas_nothing_stands_against_depositing(tmp_path: Path, reference: Path) -> None:
+    facts = tmp_path / "package.toml"
+    facts.write_text('[creator]\nname = "Fjellvik kommune"\n[system]\nname = "Sakssystemet"\n')
     with world(tmp_path / "a") as live:
-        live.archive.transaction([*spine(), *closing()])
-        facts = PackageFacts(PackageMetadata(creators=(Party("Fjellvik kommune"),), system=System("Sakssystemet")))
-        made = extract(
-            live.archive, tmp_path / "package", ExtractSettings(facts=facts, schemas=reference / "xsd" / "noark5")
-        )
-    assert made.depositable, made.flaws
+        records = [*case("c", 7), *post("p", "c", 8), *document(live.archive, "d", "p", 9)]
+        live.archive.transaction([*spine(), *records, *closing(documents=("d",), posts=("p",), cases=("c",))])
+    options = noarkit.ExtractOptions(package=facts, schemas=reference / "xsd" / "noark5")
+    made = noarkit.extract(tmp_path / "package", options, archive=f"embedded:{tmp_path / 'a'}")
+    assert made.verdict is not None
+    assert made.depositable, made.verdict.to_dict()
+    assert [reason.code for reason in made.verdict.reasons if reason.grade == "stops"] == []
 
 
 def test_what_nobody_named_stands_against_depositing(tmp_path: Path, reference: Path) -> None:
@@ -218,11 +221,13 @@ def test_errors_that_our_validator_finds_stand_against_depositing(
         live.archive.transaction([*spine(), *closing()])
     schemas = str(reference / "xsd" / "noark5")
     line = ["extract", "-o", str(tmp_path / "package"), "--archive", f"embedded:{tmp_path / 'a'}", "--schemas", schemas]
+    line.append("--allow-empty")
     code = main([*line, "--package", str(told), "--json"], {})
     made = next(json.loads(row) for row in capsys.readouterr().out.splitlines() if '"extracted"' in row)
     errors = validate(tmp_path / "package", schemas=Path(schemas)).number("error")
     assert made["errors"] == errors
-    assert (code == 0) == (errors == 0) == made["depositable"]
+    assert (code == 0) == (made["verdict"] != "not-ready") == made["depositable"]
+    assert errors == 0 or not made["depositable"]
 
 
 def test_the_store_of_a_stopped_extract_can_be_looked_into(tmp_path: Path) -> None:
@@ -241,10 +246,11 @@ def test_the_command_says_what_was_made_and_what_stands_against_it(
     line = ["extract", "-o", str(tmp_path / "package"), "--archive", f"embedded:{tmp_path / 'a'}"]
     assert main(line, {}) == 4
     assert "F501" in capsys.readouterr().err
-    assert main([*line, "--include-open"], {}) == 3
+    assert main([*line, "--include-open"], {}) == 4, "there is nothing in it"
+    assert main([*line, "--include-open", "--allow-empty"], {}) == 3
     told = capsys.readouterr().out
     assert str(tmp_path / "package") in told
-    assert "not ready for deposit" in told
+    assert "Not ready for deposit" in told
 
 
 @pytest.mark.parametrize("ending", [".zip", ".tar", ".tar.gz"])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from datetime import date
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -64,23 +62,13 @@ def test_stopped_at_any_step_the_same_call_ends_in_the_same_bytes(live: World, t
 
 
 @pytest.mark.parametrize("name", ["made", "made.zip"])
-def test_a_call_that_was_killed_just_after_the_naming_is_done_when_it_comes_again(
-    name: str, live: World, tmp_path: Path
-) -> None:
-    target, kept = tmp_path / name, tmp_path / "kept"
-
-    def keep(event: Event, /) -> None:
-        if event.name == "naming":  # all but the rename is done: this is what a kill after it leaves
-            shutil.copytree(work_folder(target), kept)
-
-    first = extract(live.archive, target, ExtractSettings(), emit=keep)
-    last = kept / (name if name.endswith(".zip") else "package")
-    (last.unlink if last.is_file() else partial(shutil.rmtree, last))()
-    kept.rename(work_folder(target))
+def test_until_its_note_is_removed_the_same_call_comes_to_the_same_end(name: str, live: World, tmp_path: Path) -> None:
+    target = tmp_path / name
+    first = extract(live.archive, target, ExtractSettings(keep_note=True))
     with pytest.raises(UsageFault, match="exists"):
         extract(live.archive, target, ExtractSettings(selection=Selection(since=date(2001, 1, 1))))
     assert extract(live.archive, target, ExtractSettings()) == first
-    assert not work_folder(target).exists()
+    assert sorted(entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")) == []
     with pytest.raises(UsageFault, match="exists"):
         extract(live.archive, target, ExtractSettings())
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from noarkit.archive.answers import CallContext, refused_answer
+from noarkit.archive.answers import CallContext, Refusal, refused_answer
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Call, Json
 from noarkit.events import Event, ignore_event
@@ -70,7 +70,7 @@ class WholeArchive(DirectArchive):
                     answer = route.handler(given)
                 except served.Refusal as refusal:
                     told = refusal.description.encode()
-                    raise refused_answer(refusal.status, told, None, asked, NOW) from refusal
+                    raise refused_answer(Refusal(refusal.status, told), asked, NOW) from refusal
                 raw = answer.raw if answer.raw is not None else orjson.dumps(answer.body)
                 told_back: Json = orjson.loads(raw)
                 return told_back
@@ -155,7 +155,9 @@ def ingest(package: Path, run: Path, archive: Archive, now_s: float = NOW, *, ca
 def extract_to(archive: Archive, target: Path, *, include_open: bool = False, later_s: float = 0) -> ExtractResult:
     """The archive as a package; begun at the same time each time, or so much later."""
     begun = BEGUN + timedelta(seconds=later_s)
-    return extract(archive, target, ExtractTerms(now=lambda: begun, include_open=include_open))
+    # each archive was closed at its own time, and its log says so
+    terms = ExtractTerms(now=lambda: begun, include_open=include_open, change_log="from-archive")
+    return extract(archive, target, terms)
 
 
 def files_of(package: Path) -> Mapping[str, bytes]:

@@ -72,10 +72,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     try:
         first = moved(made_mess(place / "mess"), place / "run-a", archives[0])
         assert first.numbers.archived >= len(MESS)
-        noarkit.extract(place / "a", noarkit.ExtractOptions(package=facts), archive=archives[0])
+        noarkit.extract(
+            place / "a", noarkit.ExtractOptions(package=facts, change_log="from-archive"), archive=archives[0]
+        )
         second = moved(place / "a", place / "run-b", archives[1])
         assert second.numbers.archived == second.numbers.read > 0
-        noarkit.extract(place / "b", noarkit.ExtractOptions(package=facts), archive=archives[1])
+        noarkit.extract(
+            place / "b", noarkit.ExtractOptions(package=facts, change_log="from-archive"), archive=archives[1]
+        )
     finally:
         os.chdir(before)
     return place

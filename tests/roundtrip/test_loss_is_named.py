@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from lxml import etree
 
+from noarkit.catalogue.screening import PlanDisclosures
 from noarkit.errors import LossNotAccepted
 from noarkit.events import ignore_event
 from noarkit.forms.noark5.source import EXTERNAL_SYSTEM, find_extract
@@ -135,7 +136,7 @@ def test_what_the_archive_has_no_field_for_comes_out_in_its_own_element(
 def test_what_is_carried_is_counted_and_is_not_lost(reference: Path, tmp_path: Path) -> None:
     plan_extract(package_of("synth-full-5.0", reference), tmp_path / "run")
     with closing(sqlite3.connect(tmp_path / "run" / "graph.db")) as db:
-        facts = lost_facts(db)
+        facts = lost_facts(db, PlanDisclosures(db))
     told = facts["carried"]
     assert isinstance(told, dict)
     assert told["fields"] > 50

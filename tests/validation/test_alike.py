@@ -71,9 +71,9 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def findings(folder: Path) -> ValidateResult:
-    """All that is said of a package, but how long it took and what it is called."""
+    """All that is said of a package, but how long it took, what it is called, and which description it has."""
     report = validate_extract(folder, Noark5ValidateOptions(workers=0, today="2026-01-01"))
-    return replace(report, seconds=0.0, package="", summary={**report.summary, "bytes": ()})
+    return replace(report, seconds=0.0, package="", description_sha256="", summary={**report.summary, "bytes": ()})
 
 
 def read_whole(folder: Path) -> None:

@@ -55,6 +55,11 @@ def test_a_name_alone_makes_nothing_archival(content: bytes, ending: str, tmp_pa
     assert "N410" in codes(tmp_path, content, ending)
 
 
+def test_what_cannot_be_used_is_counted_once_whatever_its_format(tmp_path: Path) -> None:
+    """One reason to find a whole copy; in what format that then is, is judged when it is there."""
+    assert codes(tmp_path, b"", "xyz") == {"N406"}
+
+
 @pytest.mark.parametrize(("flavour", "puid"), [("1b", "fmt/354"), ("2b", "fmt/477"), ("3b", "fmt/480")])
 def test_the_flavour_that_a_pdf_declares_is_what_siegfried_reads(flavour: str, puid: str, tmp_path: Path) -> None:
     path = tmp_path / "copy.pdf"

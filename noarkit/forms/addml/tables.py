@@ -22,7 +22,8 @@ from noarkit.forms.addml.model import Description, FileDefinition, FlatFile, Rec
 from noarkit.forms.addml.read import BrokenRecord, FlatRecord, HeaderRecord, read_records, why_unreadable
 from noarkit.forms.addml.values import Convert, KeptText, UnfitValue, declared_type, reader_of
 from noarkit.safe.atomic import no_room, place_new, sync_folder, temporary_name
-from noarkit.safe.digest import HashingReader, Readable
+from noarkit.safe.digest import Readable
+from noarkit.safe.fixity import BY_PACKAGE, Fixity, checked
 from noarkit.safe.keys import key_of
 from noarkit.safe.paths import checked_parts, open_inside
 
@@ -180,12 +181,11 @@ class _Filler:
         if file.checksum and not algorithm:
             self._aside(f"{key}#checksum", ItemMalformed.code, "addml-unknown-checksum")
         with self._opened(name) as source:
-            reader = HashingReader(source, algorithm or "sha256")
+            reader = checked(source, Fixity(algorithm, file.checksum, by=BY_PACKAGE))
             count = self._read_file(definition, tables, reader, key)
-            for _ in reader:
-                pass  # the checksum is of the whole file
+            reader.read_through()  # the checksum is of the whole file
         self._losses.write(Loss("file", key))
-        if algorithm and reader.hexdigest() != file.checksum:
+        if reader.differences():
             self._losses.write(Loss("damage", key))
         if file.record_count is not None and file.record_count != count:
             data = {"planned": file.record_count, "found": count}
@@ -209,10 +209,8 @@ class _Filler:
             self._aside(file.path, ItemVanished.code, "addml-not-there")
         elif file.checksum and algorithm:
             with self._opened(name) as source:
-                reader = HashingReader(source, algorithm)
-                for _ in reader:
-                    pass
-            if reader.hexdigest() != file.checksum:
+                reader = checked(source, Fixity(algorithm, file.checksum, by=BY_PACKAGE)).read_through()
+            if reader.differences():
                 self._losses.write(Loss("damage", self._place.key_of(name)))
 
     def _read_file(self, definition: FileDefinition, tables: list[Table], source: Readable, key: str) -> int:

@@ -14,12 +14,21 @@ from noarkit.records import Source, SourceIdentity
 
 _CONTENT = "data/"
 _MANIFEST = r"(?:tag)?manifest-[A-Za-z0-9_+-]+\.txt"
+_PAYLOAD, _TAG_FILE = re.compile(r"data(?:/.*)?", re.DOTALL), re.compile(r"bag-info\.txt|tagmanifest-\w+\.txt")
+_PAYLOAD_MANIFEST = re.compile(r"manifest-(?:md5|sha\d+)\.txt")
 _PAYLOAD_OR_MANIFEST = re.compile(r"manifest-\w+\.txt|data(?:/.*)?", re.DOTALL)
 
 
 def looks_like_bag(evidence: FormEvidence) -> bool:
     """A declaration, and a payload or a manifest: without both nothing says which files the bag has."""
     return "bagit.txt" in evidence.heads and _PAYLOAD_OR_MANIFEST in evidence.parts
+
+
+def lacks_of_bag(evidence: FormEvidence) -> str:
+    """The declaration of what has a payload and a manifest, or the manifest of what has other tag files."""
+    if "bagit.txt" in evidence.heads:
+        return "" if looks_like_bag(evidence) or _TAG_FILE not in evidence.parts else "manifest-sha512.txt, data/"
+    return "bagit.txt" if {_PAYLOAD, _PAYLOAD_MANIFEST} <= evidence.parts else ""
 
 
 def _find_source(place: SourcePlace) -> Source:
@@ -60,8 +69,9 @@ BAGIT = PackageForm(
     name="bagit",
     source_kind="bag",
     marker_files=frozenset({"bagit.txt"}),
-    parts=(_PAYLOAD_OR_MANIFEST,),
+    parts=(_PAYLOAD_OR_MANIFEST, _PAYLOAD, _PAYLOAD_MANIFEST, _TAG_FILE),
     looks_like=looks_like_bag,
+    lacks=lacks_of_bag,
     rank=10,
     sure=True,
     holds_twins=True,

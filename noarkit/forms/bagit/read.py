@@ -10,7 +10,6 @@ A bag that is not what it must be is refused at its first fault; `noarkit.valida
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -43,7 +42,8 @@ from noarkit.forms.bagit.spec import (
 )
 from noarkit.forms.container.names import OriginalNames
 from noarkit.forms.container.storage import Storage, StoredFile, open_storage
-from noarkit.safe.digest import BLOCK_BYTES, Readable, buffered
+from noarkit.safe.digest import Readable, buffered
+from noarkit.safe.fixity import BY_MANIFEST, Fixity, checked
 from noarkit.safe.portable import is_portable_name_of
 from noarkit.safe.unpack import LIMITS, Member, UnpackLimits, stream_members
 
@@ -227,14 +227,12 @@ def contradicted_files(bag: Bag) -> Iterator[str]:
 
 
 def _digest_matches(storage: Storage, line: ManifestLine, hashlib_name: str) -> bool:
-    hasher = hashlib.new(hashlib_name, usedforsecurity=False)
     try:
         with storage.open(line.name) as file:
-            while block := file.read(BLOCK_BYTES):
-                hasher.update(block)
+            statement = Fixity(hashlib_name, line.digest, by=BY_MANIFEST)
+            return not checked(file, statement).read_through().differences()
     except FileNotFoundError:
         return False
-    return hasher.hexdigest() == line.digest
 
 
 def looks_like_bag(path: Path) -> bool:

@@ -64,6 +64,8 @@ _DECLARATION_LINES = (re.compile(r"BagIt-Version: (\d+)\.(\d+)"), re.compile(r"T
 _LINE = re.compile(r"([^ \t]+)[ \t]+(.+)", re.DOTALL)
 _FETCH_LINE = re.compile(r"(\S+)[ \t]+(\d+|-)[ \t]+(.+)", re.DOTALL)
 _HEX = re.compile(r"[0-9A-Fa-f]+")
+OXUM = "Payload-Oxum"
+"""The label of `bag-info.txt` that states how many octets and files the payload has."""
 _OXUM = re.compile(r"(\d+)\.(\d+)")
 _ENCODED = re.compile(r"%(0[aAdD]|25)")
 _TO_ENCODE = re.compile(r"[%\r\n]")

@@ -27,6 +27,7 @@ from noarkit.forms.bagit.spec import (
     FETCH,
     HASHES,
     INFO,
+    OXUM,
     PAYLOAD,
     WRITTEN_VERSION,
     encode_path,
@@ -37,7 +38,7 @@ from noarkit.forms.bagit.spec import (
     write_info,
 )
 from noarkit.forms.container.building import OnUnreadable
-from noarkit.forms.container.packager import Build, MadePackage, Order, make_package
+from noarkit.forms.container.packager import Build, MadePackage, OnWhole, Order, make_package
 from noarkit.forms.container.progress import PackagedFile, Progress
 from noarkit.safe.digest import Readable
 from noarkit.safe.tree import walk_tree
@@ -46,7 +47,6 @@ from noarkit.version import __version__
 PREMIS = "premis.xml"
 _FORMAT = "1"
 _ID, _STARTED_AT = "bag-id", "bag-begun"
-_OXUM = "Payload-Oxum"
 
 Blocks = Callable[[], Iterable[bytes]]
 Opener = Callable[[], AbstractContextManager[Readable]]
@@ -92,9 +92,11 @@ def make_bag(
     order: BagOrder | None = None,
     *,
     aside: OnUnreadable | None = None,
+    before_named: OnWhole | None = None,
     emit: Listener = ignore_event,
 ) -> MadeBag:
-    """Makes the bag at `target`, which must not be there. `aside` is told of files that cannot be read.
+    """Makes the bag at `target`, which must not be there. `aside` is told of files that cannot be read, `before_named`
+    of the bag before it gets its name.
 
     Raises `UsageFault`, `RunLocked` where another process makes the same, a `SourceFault` for a file that cannot be
     taken (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names no bag can hold.
@@ -109,6 +111,7 @@ def make_bag(
         (DECLARATION, _declaration()),
         (PAYLOAD,),
         aside=aside,
+        before_named=before_named,
         keep=((_ID, f"urn:uuid:{uuid4()}"), (_STARTED_AT, datetime.now(UTC).isoformat(timespec="seconds"))),
     )
     return make_package(
@@ -165,13 +168,13 @@ def _package_files(files: Iterable[BagFile]) -> Iterator[tuple[str, str | Path |
 
 def _write_tags(build: Build, progress: Progress, order: BagOrder) -> None:
     octets, count = progress.octets()
-    info = [(label, value) for label, value in order.info if label.casefold() != _OXUM.casefold()]
+    info = [(label, value) for label, value in order.info if label.casefold() != OXUM.casefold()]
     info += [
         entry
         for entry in _own_info(progress, order)
         if entry[0].casefold() not in {label.casefold() for label, _ in info}
     ]
-    build.tag(INFO, [write_info([*info, (_OXUM, f"{octets}.{count}")]).encode()])
+    build.tag(INFO, [write_info([*info, (OXUM, f"{octets}.{count}")]).encode()])
     if order.premis is not None:
         rows = partial(progress.rows, "payload", by_name=True)
         build.tag(PREMIS, order.premis(progress.get(_ID) or "", progress.get(_STARTED_AT) or "", rows))

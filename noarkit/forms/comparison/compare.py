@@ -18,7 +18,6 @@ from noarkit.forms.comparison.ledger import Difference, Kind, Ledger, Row
 from noarkit.forms.comparison.rules import By, declared_rule
 from noarkit.forms.finders import find_package
 from noarkit.forms.noark5.source import ExtractSource, find_extract
-from noarkit.forms.sealed.read import refuse_sealed
 from noarkit.graph.entity import Entity
 from noarkit.records import Groundwork
 from noarkit.results import Result
@@ -103,7 +102,6 @@ def _compare(left: Iterable[Row], right: Iterable[Row], by: By) -> CompareResult
 
 def _extract(place: Path) -> ExtractSource:
     """Opens the extract at a path, also inside a package of another form. Raises PackageFault where there is none."""
-    refuse_sealed(str(place))
     require_existing(str(place))
     source = find_package(str(place))
     if not isinstance(source, ExtractSource):

@@ -16,6 +16,7 @@ from noarkit.forms.noark5.source.files import SeenInDatabase
 from noarkit.forms.noark5.spec import STRUCTURE
 from noarkit.forms.noark5.write import unmapped
 from noarkit.graph.entity import Content
+from noarkit.model.disclosure import of_fields, of_whole
 from noarkit.safe.digest import sha256_of_stream
 
 _KEYED = unmapped.OWN_SYSTEM
@@ -77,8 +78,15 @@ def _row(names: Names, place: tuple[str, str, str], node: Node) -> Row:
     if not system_id:
         fields.pop("systemID", None)
     return Row(
-        key, kind, above, system_id.lower() if UUID.fullmatch(system_id) else system_id, ident, {**fields, "in": above}
+        *(key, kind, above, system_id.lower() if UUID.fullmatch(system_id) else system_id, ident),
+        {**fields, "in": above},
+        disclosure=of_whole(of_fields(node), [_without_documents(node)]),
     )
+
+
+def _without_documents(node: Node) -> Node:
+    """What stands in a unit but for its documents, which are rows of their own."""
+    return {name: values for name, values in node.items() if name not in _WITHIN}
 
 
 def _flatten(node: Node, above: str, fields: dict[str, list[str]], names: Names) -> None:

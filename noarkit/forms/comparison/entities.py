@@ -19,6 +19,7 @@ from noarkit.forms.noark5.read.values import Codes
 from noarkit.forms.noark5.source import ExtractSource
 from noarkit.graph.entity import Entity, SetAside
 from noarkit.model import metamodel
+from noarkit.model.disclosure import Disclosure, of_fields, of_whole
 from noarkit.model.mapping import mapping
 from noarkit.records import Groundwork, SourceRecord
 
@@ -31,6 +32,7 @@ _PARENTS: Mapping[str, tuple[str, ...]] = {
     "Dokument": ("refRegistrering",),
     "Dokumentversjon": ("refDokument",),
 }
+_CLASS = "refPrimaerKlasse"
 _OF_PARTS = ("refMappe", "refRegistrering", "refDokument", "refJournalpost", "refArkivnotat", "refArkiv")
 _IDENTS = ("mappeIdent", "registreringsIdent", "klasseIdent", "dokumentnummer", "versjonsnummer")
 _NOT_COMPARED = frozenset({"uuid", "referanseDokumentfil", "sjekksum", "sjekksumAlgoritme", "filstoerrelse"})
@@ -69,7 +71,14 @@ def _entity_row(source: ExtractSource, entity: Entity, zone: ZoneInfo) -> Row:
         fields["sha256"] = sha256_of(source, entity.content)
     uuid = str(entity.fields.get("uuid") or "")
     above = next((key for name, key in entity.links if name == "refForelderKlasse"), entity.parent or "")
-    return Row(entity.key, entity.type, above, uuid, _ident(entity.type, fields), fields)
+    klass = next((key for name, key in entity.links if name == _CLASS), "")
+    ident = _ident(entity.type, fields)
+    return Row(entity.key, entity.type, above, uuid, ident, fields, klass, _disclosure_of(entity.fields))
+
+
+def _disclosure_of(fields: Mapping[str, object]) -> Disclosure:
+    """What may be shown of an object by itself; its parts are rows of their own."""
+    return of_whole(of_fields(fields), [fields])
 
 
 def archive_rows(archive: Archive, fonds: str, zone: ZoneInfo) -> Iterator[Row]:
@@ -100,7 +109,8 @@ def _object_row(saved_object: SavedObject, names: Mapping[tuple[str, str], Mappi
     above = next((saved_object.links[name] for name in parents if name in saved_object.links), "")
     keeps_uuid = mapping().types[saved_object.type].fields["uuid"].path is not None
     uuid = str(saved_object.fields.get("uuid") or "") if keeps_uuid else ""
-    return Row(saved_object.id, saved_object.type, above, uuid, _ident(saved_object.type, fields), fields)
+    place = (saved_object.id, saved_object.type, above, uuid, _ident(saved_object.type, fields))
+    return Row(*place, fields, saved_object.links.get(_CLASS, ""), _disclosure_of(saved_object.fields))
 
 
 def _comparable_fields(

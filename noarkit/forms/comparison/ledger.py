@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import orjson
 
 from noarkit.forms.comparison.rules import By
+from noarkit.model.disclosure import OPEN, PARTY_TYPE, Disclosure, Reason
 from noarkit.safe.scratch import scratch
 
 Side = Literal["left", "right"]
 Kind = Literal["only-left", "only-right", "differs"]
 _BATCH = 2000
+_SIDES: tuple[Side, Side] = ("left", "right")
+_SCREENED: frozenset[str] = frozenset(get_args(Reason)) - {"part", ""}
+# why something of a unit, or of what it stands in, is screened
+_ABOVE = """
+WITH RECURSIVE above (id) AS (
+  SELECT ?1
+  UNION SELECT s.parent FROM above a JOIN {side}_side s ON s.id = a.id
+  UNION SELECT s.klass FROM above a JOIN {side}_side s ON s.id = a.id)
+SELECT s.id = ?1, s.because FROM above a JOIN {side}_side s ON s.id = a.id WHERE s.because != ''
+"""
 
 
 class Row(NamedTuple):
@@ -21,6 +32,8 @@ class Row(NamedTuple):
 
     `id` is its key on its side and `parent` that of its parent; `uuid` is its systemID, or empty; `ident` its name
     among its siblings. A row with neither is distinguished from its siblings by its fields.
+    `klass` is the key of its class, where that is not what it stands in, and `disclosure` what may be shown of it by
+    itself.
     """
 
     id: str
@@ -29,11 +42,14 @@ class Row(NamedTuple):
     uuid: str
     ident: str
     fields: Mapping[str, object]
+    klass: str = ""
+    disclosure: Disclosure = OPEN
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference; `left` and `right` are the values of a field that differs."""
+    """One difference; `left` and `right` are the values of a field that differs. `disclosure` is what may be shown
+    of the unit on both sides."""
 
     kind: Kind
     type: str
@@ -41,6 +57,7 @@ class Difference:
     field: str = ""
     left: object = None
     right: object = None
+    disclosure: Disclosure = OPEN
 
 
 class Ledger:
@@ -59,14 +76,15 @@ class Ledger:
         """Takes a side in, gives each row the key it is compared by, and counts its types."""
         db, table = self._db, f"{side}_side"
         db.execute(
-            f"CREATE TABLE {table} (id TEXT, type TEXT, parent TEXT, uuid TEXT, ident TEXT, fields TEXT, key TEXT)"
+            f"CREATE TABLE {table} (id TEXT, type TEXT, parent TEXT, uuid TEXT, ident TEXT, fields TEXT, key TEXT,"
+            " klass TEXT, because TEXT)"
         )
-        insert = f"INSERT INTO {table} VALUES (?,?,?,?,?,?,NULL)"  # noqa: S608  # our own words
+        insert = f"INSERT INTO {table} VALUES (?,?,?,?,?,?,NULL,?,?)"  # noqa: S608  # our own words
         batch: list[tuple[str, ...]] = []
         db.execute("BEGIN")
         for row in rows:
             fields_json = orjson.dumps(row.fields, option=orjson.OPT_SORT_KEYS).decode()
-            batch.append((row.id, row.type, row.parent, row.uuid, row.ident, fields_json))
+            batch.append((*row[:5], fields_json, row.klass, row.disclosure.because))
             if len(batch) >= _BATCH:
                 db.executemany(insert, batch)
                 batch.clear()
@@ -82,17 +100,30 @@ class Ledger:
         sides: tuple[tuple[Kind, Side, Side], ...] = (("only-left", "left", "right"), ("only-right", "right", "left"))
         for kind, side, other_side in sides:
             statement = (
-                f"SELECT h.type, h.key FROM {side}_side h LEFT JOIN {other_side}_side t"  # noqa: S608  # our own words
+                f"SELECT h.type, h.key, h.id FROM {side}_side h LEFT JOIN {other_side}_side t"  # noqa: S608  # our own words
                 " ON t.key = h.key AND t.type = h.type WHERE t.key IS NULL ORDER BY h.key"
             )
-            for type_name, key in self._db.execute(statement):
-                yield Difference(kind, type_name, key)
+            for type_name, key, id_ in self._db.execute(statement):
+                yield Difference(kind, type_name, key, disclosure=self._disclosure(type_name, {side: id_}))
         differing_sql = (
-            "SELECT l.type, l.key, l.fields, r.fields FROM left_side l JOIN right_side r"
+            "SELECT l.type, l.key, l.fields, r.fields, l.id, r.id FROM left_side l JOIN right_side r"
             " ON r.key = l.key AND r.type = l.type WHERE l.fields != r.fields ORDER BY l.key"
         )
-        for type_name, key, left, right in self._db.execute(differing_sql):
-            yield from _field_differences(type_name, key, orjson.loads(left), orjson.loads(right))
+        for type_name, key, left, right, *ids in self._db.execute(differing_sql):
+            disclosure = self._disclosure(type_name, dict(zip(_SIDES, ids, strict=True)))
+            yield from _field_differences((type_name, key), orjson.loads(left), orjson.loads(right), disclosure)
+
+    def _disclosure(self, type_name: str, ids: Mapping[Side, str]) -> Disclosure:
+        """What may be shown of a unit that has these ids: what neither side screens."""
+        reasons: dict[bool, set[str]] = {True: set(), False: set()}
+        for side, id_ in ids.items():
+            for is_own, because in self._db.execute(_ABOVE.format(side=side), (id_,)):
+                reasons[bool(is_own)].add(because)
+        if reasons[True] & _SCREENED or reasons[False] & _SCREENED:
+            return Disclosure(True, "above")
+        if type_name == PARTY_TYPE and reasons[False]:
+            return Disclosure(True, "above")
+        return Disclosure(False, "part") if reasons[True] else OPEN
 
     def _set_keys(self, table: str, by: By) -> None:
         """By id: the systemID. By key, and for what has no systemID: its name below the key of what it stands in."""
@@ -122,8 +153,8 @@ class Ledger:
 
 
 def _field_differences(
-    type_name: str, key: str, left: Mapping[str, object], right: Mapping[str, object]
+    unit: tuple[str, str], left: Mapping[str, object], right: Mapping[str, object], disclosure: Disclosure
 ) -> Iterator[Difference]:
     for name in sorted({*left, *right}):
         if left.get(name) != right.get(name):
-            yield Difference("differs", type_name, key, name, left.get(name), right.get(name))
+            yield Difference("differs", *unit, name, left.get(name), right.get(name), disclosure)

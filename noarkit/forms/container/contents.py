@@ -17,16 +17,17 @@ from noarkit.errors import ItemChanged, ItemUnreadable, ItemVanished, PackageFau
 from noarkit.forms.container.locators import MemberReader, MemberStream
 from noarkit.graph.entity import Content
 from noarkit.records import ContentStream
+from noarkit.safe.fixity import BY_METS, Fixity, checked
 from noarkit.sources.files.names import key_of
 from noarkit.sources.files.streams import open_content
-from noarkit.sources.verified_stream import VerifiedStream
 
 
 class PackageContents:
     """The files of the package at `path`, a folder or an archive file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, states_as: str = BY_METS) -> None:
         self._path = path
+        self._states_as = states_as
         self._located = None if path.is_dir() else MemberReader(path)
         if self._located is not None:
             weakref.finalize(self, self._located.close)
@@ -48,10 +49,10 @@ class PackageContents:
         if self._located is not None:
             with self._located.open(place) as source:
                 stream = MemberStream(source, self._located, content.modified_ns)
-                yield VerifiedStream(stream, algorithm, checksum)
+                yield checked(stream, Fixity(algorithm, checksum, by=self._states_as))
             return
         with open_named(self._path, content, place) as file:
-            yield VerifiedStream(file, algorithm, checksum)
+            yield checked(file, Fixity(algorithm, checksum, by=self._states_as))
 
 
 @contextmanager

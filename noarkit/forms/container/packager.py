@@ -26,6 +26,8 @@ from noarkit.safe.atomic import no_room, place_new, sync_folder
 
 Build = FolderBuild | ArchiveBuild
 Describe = Callable[[Build, Progress], None]
+OnWhole = Callable[["MadePackage"], None]
+"""What is called once all of a package stands, before it gets its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class Order:
     before all others, `folders` are there even where no file lies in them, but in a zip, which knows files alone. `top`
     is the folder inside a zip or tar, by default the target's name without its tail. `keep` are facts of the first
     start, which `progress` has for a build that goes on too. What is `private` its owner alone may read. Where
-    `aside` is given, it is told of files that cannot be read, and the package is made without them.
+    `aside` is given, it is told of files that cannot be read, and the package is made without them. `before_named` is
+    called once all stands.
     """
 
     target: Path
@@ -49,6 +52,7 @@ class Order:
     keep: tuple[tuple[str, str], ...] = ()
     private: bool = False
     aside: OnUnreadable | None = None
+    before_named: OnWhole | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,8 @@ def _build(
     finally:
         build.close()
     package = _package_result(order.target, progress)
+    if order.before_named is not None:
+        order.before_named(package)
     progress.put_fact("phase", "whole")
     _place(build.path, order.target)
     emit(Event("package_made", {"files": package.files, "bytes": package.size_bytes}))

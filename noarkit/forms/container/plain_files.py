@@ -12,10 +12,11 @@ from typing import BinaryIO
 
 from noarkit.errors import ItemUnreadable, ItemVanished, PackageFault, SourceFault, UnsafePath
 from noarkit.forms.container.locators import locator_of
-from noarkit.graph.entity import Content, Note, SetAside
+from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
 from noarkit.safe.paths import open_inside
+from noarkit.safe.secret_files import SKIPPED_SECRETS, may_hold_secrets, reads_secrets
 from noarkit.safe.unpack import Member, form_of
 from noarkit.sources.files import policy
 from noarkit.sources.files.detect import HEAD_BYTES, MediaTypes
@@ -71,13 +72,18 @@ class PlainRecords:
         except SourceFault as fault:
             return SetAside(key, fault.code, fault.data)
 
-    def _record(self, file: PlainFile, key: str) -> SourceRecord:
+    def _record(self, file: PlainFile, key: str) -> SourceRecord | Skipped:
         modified_ns = self._modified_ns
         if self._folder:
             with suppress(OSError):
                 modified_ns = (self._place / file.place).stat(follow_symlinks=False).st_mtime_ns
         steps = [readable(step) for step in file.original_name.split("/")]
-        media_type = self._media_type(file, steps[-1].rpartition(".")[2].lower())
+        name = os.fsencode(file.original_name.rpartition("/")[2])
+        if may_hold_secrets(name) and self._is_secret(file, name):
+            return Skipped(key, SKIPPED_SECRETS)
+        ext = steps[-1].rpartition(".")[2].lower()
+        media_types = self._media_types
+        media_type = None if media_types is None else media_types.of(self._head(file, HEAD_BYTES), ext)
         locator = locator_of(file.member) if file.member is not None else file.place
         content = Content(f"{file.proof}:{locator}", steps[-1], file.size_bytes, modified_ns, file.sha256, media_type)
         fields: dict[str, object] = {
@@ -97,15 +103,21 @@ class PlainRecords:
         notes: tuple[Note, ...] = () if file.size_bytes else (policy.EMPTY,)
         return SourceRecord("file", key, fields, (content,), notes)
 
-    def _media_type(self, file: PlainFile, ext: str) -> str | None:
-        if self._media_types is None:
-            return None
+    def _is_secret(self, file: PlainFile, name: bytes) -> bool:
+        with self._opened(file) as content:
+            return reads_secrets(name, content)
+
+    def _head(self, file: PlainFile, size_bytes: int) -> bytes:
+        with self._opened(file) as content:
+            return content.read(size_bytes)
+
+    @contextmanager
+    def _opened(self, file: PlainFile) -> Iterator[Readable]:
         try:
             with self._open_file(file.name) as content:
-                head = content.read(HEAD_BYTES)
+                yield content
         except (OSError, PackageFault, UnsafePath) as error:
             raise ItemUnreadable(key=file.name, why=type(error).__name__) from error
-        return self._media_types.of(head, ext)
 
 
 def path_fields(steps: Sequence[str], container: Mapping[str, object] = MappingProxyType({})) -> dict[str, object]:

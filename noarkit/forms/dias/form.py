@@ -20,6 +20,7 @@ _MARK = "dias-mets.xml"
 _PART = r"(?:representations/(?P<part>[^/]+)/)?"
 _BELOW = "content/"
 _CONTENT = re.compile(r"content(?:/.*)?", re.DOTALL)
+_ADMINISTRATIVE = re.compile(r"administrative_metadata(?:/.*)?", re.DOTALL)
 _MAKER = "noarkit.extraction.packing:pack_dias"
 
 
@@ -27,6 +28,19 @@ def looks_like_dias(evidence: FormEvidence) -> bool:
     """A DIAS METS, or a file of that name with the folder it describes."""
     head = evidence.heads.get(_MARK)
     return head is not None and (root_of(head) == "mets" or _CONTENT in evidence.parts)
+
+
+def lacks_of_dias(evidence: FormEvidence) -> str:
+    """The METS of what has the folders of a package, or one that is no METS with nothing beside it."""
+    if _MARK in evidence.heads:
+        return "" if looks_like_dias(evidence) else _MARK
+    return _MARK if {_CONTENT, _ADMINISTRATIVE} <= evidence.parts else ""
+
+
+def _lacks_at(path: Path) -> str:
+    from noarkit.forms.dias.read.located import damaged_tar
+
+    return damaged_tar(path)
 
 
 def _stands_at(path: Path) -> bool:
@@ -73,6 +87,7 @@ def _original_names(storage: Storage) -> Iterator[tuple[str, str]]:
 
 def _open_package(detected: DetectedForm, path: Path, limits: UnpackLimits) -> Storage:
     """A package as its folder, its tar, or the tar that lies beside its description."""
+    from noarkit.forms.dias.read.located import unpacked_beside
     from noarkit.forms.dias.read.tar_storage import open_tar_storage
 
     if detected.packed is not None:
@@ -81,6 +96,8 @@ def _open_package(detected: DetectedForm, path: Path, limits: UnpackLimits) -> S
         return FolderStorage(detected.root)
     if path.is_file():
         return open_tar_storage(path.with_suffix(".tar"), limits)
+    if (unpacked := unpacked_beside(path)) is not None:
+        return FolderStorage(unpacked)
     tars = sorted(tar_path for tar_path in path.glob("*.tar") if tar_path.with_suffix(".xml").is_file()) or sorted(
         path.glob("*.tar")
     )
@@ -108,8 +125,10 @@ DIAS = PackageForm(
     name="dias",
     source_kind="dias",
     marker_files=frozenset({_MARK}),
-    parts=(_CONTENT,),
+    parts=(_CONTENT, _ADMINISTRATIVE),
     looks_like=looks_like_dias,
+    lacks=lacks_of_dias,
+    lacks_at=_lacks_at,
     rank=20,
     sure=True,
     stands_at=_stands_at,

@@ -8,11 +8,17 @@ from datetime import UTC, datetime, time
 from pathlib import Path
 
 from noarkit.forms.container.storage import Storage
-from noarkit.forms.eark.marks import METS_NAMES, REPRESENTATIONS, looks_like_eark
+from noarkit.forms.eark.marks import (
+    METS_NAMES,
+    METS_OF_PART,
+    PARTS_BESIDE,
+    REPRESENTATIONS,
+    lacks_of_eark,
+    looks_like_eark,
+)
 from noarkit.forms.findings import Opinion, ReadOpinion, ValidateResult
 from noarkit.forms.package_form import DetectedForm, PackageForm, Product, SourcePlace, ValidateOptions
 from noarkit.records import Source, SourceIdentity
-from noarkit.safe.unpack import UnpackLimits
 
 _MAKER = "noarkit.extraction.packing:pack_eark"
 _PART = r"(?:representations/(?P<part>[^/]+)/)?"
@@ -38,10 +44,10 @@ def _original_names(storage: Storage) -> Iterator[tuple[str, str]]:
     return original_names(storage)
 
 
-def _resembles(path: Path, limits: UnpackLimits) -> bool:
-    from noarkit.forms.eark.rules.run import resembles_eark
+def _lacks_at(path: Path) -> str:
+    from noarkit.forms.eark.rules.run import has_misnamed_mets
 
-    return resembles_eark(path, limits)
+    return METS_NAMES[0] if path.is_dir() and has_misnamed_mets(path) else ""
 
 
 def _validate(path: Path, _: DetectedForm, options: ValidateOptions) -> ValidateResult:
@@ -67,11 +73,13 @@ EARK = PackageForm(
     name="eark",
     source_kind="eark",
     marker_files=frozenset(METS_NAMES),
-    parts=(REPRESENTATIONS,),
+    parts=(REPRESENTATIONS, METS_OF_PART, PARTS_BESIDE),
     looks_like=looks_like_eark,
     rank=30,
     sure=True,
-    resembles=_resembles,
+    lacks=lacks_of_eark,
+    lacks_at=_lacks_at,
+    judges_remnants=True,
     find_source=_find_source,
     reopen=_reopen,
     validate=_validate,

@@ -88,7 +88,8 @@ class EventAgent:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What was done to the records: events, and those who did it. `untold` events were too many to be listed here."""
+    """What was done to the records: events, and those who did it. `omitted` counts those that were too many to be
+    listed here."""
 
     events: tuple[Event, ...] = ()
     agents: tuple[EventAgent, ...] = ()

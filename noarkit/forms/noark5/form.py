@@ -12,7 +12,6 @@ from noarkit.forms.findings import ValidateResult
 from noarkit.forms.form_markers import FormEvidence, root_of
 from noarkit.forms.package_form import DetectedForm, PackageForm, Product, SourcePlace, ValidateOptions
 from noarkit.records import Source, SourceIdentity
-from noarkit.safe.unpack import UnpackLimits
 
 _DOCUMENTS = re.compile(r"(?:content/)?(?:dokument(?:er)?(?:/.*)?|arkivstruktur\.xsd)", re.DOTALL | re.IGNORECASE)
 _ABOVE = ("", "content/")
@@ -30,6 +29,18 @@ def looks_like_extract(evidence: FormEvidence) -> bool:
         if structure is not None and (root_of(structure) == "arkiv" or _DOCUMENTS in evidence.parts):
             return True
     return False
+
+
+def lacks_of_extract(evidence: FormEvidence) -> str:
+    """The structure of what has a description alone, or one of both documents that is no XML."""
+    names = [name for name in evidence.heads if name.rpartition("/")[2] in ("arkivuttrekk.xml", "arkivstruktur.xml")]
+    if not names:
+        return ""
+    structures = [name for name in names if name.endswith("arkivstruktur.xml")]
+    if not structures:
+        described = evidence.heads[names[0]]
+        return names[0].replace("arkivuttrekk", "arkivstruktur") if root_of(described) in ("addml", "") else ""
+    return "" if root_of(evidence.heads[structures[0]]) else structures[0]
 
 
 def _find_source(place: SourcePlace) -> Source | None:
@@ -52,12 +63,6 @@ def _reopen(identity: SourceIdentity) -> Source:
     if not os.path.lexists(identity.where):
         raise SourceGone(where=identity.where, why="ENOENT")
     return source
-
-
-def _resembles(path: Path, _: UnpackLimits) -> bool:
-    from noarkit.forms.noark5.rules.run import root_of as root_of_extract
-
-    return path.is_dir() and root_of_extract(path) is not None
 
 
 def _validate(path: Path, detected: DetectedForm, options: ValidateOptions) -> ValidateResult:
@@ -86,7 +91,8 @@ NOARK5 = PackageForm(
     looks_like=looks_like_extract,
     rank=50,
     beside_others=True,
-    resembles=_resembles,
+    lacks=lacks_of_extract,
+    judges_remnants=True,
     find_source=_find_source,
     reopen=_reopen,
     validate=_validate,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import shlex
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
@@ -65,20 +66,15 @@ def is_sealed(path: Path) -> bool:
     return any(top in end for end in (head, tail) for top in _TOPS)
 
 
-def refuse_sealed(where: str) -> None:
-    """Raises `UsageFault` for a sealed bundle or receipt: it is no place that source records come from."""
-    if is_sealed(Path(where)):
-        raise sealed_source_fault(where)
-
-
 def sealed_source_fault(where: str) -> UsageFault:
     """The fault that names the way in: a bundle is received by `ingest`, with a key that is trusted."""
-    return UsageFault(what="sealed-source", where=where, do=f"noarkit ingest {where} -o RUN --trust-key FILE")
+    words = ("noarkit", "ingest", where, "-o", f"{Path(where).name.partition('.')[0]}-run", "--trust-key")
+    return UsageFault(what="sealed-source", where=where, do=shlex.join(words))
 
 
 @contextmanager
 def open_sealed(path: Path, trusted_keys: Sequence[PublicKey], kind: Kind) -> Iterator[SealedPackage]:
-    """The package at `path`, sealed by one of the `trusted`. Raises `SealBroken`, and what `safe` refuses."""
+    """The package at `path`, sealed by one of the `trusted_keys`. Raises `SealBroken`, and what `safe` refuses."""
     with closing(open_storage(path)) as storage, closing(scratch()) as db:
         seal, key, sha256 = _proven_seal(storage, trusted_keys)
         if seal.kind != kind:

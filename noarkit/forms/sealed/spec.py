@@ -16,7 +16,7 @@ import orjson
 
 from noarkit.errors import SealBroken
 
-Kind = Literal["bundle", "receipt"]
+Kind = Literal["bundle", "receipt", "request", "acceptance"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 FORMAT = "noarkit seal"
@@ -44,7 +44,7 @@ class SealedFile:
 @dataclass(frozen=True, slots=True)
 class Seal:
     """A statement that is signed. `by` is who made it (user, machine, noarkit), `key` the fingerprint of the key that
-    signs, `said` what this kind of package has to say; `files` and `size_bytes` are sums over `listed`, the list."""
+    signs, `statement` what this kind of package has to say; `files` and `size_bytes` are sums over the list."""
 
     kind: Kind
     id: str
@@ -87,7 +87,7 @@ def read_seal(content: bytes, where: str) -> Seal:
             raise SealBroken(where=where, why="seal-unreadable")
         if fields["version"] != VERSION:
             raise SealBroken(where=where, why="unknown-version")
-        kind: Kind = "bundle" if fields["kind"] == "bundle" else "receipt"
+        kind = KINDS[KINDS.index(fields["kind"])]
         file_list = fields["list"]
         return Seal(
             kind,

@@ -13,6 +13,7 @@ from noarkit.safe.paths import has_file, has_folder
 
 _HEADER = "header/metadata.xml"
 _CONTENT = re.compile(r"content(?:/.*)?", re.DOTALL)
+_TABLE = re.compile(r"content/schema\d+/table\d+(?:/.*)?", re.DOTALL)
 # an archive that is unpacked, and the Danish variant, which is a folder by nature
 _FOLDERS = ((_HEADER, "content"), ("Indices/tableIndex.xml", "Tables"))
 _MAKER = "noarkit.extraction.databases:convert_database"
@@ -22,6 +23,14 @@ def looks_like_siard(evidence: FormEvidence) -> bool:
     """A header of SIARD's own, or one of that name with content beside it."""
     head = evidence.heads.get(_HEADER)
     return head is not None and (root_of(head) == "siardArchive" or _CONTENT in evidence.parts)
+
+
+def lacks_of_siard(evidence: FormEvidence) -> str:
+    """The header of what holds tables as SIARD has them, or one that is no header of SIARD beside content."""
+    head = evidence.heads.get(_HEADER)
+    if head is None:
+        return _HEADER if _TABLE in evidence.parts else ""
+    return _HEADER if root_of(head) != "siardArchive" and _CONTENT in evidence.parts else ""
 
 
 def _stands_at(path: Path) -> bool:
@@ -50,8 +59,9 @@ SIARD = PackageForm(
     name="siard",
     source_kind="siard",
     marker_files=frozenset({_HEADER}),
-    parts=(_CONTENT,),
+    parts=(_CONTENT, _TABLE),
     looks_like=looks_like_siard,
+    lacks=lacks_of_siard,
     rank=40,
     in_folder=False,
     stands_at=_stands_at,

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from noarkit.errors import (
     HostileInput,
+    ItemChanged,
     ItemMalformed,
     ItemVanished,
     PackageFault,
@@ -22,7 +23,7 @@ from noarkit.errors import (
 )
 from noarkit.events import Listener
 from noarkit.forms.bagit.read import Bag, BagEntry, bag_info, contradicted_files, open_bag
-from noarkit.forms.bagit.spec import DECLARATION, hash_name, manifest_of
+from noarkit.forms.bagit.spec import DECLARATION, OXUM, hash_name, manifest_of, read_oxum
 from noarkit.forms.container.contents import FileBytes, refuse_damaged
 from noarkit.forms.container.digests import stamp_of
 from noarkit.forms.container.locators import MemberReader, MemberStream
@@ -46,11 +47,11 @@ from noarkit.records import (
     SourceRecord,
     encoding_setting,
 )
+from noarkit.safe.fixity import BY_MANIFEST, Fixity, checked
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of, readable
 from noarkit.sources.item_stream import sample_records, system_name, with_progress
-from noarkit.sources.verified_stream import VerifiedStream
 
 KIND = "bag"
 
@@ -65,6 +66,8 @@ def find_bag(where: str) -> BagSource | None:
 
 class BagSource:
     """The payload of a bag. `opened` is the archive file it lies in, where it was judged just now."""
+
+    states_as = BY_MANIFEST
 
     def __init__(
         self,
@@ -102,13 +105,15 @@ class BagSource:
     @contextmanager
     def open(self, content: Content) -> Iterator[ContentStream]:
         """Opens a file by its locator. Raises `ItemVanished`, `ItemUnreadable`, `ItemChanged`."""
-        algorithm, expected, locator = content.locator.split(":", 2)
+        algorithms, digests, locator = content.locator.split(":", 2)
+        pairs = zip(algorithms.split(","), digests.split(","), strict=True)
+        statements = [Fixity(algorithm, digest, by=BY_MANIFEST) for algorithm, digest in pairs]
         if self.path.is_dir():
             with open_below(self.path, locator) as file:
-                yield VerifiedStream(FileBytes(file, content), algorithm, expected)
+                yield checked(FileBytes(file, content), *statements)
         else:
             with self._located.open(locator) as packed:
-                yield VerifiedStream(MemberStream(packed, self._located, content.modified_ns), algorithm, expected)
+                yield checked(MemberStream(packed, self._located, content.modified_ns), *statements)
 
     def default_recipe(self) -> str:
         """That of a file tree: one record with one document and one version for every file; and one for each document
@@ -136,11 +141,21 @@ class BagSource:
                 refuse_damaged(self.path, contradicted_files(bag))
             yield from descriptions(bag, self.path)
             records = PlainRecords(self.path, self._name(), bag.open, {"bag": dict(bag.info)})
+            octets, files, is_whole = 0, 0, True
             for entry in bag.entries(complete=False):
+                octets, files = octets + (entry.size_bytes or 0), files + 1
+                is_whole = is_whole and entry.size_bytes is not None
                 yield _item(entry, bag, records, names(entry.name))
             for name in chain(bag.unlisted(), bag.unlistable()):
                 key = key_of(os.fsencode(name))
+                is_whole = False
                 yield SetAside(key, ItemMalformed.code, {"key": key, "why": "unlisted"})
+            # what is missing or too much is told by itself
+            oxum = read_oxum(bag.value(OXUM) or "") if is_whole else None
+            if oxum not in (None, (octets, files)):
+                key = f"/{bag.declaration.info_name}#{OXUM}"
+                data = {"key": key, "why": "payload-oxum", "planned": bag.value(OXUM), "found": f"{octets}.{files}"}
+                yield SetAside(key, ItemChanged.code, data)
 
     def _take_storage(self) -> ArchiveStorage | None:
         """What was judged when the source was found serves once, where nobody touched the archive file since."""
@@ -173,12 +188,11 @@ def _item(entry: BagEntry, bag: Bag, records: PlainRecords, original_name: str) 
 
 
 def _proof(entry: BagEntry) -> tuple[str | None, str]:
-    """The sha256 where a manifest tells it; else the strongest checksum that is there, to be made while reading."""
-    digests = {hash_name(algorithm) or "": digest for algorithm, digest in entry.digests.items()}
-    if "sha256" in digests:
-        return digests["sha256"], ":"
-    name = max(digests, key=lambda one: len(digests[one]), default="")
-    return None, f"{name}:{digests[name]}" if name else ":"
+    """The sha256 where a manifest tells it; and what all others tell, to be computed while reading: names of algorithms
+    and checksums, as in `md5,sha512:900150…,ddaf35…`."""
+    digests = {name: digest for algorithm, digest in entry.digests.items() if (name := hash_name(algorithm))}
+    sha256 = digests.pop("sha256", None)
+    return sha256, f"{','.join(digests)}:{','.join(digests.values())}"
 
 
 DESCRIPTION = "description"

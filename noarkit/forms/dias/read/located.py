@@ -13,6 +13,7 @@ from pathlib import Path
 from noarkit.errors import PackageFault
 from noarkit.forms.dias.read.info import is_info
 from noarkit.forms.dias.spec import METS, METS_NAMESPACE
+from noarkit.safe.paths import has_file
 from noarkit.safe.unpack import form_of
 
 _INFO = "info.xml"
@@ -52,7 +53,7 @@ def is_delivery(path: Path) -> bool:
     A description that lies alone in its folder and speaks of its tar is one, too: of a package whose tar is gone.
     """
     if path.is_dir():
-        if _lacks_tar(path):
+        if _lacks_tar(path) or unpacked_beside(path) is not None:
             return True
         tars = [entry for entry in path.iterdir() if entry.suffix.lower() == ".tar" and entry.is_file()]
         return any(
@@ -64,13 +65,45 @@ def is_delivery(path: Path) -> bool:
     return is_aic(path) or (tar.is_file() and _is_tar(tar))
 
 
+def unpacked_beside(folder: Path) -> Path | None:
+    """The package that was unpacked beside the description that seals it, and nothing else in the folder."""
+    entries = list(islice(folder.iterdir(), 3))
+    inner = [entry for entry in entries if entry.is_dir() and not entry.is_symlink() and has_file(entry, METS)]
+    return inner[0] if len(entries) == 2 and len(inner) == 1 and _own_description(folder, inner[0].name) else None
+
+
+def damaged_tar(path: Path) -> str:
+    """The tar that a description seals and that is no tar, or is gone; empty where nothing of that kind is wrong.
+
+    `path` is the folder of both, the tar, or the description.
+    """
+    if path.is_dir():
+        tars = [entry for entry in path.glob("*.tar") if entry.is_file() and not _is_tar(entry)]
+        sealed = (tar for tar in tars if _own_description(path, tar.stem) or _only_description(path))
+        return next((tar.name for tar in sealed), "")
+    if not path.is_file() or _is_tar(path):
+        return ""
+    if path.suffix.lower() == ".tar":
+        folder = path.absolute().parent
+        return path.name if _own_description(folder, path.stem) or _only_description(folder) else ""
+    tar = path.with_suffix(".tar")
+    return tar.name if _names_tar(path) and not (tar.is_file() and _is_tar(tar)) else ""
+
+
+def _names_tar(path: Path) -> bool:
+    """True for a description that speaks of its tar."""
+    if path.suffix.lower() != ".xml":
+        return False
+    with path.open("rb") as file:
+        head = file.read(_DESCRIPTION_BYTES)
+    return f"{path.stem}.tar".encode() in head and _is_mets(path)
+
+
 def _lacks_tar(folder: Path) -> bool:
     entries = list(islice(folder.iterdir(), 2))
     if len(entries) != 1 or entries[0].suffix.lower() != ".xml" or not _is_plain(entries[0]):
         return False
-    with entries[0].open("rb") as file:
-        head = file.read(_DESCRIPTION_BYTES)
-    return f"{entries[0].stem}.tar".encode() in head and _is_mets(entries[0])
+    return _names_tar(entries[0])
 
 
 def is_aic(path: Path) -> bool:

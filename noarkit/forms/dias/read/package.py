@@ -11,7 +11,6 @@ A package that is not what it must be is refused at its first fault; `noarkit.va
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -25,7 +24,8 @@ from noarkit.forms.dias.read.located import LocatedPackage, locate
 from noarkit.forms.dias.read.mets import MetsFile, MetsHeader, MetsReader
 from noarkit.forms.dias.read.tar_storage import open_required, open_tar_storage
 from noarkit.forms.dias.spec import CHECKSUM_TYPES, METS, may_be_absent, paths_of
-from noarkit.safe.digest import Readable, hash_of
+from noarkit.safe.digest import Readable
+from noarkit.safe.fixity import BY_METS, Fixity, checked, differences_of_file
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
 
@@ -91,9 +91,9 @@ class DiasPackage:
         if not self.located.is_tar or not sealed:
             raise PackageFault(where=str(description), why="not-sealed")
         for file in sealed:
-            algorithm = CHECKSUM_TYPES.get(file.checksum_type.upper())
-            size_matches = algorithm is not None and file.size_bytes == self.located.place.stat().st_size
-            if algorithm is None or not size_matches or hash_of(self.located.place, algorithm) != file.checksum:
+            statement = Fixity(CHECKSUM_TYPES.get(file.checksum_type.upper(), ""), file.checksum, by=BY_METS)
+            size_matches = statement.has_checksum and file.size_bytes == self.located.place.stat().st_size
+            if not size_matches or differences_of_file(self.located.place, statement):
                 raise PackageFault(where=str(self.located.place), why="not-sealed")
 
 
@@ -168,25 +168,19 @@ class _VerifiedContent:
     """Gives bytes, and refuses to end where they are not the ones that were listed."""
 
     def __init__(self, source: Readable, entry: Entry, where: str) -> None:
-        self._source = source
         self._entry = entry
         self._where = where
-        algorithm = CHECKSUM_TYPES.get(entry.checksum_type.upper())
-        self._hash = hashlib.new(algorithm, usedforsecurity=False) if algorithm else None
-        self._size = 0
+        algorithm = CHECKSUM_TYPES.get(entry.checksum_type.upper(), "")
+        self._source = checked(source, Fixity(algorithm, entry.checksum, by=BY_METS))
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes. `PackageFault` at the end where they were not what was listed."""
         block = self._source.read(size)
-        if self._hash is not None:
-            self._hash.update(block)
-        self._size += len(block)
         if (not block and size != 0) or size < 0:
             self._verify()
         return block
 
     def _verify(self) -> None:
         entry = self._entry
-        wrong = self._hash is not None and self._hash.hexdigest() != entry.checksum
-        if wrong or entry.listed_bytes not in (None, self._size):
+        if self._source.differences() or entry.listed_bytes not in (None, self._source.size_bytes):
             raise PackageFault(where=f"{self._where}: {entry.name}", why="not-as-listed")

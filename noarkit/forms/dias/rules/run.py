@@ -85,6 +85,7 @@ def validate_dias(
         outcomes=(*tally.outcomes({}), *(() if inner is None else _outcomes_in_content(inner))),
         counts=() if inner is None else inner.counts,
         seconds=round(now_s() - began, 3),
+        description_sha256=None if inner is None else inner.description_sha256,
     )
 
 
@@ -252,7 +253,8 @@ def _summary(header: MetsHeader | None) -> dict[str, tuple[str, ...]]:
     creators = tuple(agent.name for agent in header.agents if (agent.role, agent.type) == ("ARCHIVIST", "ORGANIZATION"))
     period = tuple(day for kind in ("STARTDATE", "ENDDATE") if (day := header.value(kind)))
     system = tuple(agent.name for agent in header.agents if (agent.role, agent.other_type) == ("ARCHIVIST", "SOFTWARE"))
-    return {"creators": creators, "period": period, "system": system}
+    agreement = tuple(number for number in (header.value("SUBMISSIONAGREEMENT"),) if number)
+    return {"creators": creators, "period": period, "system": system, "agreement": agreement}
 
 
 def validate_aic(

@@ -47,6 +47,7 @@ from noarkit.records import (
     SourceRecord,
     encoding_setting,
 )
+from noarkit.safe.fixity import BY_METS
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.files.default import default_recipe
 from noarkit.sources.files.names import key_of
@@ -81,6 +82,8 @@ def find_dias(where: str, limits: UnpackLimits = LIMITS) -> Source | None:
 
 class DiasSource:
     """The files of a package's content; `place` is its tar or its folder."""
+
+    states_as = BY_METS
 
     def __init__(self, place: Path, limits: UnpackLimits = LIMITS, *, despite: bool = False) -> None:
         self._limits = limits

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,7 @@ from zoneinfo import ZoneInfo
 from noarkit.errors import PackageFault, RunLocked, UnsafePath, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.container.building import File, OnUnreadable
-from noarkit.forms.container.packager import Build, MadePackage, Order, make_package
+from noarkit.forms.container.packager import Build, MadePackage, OnWhole, Order, make_package
 from noarkit.forms.container.progress import PackagedFile, Progress
 from noarkit.forms.dias import spec
 from noarkit.forms.dias.schemas import EAC_SCHEMA, EAD_SCHEMA, METS_SCHEMA, PREMIS_SCHEMA, XLINK_SCHEMA, schemas
@@ -78,12 +79,14 @@ def make_dias(
     order: DiasOrder | None = None,
     *,
     aside: OnUnreadable | None = None,
+    before_named: OnWhole | None = None,
     emit: Listener = ignore_event,
 ) -> MadePackage:
     """Makes the package in `target_folder`, which must not be there. Names of `content` are below content/.
 
-    `aside` is told of files that cannot be read. A Noark 5 extract is given with arkivuttrekk.xml and the others
-    directly inside. The same content in the same order with the same `uuid` and `moment` gives the same bytes. Raises
+    `aside` is told of files that cannot be read, `before_named` of the tar before it gets its name; neither is called
+    by a build that goes on after that. A Noark 5 extract is given with arkivuttrekk.xml and the others directly inside.
+    The same content in the same order with the same `uuid` and `moment` gives the same bytes. Raises
     `UsageFault`, `RunLocked` where another process makes the same, a `SourceFault` for a file that cannot be taken
     (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names that no tar should hold.
     """
@@ -92,7 +95,7 @@ def make_dias(
     with no_room(target_folder):
         state = BuildState(target_folder, _job(order), lambda: _first(order))
         try:
-            package = _resume(payload, target_folder, order, state, _Callbacks(aside, emit))
+            package = _resume(payload, target_folder, order, state, _Callbacks(aside, before_named, emit))
             state.clear()
         finally:
             state.close()
@@ -103,6 +106,7 @@ class _Callbacks(NamedTuple):
     """What is told while a package grows."""
 
     aside: OnUnreadable | None
+    before_named: OnWhole | None
     emit: Listener
 
 
@@ -131,7 +135,12 @@ def _resume(
             _describe(build, progress, order, facts, state, payload)
 
         package_order = Order(
-            tar, f"{_FORMAT} {start_facts['job']}", folders=spec.FOLDERS, top=facts.uuid, aside=callbacks.aside
+            tar,
+            f"{_FORMAT} {start_facts['job']}",
+            folders=spec.FOLDERS,
+            top=facts.uuid,
+            aside=callbacks.aside,
+            before_named=callbacks.before_named,
         )
         package = make_package(_files(payload), package_order, describe, emit=callbacks.emit)
         twins, resumed = package.twins, package.resumed
@@ -294,13 +303,28 @@ def _moment(order: DiasOrder, facts: Facts) -> str:
     return facts.moment.astimezone(ZoneInfo(order.zone)).isoformat(timespec="seconds")
 
 
+def _home_of(target: Path) -> Path:
+    key = hashlib.blake2b(b"dias " + os.fsencode(target.name), digest_size=8).hexdigest()
+    return target.parent / f".noarkit-{key}.part"
+
+
+def forget_build(target: Path) -> None:
+    """Removes what a build left that was killed after its last step; nothing where another is at it."""
+    if _home_of(target).is_dir():
+        with suppress(RunLocked):
+            state = BuildState(target, "", dict)
+            try:
+                state.clear()
+            finally:
+                state.close()
+
+
 class BuildState:
     """The work on one target. Close it."""
 
     def __init__(self, target: Path, job: str, first: Callable[[], Mapping[str, str]]) -> None:
         self._target = target
-        key = hashlib.blake2b(b"dias " + os.fsencode(target.name), digest_size=8).hexdigest()
-        self._home = target.parent / f".noarkit-{key}.part"
+        self._home = _home_of(target)
         self._begin()
         self._facts = self._read()
         if self._facts.get("job") != job:

@@ -88,23 +88,10 @@ def looks_like_eark(path: Path) -> bool:
         return False
 
 
-def resembles_eark(path: Path, limits: UnpackLimits = LIMITS) -> bool:
-    """True for what can only be meant as an E-ARK package, though it has no METS document of the right name.
-
-    That is a folder with representations and another folder of the specification beside it, or with a METS document of
-    an E-ARK profile that is called otherwise; or an archive file of one.
-    """
-    if path.is_dir():
-        inner = _only_folder(path)
-        return _resembles(path) or (inner is not None and _resembles(inner))
-    try:
-        with closing(open_storage(path, limits, top=False)) as storage:
-            folders = {
-                name.partition("/")[0].lower() for name in (file.name for file in storage.files()) if "/" in name
-            }
-    except NoarkitError:
-        return False
-    return _has_parts(folders)
+def has_misnamed_mets(folder: Path) -> bool:
+    """True for a folder, or the only one in it, whose METS document of an E-ARK profile has another name."""
+    inner = _only_folder(folder)
+    return _has_misnamed_mets(folder) or (inner is not None and _has_misnamed_mets(inner))
 
 
 def validate_eark(package: Path, options: EarkValidateOptions | None = None) -> ValidateResult:
@@ -138,15 +125,14 @@ def _only_folder(above: Path) -> Path | None:
 
 
 def _resembles(folder: Path) -> bool:
-    entries = list(folder.iterdir())
-    if _has_parts({entry.name.lower() for entry in entries if entry.is_dir()}):
-        return True
+    folders = {entry.name.lower() for entry in folder.iterdir() if entry.is_dir()}
+    return (spec.REPRESENTATIONS in folders and len(folders & _PARTS) > 1) or _has_misnamed_mets(folder)
+
+
+def _has_misnamed_mets(folder: Path) -> bool:
+    entries = folder.iterdir()
     files = [entry for entry in entries if "mets" in entry.name.lower() and entry.suffix.lower() == ".xml"]
     return any(names_eark(head_of(entry)) for entry in files[:_MOST_LOOKED_AT] if entry.is_file())
-
-
-def _has_parts(folders: set[str]) -> bool:
-    return spec.REPRESENTATIONS in folders and len(folders & _PARTS) > 1
 
 
 def _judge(path: Path, options: EarkValidateOptions, tally: Tally) -> tuple[str, dict[str, tuple[str, ...]]]:

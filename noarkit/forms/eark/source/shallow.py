@@ -15,10 +15,10 @@ from noarkit.forms.eark.read.inventory import Entry
 from noarkit.forms.eark.spec import HASHES
 from noarkit.graph.entity import Content
 from noarkit.records import ContentStream
-from noarkit.safe.paths import checked_parts, resolve_inside
+from noarkit.safe.fixity import BY_METS, Fixity, checked
+from noarkit.safe.paths import checked_parts, resolve_inside, without_climbs
 from noarkit.sources.files.names import key_of
 from noarkit.sources.files.streams import open_content
-from noarkit.sources.verified_stream import VerifiedStream
 
 NOT_FOLLOWED = "outside-package"
 NOT_BELOW = "outside-shallow-root"
@@ -35,7 +35,7 @@ class ShallowFiles:
     """The files below the folder that may be read."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root.absolute()
+        self.root = without_climbs(root.absolute())
 
     def name_of(self, href: str) -> str:
         """The name below the folder that a reference leads to. Raises `ItemUnreadable` for one that leads elsewhere."""
@@ -72,4 +72,4 @@ class ShallowFiles:
         algorithm, checksum, name = content.locator.removeprefix(_LOCATOR).split(":", 2)
         plain = replace(content, locator=key_of(os.fsencode(name)))
         with open_content(self.root, plain, follow=False, mail_limit_bytes=0) as file:
-            yield VerifiedStream(file, algorithm, checksum)
+            yield checked(file, Fixity(algorithm, checksum, by=BY_METS))

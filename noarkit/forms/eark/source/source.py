@@ -7,6 +7,7 @@ another size, is set aside; what is there and listed nowhere is taken, with a no
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
@@ -73,6 +74,7 @@ from noarkit.records import (
     encoding_setting,
     limits_of,
 )
+from noarkit.safe.fixity import BY_METS
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.database.documents import read_settings
 from noarkit.sources.files.default import basic_string
@@ -137,6 +139,8 @@ class _ReadContext:
 
 class EarkSource:
     """A package at `path`: its folder, or its archive file."""
+
+    states_as = BY_METS
 
     def __init__(self, path: Path, limits: UnpackLimits = LIMITS) -> None:
         self._limits = limits
@@ -326,7 +330,7 @@ class EarkSource:
             return description_record(context.package, context.frame, entry, content)
         notes = kind_and_notes[1]
         if self._is_closed_archive(context, entry.name):
-            notes = (*notes, Note(NOT_OPENED, {"field": f"noarkit plan {entry.name.rpartition('/')[2]} -o RUN"}))
+            notes = (*notes, Note(NOT_OPENED, {"field": _plan_of(entry.name.rpartition("/")[2])}))
         return file_record(kind_and_notes[0], context.frame, entry, content, context.titles.file(entry.name), notes)
 
     def _outside_item(self, context: _ReadContext, entry: Entry, kind: str) -> SourceItem:
@@ -408,3 +412,8 @@ def _role(name: str, folder: str) -> str:
     """What a listed file is, by the folder it lies in."""
     first = name.removeprefix(folder).removeprefix(f"{spec.SUBMISSION}/").split("/", 1)[0].lower()
     return {spec.SCHEMAS: "schema", spec.DOCUMENTATION: "documentation"}.get(first, "file")
+
+
+def _plan_of(name: str) -> str:
+    """The command that plans an archive file once it lies on its own."""
+    return shlex.join(("noarkit", "plan", name, "-o", f"{name.partition('.')[0]}-run"))

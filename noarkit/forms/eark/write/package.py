@@ -25,7 +25,7 @@ from noarkit.errors import UnsafeMember, UnsafePath, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.container.building import File, OnUnreadable
 from noarkit.forms.container.building import Source as Unread
-from noarkit.forms.container.packager import MadePackage, Order, keep_first_fact, make_package
+from noarkit.forms.container.packager import MadePackage, OnWhole, Order, keep_first_fact, make_package
 from noarkit.forms.container.sinks import top_name
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.schemas import schemas
@@ -77,9 +77,11 @@ def make_eark(
     order: EarkOrder | None = None,
     *,
     aside: OnUnreadable | None = None,
+    before_named: OnWhole | None = None,
     emit: Listener = ignore_event,
 ) -> MadePackage:
-    """Makes the package at `target`, which must not be there. `aside` is told of files that cannot be read.
+    """Makes the package at `target`, which must not be there. `aside` is told of files that cannot be read,
+    `before_named` of the package before it gets its name.
 
     Raises `UsageFault`, `RunLocked` where another process makes the same, a `SourceFault` for a file that cannot be
     taken (what was done is kept for the next call), `UnsafePath` and `UnsafeMember` for names no package can hold.
@@ -104,6 +106,7 @@ def make_eark(
                 top=folder_name(full_order.object_id),
                 keep=((OBJECT_ID, object_id), (CREATED, moment(full_order.created or datetime.now(UTC)))),
                 aside=aside,
+                before_named=before_named,
             ),
             lambda build, progress: describer.describe(build, progress, progress.get(CREATED) or ""),
             emit=emit,

@@ -17,10 +17,12 @@ from noarkit.forms.noark5.rules.formats import FormatIdentifier, declared_pdfa, 
 from noarkit.forms.noark5.rules.messages import Message, Rows
 from noarkit.forms.noark5.rules.store import Row
 from noarkit.forms.noark5.rules.values import formats
+from noarkit.model.formats import is_accepted
 from noarkit.safe.descriptors import read_at
 from noarkit.safe.digest import Readable
 from noarkit.safe.tree import TreeEntry, is_file, walk_tree
-from noarkit.sources.files.damage import KNOWN_ENDINGS, damage_of
+from noarkit.sources.files.codecs import VIDEO_ENDINGS, unaccepted_codec
+from noarkit.sources.files.damage import KNOWN_ENDINGS, ZIPPED, damage_of, is_locked
 
 BLOCK = 64
 """So many files are claimed at once."""
@@ -93,7 +95,7 @@ def row_of_file(name: str, open_file: Callable[[], int], identifier: FormatIdent
         if "/" not in name:  # what describes the documents
             return row
         suffix, head = _suffix(name), read_at(descriptor, _HEAD, 0)
-        puid = row[-1] or identifier.identify(descriptor, suffix, head)
+        puid = row[-1] or _codec_of(descriptor, row, suffix) or identifier.identify(descriptor, suffix, head)
         return (*row[:-2], _is_whole(descriptor, row, suffix), puid)
     except OSError:
         return None
@@ -115,11 +117,12 @@ def packed_row(name: str, content: Readable) -> Row:
         shutil.copyfileobj(content, file, _CHUNK)
         file.seek(0)
         row = _file_row(name, partial(_whole_blocks, file))
-        return (*row[:-2], _is_whole(file.fileno(), row, suffix), row[-1])
+        codec = _codec_of(file.fileno(), row, suffix)
+        return (*row[:-2], _is_whole(file.fileno(), row, suffix), row[-1] or codec)
 
 
 def _is_looked_at(suffix: str) -> bool:
-    return suffix != "pdf" and suffix in formats().archival and suffix in KNOWN_ENDINGS
+    return suffix != "pdf" and is_accepted(None, suffix) and suffix in (KNOWN_ENDINGS | VIDEO_ENDINGS)
 
 
 def _is_whole(descriptor: int, row: Row, suffix: str) -> int:
@@ -128,8 +131,16 @@ def _is_whole(descriptor: int, row: Row, suffix: str) -> int:
     size, fits = int(str(row[2])), row[5]
     if not _is_looked_at(suffix):
         return 1
+    if suffix in ZIPPED and is_locked(descriptor):
+        return 0
     damage = damage_of(descriptor, size, suffix)
     return int(damage in ("", "empty") or (damage == "wrong-start" and fits == 0))
+
+
+def _codec_of(descriptor: int, row: Row, suffix: str) -> str | None:
+    """What stands for the format of a video with a codec that no depot takes: its ending, with the codec."""
+    codec = unaccepted_codec(descriptor, int(str(row[2])), suffix)
+    return f"{suffix} ({codec})" if codec else None
 
 
 def row_of(name: str, content: Readable) -> Row:

@@ -55,6 +55,7 @@ _KEPT = (
     "avskrivningsmaate",
     "systemID",
     "tittel",
+    "offentligTittel",
     "klasseID",
     "arkivskaperNavn",
     "referanseDokumentfil",

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from noarkit.forms.noark5.rules.store import Store, Value
-from noarkit.forms.noark5.rules.values import formats
-from noarkit.model.formats import PDFA_WANTED, classify_format
+from noarkit.model.formats import PDFA_WANTED, is_accepted
 from noarkit.sources.files.puids import Puids
 
 _BY_FIRST_BYTES = frozenset({"pdf", "png", "jpg", "jpeg", "tif", "tiff", "flac"})
@@ -33,16 +32,20 @@ _PDFA = {
 }
 _PART = re.compile(rb"pdfaid:part\s*(?:=\s*[\"']|>)\s*([1-3])")
 _CONFORMANCE = re.compile(rb"pdfaid:conformance\s*(?:=\s*[\"']|>)\s*([ABUabu])")
-_TAKEN = frozenset({"approved", "conditions"})
 _BY_NAME = "match on extension only"
+_USABLE = (
+    " AND NOT EXISTS (SELECT 1 FROM files u WHERE u.name = o.path AND u.kind = 'file'"
+    " AND (u.size = 0 OR u.fits = 0 OR u.whole = 0))"
+)
+"""What is empty, damaged or no such file at all is told as that, and once."""
 _KINDS = (
     "SELECT DISTINCT o.ending, f.puid, f.fits FROM objects o"
     " LEFT JOIN files f ON f.name = o.path AND f.kind = 'file' AND f.size > 0"
 )
 _OF_KIND = (
-    "SELECT o.owner, o.at, coalesce(f.puid, o.ending), o.path FROM objects o"
+    "SELECT o.owner, o.at, coalesce(f.puid, o.ending), o.path FROM objects o"  # noqa: S608  # our own words
     " LEFT JOIN files f ON f.name = o.path AND f.kind = 'file' AND f.size > 0"
-    " WHERE o.ending = ? AND f.puid IS ? AND f.fits IS ? ORDER BY o.at"
+    f" WHERE o.ending = ? AND f.puid IS ? AND f.fits IS ?{_USABLE} ORDER BY o.at"
 )
 _CONVERTED = (
     "SELECT o.owner, o.at, o.made_as, f.puid, o.path FROM objects o JOIN files f ON f.name = o.path"
@@ -52,7 +55,7 @@ _CONVERTED = (
 _ALONE = (
     "SELECT o.owner, o.at, o.ending, o.path FROM objects o WHERE o.variant = 'P'"  # noqa: S608  # so many marks
     f" AND o.ending IN ({','.join('?' * len(PDFA_WANTED))}) AND NOT EXISTS (SELECT 1 FROM objects a"
-    " WHERE a.document = o.document AND a.version = o.version AND a.variant = 'A') ORDER BY o.at"
+    f" WHERE a.document = o.document AND a.version = o.version AND a.variant = 'A'){_USABLE} ORDER BY o.at"
 )
 
 
@@ -104,9 +107,7 @@ def unaccepted_documents(store: Store) -> Iterator[tuple[Value, ...]]:
 
 def is_archival(suffix: str, puid: str | None) -> bool:
     """True for a file of an archive format; `puid` is what its bytes say."""
-    if puid is None or suffix == "pdf":
-        return suffix in formats().archival
-    return classify_format(puid, suffix, None).status in _TAKEN
+    return is_accepted(None if suffix == "pdf" else puid, suffix)
 
 
 def wrongly_converted(store: Store) -> Iterator[tuple[Value, ...]]:

@@ -113,7 +113,7 @@ _FILES = {
     "N406": "size = 0",
     "N408": "fits = 0",
     "N423": "whole = 0",
-    "N409": "ending = 'pdf' AND size > 0 AND fits = 1 AND claim = 0",
+    "N409": "ending = 'pdf' AND size > 0 AND fits = 1 AND claim = 0 AND whole IS NOT 0",
 }
 
 

@@ -243,6 +243,7 @@ def _report(case: Case, rules: Mapping[str, Rule], seconds: float) -> ValidateRe
         outcomes=case.tally.outcomes(lines),
         counts=_counts(case, rules),
         seconds=round(seconds, 3),
+        description_sha256=case.sha256_of(DESCRIPTION_FILE) or "",
     )
 
 

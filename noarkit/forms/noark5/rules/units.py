@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from noarkit.errors import UnsafePath
 from noarkit.forms.noark5.rules.store import is_uuid, pack_id
+from noarkit.forms.noark5.rules.titles import SCREENED, has_number_in_open_title
 from noarkit.forms.noark5.rules.values import formats
 from noarkit.forms.noark5.rules.walk_state import UNITS, CountKey, Frame, WalkState
 from noarkit.forms.noark5.spec import DOCUMENT_FOLDERS
@@ -30,7 +31,7 @@ _HIDDEN_TITLE = "Skjerming tittel registrering - utvalgte ord"
 _HIDDEN_FOLDER = "Skjerming tittel mappe - utvalgte ord"
 _HIDDEN_SENDER = "Skjerming navn avsender"
 _HIDDEN_RECEIVER = "Skjerming navn mottaker"
-_SCREENED, _SENT, _RECEIVED, _OTHER, _ANSWERS = "|screened", "|sent", "|received", "|other", "|answers"
+_SENT, _RECEIVED, _OTHER, _ANSWERS = "|sent", "|received", "|other", "|answers"
 """What the groups in a unit leave with its values; no element has such a name."""
 _CONVERTED, _CONVERTED_SUM, _CONVERTED_AT = "|converted", "|converted-sum", "|converted-at"
 """What the last conversion of a version leaves with it: the format it made, the checksum it names, its date."""
@@ -234,7 +235,7 @@ def close_konvertering(state: WalkState, frame: Frame, parent: Frame) -> None:
 def close_skjerming(state: WalkState, frame: Frame, parent: Frame) -> None:
     """A restriction of access."""
     state.counts.add("N932", parent.kind)
-    parent.values[_SCREENED] = frame.values.get("skjermingMetadata", "")
+    parent.values[SCREENED] = frame.values.get("skjermingMetadata", "")
 
 
 def close_korrespondansepart(state: WalkState, frame: Frame, parent: Frame) -> None:
@@ -315,6 +316,8 @@ def _unit(state: WalkState, frame: Frame) -> None:
         if not is_uuid(key) and not state.strict_ids:
             state.hit("N303", frame.at, value=text)
         state.store.add("units", (key, _NUMBER[frame.kind], frame.at, frame.type or None))
+    if has_number_in_open_title(frame):
+        state.hit("N351", frame.at, element=frame.kind)
     opened_day, closed_day = values.get("opprettetDato"), values.get("avsluttetDato")
     if opened_day is not None and closed_day is not None and closed_day[:10] < opened_day[:10]:
         state.hit("N325", frame.at, first=opened_day, last=closed_day)
@@ -356,7 +359,7 @@ def _case_file(state: WalkState, frame: Frame) -> None:
         state.series_at,
         values.get("journalenhet", ""),
         text_key(values.get("tittel")),
-        1 if _HIDDEN_FOLDER in values.get(_SCREENED, "") else 0,
+        1 if _HIDDEN_FOLDER in values.get(SCREENED, "") else 0,
     )
     state.store.add("cases", row)
 
@@ -377,7 +380,7 @@ def _entry(state: WalkState, frame: Frame, parent: Frame, status: str) -> None:
     enclosures = whole_number(values.get("antallVedlegg"))
     if enclosures is not None and enclosures != inner.get("Vedlegg", 0):
         state.hit("N336", frame.at, value=str(enclosures), found=inner.get("Vedlegg", 0))
-    screened = values.get(_SCREENED, "")
+    screened = values.get(SCREENED, "")
     sent_keys, received_keys = (values.get(name, "") for name in (_SENT, _RECEIVED))
     secret = (sent_keys if _HIDDEN_SENDER in screened else "") + (received_keys if _HIDDEN_RECEIVER in screened else "")
     state.store.add(

@@ -38,7 +38,6 @@ class Formats:
     """What is known of document formats, by ending without its dot, in small letters."""
 
     endings: Mapping[str, frozenset[str]]
-    archival: frozenset[str]
     first_bytes: Mapping[str, tuple[bytes, ...]]
 
 
@@ -74,7 +73,6 @@ def formats() -> Formats:
     table = _table()
     return Formats(
         {puid: frozenset(endings) for puid, endings in table["formats"].items()},
-        frozenset(table["archival"]["endings"]),
         {suffix: tuple(map(bytes.fromhex, starts)) for suffix, starts in table["first_bytes"].items()},
     )
 

@@ -16,7 +16,7 @@ from noarkit.forms.noark5.source.around import files_around
 from noarkit.forms.noark5.spec import DOCUMENT_FOLDERS
 from noarkit.graph.entity import Content
 from noarkit.records import ContentStream
-from noarkit.safe.digest import sha256_of_stream
+from noarkit.safe.fixity import BY_EXTRACT, Fixity, checked, sha256_stated
 from noarkit.safe.paths import checked_parts, open_inside
 from noarkit.safe.scratch import scratch
 
@@ -65,7 +65,7 @@ class DocumentFiles:
         return open_inside(self.root, name)
 
     @contextmanager
-    def open(self, content: Content) -> Iterator[DocumentStream]:
+    def open(self, content: Content) -> Iterator[ContentStream]:
         """Opens a content by its locator. Raises ItemVanished, ItemUnreadable, ItemChanged."""
         algorithm, checksum, name = content.locator.split(":", 2)
         try:
@@ -75,29 +75,26 @@ class DocumentFiles:
         except (OSError, UnsafePath) as error:
             raise ItemUnreadable(key=name, why=str(getattr(error, "strerror", None) or error)) from error
         with file:
-            stream = DocumentStream(file, content, algorithm, checksum)
+            stream = DocumentStream(file, content)
             stream.check()
-            yield stream
+            yield checked(stream, Fixity(algorithm, checksum, by=BY_EXTRACT))
 
 
 def is_damaged(open_content: Callable[[Content], AbstractContextManager[ContentStream]], content: Content) -> bool:
     """Reads a content through: True if that cannot be done, or it is not what its checksum says."""
     try:
         with open_content(content) as stream:
-            digest = sha256_of_stream(stream)
-            return not stream.still_the_same() or content.sha256 not in (None, digest)
+            return not checked(stream, *sha256_stated(content.sha256, BY_EXTRACT)).read_through().still_the_same()
     except SourceFault:
         return True
 
 
 class DocumentStream:
-    """The bytes of a document, hashed on the way where the extract tells another checksum than SHA-256."""
+    """The bytes of a document as long as its file is the one that was planned."""
 
-    def __init__(self, file: BinaryIO, content: Content, algorithm: str, checksum: str) -> None:
+    def __init__(self, file: BinaryIO, content: Content) -> None:
         self._file = file
         self._content = content
-        self._hash = hashlib.new(algorithm, usedforsecurity=False) if algorithm else None
-        self._checksum = checksum
 
     def check(self) -> None:
         """ItemChanged where the file is not as it was when the plan was made."""
@@ -110,20 +107,17 @@ class DocumentStream:
     def read(self, size: int = -1, /) -> bytes:
         """Up to `size` bytes."""
         try:
-            block = self._file.read(size)
+            return self._file.read(size)
         except OSError as error:
             raise ItemUnreadable(key=self._content.locator, why=str(error.strerror)) from error
-        if self._hash is not None:
-            self._hash.update(block)
-        return block
 
     def still_the_same(self) -> bool:
-        """True if size and time are as planned, and the bytes have the checksum that the extract tells."""
+        """True if size and time are as planned."""
         try:
             self.check()
         except ItemChanged:
             return False
-        return self._hash is None or self._hash.hexdigest() == self._checksum
+        return True
 
 
 class SeenInDatabase:

@@ -18,9 +18,9 @@ from noarkit.forms.noark5.spec import DOCUMENT_FOLDERS
 from noarkit.graph.entity import Content
 from noarkit.records import ContentStream
 from noarkit.safe.digest import Readable
+from noarkit.safe.fixity import BY_EXTRACT, Fixity, checked
 from noarkit.safe.paths import checked_parts
 from noarkit.safe.workplace import folder_for_owner
-from noarkit.sources.verified_stream import VerifiedStream
 
 
 class PackedFiles:
@@ -93,4 +93,4 @@ class PackedFiles:
         algorithm, checksum, locator = content.locator.split(":", 2)
         with self._located.open(locator) as source:
             stream = MemberStream(source, self._located, content.modified_ns)
-            yield VerifiedStream(stream, algorithm, checksum)
+            yield checked(stream, Fixity(algorithm, checksum, by=BY_EXTRACT))

@@ -35,6 +35,7 @@ from noarkit.forms.recognition import detect_form, is_extract
 from noarkit.graph.entity import Content, Entity, MappedRecord, SetAside, Skipped
 from noarkit.records import ContentStream, Groundwork, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
+from noarkit.safe.fixity import BY_EXTRACT
 from noarkit.safe.paths import has_file
 from noarkit.safe.worker_pool import can_use_workers
 from noarkit.sources.item_stream import with_progress
@@ -69,6 +70,8 @@ class ExtractSource:
     taken all the same. What the archive has no place for goes into its business-specific metadata, unless `carry` is
     False; grades and proofs of disposal only where `accepted` names them, for the archive does not act on them.
     """
+
+    states_as = BY_EXTRACT
 
     def __init__(
         self,

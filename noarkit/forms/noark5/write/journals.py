@@ -14,6 +14,7 @@ from noarkit.forms.noark5.screened import withheld_name, withheld_title
 from noarkit.forms.noark5.spec import PUBLIC_JOURNAL, RUNNING_JOURNAL
 from noarkit.forms.noark5.write.content import Codes, Content, EntityData
 from noarkit.forms.noark5.write.structure import namespaces
+from noarkit.model.disclosure import hides_parties, of_fields
 from noarkit.model.mapping import mapping
 
 SELECTION = "journaldato"
@@ -52,7 +53,7 @@ class Journals:
     def case(self, folder: Content, klasse: Content | None, *, screened_above: bool) -> Case:
         """A case file; what is above it is its classes and its series."""
         fields = folder["o"]["f"]
-        screened = screened_above or "skjerming" in fields
+        screened = screened_above or of_fields(fields).is_screened
         numbers = _element("saksaar", fields.get("saksaar", 0)) + _element(
             "sakssekvensnummer", fields.get("sakssekvensnummer", 0)
         )
@@ -81,7 +82,7 @@ class Journals:
         fields = post["o"]["f"]
         get = fields.get
         own = "skjerming" in fields
-        screened = own or case.screened
+        screened = case.screened or of_fields(fields).is_screened
         numbers = (
             f"{_element('systemID', get('uuid'))}{_element('journalaar', get('journalaar', 0))}"
             f"{_element('journalsekvensnummer', get('journalsekvensnummer', 0))}"
@@ -97,10 +98,10 @@ class Journals:
         if not parties:
             self._missing()
             parties = [{"t": "Korrespondansepart", "f": {}}]
-        all_hidden = screened or get("skjermKorrespondanseParterEInnsyn") is True
+        all_hidden = screened or hides_parties(fields)
         to_all = self._parties(parties, mask=None, screened=own)
         to_public = to_all
-        if all_hidden or any(part["f"].get("skjermEInnsyn") is True for part in parties):
+        if all_hidden or any(of_fields(part["f"]).is_screened for part in parties):
             to_public = self._parties(parties, mask=all_hidden, screened=False)
         return (
             f"<journalregistrering>\n{case.running}<journalpost>\n{numbers}{_element('tittel', title)}{told_title}"
@@ -162,7 +163,7 @@ class Journals:
             code = fields.get("korrespondanseparttype", self._unknown)
             kind = self._kinds.get(str(code), code)
             name = fields.get("korrespondansepartNavn", self._unknown)
-            if mask or (mask is False and fields.get("skjermEInnsyn") is True):
+            if mask or (mask is False and of_fields(fields).is_screened):
                 name = self._mask
             elements.append(
                 f"<korrespondansepart>\n{_element('korrespondanseparttype', kind)}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +10,7 @@ from noarkit.forms.siard.model import MessageDigest
 from noarkit.forms.siard.read.places import ZipPlace
 from noarkit.forms.siard.spec import HASHES
 from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.fixity import is_same_digest
 
 
 def wrong_digests(path: Path, place: ZipPlace, digests: Iterable[MessageDigest]) -> Iterator[tuple[MessageDigest, str]]:
@@ -39,10 +38,4 @@ def wrong_digests(path: Path, place: ZipPlace, digests: Iterable[MessageDigest])
 
 def same_digest(expected: str, actual: bytes) -> bool:
     """A digest may be written in hexadecimal, in letters of either size, or in Base64."""
-    spelt = expected.strip()
-    if spelt.lower() == actual.hex():
-        return True
-    try:
-        return base64.b64decode(spelt, validate=True) == actual
-    except (binascii.Error, ValueError):
-        return False
+    return is_same_digest(expected, actual.hex())

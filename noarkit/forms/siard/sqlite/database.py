@@ -18,7 +18,7 @@ from pathlib import Path
 
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
-from noarkit.forms.container.packager import MadePackage
+from noarkit.forms.container.packager import MadePackage, OnWhole
 from noarkit.forms.siard.cells import Cell
 from noarkit.forms.siard.model import Archive, Schema, Table
 from noarkit.forms.siard.read.archive import Siard, open_siard
@@ -74,9 +74,15 @@ class SqliteOrder:
 
 
 def sqlite_of(
-    path: Path, target: Path, order: SqliteOrder | None = None, *, emit: Listener = ignore_event
+    path: Path,
+    target: Path,
+    order: SqliteOrder | None = None,
+    *,
+    before_named: OnWhole | None = None,
+    emit: Listener = ignore_event,
 ) -> MadePackage:
-    """Makes the database at `target`, whole or not at all. Raises `UsageFault` where something is there.
+    """Makes the database at `target`, whole or not at all; `before_named` is told of it before it gets its name.
+    Raises `UsageFault` where something is there.
 
     What can be read is read: a table whose XML is broken has no rows, a large value that is not there is NULL in its
     row, a type that nobody knows is read as its name suggests, a key that does not hold is left out; each is told to
@@ -92,12 +98,14 @@ def sqlite_of(
                 rows = _fill(db, siard, order, emit)
             with part.open("rb+") as file:
                 os.fsync(file.fileno())
+            package = MadePackage(target, rows, part.stat().st_size, False)
+            if before_named is not None:
+                before_named(package)
             place_new(part, target)
             sync_folder(target.parent)
         finally:
             part.unlink(missing_ok=True)
             part.with_name(part.name + "-journal").unlink(missing_ok=True)
-    package = MadePackage(target, rows, target.stat().st_size, False)
     emit(Event("package_made", {"files": 1, "bytes": package.size_bytes}))
     return package
 

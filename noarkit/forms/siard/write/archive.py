@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
-from noarkit.forms.container.packager import MadePackage
+from noarkit.forms.container.packager import MadePackage, OnWhole
 from noarkit.forms.container.progress import Progress
 from noarkit.forms.siard.cells import Cell, UserTypes, cells_of, user_types
 from noarkit.forms.siard.copied import CopiedRows
@@ -111,8 +111,15 @@ def lob_folder_of(target: Path) -> Path:
     return target.with_name(f"{target.name.removesuffix('.siard')}_lobs")
 
 
-def write_siard(source: SiardSource, target: Path, order: SiardOrder, *, emit: Listener = ignore_event) -> MadePackage:
-    """Makes the archive at `target`, which must not be there.
+def write_siard(
+    source: SiardSource,
+    target: Path,
+    order: SiardOrder,
+    *,
+    before_named: OnWhole | None = None,
+    emit: Listener = ignore_event,
+) -> MadePackage:
+    """Makes the archive at `target`, which must not be there. `before_named` is told of it before it gets its name.
 
     Raises `UsageFault`, `RunLocked` where another process makes the same, `PackageFault` for a value that no cell can
     hold, and whatever the source raises.
@@ -132,7 +139,7 @@ def write_siard(source: SiardSource, target: Path, order: SiardOrder, *, emit: L
         is_complete = False
         try:
             with closing(_Build(source, target, order, progress, emit)) as build:
-                package = build.run()
+                package = build.run(before_named)
             is_complete = True
         finally:
             if is_complete or not stamp:
@@ -169,7 +176,7 @@ class _Build:
         """Lets the files go."""
         self._stack.close()
 
-    def run(self) -> MadePackage:
+    def run(self, before_named: OnWhole | None) -> MadePackage:
         """Every table, then the header, then the name."""
         archive = _with_folders(self._source.archive, self._order)
         types = user_types(archive)
@@ -184,6 +191,8 @@ class _Build:
         self._zipped.finish()
         package = MadePackage(self._target, self._zipped.count, self._zipped.at, self._resumed)
         self.close()
+        if before_named is not None:
+            before_named(package)
         self._place()
         self._emit(Event("package_made", {"files": package.files, "bytes": package.size_bytes}))
         return package

@@ -1,0 +1,92 @@
+"""A verdict on a delivery, its reasons, and what a person accepted of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from noarkit.results import Result
+from noarkit.verdict.reasons import REASONS, Grade, Origin, Owner
+
+VerdictState = Literal["ready", "ready-with-remarks", "not-ready"]
+NOT_READY_EXIT = 3
+"""The exit code of a command that made or checked a package which is not ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What a person took upon them: a reason by its code, up to `most` places, with name, day and note."""
+
+    code: str
+    most: int
+    by: str
+    on: str
+    note: str = ""
+
+    def covers(self, reason: Reason) -> bool:
+        """True if the reason is the one that was accepted, and has not grown since."""
+        return self.code == reason.code and reason.count <= self.most and REASONS[reason.code].can_be_accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Something that keeps a delivery back, or is told with it: in how many places, and by which rules of the form."""
+
+    code: str
+    grade: Grade
+    count: int
+    rules: tuple[str, ...] = ()
+    accepted: Acceptance | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """Whether it lies in the records, or in how the package was made."""
+        return REASONS[self.code].origin
+
+    @property
+    def owner(self) -> Owner:
+        """Whose task it is."""
+        return REASONS[self.code].owner
+
+    @property
+    def stops(self) -> bool:
+        """True if it keeps the delivery back, and nobody accepted it."""
+        return self.grade == "stops" and self.accepted is None
+
+    def to_dict(self) -> dict[str, object]:
+        """The reason, as `--json` has it."""
+        acceptance = self.accepted
+        return {
+            "code": self.code,
+            "grade": self.grade,
+            "origin": self.origin,
+            "owner": self.owner,
+            "count": self.count,
+            "rules": list(self.rules),
+            "accepted": None
+            if acceptance is None
+            else {"most": acceptance.most, "by": acceptance.by, "on": acceptance.on, "note": acceptance.note},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Result):
+    """Whether a delivery is ready, and why not: what stops first, then the remarks."""
+
+    reasons: tuple[Reason, ...]
+
+    @property
+    def state(self) -> VerdictState:
+        """The verdict in one word."""
+        if any(reason.stops for reason in self.reasons):
+            return "not-ready"
+        return "ready-with-remarks" if self.reasons else "ready"
+
+    @property
+    def is_ready(self) -> bool:
+        """True if nothing keeps the delivery back; there may be remarks."""
+        return self.state != "not-ready"
+
+    def to_dict(self) -> dict[str, object]:
+        """The verdict and its reasons, as `--json` has them."""
+        return {"verdict": self.state, "reasons": [reason.to_dict() for reason in self.reasons]}
