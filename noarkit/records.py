@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from noarkit.errors import SourceAway, SourceDenied, SourceGone
+from noarkit.errors import ItemChanged, NoarkitError, SourceAway, SourceDenied, SourceGone
 from noarkit.events import Listener
 from noarkit.graph.entity import Content, Entity, Note, SetAside, Skipped, light_value
+from noarkit.safe.digest import Digest, Writable
+from noarkit.safe.fixity import BY_PACKAGE, BY_PLAN, CheckedStream, Difference, Fixity, checked, sha256_stated
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 
 
@@ -88,12 +90,58 @@ class Source(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class AbsentSource:
+    """The source of a run that does not need it any more: whatever is asked of it raises why it is not there."""
+
+    identity: SourceIdentity
+    fault: NoarkitError
+
+    def records(self, emit: Listener) -> Iterator[SourceItem]:
+        """Raises why there is none."""
+        raise self.fault
+
+    def open(self, content: Content) -> AbstractContextManager[ContentStream]:
+        """Raises why there is none."""
+        raise self.fault
+
+    def default_recipe(self) -> str:
+        """Raises why there is none."""
+        raise self.fault
+
+    def proposal(self, emit: Listener) -> str:
+        """Raises why there is none."""
+        raise self.fault
+
+
 @runtime_checkable
 class Settling(Protocol):
     """A source that keeps something with the run it is read for: what was made of listings, a copy of its own."""
 
     def settle(self, folder: Path) -> None:
         """Says where the run lies. Called before anything is read or opened."""
+        ...
+
+
+@runtime_checkable
+class Listening(Protocol):
+    """A source that says what it waits for when a content is opened."""
+
+    def listen(self, emit: Listener) -> None:
+        """Says who hears of it from now on, in this process."""
+        ...
+
+
+@runtime_checkable
+class Growing(Protocol):
+    """A source whose next plan may read less than all that is new in it."""
+
+    def next_keys(self, emit: Listener) -> Iterator[str] | None:
+        """The keys of the records that the next plan reads; None if that is all that is new."""
+        ...
+
+    def unknown_keys(self, keys: Iterator[str]) -> Iterator[str]:
+        """Those of the keys that no run has archived by now."""
         ...
 
 
@@ -159,11 +207,62 @@ class Around(Protocol):
         ...
 
 
+@runtime_checkable
+class Stating(Protocol):
+    """A source whose package states checksums of what lies in it."""
+
+    @property
+    def states_as(self) -> str:
+        """Who states them, as `noarkit.safe.fixity` names it."""
+        ...
+
+
 def innermost(source: Source) -> Source:
     """The source that nothing is added to: to ask what kind of source it is."""
     while isinstance(source, Around):
         source = source.inner
     return source
+
+
+def read_stated(source: Source, content: Content, target: Writable | None = None) -> Digest:
+    """Reads a content through, copied to `target` where there is one, and compares it with all that is stated of it.
+
+    Raises `ItemChanged` where the bytes are not what was stated, or changed meanwhile, and faults of the source.
+    """
+    with source.open(content) as stream:
+        reading = checked(stream, *_stated_of(source, content), sha256=True)
+        _read_as_stated(reading, content, target)
+    return Digest(reading.sha256, reading.size_bytes)
+
+
+def prove_stated(source: Source, content: Content) -> None:
+    """Compares a content with all that is stated of it; where nothing is, it is not read. Raises what `read_stated`
+    raises."""
+    with source.open(content) as stream:
+        reading = checked(stream, *_stated_of(source, content))
+        if reading.statements:
+            _read_as_stated(reading, content, None)
+
+
+def _stated_of(source: Source, content: Content) -> tuple[Fixity, ...]:
+    whole = innermost(source)
+    return sha256_stated(content.sha256, whole.states_as if isinstance(whole, Stating) else BY_PLAN)
+
+
+def _read_as_stated(reading: CheckedStream, content: Content, target: Writable | None) -> None:
+    for block in reading:
+        if target is not None:
+            target.write(block)
+    if differences := reading.differences():
+        raise not_as_stated(differences[0], content.locator)
+    if not reading.untouched():
+        raise ItemChanged(key=content.locator, why="while-reading")
+
+
+def not_as_stated(difference: Difference, key: str) -> ItemChanged:
+    """The fault of an item whose bytes are not what was stated of them."""
+    facts = {"ours": difference.measured, "theirs": difference.expected}
+    return ItemChanged(key=key, why="not-as-stated", detail=difference.statement.by or BY_PACKAGE, **facts)
 
 
 @contextmanager

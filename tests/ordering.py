@@ -11,10 +11,13 @@ import pytest
 from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]  # it tells no types
 
 _SERVER = "tests/server"
+_CODE = "the package's code"
+_CODE_READERS = frozenset({"tests/test_layers.py", "tests/test_words.py"})
 _DURATIONS = "noarkit/durations"
 # before anything is known, as where a checkout is new: what opens many pages or starts whole processes
 _LONG_S = {
     _SERVER: 120.0,
+    _CODE: 40.0,
     "tests/faults/test_chaos.py": 60.0,
     "tests/reading_room/test_pages.py": 50.0,
     "tests/reading_room/test_every_place.py": 50.0,
@@ -34,7 +37,7 @@ _SHORT_S = 3.0
 
 
 class LongestFirst(LoadFileScheduling):  # type: ignore[misc]  # as above
-    """A file is run by one process, whole; the tests of the server share an archive, and one process runs them all."""
+    """A file is run by one process, whole; so are those that share an archive, or the syntax trees of the package."""
 
     def __init__(self, config: pytest.Config, log: object) -> None:
         super().__init__(config, log)
@@ -42,8 +45,7 @@ class LongestFirst(LoadFileScheduling):  # type: ignore[misc]  # as above
             config.option.loadscopereorder = False  # the files with the most tests first
 
     def _split_scope(self, nodeid: str) -> str:
-        file = str(super()._split_scope(nodeid))
-        return _SERVER if file.startswith(f"{_SERVER}/") else file
+        return _scope(str(super()._split_scope(nodeid)))
 
     def _assign_work_unit(self, node: object) -> None:
         if self.config.option.shuffle is None:
@@ -51,6 +53,12 @@ class LongestFirst(LoadFileScheduling):  # type: ignore[misc]  # as above
             longest = max(self.workqueue, key=lambda scope: _expected_s(scope, known))
             self.workqueue.move_to_end(longest, last=False)
         super()._assign_work_unit(node)
+
+
+def _scope(file: str) -> str:
+    if file in _CODE_READERS:
+        return _CODE
+    return _SERVER if file.startswith(f"{_SERVER}/") else file
 
 
 def _expected_s(scope: str, known: Mapping[str, float]) -> float:
@@ -68,11 +76,11 @@ class DurationRecorder:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes one step of a test into account."""
         file = report.nodeid.partition("::")[0]
-        self._seconds[_SERVER if file.startswith(f"{_SERVER}/") else file] += report.duration
+        self._seconds[_scope(file)] += report.duration
 
     def pytest_sessionfinish(self) -> None:
         """Keeps the sums. One test of a file does not make the file short."""
-        if self._config.cache is None:
+        if getattr(self._config, "cache", None) is None:  # also without the plugin
             return
         known = self._config.cache.get(_DURATIONS, {})
         seconds = {file: max(seconds, 0.8 * known.get(file, 0.0)) for file, seconds in self._seconds.items()}

@@ -6,6 +6,7 @@ query           conditions that cannot be injected → Query
 paging          all objects of a query, page by page
 administration  code lists, business metadata, logs, bulk, full text, access control, over the port's `call`
 registers       the values of those
+optional        what no archive need answer: newer types, fields and calls
 settings        how an archive is reached, checked before anything is sent
 http            the archive over HTTP: one session of one process
 wire            values of the port ↔ JSON; register_wire: those of the administrative calls

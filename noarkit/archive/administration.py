@@ -5,11 +5,12 @@ Each method raises what `Archive.call` raises. Those that change something are a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal
 
 from noarkit.archive import register_wire as wire
+from noarkit.archive.optional import answer_or
 from noarkit.archive.port import Archive
 from noarkit.archive.registers import (
     AccessGroup,
@@ -40,7 +41,7 @@ class Administration:
 
     def me(self) -> str:
         """The id of the account we are."""
-        answer = self._archive.call(Call("me", "GET", ("info", "me")))
+        answer = self._archive.call(Call("me", "GET", ("info", "me"), optional=True))
         return wire.text(wire.members(answer, "me"), "userId", "me")
 
     def code_lists(self, type_name: str | None = None, field: str | None = None) -> tuple[ListedCodes, ...]:
@@ -112,23 +113,52 @@ class Administration:
                 return
 
     def exported_changes(
-        self, *, after: int = 0, kinds: Sequence[str] = (), not_by: Sequence[str] = (), page_size: int | None = None
+        self,
+        *,
+        after: int = 0,
+        kinds: Sequence[str] = (),
+        not_by: Sequence[str] = (),
+        but_of: Sequence[str] = (),
+        page_size: int | None = None,
     ) -> Iterator[Mapping[str, Json]]:
-        """Every entry of the change log of the whole archive, of these kinds and not by these accounts.
+        """Every entry of the change log of the whole archive, of these kinds and not by these accounts, whose changes
+        of the fields `but_of` come all the same.
 
         Only our own embedded archive can, and only for accounts that read everything: others refuse, or know no such
         call.
         """
         while True:
             body: dict[str, Json] = {"after": after, "revisionTypes": list(kinds), "notByUserIds": list(not_by)}
+            if not_by and but_of:
+                body["exceptFields"] = list(but_of)
             if page_size is not None:
                 body["limit"] = page_size
             path = ("logs", "change-log", "export")
-            page = wire.log_entries(self._archive.call(Call("exported_changes", "POST", path, body=body)), "changes", 0)
+            call = Call("exported_changes", "POST", path, body=body, optional=True)
+            page = wire.log_entries(self._archive.call(call), "changes", 0)
             yield from page.entries
             if not page.has_more or not page.entries:
                 return
             after = int(str(page.entries[-1].get("revisionId", 0)))
+
+    def changes_of_all(
+        self,
+        fonds_ids: Callable[[], Iterable[str]],
+        *,
+        kinds: Sequence[str],
+        not_by: Sequence[str],
+        but_of: Sequence[str] = (),
+    ) -> Iterator[Mapping[str, Json]]:
+        """Every entry that may be of these kinds and by others than these accounts, or of the fields `but_of`: at once
+        from an archive that can, else every entry of each fonds, tree by tree."""
+        exported = self.exported_changes(kinds=kinds, not_by=not_by, but_of=but_of)
+        first = answer_or(None, lambda: list(islice(exported, 1)), own_address=True)
+        if first is not None:
+            yield from first
+            yield from exported
+            return
+        for fonds in fonds_ids():
+            yield from self.all_changes(fonds, "Arkiv")
 
     def import_changes(self, entries: Iterable[Mapping[str, Json]]) -> int:
         """Adds entries to the change log as another archive told them; says how many were new to it.

@@ -1,13 +1,15 @@
 """Translates answers of the archive to faults: status codes, error bodies and broken exchanges, here alone.
 
-Error bodies come in two forms, a JSON object or plain text; both are read. Nothing of a login page is ever quoted.
+Error bodies come in two forms, a JSON object or plain text; both are read. A page of HTML, or an answer that a proxy
+says is its own, comes from something in between, whatever its status: what the archive would say is not known, so the
+fault is one that passes. Nothing of such a page is ever quoted.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -42,6 +44,10 @@ _NAMED_FIELD = re.compile(
     r"(?:\bfield\s+(?:with\s+name\s+|named\s+)|\bfield\s+(?=[\"'«`])|\bfields\.)[\"'«`]?([A-Za-z]\w*)"
 )
 _FIELD = re.compile(r"\b(?:field|ref)\s+([A-Za-z]\w*)")
+_FINAL = (ArchiveRefused, NotAllowed, ArchiveNotFound, ArchiveMediaType)
+_PROXY_MAY_REFUSE = 413
+"""A transaction or file that is too large for what stands in between stays so: it is refused, and split."""
+_PAGE_TYPES = ("text/html", "application/xhtml+xml")
 _BY_STATUS: Mapping[int, type[ArchiveFault]] = {
     401: NotLetIn,
     403: NotAllowed,
@@ -67,6 +73,23 @@ class CallContext:
     host: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer without success: its status, its body with no secret in it, and its headers by lower-case name."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_from_between(self) -> bool:
+        """True for the page of a proxy or a login, and for an answer that a proxy says it made itself."""
+        media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        is_page = media_type in _PAGE_TYPES or self.body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<"
+        names_proxy = "x-squid-error" in self.headers or "error=" in self.headers.get("proxy-status", "")
+        return is_page or names_proxy
+
+
 def broken_exchange(error: BrokenExchange, context: CallContext) -> ArchiveFault:
     """The fault of an exchange that did not come to its end."""
     if error.reason == "trust":
@@ -82,18 +105,20 @@ def broken_exchange(error: BrokenExchange, context: CallContext) -> ArchiveFault
     return AnswerLost(call=context.call, why=error.detail)
 
 
-def refused_answer(
-    status: int, body: bytes, retry_after: str | None, context: CallContext, now_s: float
-) -> ArchiveFault:
+def refused_answer(refusal: Refusal, context: CallContext, now_s: float) -> ArchiveFault:
     """The fault that an answer without success means."""
+    status = refusal.status
     if status < 400:
         return ArchiveStrange(call=context.call, status=status, why="redirect" if status >= 300 else "status")
     kind = _BY_STATUS.get(status, ArchiveBroken if status >= 500 else ArchiveRefused)
-    data: dict[str, object] = {"call": context.call, "status": status, **_error_details(body)}
+    if issubclass(kind, _FINAL) and status != _PROXY_MAY_REFUSE and refusal.is_from_between:
+        fate = {"fate": "unknown"} if context.changes else {}
+        return ArchiveStrange(call=context.call, status=status, why="between", host=context.host, **fate)
+    data: dict[str, object] = {"call": context.call, "status": status, **_error_details(refusal.body)}
     if kind is ProxyDenied:
         return ProxyDenied(call=context.call, status=status, why="proxy-name-or-password")
     if kind is ArchiveBusy:
-        retry_after_s = _retry_after_s(retry_after, now_s)
+        retry_after_s = _retry_after_s(refusal.headers.get("retry-after"), now_s)
         data |= {} if retry_after_s is None else {"retry_after_s": retry_after_s}
     if kind is ArchiveRefused:
         data |= _named_action_and_field(str(data["description"]))
@@ -138,6 +163,8 @@ def _error_details(body: bytes) -> dict[str, object]:
     details: dict[str, object] = {"description": str(description)[:_MAX_DESCRIPTION]}
     if isinstance(value.get("errorId"), str):
         details["error_id"] = value["errorId"]
+    if isinstance(value.get("error"), str):
+        details["error"] = value["error"][:_MAX_DESCRIPTION]
     return details
 
 
@@ -148,8 +175,8 @@ def _named_action_and_field(description: str) -> dict[str, object]:
         blamed["action"] = int(action[1])
     named_field = _NAMED_FIELD.search(description)
     field_matches = (match for match in _FIELD.finditer(description) if match[1] in _known_names())
-    if field := named_field or next(field_matches, None):
-        blamed["field"] = field[1]
+    if match := named_field or next(field_matches, None):
+        blamed["field"] = match[1]
     return blamed
 
 

@@ -22,6 +22,7 @@ import httpx
 from noarkit.archive import wire
 from noarkit.archive.answers import (
     CallContext,
+    Refusal,
     broken_exchange,
     parse_http_date,
     parse_json,
@@ -47,7 +48,7 @@ from noarkit.archive.values import (
     Upload,
     Uploaded,
 )
-from noarkit.errors import ArchiveAway, ArchiveBusy, ArchiveFault, NotLetIn
+from noarkit.errors import ArchiveAway, ArchiveBusy, ArchiveFault, ArchiveStrange, NotLetIn
 
 T = TypeVar("T")
 
@@ -242,8 +243,8 @@ class HttpArchive:
                     self._heard_date(date_s)
                 if 200 <= reply.status < 300:
                     return read(reply)
-                body, retry_after = self._echoes.hide(_read_error_body(reply)), reply.header(b"retry-after")
-                raise refused_answer(reply.status, body, retry_after, context, self._now())
+                body, headers = self._echoes.hide(_read_error_body(reply)), _headers_by_name(reply)
+                raise refused_answer(Refusal(reply.status, body, headers), context, self._now())
         except BrokenExchange as error:
             raise broken_exchange(error, context) from error
 
@@ -254,8 +255,8 @@ class HttpArchive:
             raise broken_exchange(error, context) from error
         if answer.is_success:
             return answer.content
-        retry_after = answer.headers.get("retry-after")
-        raise refused_answer(answer.status_code, self._echoes.hide(answer.content), retry_after, context, self._now())
+        refusal = Refusal(answer.status_code, self._echoes.hide(answer.content), answer.headers)
+        raise refused_answer(refusal, context, self._now())
 
     def _fetch_token(self) -> Grant:
         """Fetches a new token. A fault that may pass becomes `ArchiveAway`: of the call itself nothing was sent."""
@@ -283,7 +284,10 @@ class HttpArchive:
         try:
             answer = self._ask_for_token(url, context)
         except ArchiveFault as fault:
-            raise _token_fault(first if fault.data.get("status") in (404, 405) else fault) from fault
+            # a page at the first path may be a proxy's: then only a token service's own word counts at the other
+            is_nothing = fault.data.get("status") in (404, 405)
+            is_doubtful = isinstance(first, ArchiveStrange) and "error" not in fault.data
+            raise _token_fault(first if is_nothing or is_doubtful else fault) from fault
         self._token_url = url
         return answer
 
@@ -304,6 +308,11 @@ def _authorization_line(token: bytes) -> bytes:
     return b"Authorization: %b\r\n" % token
 
 
+def _headers_by_name(reply: Reply) -> dict[str, str]:
+    """The headers by lower-case name, the first of each."""
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in reversed(reply.headers)}
+
+
 def _read_error_body(reply: Reply) -> bytes:
     try:
         return reply.read(_MAX_ERROR_BYTES)
@@ -313,7 +322,7 @@ def _read_error_body(reply: Reply) -> bytes:
 
 def _token_fault(fault: ArchiveFault) -> ArchiveFault:
     status = fault.data.get("status")
-    if status in (400, 401, 403):
+    if status in (400, 401, 403) and not isinstance(fault, ArchiveStrange):
         return NotLetIn(**{**fault.data, "call": "token"})
     if fault.transient and not isinstance(fault, ArchiveAway):
         kept_data = {name: fault.data[name] for name in ("retry_after_s", "status") if name in fault.data}

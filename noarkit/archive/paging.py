@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from noarkit.archive.optional import answer_or, is_newer
 from noarkit.archive.port import Archive
 from noarkit.archive.query import OPEN
 from noarkit.archive.values import Page, Parameter, Query, SavedObject
@@ -25,10 +26,18 @@ def pages(archive: Archive, query: Query, *, prefetch: bool = False) -> Iterator
 
     A query ordered by ascending id alone goes on after the last id it saw, so that what is made or deleted meanwhile
     shifts nothing and deep pages cost no more than the first; where the archive knows no ranges of ids, by offset.
-    With `prefetch` the next page is asked for while the caller works on one, on a thread of its own.
+    With `prefetch` the next page is asked for while the caller works on one, on a thread of its own. Of a type that
+    only newer archives have there is one empty page where this one does not offer it.
     """
     following = _by_id(archive, query) if query.order == _BY_ID and not query.offset else _by_offset(archive, query)
+    if is_newer(query.type):
+        following = _pages_if_offered(following)
     return _prefetch_pages(following) if prefetch else following
+
+
+def _pages_if_offered(following: Iterator[Page]) -> Iterator[Page]:
+    yield answer_or(Page((), has_more=False), lambda: next(following))
+    yield from following
 
 
 def _by_offset(archive: Archive, query: Query) -> Iterator[Page]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from noarkit.archive.optional import is_newer, is_not_offered
 from noarkit.archive.port import Archive
 from noarkit.archive.values import (
     Action,
@@ -97,7 +98,9 @@ class RetryingArchive:
 
     def query(self, query: Query) -> Page:
         """See `Archive.query`."""
-        return self._with_retries("query", "none", lambda: self._archive.query(query))
+        return self._with_retries(
+            "query", "none", lambda: self._archive.query(query), query.optional or is_newer(query.type)
+        )
 
     def upload(self, content: Upload) -> Uploaded:
         """See `Archive.upload`. Bytes that cannot be read twice are sent once."""
@@ -126,13 +129,14 @@ class RetryingArchive:
 
     def call(self, call: Call) -> Json:
         """See `Archive.call`."""
-        return self._with_retries(call.name, "change" if call.changes else "none", lambda: self._archive.call(call))
+        effect: Effect = "change" if call.changes else "none"
+        return self._with_retries(call.name, effect, lambda: self._archive.call(call), call.optional)
 
     def close(self) -> None:
         """See `Archive.close`."""
         self._archive.close()
 
-    def _with_retries(self, name: str, effect: Effect, once: Callable[[], T]) -> T:
+    def _with_retries(self, name: str, effect: Effect, once: Callable[[], T], optional: bool = False) -> T:
         waited_s, attempt, faults = 0.0, 0, Counter[str]()
         while True:
             # Asked anew before each attempt: another thread may have been told to come back later meanwhile.
@@ -146,6 +150,8 @@ class RetryingArchive:
                 self._pause_all_threads(fault, wait_s)
                 if (
                     not self._may_repeat(fault, effect, faults[fault.code])
+                    # heard twice, it is believed that an archive does not offer what it need not
+                    or (optional and faults[fault.code] > 1 and is_not_offered(fault, own_address=True))
                     or waited_s + wait_s > self._policy.patience_s
                 ):
                     raise

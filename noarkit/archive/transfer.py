@@ -15,10 +15,12 @@ from urllib.parse import quote, unquote_to_bytes
 
 from noarkit.archive.answers import CallContext, strange_answer
 from noarkit.archive.connection import Reply
+from noarkit.archive.stream import BrokenExchange
 from noarkit.archive.values import Downloaded, Upload
-from noarkit.errors import ChecksumDiffers, ItemChanged, ItemUnreadable, RunFault
+from noarkit.errors import AnswerLost, ChecksumDiffers, ItemChanged, ItemUnreadable, RunFault
 from noarkit.safe import atomic
 from noarkit.safe.digest import BLOCK_BYTES, Readable
+from noarkit.safe.fixity import BY_ARCHIVE, SHA256, differences, sha256_stated
 
 _AT_ONCE_BYTES = 64 * 1024
 _NOT_PLAIN = re.compile(r'[^ !#-\[\]-~]|"')
@@ -123,11 +125,18 @@ def receive_download(
     size_bytes = 0
     try:
         with atomic.open_atomic(target, sync=durable) as file:
-            for block in reply.pieces():
-                digest.update(block)
-                size_bytes += file.write(block)
-            if expected_sha256 is not None and digest.hexdigest() != expected_sha256.lower():
-                raise ChecksumDiffers(call=context.call, ours=expected_sha256.lower(), theirs=digest.hexdigest())
+            try:
+                for block in reply.pieces():
+                    digest.update(block)
+                    size_bytes += file.write(block)
+            except BrokenExchange as error:
+                # the archive named a file and broke off over it: where, tells a damaged file from a bad line
+                if error.reason != "lost" or reply.header(b"content-disposition") is None:
+                    raise
+                raise AnswerLost(call=context.call, why=error.detail, received_bytes=size_bytes) from error
+            statements = sha256_stated(expected_sha256, BY_ARCHIVE)
+            for difference in differences(statements, {SHA256: digest.hexdigest()}, size_bytes):
+                raise ChecksumDiffers(call=context.call, ours=difference.expected, theirs=difference.measured)
     except OSError as error:
         raise RunFault(where=str(target), why=os.strerror(error.errno) if error.errno else "write") from error
     name = parse_file_name(reply.header(b"content-disposition"))

@@ -80,7 +80,10 @@ class SavedObject:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question for objects; make it with `noarkit.archive.query`. `parameters` and `joins` bear their @ and #."""
+    """A question for objects; make it with `noarkit.archive.query`. `parameters` and `joins` bear their @ and #.
+
+    An `optional` one need not be answered (see `noarkit.archive.optional`).
+    """
 
     type: str
     where: str = ""
@@ -90,6 +93,7 @@ class Query:
     limit: int = 500
     offset: int = 0
     public_use: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,7 @@ class Downloaded:
 @dataclass(frozen=True, slots=True)
 class Call:
     """Any further call. `changes` says whether it may leave something behind in the archive, and `rehearsed` what a dry
-    run then answers in its place."""
+    run then answers in its place. An `optional` one need not be answered (see `noarkit.archive.optional`)."""
 
     name: str
     method: Literal["GET", "POST", "PUT", "DELETE"]
@@ -146,6 +150,7 @@ class Call:
     body: Mapping[str, object] | None = None
     changes: bool = False
     rehearsed: Json = None
+    optional: bool = False
 
 
 def file_to_upload(path: Path, name: str | None = None) -> Upload:

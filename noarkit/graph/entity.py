@@ -39,7 +39,12 @@ class CreationMode(StrEnum):
 
 @light_value
 class Content:
-    """Bytes that a source can open again by `locator`, as they were when the plan was made."""
+    """Bytes that a source can open again by `locator`, as they were when the plan was made.
+
+    `identity` says which of its record's documents this is, by kind and by the source's own id (`receipt:8c2f`), and
+    stays the same whatever stands before it; empty where the source has no such id. It becomes part of the document's
+    key, and is kept nowhere else.
+    """
 
     locator: str
     name: str
@@ -48,6 +53,7 @@ class Content:
     sha256: str | None = None
     media_type: str | None = None
     puid: str | None = None
+    identity: str = ""
 
 
 @light_value

@@ -192,6 +192,11 @@ class GraphStore:
         """One entity by its number."""
         return next(self._entities("n = ?", (n,)))
 
+    def number_of(self, key: str) -> int | None:
+        """The number of the entity with a key; None if the plan has none."""
+        row = self.db.execute("SELECT n FROM entity WHERE key = ?", (key,)).fetchone()
+        return None if row is None else int(row[0])
+
     def children(self, parent: int, kind: str) -> list[int]:
         """The numbers of what is planned directly under an entity, of one type, in order."""
         rows = self.db.execute("SELECT n FROM entity WHERE parent = ? AND type = ? ORDER BY n", (parent, kind))

@@ -9,6 +9,8 @@ What comes before a load:
     registers        makes codes and business-specific fields that the plan needs
     spine            fonds, series, creators, classification
     remote_hashing   documents hashed by the machines of a cluster while a plan is made
+    follow_up        a plan that follows an earlier run: of the same source, into the same archive
+    other_root       whether the archive holds the same already, under another root
     renamed_content  content of a plan that an earlier run archived under other keys
 
 The load:
@@ -18,6 +20,7 @@ The load:
     merge            the journals of parts, joined into that of the run
     folder           what lies in a run folder, and its lock
     journal          run.db: what is known to have happened; written by the coordinator alone
+    journal_tables   the tables of run.db, and how those of older versions become them
     coordinator      hands out shards, commits outcomes, stops tidily
     engines/         what carries out leases: this process, or its children
     lease_end        until when the workers of a coordinator that is gone may still send
@@ -28,7 +31,7 @@ The load:
     cutting          a refused chunk, cut in halves; the entity to blame
     compose          a chunk's entities → the actions of one transaction
     contents         the uploads of a chunk: read, hashed, and made again when they are too old
-    version_numbers  a copy has the number of the version that it is a copy of
+    version_numbers  the numbers of copies, and of what is made again among what stands
     gate             the user's own check of each content, before its upload
     settling         what became of a chunk without an answer
     lookup           asks the archive what is there: anchors, source keys, ids
@@ -40,6 +43,8 @@ The load:
 
 What comes after:
 
+    next_step        what comes next in a run, and the command that does it
+    request          how a run was asked for: its options, repeated by every later command
     approval         who approved the plan, and whether that still holds
     retraction/      takes what was made out of the archive again
     close            finalises what was made
@@ -47,8 +52,15 @@ What comes after:
     history          the change log of an extract, loaded with it
     follow           case files that an earlier run loaded, compared with what their source says now
     revisit          the changed documents of such records
-    findings         what was found in the archive, open until repaired or accepted
+    document_matching  which archived document a planned one is
+    findings         what was found wrong in the archive, open until mended or accepted
+    differences      what a verification found, remembered
+    lost_objects     what the archive has lost of that which a retry asked for
+    mending          what a retry asked for, mended, or why it stays
+    load_proof       what a run says of the load behind a delivery, and how far it is proved
     numbers          what became of every record, from plan and journal together
+    delivery         delivery.db: which bundles a run was sealed in, and their receipts
+    state            how a run is: its stage, and what is wrong with it; read once, asked by all
     verification/    proves a run from outside
 
 The order that makes it safe: intent durable → look up → upload → send → outcome durable. A chunk without an answer is

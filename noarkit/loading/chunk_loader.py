@@ -42,9 +42,9 @@ from noarkit.loading.lease import (
     Outcome,
 )
 from noarkit.loading.preflight import NOT_FOUND_AGAIN
-from noarkit.loading.revisit import changed_versions
-from noarkit.loading.settling import Clock, DoubtSettler, earlier_keys, related_keys, remainder_key
-from noarkit.loading.version_numbers import numbers_with_copies
+from noarkit.loading.revisit import DocumentComparison
+from noarkit.loading.settling import Clock, DoubtSettler, related_keys, remainder_key
+from noarkit.loading.version_numbers import numbers_of_remade, numbers_with_copies
 from noarkit.records import PLACE_FAULTS
 
 _RECORDS = frozenset({"Basisregistrering", "Journalpost", "Moeteregistrering", "Arkivnotat"})
@@ -63,7 +63,7 @@ class _ChunkState:
     existing_ids: dict[int, str] = field(default_factory=dict)
     files: dict[int, UploadedFile] = field(default_factory=dict)
     landed_files: dict[int, tuple[str, str, int]] = field(default_factory=dict)
-    new_versions: set[int] = field(default_factory=set)
+    named_by_plan: set[int] = field(default_factory=set)
     damaged: dict[int, BytesDiffer] = field(default_factory=dict)
 
 
@@ -224,7 +224,7 @@ class ChunkLoader:
         # run. Only the second is «already there»; the anchor tells them apart.
         owner_ids = self._owners(chunk_state)
         if owner_ids and (
-            self._settler.landed_chunks(related_keys(task.key)) or self._landed_earlier(task.key, owner_ids)
+            self._settler.landed_chunks(related_keys(task.key)) or self._settler.landed_earlier(task.key, owner_ids)
         ):
             # an anchor of this plan and chunk: what stands is ours, whatever was answered before
             self._take_over_landed(chunk_state, all_sent=False)
@@ -243,9 +243,8 @@ class ChunkLoader:
         # added.
         records = {n: owner_id for n, owner_id in owner_ids.items() if self._graph.entity(n).type in _RECORDS}
         revisit = [entity for entity in chunk_state.entities if entity.bundle in owner_ids]
-        revisited, faults = changed_versions(
-            self._archive, self._contents, self._graph, revisit, records, self._known_ids
-        )
+        comparison = DocumentComparison(self._archive, self._contents, self._graph, self._facts, self._known_ids)
+        revisited, faults = comparison.changes(revisit, records)
         for n, fault in faults.items():
             entity = next(entity for entity in revisit if entity.n == n)
             if entity.bundle not in self._excluded:
@@ -253,29 +252,13 @@ class ChunkLoader:
         self._known_ids.update(owner_ids)
         self._known_ids.update(revisited.known_ids)
         again = {entity.n for entity in revisit if entity.type in lookup.MADE_AGAIN}
-        chunk_state.new_versions = again & revisited.new
+        chunk_state.named_by_plan = (again | revisited.renamed) & revisited.new
         for entity in revisit:
             if entity.n not in revisited.new and entity.bundle not in self._excluded:
                 chunk_state.existing_ids[entity.n] = self._known_ids.get(entity.n, "")
         chunk_state.entities = [
             entity for entity in chunk_state.entities if entity.bundle not in owner_ids or entity.n in revisited.new
         ]
-
-    def _landed_earlier(self, key: str, owner_ids: Mapping[int, str]) -> bool:
-        """True if existing objects of a reopened chunk were made by an earlier try that was reported as refused.
-
-        That try may have been split since, or have had this chunk's own key; then its anchor hangs on the objects.
-        """
-        # For a split try its anchor is enough. For the same chunk the anchor may hang on bundles that landed while this
-        # one was refused, so it must hang on the very object that was found.
-        tries = earlier_keys(key)
-        same_chunk = {
-            earlier_key for earlier_key in tries if earlier_key.replace("~", "").rstrip("+") == key.replace("~", "")
-        }
-        split = [earlier_key for earlier_key in tries if earlier_key not in same_chunk]
-        return bool(
-            self._settler.landed_chunks(split) or self._settler.anchor_owners(same_chunk) & set(owner_ids.values())
-        )
 
     def _owners(self, chunk_state: _ChunkState) -> dict[int, str]:
         """The archive's ids of objects that have a source key of this chunk, by bundle."""
@@ -401,15 +384,15 @@ class ChunkLoader:
     def _compose(self, task: ChunkTask, chunk_state: _ChunkState) -> tuple[tuple[Action, ...], list[Outcome]]:
         left_out: list[Outcome] = []
         links = self._graph.links_between(task.first, task.last)
-        numbers = (
-            numbers_with_copies(self._archive, self._graph, chunk_state.entities, self._known_ids)
-            if self._facts.sets_system_fields
-            else {}
-        )
+        numbers: dict[int, int] = {}
+        if self._facts.sets_system_fields:
+            entities, known_ids = chunk_state.entities, self._known_ids
+            numbers = numbers_of_remade(self._archive, self._graph, self._facts, entities, known_ids)
+            numbers |= numbers_with_copies(self._archive, self._graph, entities, known_ids)
         while True:
             files = {n: upload.id for n, upload in chunk_state.files.items()}
             # Leaving out one bundle may orphan what refers to it, so it is composed again until nothing dangles.
-            again = frozenset(chunk_state.new_versions)
+            again = frozenset(chunk_state.named_by_plan)
             composed = compose(
                 chunk_state.entities, links, self._known_ids, files, self._facts, again=again, numbers=numbers
             )
@@ -438,7 +421,8 @@ class ChunkLoader:
             files = {n: file for n, file in chunk_state.landed_files.items() if n in chunk_state.created_ids}
             yield from chunk_state.damaged.values()
             yield ChunkDone(remainder_key(task.key), dict(chunk_state.created_ids), chunk_state.existing_ids, files)
-        yield ChunkSplit(task.key, split_task(task, chunk_state.entities))
+        rows = self._graph.between(task.first, task.last)
+        yield ChunkSplit(task.key, split_task(task, chunk_state.entities, rows))
 
     def _chunk_done(
         self,

@@ -1,30 +1,34 @@
 """Finalises (closes) what a run made, bottom-up: documents, records, folders, classes, series, fonds.
 
-Closing a second time changes nothing, so a save whose answer was lost is simply sent again.
+What was finalised is remembered, so that closing a second time sends nothing. A save whose answer was lost is simply
+sent again: until closing has come to its end it bears the moment that closing began at, so that nothing changes by it.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import orjson
 
+from noarkit.archive.optional import has_field
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Save
 from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed
 from noarkit.events import Event, Listener
-from noarkit.loading.finality import finalising_fields
+from noarkit.loading.finality import DATE, STATUS, finalising_fields
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import NOT_CLOSED, ArchiveFinding
 from noarkit.loading.stopping import StopRequest
+from noarkit.model import metamodel
 from noarkit.results import Result
 
 BATCH_SIZE = 500
+_BEGAN = "closing_at"
 _ATTEMPTS = 5
 
 # bottom-up: within a layer the later made go first, so that a folder in a folder is closed before the outer one
@@ -40,6 +44,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 
 class _MadeObject(NamedTuple):
+    n: int
     type: str
     id: str
     fields: str
@@ -70,29 +75,36 @@ class CloseResult(Result):
 
 
 def close(
-    folder: RunFolder,
-    archive: Archive,
-    *,
-    stop_request: StopRequest,
-    emit: Listener,
-    now_s: Callable[[], float],
-    only: Container[str] | None = None,
+    folder: RunFolder, archive: Archive, *, stop_request: StopRequest, emit: Listener, now_s: Callable[[], float]
 ) -> CloseResult:
-    """Finalises everything that the run made, or `only` these findings' keys. What the archive refuses is counted
-    and told, and the rest goes on."""
+    """Finalises everything that the run made and that is not finalised yet, or accepted as it is. What the archive
+    refuses is counted and told, and the rest goes on."""
     counts: dict[str, int] = {}
     findings: list[ArchiveFinding] = []
-    moment = datetime.fromtimestamp(now_s(), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-    for layer in LAYERS:
-        for batch in _made_object_batches(folder, layer):
-            if stop_request:
-                return CloseResult(counts, len(findings), False, tuple(findings))
-            saves = [save for save in _saves(batch, moment) if only is None or _finding_key(save) in only]
-            findings += _send(archive, saves, emit) if saves else []
-            for save in saves:
-                counts[save.type] = counts.get(save.type, 0) + 1
-            emit(Event("closed", {"objects": sum(counts.values()) - len(findings)}))
-    return CloseResult(counts, len(findings), True, tuple(findings))
+    with closing(folder.open_journal()) as journal:
+        moment = journal.meta(_BEGAN) or datetime.fromtimestamp(now_s(), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        journal.remember(**{_BEGAN: moment})
+        dateless_kinds = _dateless_kinds(archive)
+        accepted = {finding.key for finding in journal.findings("accepted") if finding.kind == NOT_CLOSED}
+        for layer in LAYERS:
+            for batch in _made_object_batches(folder, layer):
+                if stop_request:
+                    return CloseResult(counts, len(findings), False, tuple(findings))
+                saves = {
+                    n: save for n, save in _saves(batch, moment, dateless_kinds) if _finding_key(save) not in accepted
+                }
+                refusals = _send(archive, [*saves.values()], emit) if saves else []
+                refused_keys = {finding.key for finding in refusals}
+                journal.keep_closed(n for n, save in saves.items() if _finding_key(save) not in refused_keys)
+                findings += refusals
+                for save in saves.values():
+                    counts[save.type] = counts.get(save.type, 0) + 1
+                emit(Event("closed", {"objects": sum(counts.values()) - len(findings)}))
+        journal.remember(**{_BEGAN: ""})
+    if counts:
+        return CloseResult(counts, len(findings), True, tuple(findings))
+    before = _closed_counts(folder)
+    return CloseResult(before, 0, True, was_closed=bool(before))
 
 
 def _send(archive: Archive, saves: list[Save], emit: Listener) -> list[ArchiveFinding]:
@@ -119,25 +131,47 @@ def _finding_key(save: Save) -> str:
     return f"{save.type} {save.id}"
 
 
-def _saves(batch: list[_MadeObject], moment: str) -> Iterator[Save]:
+def _dateless_kinds(archive: Archive) -> frozenset[str]:
+    """The types that have a status alone in this archive, and no fields for when they were closed and by whom."""
+    types = metamodel().types
+    newer_kinds = [kind for kind in STATUS if DATE in types[kind].fields and types[kind].fields[DATE].newer]
+    return frozenset(kind for kind in newer_kinds if not has_field(archive, kind, DATE))
+
+
+def _saves(batch: list[_MadeObject], moment: str, dateless_kinds: frozenset[str]) -> Iterator[tuple[int, Save]]:
     for entry in batch:
-        fields = finalising_fields(
-            entry.type, orjson.loads(entry.fields), moment, may_write_author=entry.may_write_author
-        )
+        may_write_author = entry.may_write_author and entry.type not in dateless_kinds
+        fields = finalising_fields(entry.type, orjson.loads(entry.fields), moment, may_write_author=may_write_author)
         if fields is not None:
-            yield Save(entry.type, entry.id, fields)
+            yield entry.n, Save(entry.type, entry.id, fields)
 
 
 def _made_object_batches(folder: RunFolder, layer: tuple[str, ...]) -> Iterator[list[_MadeObject]]:
-    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
-        db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
+    """What the run made of these types and has not finalised."""
+    with _plan_and_journal(folder) as db:
         row = db.execute("SELECT value FROM run.meta WHERE name = 'sets_system_fields'").fetchone()
         may_write_author = row is not None and row[0] == "True"
         placeholders = ",".join("?" * len(layer))
         cursor = db.execute(
-            "SELECT p.type, e.id, p.fields FROM entity p JOIN run.entity e ON e.n = p.n "  # noqa: S608  # our own words
-            f"WHERE p.type IN ({placeholders}) AND e.state = 'done' ORDER BY p.n DESC",
+            "SELECT p.n, p.type, e.id, p.fields FROM entity p JOIN run.entity e ON e.n = p.n "  # noqa: S608  # our own words
+            f"WHERE p.type IN ({placeholders}) AND e.state = 'done' AND p.n NOT IN (SELECT n FROM run.closed_entity)"
+            " ORDER BY p.n DESC",
             layer,
         )
+        # the rows that are closed meanwhile belong to batches that were read before
         while rows := cursor.fetchmany(BATCH_SIZE):
-            yield [_MadeObject(kind, archive_id, fields, may_write_author) for kind, archive_id, fields in rows]
+            yield [_MadeObject(n, kind, id_, fields, may_write_author) for n, kind, id_, fields in rows]
+
+
+def _closed_counts(folder: RunFolder) -> dict[str, int]:
+    """How many of each type the run has finalised."""
+    with _plan_and_journal(folder) as db:
+        statement = "SELECT p.type, count(*) FROM run.closed_entity c JOIN entity p ON p.n = c.n GROUP BY p.type"
+        return {str(kind): int(count) for kind, count in db.execute(statement)}
+
+
+@contextmanager
+def _plan_and_journal(folder: RunFolder) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
+        yield db

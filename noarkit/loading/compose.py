@@ -2,7 +2,7 @@
 
 Every entity is saved under a temporary id made from its number and linked to its parent; parents come first. The guard,
 where there is one, goes in front with the version it must still have; the anchor hangs on the first entity that can
-bear an external id.
+bear an external id. Fields that an archive takes only for what is linked are saved after the links.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from noarkit.graph.store import PlannedEntity, PlannedLink
 from noarkit.loading.finality import withheld_fields
 from noarkit.loading.lease import Guard, RunFacts
 from noarkit.loading.lookup import GUARD_TYPE, uuid_for, uuid_of_new_version
+from noarkit.loading.version_numbers import NUMBERS
 from noarkit.model import metamodel
 
 _ANCHOR = "anchor"
@@ -54,8 +55,8 @@ def compose(
 ) -> Composition:
     """Composes the saves and links of `entities`; `known_ids` are ids in the archive, `files` upload ids by version.
 
-    `again` are further versions of what another plan loaded under the same keys, `numbers` those of versions that the
-    archive does not count by itself.
+    `again` are further versions of what another plan loaded under the same keys, `numbers` those of documents and
+    versions that the archive does not count by itself.
     """
     actions: list[Action] = []
     orphans: dict[int, int] = {}
@@ -73,7 +74,8 @@ def compose(
         if facts.sets_system_fields:
             fields["uuid"] = uuid_of_new_version(facts, entity.key) if n in again else uuid_for(facts, entity)
             if n in numbers:
-                fields["versjonsnummer"] = numbers[n]
+                fields[NUMBERS[kind]] = numbers[n]
+        late_fields = _take_late_fields(kind, fields) if facts.writes_after_link else {}
         actions.append(Save(kind, me, fields))
         if parent is not None and entity.parent_link is not None:
             target = known_ids.get(parent) or temporary_id(parent)
@@ -84,6 +86,8 @@ def compose(
                 orphans[n] = link.target
             else:
                 actions.append(Link(kind, me, link.name, (target_id,)))
+        if late_fields:
+            actions.append(Save(kind, me, late_fields))
     return Composition(tuple(actions), orphans)
 
 
@@ -129,6 +133,13 @@ def _fields_to_save(
     if entity.n in files:
         fields["referanseDokumentfil"] = files[entity.n]
     return fields
+
+
+def _take_late_fields(kind: str, fields: dict[str, FieldValue]) -> dict[str, FieldValue]:
+    """Takes out what the archive fills in itself, to be saved once the object is linked."""
+    described = metamodel().types[kind].fields
+    names = [name for name in fields if name in described and described[name].save == "cw"]
+    return {name: fields.pop(name) for name in names}
 
 
 def _translate_codes(kind: str, fields: dict[str, FieldValue], facts: RunFacts) -> None:

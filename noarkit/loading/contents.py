@@ -17,6 +17,7 @@ from noarkit.errors import ArchiveRefused, ItemChanged, SourceFault
 from noarkit.graph.entity import Content
 from noarkit.records import PLACE_FAULTS, ContentStream
 from noarkit.safe.digest import Readable, sha256_of_stream
+from noarkit.safe.fixity import BY_PLAN, SHA256, differences, sha256_stated
 
 TOO_OLD_S = 50 * 60
 LARGE_BYTES = 8 * 1024 * 1024
@@ -122,6 +123,6 @@ class ContentUploader:
             raise ItemChanged(key=content.locator, why="while-reading")
         # Invariant 8: the sum is of the bytes as they were sent, so a file swapped since the plan is never linked. The
         # upload that nothing refers to is swept by the archive.
-        if content.sha256 is not None and content.sha256 != uploaded.sha256:
+        if differences(sha256_stated(content.sha256, BY_PLAN), {SHA256: uploaded.sha256}, uploaded.size_bytes):
             raise ItemChanged(key=content.locator, why="other-content")
         return UploadedFile(uploaded.id, uploaded.sha256, uploaded.size_bytes, began)

@@ -38,6 +38,7 @@ from noarkit.loading.lease import (
     RunFacts,
     ShardDone,
     ShardStopped,
+    SourceTold,
     WaitingInDoubt,
 )
 from noarkit.loading.lost_shards import unloaded_bundles
@@ -243,6 +244,8 @@ class Coordinator:
             emit(Event(outcome.state, {"shard": shard, "bundle": outcome.bundle, "code": outcome.code}))
         elif isinstance(outcome, WaitingInDoubt):
             emit(Event("waiting", {"shard": shard, "wait_s": outcome.seconds, "chunks": outcome.chunks}))
+        elif isinstance(outcome, SourceTold):
+            emit(outcome.event)
         elif isinstance(outcome, BytesMoved):
             emit(Event("bytes", {"bytes": outcome.bytes}))
         elif isinstance(outcome, ShardDone):

@@ -1,73 +1,70 @@
-"""Findings of a run in the archive: each stays open, and every command reports it, until it is repaired or accepted.
-
-A document whose checksum is not ours is mended by uploading its bytes once more, where the account may change the
-version; an object that could not be closed is mended by closing it.
+"""Findings of a run in the archive: each stays open, and every command reports it, until it is mended (`mending`) or
+accepted by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from noarkit.archive.port import Archive
-from noarkit.archive.values import Save
-from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, ChecksumDiffers, NotAllowed, SourceFault
+from noarkit.errors import ChecksumDiffers, NoarkitError, UsageFault, VerifyMismatch
 from noarkit.graph.store import GraphStore
-from noarkit.loading.contents import ContentUploader, OpenContent, no_gate
 from noarkit.loading.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
-from noarkit.records import PLACE_FAULTS
 
+LOST = frozenset({"V201", "V204"})
+"""Kinds of what is not in the archive any more, and is made again."""
+OF_FILES = frozenset({CHECKSUM, "V231", "V232", "V233", "V301", "V302", "V304", "V305"})
+"""Kinds of what is wrong with the bytes of a version, which are sent again."""
 _ITEMS_EXIT = 3
 
 
+def is_difference(finding: ArchiveFinding) -> bool:
+    """True for what is in the archive otherwise than it was loaded, and not only open there."""
+    return finding.kind != NOT_CLOSED
+
+
 def exit_code_of(findings: Sequence[ArchiveFinding]) -> int:
-    """The exit code of findings: 7 where bytes differ, 3 where something could not be closed."""
-    kinds = {finding.kind for finding in findings}
-    return ChecksumDiffers.exit_code if CHECKSUM in kinds else _ITEMS_EXIT if NOT_CLOSED in kinds else 0
+    """The exit code of findings: 7 where the archive differs, 3 where something could not be closed."""
+    if any(is_difference(finding) for finding in findings):
+        return ChecksumDiffers.exit_code
+    return _ITEMS_EXIT if findings else 0
 
 
-def fault_of_finding(finding: ArchiveFinding) -> ArchiveFault:
-    """The fault that a finding of a wrong checksum stands for."""
-    return ChecksumDiffers(**{"key": finding.key, **finding.data})
+def is_of_verification(kind: str) -> bool:
+    """True for the kind of a difference that a verification found: its code."""
+    return kind[:1] == "V" and kind[1:].isdigit()
 
 
-def repair(
-    journal: Journal, graph: GraphStore, archive: Archive, open_content: OpenContent, now_s: Callable[[], float]
-) -> int:
-    """Uploads again the files that a retry asked for, and links them in place of those that differ; returns how many.
-
-    What the account may not change, or the source cannot give, stays listed. Raises other faults of the archive.
-    """
-    mended = 0
-    for finding in journal.findings("asked"):
-        if finding.kind != CHECKSUM or finding.entity is None:
-            continue
-        if _replace_file(
-            journal, graph, archive, ContentUploader(archive, open_content, now_s, no_gate), finding.entity
-        ):
-            journal.settle(finding.kind, finding.key, "mended", now_s(), "noarkit retry")
-            mended += 1
-        else:
-            journal.settle(finding.kind, finding.key, "open", now_s(), "noarkit retry")
-    return mended
+def accepted_differences(journal: Journal) -> dict[tuple[str, str], list[list[str]]]:
+    """The details of differences that a named person accepted, by code and key."""
+    return {
+        (finding.kind, finding.key): [list(map(str, detail)) for detail in details]
+        for finding in journal.findings("accepted")
+        if is_of_verification(finding.kind) and isinstance(details := finding.data.get("details"), list)
+    }
 
 
-def _replace_file(
-    journal: Journal, graph: GraphStore, archive: Archive, contents: ContentUploader, entity: int
-) -> bool:
-    content, archive_id = graph.content(entity), journal.ids([entity]).get(entity)
-    if content is None or archive_id is None:
-        return False
-    try:
-        upload = contents.upload_all({entity: content})[0].get(entity)
-        if upload is None:
-            return False
-        saved_objects = archive.transaction((Save("Dokumentversjon", archive_id, {"referanseDokumentfil": upload.id}),))
-    except PLACE_FAULTS:
-        raise
-    except (SourceFault, ArchiveRefused, ArchiveNotFound, NotAllowed):
-        return False
-    version = saved_objects.get(archive_id)
-    if version is None or str(version.fields.get("sjekksum") or "").lower() != upload.sha256:
-        return False
-    journal.keep_file(entity, upload.id, upload.sha256, upload.size_bytes)
-    return True
+def faults_of(findings: Sequence[ArchiveFinding], where: str) -> tuple[NoarkitError, ...]:
+    """The faults that findings stand for: each document whose checksum is wrong, and once all that a verification
+    found."""
+    damaged = [
+        ChecksumDiffers(**{"key": finding.key, **finding.data}) for finding in findings if finding.kind == CHECKSUM
+    ]
+    count = sum(is_of_verification(finding.kind) for finding in findings)
+    return (*damaged, *((VerifyMismatch(where=where, count=count),) if count else ()))
+
+
+def accept(journal: Journal, graph: GraphStore, keys: Sequence[str], at: float, author: str) -> None:
+    """Accepts the findings with these keys, those of a record with all that belongs to it. Raises `UsageFault`."""
+    findings = journal.findings()
+    for key in keys:
+        matches = [finding for finding in findings if covers(graph, key, finding.key, finding.entity)]
+        if not matches:
+            raise UsageFault(what="bad-value", where=f"--accept {key}")
+        for finding in matches:
+            journal.settle(finding.kind, finding.key, "accepted", at, author)
+
+
+def covers(graph: GraphStore, key: str, finding_key: str, entity: int | None) -> bool:
+    """True if a finding is of this key, or of what belongs to the record that has it."""
+    bundle = graph.number_of(key)
+    return finding_key == key or bool(bundle and entity is not None and graph.entity(entity).bundle == bundle)

@@ -13,9 +13,10 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from noarkit.errors import JournalFault
 from noarkit.graph.store import GraphStore
@@ -24,6 +25,7 @@ from noarkit.loading.part import SPINE, Part
 from noarkit.safe import atomic
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.locks import claimed, try_lock
+from noarkit.safe.paths import has_file
 from noarkit.safe.signals import is_running
 
 _NOTE = re.compile(r"process (\d+) on (.*)\Z")
@@ -35,6 +37,21 @@ class RunFolder:
 
     path: Path
     part: Part | None = None
+    PLAN: ClassVar[str] = "plan.json"
+
+    @property
+    def is_planned(self) -> bool:
+        """True once the folder holds a plan."""
+        return has_file(self.path, self.PLAN)
+
+    @property
+    def has_frozen_plan(self) -> bool:
+        """True if the plan can be read."""
+        try:
+            self.plan()
+        except JournalFault:
+            return False
+        return True
 
     @property
     def name(self) -> str:
@@ -68,16 +85,24 @@ class RunFolder:
     def plan(self) -> dict[str, object]:
         """Reads plan.json. Raises `JournalFault` if the folder holds no plan."""
         try:
-            plan = json.loads((self.path / "plan.json").read_text("utf-8"))
+            plan = json.loads((self.path / self.PLAN).read_text("utf-8"))
         except (OSError, ValueError) as cause:
-            raise JournalFault(where=str(self.path / "plan.json"), why="missing") from cause
+            raise JournalFault(where=str(self.path / self.PLAN), why="missing") from cause
         if not isinstance(plan, dict) or "sha256" not in plan:
-            raise JournalFault(where=str(self.path / "plan.json"), why="no-plan")
+            raise JournalFault(where=str(self.path / self.PLAN), why="no-plan")
         return plan
+
+    def certificates(self, plan_sha256: str, kind: str = "verify") -> Iterator[tuple[Path, dict[str, object]]]:
+        """The certificates of a plan with their facts, the newest first; one that cannot be read says nothing."""
+        for path in sorted(self.path.glob(f"{kind}-*.json"), reverse=True):
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                facts = json.loads(path.read_text("utf-8"))
+                if facts["plan_sha256"] == plan_sha256 and facts["ended"]:
+                    yield path, facts
 
     def write_plan(self, plan: dict[str, object]) -> None:
         """Writes plan.json, whole or not at all."""
-        atomic.write_text(self.path / "plan.json", json.dumps(plan, indent=1, ensure_ascii=False) + "\n", mode=0o600)
+        atomic.write_text(self.path / self.PLAN, json.dumps(plan, indent=1, ensure_ascii=False) + "\n", mode=0o600)
 
     def open_graph(self) -> GraphStore:
         """The plan, proven to be what was frozen. Raises PlanChanged."""
@@ -108,7 +133,7 @@ class RunFolder:
 
     def remembered_archive(self) -> str | None:
         """The archive of the run: the one it was begun with, before that the one its plan was made for."""
-        return self.archive_name() or (self.planned_archive() if (self.path / "plan.json").exists() else None)
+        return self.archive_name() or (self.planned_archive() if self.is_planned else None)
 
     def owner(self) -> str | None:
         """The process that works on the run now, None if none does. Asking never blocks a process that starts."""

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from noarkit.archive.administration import Administration
+from noarkit.archive.optional import answer_or
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Json
-from noarkit.errors import ArchiveNotFound, ArchiveRefused, NotAllowed
 from noarkit.events import Event, Listener
 from noarkit.forms.noark5.read.changes import ReadChange, read_changes
 from noarkit.forms.noark5.read.nested_extract import open_change_log
@@ -39,17 +39,17 @@ def keep_history(folder: RunFolder, graph: GraphStore, journal: Journal, archive
         return
     zone = ZoneInfo(graph.meta("zone") or "Europe/Oslo")
     destination = "archive"
-    count = 0
+    count: int | None = 0
     with _open_change_log(folder, Path(origin_path)) as log:
         if log is None:
             return
-        try:
-            count = Administration(archive).import_changes(_entries(log, graph, zone))
-        except (ArchiveNotFound, ArchiveRefused, NotAllowed):
+        entries = _entries(log, graph, zone)
+        count = answer_or(None, lambda: Administration(archive).import_changes(entries), own_address=True)
+        if count is None:
             destination = KEPT_FILE
             write_bytes(folder.path / KEPT_FILE, log.read_bytes())
     journal.remember(**{_MARK: destination})
-    emit(Event("change_log_kept", {"where": destination, "entries": count}))
+    emit(Event("change_log_kept", {"where": destination, "entries": count or 0}))
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import orjson
 
 from noarkit.graph.store import Chunk, GraphStore
 from noarkit.loading.clocks import Clocks
+from noarkit.loading.journal_tables import JOURNAL_VERSION, PRAGMAS, SHARED_PRAGMAS, TABLES, UPGRADES
 from noarkit.loading.lease import (
     BundleLeftOut,
     BytesDiffer,
@@ -32,43 +33,13 @@ from noarkit.loading.lease import (
 from noarkit.loading.tables import change_tables, open_tables
 from noarkit.safe.disk import translate_sqlite_errors
 
-JOURNAL_VERSION = 3
 CHECKSUM, NOT_CLOSED = "checksum", "not-closed"
 SHARD_SET_ASIDE = "F432"
 _PERHAPS_SENT = "F431"  # its worker was lost, and nothing was heard of a sending
 
-Row = tuple[Any, ...]  # sqlite3 does not type its rows
+_SENT, _WAS_SENT = ("chunk", "mending"), " WHERE sent_at IS NOT NULL"
 
-_FINDING = (
-    "CREATE TABLE finding (kind TEXT NOT NULL, key TEXT NOT NULL, entity INTEGER, data TEXT NOT NULL,"
-    " state TEXT NOT NULL, at REAL, who TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID"
-)
-_RETRACTION = (
-    "CREATE TABLE retraction (n INTEGER PRIMARY KEY, type TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,"
-    " reason TEXT NOT NULL, detail TEXT NOT NULL, at REAL NOT NULL)"
-)
-_TABLES = (
-    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE shard (n INTEGER PRIMARY KEY, kind TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL)",
-    "CREATE TABLE chunk (key TEXT PRIMARY KEY, shard INTEGER NOT NULL, place INTEGER NOT NULL, state TEXT NOT NULL,"
-    " first_unit INTEGER, first_bundle INTEGER, first_n INTEGER,"
-    " last_unit INTEGER, last_bundle INTEGER, last_n INTEGER, sent_at REAL, code TEXT) WITHOUT ROWID",
-    "CREATE INDEX chunk_shard ON chunk (shard, first_unit, first_bundle, first_n)",
-    "CREATE TABLE entity (n INTEGER PRIMARY KEY, state TEXT NOT NULL, id TEXT, file TEXT, sha256 TEXT, bytes INTEGER)",
-    "CREATE TABLE left_out (bundle INTEGER PRIMARY KEY, state TEXT NOT NULL, code TEXT NOT NULL, data TEXT NOT NULL)",
-    "CREATE TABLE guard (shard INTEGER PRIMARY KEY, id TEXT NOT NULL, version TEXT NOT NULL)",
-    "CREATE TABLE late_link (entity INTEGER NOT NULL, name TEXT NOT NULL, other INTEGER NOT NULL, state TEXT NOT NULL,"
-    " PRIMARY KEY (entity, name, other)) WITHOUT ROWID",
-    "CREATE TABLE event (n INTEGER PRIMARY KEY, at REAL NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL)",
-    _FINDING,
-    _RETRACTION,
-)
-# Invariant 1: an intent that the disk has not kept would let a chunk be sent twice after a power cut. NORMAL, usual
-# with WAL, may lose the last transactions.
-_PRAGMAS = ("journal_mode = WAL", "synchronous = FULL")
-# In a folder that several machines share: WAL needs memory that they do not share.
-_SHARED_PRAGMAS = ("journal_mode = DELETE", "synchronous = FULL")
-_UPGRADES: Mapping[int, tuple[str, ...]] = {1: (_FINDING,), 2: (_RETRACTION,)}
+Row = tuple[Any, ...]  # sqlite3 does not type its rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +57,8 @@ class Journal:
 
     def __init__(self, path: Path, *, is_shared: bool = False) -> None:
         self.path = path
-        pragmas = _SHARED_PRAGMAS if is_shared else _PRAGMAS
-        self._db = open_tables(path, _TABLES, JOURNAL_VERSION, pragmas=pragmas, upgrades=_UPGRADES, threads=True)
+        pragmas = SHARED_PRAGMAS if is_shared else PRAGMAS
+        self._db = open_tables(path, TABLES, JOURNAL_VERSION, pragmas=pragmas, upgrades=UPGRADES, threads=True)
 
     def close(self) -> None:
         """Ends the connection."""
@@ -204,11 +175,11 @@ class Journal:
         with change_tables(self._db, self.path) as db:
             if not clocks.boot or self.meta("boot") != clocks.boot:
                 shift = float(was) - clock_offset_s if was and clock_offset_s is not None else None
-                db.execute(
-                    "UPDATE chunk SET sent_at = coalesce(sent_at + ?, ?) WHERE sent_at IS NOT NULL", (shift, now)
-                )
+                for table in _SENT:
+                    db.execute(f"UPDATE {table} SET sent_at = coalesce(sent_at + ?, ?)" + _WAS_SENT, (shift, now))  # noqa: S608  # our own words
             # A time in the future would make every later settling wait for it.
-            db.execute("UPDATE chunk SET sent_at = min(sent_at, ?) WHERE sent_at IS NOT NULL", (now,))
+            for table in _SENT:
+                db.execute(f"UPDATE {table} SET sent_at = min(sent_at, ?)" + _WAS_SENT, (now,))  # noqa: S608  # our own words
             facts = {"boot": clocks.boot, "archive_ahead_s": "" if clock_offset_s is None else str(clock_offset_s)}
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
@@ -279,6 +250,11 @@ class Journal:
         rows = self._rows("SELECT bundle, state, code, data FROM left_out ORDER BY bundle", ())
         return {bundle: (state, code, orjson.loads(data)) for bundle, state, code, data in rows}
 
+    def left_out_of(self, bundle: int) -> str | None:
+        """The code that a bundle was left out for; None where it was not."""
+        rows = self._rows("SELECT code FROM left_out WHERE bundle = ?", (bundle,))
+        return str(rows[0][0]) if rows else None
+
     def guard(self, shard: int) -> Guard | None:
         """The guard of a shard, as last known."""
         rows = self._rows("SELECT id, version FROM guard WHERE shard = ?", (shard,))
@@ -313,6 +289,17 @@ class Journal:
         """When the last note was made whose name begins so, in seconds since 1970."""
         rows = self._rows("SELECT max(at) FROM event WHERE substr(name, 1, ?) = ?", (len(prefix), prefix))
         return None if rows[0][0] is None else float(rows[0][0])
+
+    def first_note_at(self, prefix: str) -> float | None:
+        """When the first note was made whose name begins so, in seconds since 1970."""
+        rows = self._rows("SELECT min(at) FROM event WHERE substr(name, 1, ?) = ?", (len(prefix), prefix))
+        return None if rows[0][0] is None else float(rows[0][0])
+
+    def last_note(self, name: str) -> dict[str, object] | None:
+        """What the last note of that name says; None if there is none."""
+        rows = self._rows("SELECT data FROM event WHERE name = ? ORDER BY n DESC LIMIT 1", (name,))
+        note = orjson.loads(rows[0][0]) if rows else None
+        return note if isinstance(note, dict) else None
 
     def add_note(self, at: float, name: str, data: Mapping[str, object]) -> None:
         """Writes one line of the run's story."""
@@ -350,19 +337,12 @@ class Journal:
                 db.execute(
                     "UPDATE chunk SET state = iif(sent_at IS NULL, 'planned', 'in_doubt') WHERE state = 'set_aside'"
                 )
-            db.execute(
-                "UPDATE shard SET state = 'open'"
-                # A shard that is leased was lost with its coordinator, and is still to be marked as in doubt.
-                " WHERE state != 'leased' AND n IN (SELECT shard FROM chunk WHERE state IN ('planned', 'in_doubt'))"
-            )
+            db.execute(_OPEN_SHARDS)
             if bundles:
                 db.execute("DELETE FROM meta WHERE name = 'closed'")  # what comes now is open
-            statement = "UPDATE finding SET state = 'asked' WHERE state = 'open' AND ? IN ('', 'F314')"
+            statement = "UPDATE finding SET state = 'asked' WHERE state = 'open' AND ? IN ('', 'F314', 'F700')"
             db.execute(statement, (code or "",))
-            db.execute(
-                "UPDATE shard SET state = 'open' WHERE kind = 'links'"
-                " AND EXISTS (SELECT 1 FROM late_link WHERE state = 'planned')"
-            )
+            db.execute(_OPEN_LINKS)
         return len(bundles)
 
     def findings(self, *states: str) -> list[ArchiveFinding]:
@@ -395,12 +375,45 @@ class Journal:
             )
         return bool(cursor)
 
-    def keep_file(self, entity: int, file: str, sha256: str, size_bytes: int) -> None:
-        """The file that a version has now."""
+    def explain(self, kind: str, key: str, why: str, code: str) -> None:
+        """Keeps why a finding was not mended; nothing where it was."""
         with change_tables(self._db, self.path) as db:
             db.execute(
-                "UPDATE entity SET file = ?, sha256 = ?, bytes = ? WHERE n = ?", (file, sha256, size_bytes, entity)
+                "UPDATE finding SET data = json_set(data, '$.why', ?, '$.code', ?) WHERE kind = ? AND key = ?",
+                (why, code, kind, key),
             )
+
+    def reopen_lost(self, places: Iterable[tuple[int, int, int]]) -> None:
+        """Forgets what is not in the archive any more, and opens its chunks for another try."""
+        places = list(places)
+        if not places:
+            return
+        with change_tables(self._db, self.path) as db:
+            for place in places:
+                n = place[2]
+                db.execute("DELETE FROM entity WHERE n = ?", (n,))
+                db.execute("DELETE FROM closed_entity WHERE n = ?", (n,))
+                db.execute("UPDATE late_link SET state = 'planned' WHERE entity = ?1 OR other = ?1", (n,))
+                db.execute(
+                    # under another key, as in `reopen`: the anchor of the first time went with it, or says nothing now
+                    "UPDATE chunk SET key = key || '~', state = 'planned', sent_at = NULL"
+                    " WHERE state IN ('done', 'refused') AND (first_unit, first_bundle, first_n) <= (?, ?, ?)"
+                    " AND (last_unit, last_bundle, last_n) >= (?, ?, ?)",
+                    (*place, *place),
+                )
+            # The guard may be gone with them. It is found or made anew, but not while a chunk may still be on its way.
+            db.execute(
+                "DELETE FROM guard WHERE shard IN (SELECT shard FROM chunk WHERE state = 'planned') AND shard NOT IN"
+                " (SELECT shard FROM chunk WHERE state IN ('intent', 'in_doubt'))"
+            )
+            db.execute(_OPEN_SHARDS)
+            db.execute(_OPEN_LINKS)
+            db.execute("DELETE FROM meta WHERE name = 'closed'")
+
+    def keep_closed(self, entities: Iterable[int]) -> None:
+        """The archive finalised these."""
+        with change_tables(self._db, self.path) as db:
+            db.executemany("INSERT OR IGNORE INTO closed_entity VALUES (?)", ((n,) for n in entities))
 
     def chunk_counts(self) -> dict[str, int]:
         """How many chunks are in which state."""
@@ -460,6 +473,14 @@ class Journal:
             return self._db.execute(statement, values).fetchall()
 
 
+_OPEN_SHARDS = (
+    "UPDATE shard SET state = 'open'"
+    # A shard that is leased was lost with its coordinator, and is still to be marked as in doubt.
+    " WHERE state != 'leased' AND n IN (SELECT shard FROM chunk WHERE state IN ('planned', 'in_doubt'))"
+)
+_OPEN_LINKS = (
+    "UPDATE shard SET state = 'open' WHERE kind = 'links' AND EXISTS (SELECT 1 FROM late_link WHERE state = 'planned')"
+)
 _CHUNK_ROW = (
     "INSERT INTO chunk (key, shard, place, state, first_unit, first_bundle, first_n, last_unit, last_bundle, last_n)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from noarkit.events import Event
 from noarkit.graph.store import Position
 
 
@@ -17,7 +18,8 @@ class RunFacts:
     external system was in the archive when the run began, so that source keys need no look-up. `closes`: what
     finalises an object is held back until all stands. `codes`: what the archive calls a planned code, by list. A
     `rehearsal` writes nothing, and so never looks for it. `witness`: a source key that was there when the run began, so
-    that an answer without it is not believed.
+    that an answer without it is not believed. `writes_after_link` says that the archive takes the fields that it fills
+    in itself only for what is linked into its structure, since the right to write them depends on where that is.
     """
 
     plan: str
@@ -33,6 +35,7 @@ class RunFacts:
     rehearsal: bool = False
     mark: str = ""
     witness: str | None = None
+    writes_after_link: bool = False
 
     @property
     def anchor_system(self) -> str:
@@ -151,6 +154,13 @@ class WaitingInDoubt:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceTold:
+    """What the source says while a content is opened, such as a wait for a service."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
 class BytesDiffer:
     """The archive holds other bytes of a version than were sent."""
 
@@ -199,6 +209,7 @@ Outcome = (
     | BundleLeftOut
     | BytesDiffer
     | WaitingInDoubt
+    | SourceTold
     | BytesMoved
     | LinksMade
     | ShardDone

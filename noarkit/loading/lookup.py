@@ -36,6 +36,8 @@ ORDERS: tuple[SortOrder, ...] = (_OLDEST_FIRST, _NEWEST_FIRST) * 2
 """The orders in which a question is put until nothing is missing; only after the last one is it not there."""
 MADE_AGAIN = frozenset({"Dokumentversjon", "EksternId"})
 """Types whose objects another plan may make once more under the same keys: a further version, and what names it."""
+_UNDER_TWO_UUIDS = MADE_AGAIN | {"Dokument"}
+"""Types whose objects bear their own uuid, or one that names their plan too."""
 _OWNERS = ("refMappe", "refRegistrering", "refDokument", "refDokumentversjon")
 # volatile or filled in by the archive: not part of what identifies an object under its parent
 _NOT_NATURAL = frozenset({"uuid", "virksomhetsspesifikkeMetadata", "referanseDokumentfil", "skjerming"})
@@ -51,7 +53,12 @@ class Owner:
 
 def uuid_of(facts: RunFacts, key: str) -> str:
     """The uuid of an entity in every archive: the uuid5 of its external system and key."""
-    return _uuid5(f"{facts.external_system}\n{key}")
+    return uuid_of_key(facts.external_system, key)
+
+
+def uuid_of_key(system: str, key: str) -> str:
+    """The uuid of what bears a key of an external system, whichever run loads it."""
+    return _uuid5(f"{system}\n{key}")
 
 
 def uuid_for(facts: RunFacts, entity: PlannedEntity) -> str:
@@ -156,24 +163,33 @@ def objects_of_ids(
 
 def ids_by_uuid(archive: Archive, facts: RunFacts, entities: Iterable[PlannedEntity]) -> dict[int, str]:
     """The ids of those entities that stand in the archive under their uuids."""
+    own_ids, ids_by_plan = ids_by_both_uuids(archive, facts, entities)
+    return own_ids | ids_by_plan
+
+
+def ids_by_both_uuids(
+    archive: Archive, facts: RunFacts, entities: Iterable[PlannedEntity]
+) -> tuple[dict[int, str], dict[int, str]]:
+    """The ids of those entities that stand under the uuid of their key, and of those under the one that names this plan
+    too: it added them to a record found there."""
     by_type: dict[str, list[PlannedEntity]] = {}
     for entity in entities:
         by_type.setdefault(entity.type, []).append(entity)
-    ids_by_number: dict[int, str] = {}
+    own_ids: dict[int, str] = {}
+    ids_by_plan: dict[int, str] = {}
     for kind, members in by_type.items():
         for batch in key_batches(members):
-            names = {uuid_for(facts, entity): entity.n for entity in batch}
-            # It may stand under either uuid: the key's own, or the one of a plan that added it to a record found
-            # there.
-            again = {uuid_of_new_version(facts, entity.key): entity.n for entity in batch if kind in MADE_AGAIN}
-            parameters = {f"@u{i}": name for i, name in enumerate((*names, *again))}
+            own_uuids = {uuid_for(facts, entity): entity.n for entity in batch}
+            uuids_of_plan = {
+                uuid_of_new_version(facts, entity.key): entity.n for entity in batch if kind in _UNDER_TWO_UUIDS
+            }
+            parameters = {f"@u{i}": name for i, name in enumerate((*own_uuids, *uuids_of_plan))}
             condition = " || ".join(f"uuid = {name}" for name in parameters)
             answer = objects(archive, Query(kind, condition, parameters))
             ids_by_text = {str(item.fields.get("uuid")): item.id for item in answer if item.type == kind}
-            ids_by_number.update(
-                {n: ids_by_text[name] for name, n in (*names.items(), *again.items()) if name in ids_by_text}
-            )
-    return ids_by_number
+            own_ids |= {n: ids_by_text[name] for name, n in own_uuids.items() if name in ids_by_text}
+            ids_by_plan |= {n: ids_by_text[name] for name, n in uuids_of_plan.items() if name in ids_by_text}
+    return own_ids, ids_by_plan
 
 
 def ids_by_natural_key(
@@ -214,7 +230,7 @@ def _match_children(members: Sequence[PlannedEntity], children: Sequence[SavedOb
     free = list(children)
     pairs: dict[int, str] = {}
     for entity in members:
-        match = next((child for child in free if _is_similar(entity, child)), None)
+        match = next((child for child in free if is_similar(entity, child)), None)
         if match is not None:
             pairs[entity.n] = match.id
             free.remove(match)
@@ -225,7 +241,7 @@ def _match_children(members: Sequence[PlannedEntity], children: Sequence[SavedOb
 
 
 def _last_similar(members: Sequence[PlannedEntity], children: Sequence[SavedObject]) -> list[SavedObject]:
-    alike = [child for child in children if any(_is_similar(entity, child) for entity in members)]
+    alike = [child for child in children if any(is_similar(entity, child) for entity in members)]
     # A parent that stood before may have had like children of others. Ours came last, and ids grow.
     return alike[-len(members) :]
 
@@ -235,7 +251,8 @@ def _children(archive: Archive, kind: str, link: str, parent: str) -> Iterator[S
     return (item for item in objects(archive, query) if item.type == kind)
 
 
-def _is_similar(entity: PlannedEntity, saved_object: SavedObject) -> bool:
+def is_similar(entity: PlannedEntity, saved_object: SavedObject) -> bool:
+    """True if an object has what was planned of an entity, as far as an archive stores it as it was sent."""
     fields = metamodel().types[entity.type].fields
     for name, value in entity.fields.items():
         # Only what the archive stores as sent can be compared; fields it fills in or converts would make every object a

@@ -6,13 +6,14 @@ read = archived + already there + set aside + refused + skipped (+ still open wh
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 
 import orjson
 
 from noarkit.loading.folder import RunFolder
+from noarkit.safe.disk import translate_sqlite_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class RecordOutcome:
-    """The outcome of one source record; `type` and `id` are those of its object in the archive, if it has one."""
+    """The outcome of one source record; `type` and `id` are those of its object in the archive, if it has one.
+    `by_plan` says that the plan itself left it out."""
 
     key: str
     state: str
@@ -53,6 +55,7 @@ class RecordOutcome:
     data: dict[str, object]
     type: str | None
     id: str | None
+    by_plan: bool = False
 
 
 # left out by the load, or its own entity's state, or still open; what the plan left out keeps the plan's state
@@ -93,25 +96,19 @@ def numbers(folder: RunFolder) -> Numbers:
     return Numbers(read=sum(counts.values()), in_doubt=doubt, bytes=size, new_versions=newer, **counts_by_state)
 
 
-def is_loaded(folder: RunFolder) -> bool:
-    """True if a run was loaded to its end: every record has an outcome, and no chunk is in doubt."""
-    if not folder.journal.exists():
-        return False
-    counts = numbers(folder)
-    return counts.open == 0 and counts.in_doubt == 0
-
-
 def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:
     """Every record with one of these states (or all), in the order read, one at a time."""
     condition = f"WHERE {_STATE} IN ({','.join('?' * len(states))})" if states else ""
     with _open_plan_and_journal(folder) as db:
         rows = db.execute(
-            f"SELECT r.key, {_STATE}, coalesce(l.code, r.code), coalesce(l.data, r.data), p.type, e.id"  # our own words
+            f"SELECT r.key, {_STATE}, coalesce(l.code, r.code), coalesce(l.data, r.data), p.type, e.id,"
+            " r.state = 'set_aside'"
             f" {_JOINED} {condition} ORDER BY r.n",
             states,
         )
-        for key, state, code, data, kind, archive_id in rows:
-            yield RecordOutcome(key, state, code, orjson.loads(data) if data else {}, kind, archive_id)
+        for key, state, code, data, kind, archive_id, by_plan in rows:
+            details = orjson.loads(data) if data else {}
+            yield RecordOutcome(key, state, code, details, kind, archive_id, by_plan=bool(by_plan))
 
 
 def archive_ids(folder: RunFolder, *types: str) -> Iterator[tuple[str, str]]:
@@ -125,6 +122,20 @@ def archive_ids(folder: RunFolder, *types: str) -> Iterator[tuple[str, str]]:
         )
 
 
+def loaded_objects(folder: RunFolder, types: Collection[str]) -> Iterator[tuple[str, str, str | None]]:
+    """The type of each object of these types that this run made, its id in the archive, and the day of the oldest
+    document that it holds, where the source tells it."""
+    with _open_plan_and_journal(folder) as db:
+        yield from db.execute(
+            "SELECT p.type, e.id, oldest.day FROM entity p JOIN run.entity e ON e.n = p.n"  # noqa: S608  # so many marks
+            " LEFT JOIN (SELECT x.bundle, date(min(c.modified_ns) / 1000000000, 'unixepoch') AS day FROM content c"
+            " JOIN entity x ON x.n = c.entity WHERE x.bundle != 0 GROUP BY x.bundle) oldest ON oldest.bundle = p.bundle"
+            " WHERE e.state = 'done' AND e.id IS NOT NULL"
+            f" AND p.type IN ({','.join('?' * len(types))}) ORDER BY p.n",
+            sorted(types),
+        )
+
+
 def fault_counts(folder: RunFolder) -> dict[str, int]:
     """How many records were set aside or refused under each fault code."""
     with _open_plan_and_journal(folder) as db:
@@ -135,11 +146,17 @@ def fault_counts(folder: RunFolder) -> dict[str, int]:
         return {str(code): count for code, count in rows}
 
 
-def count_planned_set_aside(folder: RunFolder, code: str | None = None) -> int:
-    """How many records the plan itself set aside, with one code or any."""
+def count_needing_plan(folder: RunFolder, codes: Collection[str] = (), code: str | None = None) -> int:
+    """How many left-out records another try cannot help: those that the plan itself set aside, and those with one of
+    `codes`. With `code` only the records with that one."""
     with _open_plan_and_journal(folder) as db:
-        condition, values = (" AND code = ?", (code,)) if code else ("", ())
-        row = db.execute(f"SELECT count(*) FROM record WHERE state = 'set_aside'{condition}", values)  # noqa: S608  # our own words
+        code_list = sorted(codes)
+        only, values = (" AND coalesce(l.code, r.code) = ?", (code,)) if code else ("", ())
+        row = db.execute(
+            f"SELECT count(*) {_JOINED} WHERE {_STATE} IN ('set_aside', 'refused')"  # our own words
+            f" AND (r.state = 'set_aside' OR l.code IN ({','.join('?' * len(code_list))})){only}",
+            (*code_list, *values),
+        )
         return int(row.fetchone()[0])
 
 
@@ -149,7 +166,10 @@ def _open_plan_and_journal(folder: RunFolder) -> Iterator[sqlite3.Connection]:
 
     So has one that was stopped, by a kill or a full disk, before its tables were made.
     """
-    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
+    with (
+        translate_sqlite_errors(folder.journal),
+        closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db,
+    ):
         has_begun = folder.journal.exists()
         if has_begun:
             db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))

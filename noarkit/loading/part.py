@@ -12,6 +12,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from noarkit.errors import JournalsClash, PartNotReady, PlanChanged, UsageFault
 from noarkit.graph.store import GraphStore
@@ -111,17 +112,43 @@ def unloaded_parts(folder: Path) -> tuple[str, ...]:
 
     `K/N` stands for all parts but the spine where nothing tells how many there are.
     """
-    known = {part: shard_counts(path) for path in part_journals(folder) if (part := part_of_journal(path)) is not None}
-    count = max((part.count for part in known), default=0)
+    paths = {part: path for path in part_journals(folder) if (part := part_of_journal(path)) is not None}
+    count = max((part.count for part in paths), default=0)
     units = [Part("unit", n, count) for n in range(1, count + 1)]
-    loaded = {part for part, (done, total) in known.items() if done == total and (total or part.kind != SPINE)}
-    unloaded = [str(part) for part in (Part(SPINE), *units) if part not in loaded]
+    unloaded = [str(part) for part in (Part(SPINE), *units) if part not in paths or not is_part_loaded(paths[part])]
     return tuple(unloaded if count else [*unloaded, "K/N"])
+
+
+def is_part_loaded(journal: Path) -> bool:
+    """True if the journal of a part has loaded all of its own shards; of the spine there is always one."""
+    if not journal.exists():
+        return False
+    part, (done, total) = part_of_journal(journal), shard_counts(journal)
+    return done == total and (total > 0 or (part is not None and part.kind != SPINE))
+
+
+def is_spine_loaded(folder: Path, plan_sha256: str) -> bool:
+    """True if the spine's journal lies here and says what the other parts need."""
+    try:
+        spine_facts(folder / SPINE_JOURNAL, plan_sha256)
+    except (PartNotReady, PlanChanged):
+        return False
+    return True
+
+
+def has_open_units(path: Path) -> bool:
+    """True if the journal of a run has shards open that the links wait for."""
+    with closing(Journal(path)) as journal:
+        return _units_are_open(journal)
+
+
+def _units_are_open(journal: Journal) -> bool:
+    return any(kind != "links" for _, kind in journal.open_shards())
 
 
 def check_links(journal: Journal, where: Path) -> None:
     """Raises `PartNotReady` where links would lack an end: something before them is not loaded."""
-    if any(kind != "links" for _, kind in journal.open_shards()):
+    if _units_are_open(journal):
         parts = ", ".join(unloaded_parts(where))
         raise PartNotReady(where=str(where), why="units-open", parts=parts or None)
 
@@ -129,7 +156,7 @@ def check_links(journal: Journal, where: Path) -> None:
 def check_whole_run(folder: Path) -> None:
     """Raises `UsageFault` where a run without a journal of its own is being loaded in parts."""
     if part_journals(folder) and not (folder / "run.db").exists():
-        raise UsageFault(what="parts-first", where=str(folder), do=f"noarkit runs merge {folder}")
+        raise UsageFault(what="parts-first", where=str(folder), do=f"noarkit runs merge {quote(str(folder))}")
 
 
 def shard_counts(path: Path) -> tuple[int, int]:

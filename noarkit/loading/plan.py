@@ -26,9 +26,11 @@ from noarkit.graph.freeze import digest
 from noarkit.graph.losses import LINK_LEFT_OUT, losses, names
 from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.follow_up import SINCE_ARCHIVE, read_earlier_run
 from noarkit.loading.remote_hashing import RemoteHashing, hash_content
+from noarkit.loading.request import ASKED, RunRequest
 from noarkit.model.xml_model import xml_model
-from noarkit.records import PLACE_FAULTS, Groundwork, Source, SourceRecord
+from noarkit.records import PLACE_FAULTS, Groundwork, Source, SourceRecord, Stating, innermost, prove_stated
 from noarkit.results import Result
 from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.disk import translate_sqlite_errors
@@ -98,8 +100,12 @@ class PlanSpec:
     """The archive that the plan is made for, where somebody named one."""
     limits: Limits = field(default_factory=Limits)
     follow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    before_freeze: Callable[[GraphStore], None] = lambda graph: None
+    """Looks at what was planned, and raises what keeps it from being frozen."""
     job_workers: JobWorkers | None = None
     """The workers of a cluster, which hash."""
+    request: RunRequest | None = None
+    """How the plan was asked for, where its maker says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +176,8 @@ def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable
                 _refuse_losses(spec, store, now_s)
                 cut(store, spec.limits)
                 _remember_facts(spec, store)
-                result = _freeze(store, folder, spec.archive, now_s)
+                spec.before_freeze(store)
+                result = _freeze(store, folder, spec, now_s)
         finally:
             store.close()
     emit(Event("planned", {"records": dict(result.records), "entities": dict(result.entities)}))
@@ -224,15 +231,21 @@ def _fill(spec: PlanSpec, store: GraphStore, emit: Listener) -> None:
 
 
 def _map_record(spec: PlanSpec, record: SourceRecord) -> MappedRecord | SetAside | Skipped:
-    if not spec.hash_contents or spec.job_workers is not None:
+    is_package = isinstance(innermost(spec.source), Stating)
+    if not (spec.hash_contents or is_package) or spec.job_workers is not None:
         return spec.mapper.map(record)
+    contents = record.contents
     try:
-        contents = tuple(hash_content(spec.source, content) for content in record.contents)
+        if spec.hash_contents:
+            contents = tuple(hash_content(spec.source, content) for content in contents)
+        else:  # what a package states of its documents is compared before anybody relies on it
+            for content in contents:
+                prove_stated(spec.source, content)
     except PLACE_FAULTS:
         raise
     except SourceFault as fault:
         return SetAside(record.key, fault.code, dict(fault.data))
-    return spec.mapper.map(replace(record, contents=contents))
+    return spec.mapper.map(record if contents is record.contents else replace(record, contents=contents))
 
 
 def _drop_broken(spec: PlanSpec, store: GraphStore) -> None:
@@ -303,7 +316,7 @@ def _remember_facts(spec: PlanSpec, store: GraphStore) -> None:
         store.remember(name, value)
 
 
-def _freeze(store: GraphStore, folder: RunFolder, archive: str | None, now_s: Callable[[], float]) -> PlanResult:
+def _freeze(store: GraphStore, folder: RunFolder, spec: PlanSpec, now_s: Callable[[], float]) -> PlanResult:
     db = store.db
     sha256 = digest(store.db)
     records = dict(db.execute("SELECT state, count(*) FROM record GROUP BY state ORDER BY state").fetchall())
@@ -322,7 +335,9 @@ def _freeze(store: GraphStore, folder: RunFolder, archive: str | None, now_s: Ca
             "entities": entities,
             "bytes": size,
             "chunks": result.chunks,
-            **({"archive": archive} if archive else {}),
+            **({"archive": spec.archive} if spec.archive else {}),
+            **({SINCE_ARCHIVE: read_earlier_run(spec.since).identity} if spec.since else {}),
+            **({ASKED: spec.request.as_data()} if spec.request else {}),
         }
     )
     return result

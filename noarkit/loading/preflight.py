@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from noarkit.archive.port import Archive
-from noarkit.archive.values import Link, Query, Save, SavedObject
+from noarkit.archive.values import Action, Link, Query, Save, SavedObject
 from noarkit.errors import ArchiveConflict, ArchiveFault, ArchiveRefused, ArchiveStrange, NotAllowed
 from noarkit.loading import lookup
 from noarkit.loading.compose import send
@@ -29,7 +29,8 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class ArchiveAbilities:
     """What the preflight found. `identity` is None if the account may not make or see the marker; `witness` is an
-    external id that must be in every answer to a look-up of source keys."""
+    external id that must be in every answer to a look-up of source keys. `writes_after_link` says that the fields which
+    the archive fills in itself can be written for what is linked alone."""
 
     identity: str | None
     marker: str | None
@@ -38,6 +39,7 @@ class ArchiveAbilities:
     sets_system_fields: bool
     knows_system: bool
     witness: str | None
+    writes_after_link: bool = False
 
 
 def prove_abilities(archive: Archive, external_system: str, probe: str) -> ArchiveAbilities:
@@ -46,7 +48,7 @@ def prove_abilities(archive: Archive, external_system: str, probe: str) -> Archi
     knows_system, witness = lookup.find_witness(archive, external_system)
     if marker is None:
         return ArchiveAbilities(None, None, False, False, False, knows_system, witness)
-    guard = _retry_once(lambda: _make_probe(archive, marker.id, probe))
+    guard, is_after_link = _retry_once(lambda: _make_probe(archive, marker.id, probe))
     # What the account may not read looks absent. An account that cannot find what it writes could settle nothing, and
     # every resume would make doubles; so it is proven once, before anything is loaded.
     probe_again = _first_found(lambda: _find_guard(archive, marker.id, probe))
@@ -60,6 +62,7 @@ def prove_abilities(archive: Archive, external_system: str, probe: str) -> Archi
         sets_system_fields=guard.fields.get("uuid") == lookup_uuid(probe),
         knows_system=knows_system,
         witness=witness,
+        writes_after_link=is_after_link,
     )
 
 
@@ -74,19 +77,20 @@ def _retry_once(step: Callable[[], T]) -> T:
     return step()
 
 
-def _make_probe(archive: Archive, marker: str, name: str) -> SavedObject:
-    """A class with a uuid of its own, where the account may write one. A refusal is heard twice before it is believed,
-    and looked behind: what was refused may stand all the same."""
+def _make_probe(archive: Archive, marker: str, name: str) -> tuple[SavedObject, bool]:
+    """A class with a uuid of its own, where the account may write one, and whether that was taken only once it was
+    linked. A refusal is heard twice before it is believed, and looked behind: what was refused may stand all the same.
+    """
     # Where `uuid` may be written, everything can be found by a uuid5 of its key; else by natural keys. A passing
     # refusal must not choose the weaker way for the whole run.
-    for _ in range(2):
+    for is_after_link in (False, False, True, True):
         try:
-            return _make_guard(archive, marker, name, {"uuid": lookup_uuid(name)})
+            return _make_guard(archive, marker, name, lookup_uuid(name), is_after_link=is_after_link), is_after_link
         except (NotAllowed, ArchiveRefused):
             guard = _find_guard(archive, marker, name)
-            if guard is not None:
-                return guard
-    return _make_guard(archive, marker, name, {})
+            if guard is not None:  # made by an attempt that was not answered; after the link is right everywhere
+                return guard, True
+    return _make_guard(archive, marker, name), False
 
 
 def read_abilities(archive: Archive, external_system: str) -> ArchiveAbilities:
@@ -119,7 +123,7 @@ def find_or_make_class(archive: Archive, marker: str, name: str) -> SavedObject:
     guard = _find_guard(archive, marker, name)
     if guard is None:
         try:
-            guard = _make_guard(archive, marker, name, {})
+            guard = _make_guard(archive, marker, name)
         # The class name is unique below the marker: if another made it first, or our own answer was lost, it is found
         # now.
         except ArchiveFault:
@@ -172,11 +176,17 @@ def _matching_object(objects: Iterable[SavedObject], kind: str, field: str, name
     )
 
 
-def _make_guard(archive: Archive, marker: str, name: str, more: dict[str, str]) -> SavedObject:
-    actions = (
-        Save(GUARD_TYPE, "guard", {"klasseIdent": name, "tittel": "noarkit", **more}),
+def _make_guard(
+    archive: Archive, marker: str, name: str, uuid: str = "", *, is_after_link: bool = False
+) -> SavedObject:
+    system_fields = {"uuid": uuid} if uuid else {}
+    first_fields = {} if is_after_link else system_fields
+    actions: tuple[Action, ...] = (
+        Save(GUARD_TYPE, "guard", {"klasseIdent": name, "tittel": "noarkit", **first_fields}),
         Link(GUARD_TYPE, "guard", "refKlassifikasjonssystem", (marker,)),
     )
+    if is_after_link:
+        actions = (*actions, Save(GUARD_TYPE, "guard", system_fields))
     saved_objects = send(archive, actions)
     return saved_objects["guard"]
 

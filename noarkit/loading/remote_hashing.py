@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from noarkit.errors import ItemChanged, OtherSource, SourceFault, SourceGone
+from noarkit.errors import OtherSource, SourceFault, SourceGone
 from noarkit.graph.entity import Content, SetAside
-from noarkit.records import PLACE_FAULTS, Connected, Source, SourceIdentity, SourceItem, SourceRecord
-from noarkit.safe.digest import sha256_of_stream
+from noarkit.records import PLACE_FAULTS, Connected, Source, SourceIdentity, SourceItem, SourceRecord, read_stated
 from noarkit.safe.remote_jobs import Job, JobFunction, JobWorkers
 
 HASH = "plan.hash"
@@ -45,12 +44,9 @@ KINDS = (SourceIdentity, Content, HashOrder, HashReply)
 
 
 def hash_content(source: Source, content: Content) -> Content:
-    """A content with its sha256. Raises `ItemChanged` for one that changed meanwhile, and faults of the source."""
-    with source.open(content) as stream:
-        sha256 = sha256_of_stream(stream)
-        if not stream.still_the_same():
-            raise ItemChanged(key=content.locator, why="while-reading")
-    return replace(content, sha256=sha256)
+    """A content with its sha256. Raises `ItemChanged` for one that is not what was stated of it or changed meanwhile,
+    and faults of the source."""
+    return replace(content, sha256=read_stated(source, content).sha256)
 
 
 class ContentHasher:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from noarkit.archive.port import Archive
 from noarkit.errors import NotAllowed, OtherArchive
@@ -24,10 +24,10 @@ from noarkit.loading.journal import Journal
 from noarkit.loading.lease import Guard, Lease, Outcome, RunFacts
 from noarkit.loading.lease_end import latest_lease_end
 from noarkit.loading.lost_shards import settle_shard
-from noarkit.loading.numbers import Numbers, numbers
+from noarkit.loading.numbers import Numbers
 from noarkit.loading.part import LINKS, SPINE_JOURNAL, begin_part, check_links
-from noarkit.loading.retraction.record import refuse_retracted
 from noarkit.loading.settling import Clock
+from noarkit.loading.state import read_state, refuse_delivered, refuse_retracted
 from noarkit.loading.stopping import StopRequest
 from noarkit.loading.work import WorkerControl
 
@@ -75,6 +75,7 @@ def load(
     # The lock comes first and is held to the end: one coordinator alone writes the journal. It dies with its process,
     # so a killed run needs no cleaning up.
     with folder.locked():
+        refuse_delivered(folder)
         graph = folder.open_graph()
         journal = folder.open_journal()
         try:
@@ -110,14 +111,11 @@ def load(
             if exit_code in (0, 3) and not settings.rehearsal and folder.part is None:
                 keep_history(folder, graph, journal, archive, emit)
                 follow(folder, archive, facts, emit)
-            has_open_shards = bool(journal.open_shards())
         finally:
             journal.close()
             graph.close()
-    counts = numbers(folder)
-    # Of a part only its own shards count: records that are open besides are those of the other parts.
-    is_open = has_open_shards or counts.in_doubt > 0 or (counts.open > 0 and folder.part is None)
-    return LoadResult(counts, exit_code, _state(exit_code, is_open=is_open))
+    state = read_state(folder)
+    return LoadResult(state.numbers, exit_code, state.after_load(exit_code))
 
 
 def begin_journal(folder: RunFolder, journal: Journal, graph: GraphStore) -> None:
@@ -142,15 +140,23 @@ def _prepare(
 ) -> tuple[RunFacts, preflight.ArchiveAbilities]:
     plan = str(folder.plan()["sha256"])
     system = graph.meta("external_system") or "noarkit"
+    first = journal.meta("started") is None
     if settings.rehearsal:
         abilities = preflight.read_abilities(archive, system)
+    elif not first and not journal.open_shards():
+        # Nothing is left to send, so nothing is proved by writing: a load that is done leaves the archive as it is.
+        abilities = replace(
+            preflight.read_abilities(archive, system),
+            finds_what_it_writes=True,
+            honours_versions=journal.meta("honours_versions") == "True",
+            sets_system_fields=journal.meta("sets_system_fields") == "True",
+        )
     else:
         abilities = preflight.prove_abilities(archive, system, f"probe {uuid.uuid4()}")
     # Invariant 11, checked by identity and not by URL: a test archive restored under the same name is another archive.
     _check_same_archive(folder, journal, abilities.identity or settings.archive_name)
     if not abilities.finds_what_it_writes and abilities.marker is not None:
         raise NotAllowed(call="query", description=preflight.NOT_FOUND_AGAIN)
-    first = journal.meta("started") is None
     # A mark of this run's own: a second run of an equal plan must not take the first one's anchors for its own. Written
     # before any anchor can be.
     if journal.meta("mark") is None:
@@ -170,6 +176,7 @@ def _prepare(
         rehearsal=settings.rehearsal,
         mark=journal.meta("mark") or "",
         witness=abilities.witness,
+        writes_after_link=abilities.writes_after_link,
     )
     if first:
         # Last: a preflight that failed leaves the run unstarted, and the next call may still find the archive «fresh».
@@ -204,16 +211,23 @@ def _settling(
 ) -> Callable[[Lease], Iterator[Outcome]]:
     """What settles a shard here, without a worker."""
 
+    clock = clock_of(settings, stop_request)
+
+    def settle(lease: Lease) -> Iterator[Outcome]:
+        return settle_shard(lease, archive, graph, clock)
+
+    return settle
+
+
+def clock_of(settings: LoadSettings, stop_request: StopRequest) -> Clock:
+    """The clock of this process's own waits, which end early where the run is to stop."""
+
     def should_stop() -> bool:
         settings.limits()
         return bool(stop_request)
 
     control = WorkerControl(settings.clocks.steady_s, settings.sleep_s, should_stop)
-
-    def settle(lease: Lease) -> Iterator[Outcome]:
-        return settle_shard(lease, archive, graph, Clock(control.now_s, control.wait_until))
-
-    return settle
+    return Clock(control.now_s, control.wait_until)
 
 
 def _keep_losses(journal: Journal, now_s: Callable[[], float]) -> Listener:
@@ -233,9 +247,3 @@ def _preflight_payload(abilities: preflight.ArchiveAbilities, facts: RunFacts) -
         "sets_system_fields": facts.sets_system_fields,
         "fresh": facts.fresh,
     }
-
-
-def _state(exit_code: int, *, is_open: bool) -> str:
-    if is_open:
-        return "paused" if exit_code else "open"
-    return "done"

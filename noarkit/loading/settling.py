@@ -22,6 +22,7 @@ from noarkit.graph.store import PlannedEntity
 from noarkit.loading import lookup
 from noarkit.loading.lease import Guard, Outcome, RunFacts, WaitingInDoubt
 from noarkit.loading.preflight import NOT_FOUND_AGAIN
+from noarkit.recipes.record_keys import document_identity
 
 _LONG_S = 10.0
 GUARD_MISSING = "guard-missing"
@@ -93,6 +94,20 @@ class DoubtSettler:
         names = [self._facts.anchor(key) for key in keys]
         return {owner.id for owner in lookup.owners_of_keys(self._archive, self._facts.anchor_system, names).values()}
 
+    def landed_earlier(self, key: str, owner_ids: Mapping[int, str]) -> bool:
+        """True if existing objects of a reopened chunk were made by an earlier try that was reported as refused.
+
+        That try may have been split since, or have had this chunk's own key; then its anchor hangs on the objects.
+        """
+        # For a split try its anchor is enough. For the same chunk the anchor may hang on bundles that landed while this
+        # one was refused, so it must hang on the very object that was found.
+        tries = earlier_keys(key)
+        same_chunk = {
+            earlier_key for earlier_key in tries if earlier_key.replace("~", "").rstrip("+") == key.replace("~", "")
+        }
+        split = [earlier_key for earlier_key in tries if earlier_key not in same_chunk]
+        return bool(self.landed_chunks(split) or self.anchor_owners(same_chunk) & set(owner_ids.values()))
+
     def landed_after_deadline(self, keys: Collection[str], sent_at: float) -> set[str]:
         """Like `landed_chunks`, but waits for the archive's deadline first, and asks a second time after a pause."""
         # Invariant 5: until the deadline the archive may still commit what it did not answer, so an earlier «not there»
@@ -110,28 +125,46 @@ class DoubtSettler:
         """The archive's ids of the entities of a chunk that landed.
 
         With `all_sent` everything must be there; else a record may be missing that was left out of what was sent, but
-        never a part of one. Raises `NotAllowed` where the account sees nothing of it, `ArchiveStrange` where parts
-        are missing.
+        never a part of one, unless another run loaded the record and this one only adds to it. Raises `NotAllowed`
+        where the account sees nothing of it, `ArchiveStrange` where parts are missing.
         """
-        ids = self._ids(entities, known_ids)
-        if len(ids) < len(entities):
+        ids, uncertain = self._ids(entities, known_ids, all_sent=all_sent)
+        if len(ids) + len(uncertain) < len(entities):
             self._pause()
-            ids |= self._ids(entities, known_ids)
+            more_ids, uncertain = self._ids(entities, known_ids, all_sent=all_sent)
+            ids |= more_ids
         # The chunk is known to be there, so an account that sees nothing of it lacks a right. Sending again would make
         # doubles.
         if entities and not ids:
             raise NotAllowed(call="query", description=NOT_FOUND_AGAIN)
         # A whole bundle may be missing: it was left out before the chunk was sent. Half a bundle cannot be, for a
         # transaction lands whole or not at all.
-        missing = {entity.bundle for entity in entities if entity.n not in ids}
+        missing = {entity.bundle for entity in entities if entity.n not in ids and entity.n not in uncertain}
         if missing and (all_sent or missing & {entity.bundle for entity in entities if entity.n in ids}):
             raise ArchiveStrange(call="query", why="parts-missing")
         return ids
 
-    def _ids(self, entities: Sequence[PlannedEntity], known_ids: Mapping[int, str]) -> dict[int, str]:
-        if self._facts.sets_system_fields:
-            return lookup.ids_by_uuid(self._archive, self._facts, entities)
-        return lookup.ids_by_natural_key(self._archive, self._facts, entities, known_ids)
+    def _ids(
+        self, entities: Sequence[PlannedEntity], known_ids: Mapping[int, str], *, all_sent: bool
+    ) -> tuple[dict[int, str], set[int]]:
+        """The ids of entities, and those of which an earlier run may have made what stands there."""
+        if not self._facts.sets_system_fields:
+            return lookup.ids_by_natural_key(self._archive, self._facts, entities, known_ids), set()
+        own_ids, ids_by_plan = lookup.ids_by_both_uuids(self._archive, self._facts, entities)
+        if all_sent:
+            return own_ids | ids_by_plan, set()
+        # What was added to a record that another run loaded bears uuids of this plan. That run may have numbered the
+        # documents otherwise, so what bears the uuid of a number need not be what the number means here. It is left to
+        # be compared, as all of such a record is.
+        revisited_bundles = {entity.bundle for entity in entities if entity.n in ids_by_plan}
+        uncertain = {
+            entity.n
+            for entity in entities
+            if entity.bundle in revisited_bundles
+            and entity.n not in ids_by_plan
+            and not (entity.type == "Dokument" and entity.n in own_ids and document_identity(entity.key))
+        }
+        return {n: own_id for n, own_id in own_ids.items() if n not in uncertain} | ids_by_plan, uncertain
 
     def _anchored_keys(self, keys: Iterable[str], *, surely: bool) -> set[str]:
         names, system = {self._facts.anchor(key): key for key in keys}, self._facts.anchor_system

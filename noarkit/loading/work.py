@@ -10,6 +10,7 @@ from typing import Protocol
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Link, Query
 from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, NoarkitError, Paused
+from noarkit.events import Listener
 from noarkit.graph.store import GraphStore
 from noarkit.loading.chunk_loader import ChunkLoader
 from noarkit.loading.contents import ContentUploader, Gate, OpenContent
@@ -18,14 +19,20 @@ from noarkit.loading.settling import Clock
 from noarkit.loading.spine import SpineLoader
 
 
+def nothing_to_hear(emit: Listener) -> None:
+    """Of a source that says nothing while it is opened."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """The resources of a worker: its connection to the archive, its reader of the graph, its access to the source."""
+    """The resources of a worker: its connection to the archive, its reader of the graph, its access to the source, and
+    how to hear what the source says."""
 
     archive: Archive
     graph: GraphStore
     open_content: OpenContent
     gate: Gate
+    listen: Callable[[Listener], None] = nothing_to_hear
 
 
 class WorkerFactory(Protocol):

@@ -6,6 +6,7 @@ xml_model         the documents of an extract: their elements, in order (noark5-
 formats           formats of files that archives accept (archive-formats.toml)
 conversions       how a conversion to an archival format is carried, and told
 identity_numbers  national identity numbers
+disclosure        what may be shown of anything, and what people see of it until they give a reason
 """
 
 from noarkit.model.metamodel import Code, CodeList, Field, Metamodel, ObjectType, Reference, Rule, metamodel

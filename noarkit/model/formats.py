@@ -20,6 +20,7 @@ _SAYS_LITTLE = frozenset(
 PDFA_WANTED = frozenset(("docx", "docm", "dotx", "dotm", "pptx", "pptm", "potx", "ppsx", "odt", "odp"))
 """Endings of texts and presentations that are taken with a PDF/A beside them. Spreadsheets do not survive pages."""
 
+_ACCEPTED = frozenset({"approved", "conditions", "unclear"})
 APPROVAL_STATUSES: tuple[ApprovalStatus, ...] = ("approved", "conditions", "unclear", "not-approved")
 
 
@@ -43,6 +44,12 @@ def classify_format(puid: str | None, suffix: str, media_type: str | None) -> Fo
         # its PRONOM identifier is known, and is none of those that are taken; but many formats are plain text
         return Format(match.name, "not-approved")
     return match
+
+
+def is_accepted(puid: str | None, suffix: str) -> bool:
+    """True for a document that depots take by its format: by its PRONOM identifier where that is known, else by the
+    ending of its name. Whether a PDF is a PDF/A, and a video has a codec that is taken, only its bytes tell."""
+    return classify_format(puid or None, suffix, None).status in _ACCEPTED
 
 
 @cache

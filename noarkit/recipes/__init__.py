@@ -76,6 +76,7 @@ Noark names stand in `fields` always, and nowhere else.
 
     [personal_data]
     identity_numbers = "report"         # "set-aside" or "screen" (with screening = "CODE")
+    left_out = "mask"                   # records that nobody mapped, where a rule may screen; "show" where all are open
 
     [[skip]]
     for = "file"                        # optional, as in [[map]]
@@ -159,9 +160,10 @@ Keys
 The entity of a source record has the record's key, `#` written `##` and signs that XML forbids written `#{hex}`; what
 hangs under it adds one `#`: `KEY#d1` document, `KEY#d1v1` version, `KEY#p1` party, `KEY#k1` keyword, `KEY#n1` note,
 `KEY#i1` identifier, `KEY#x1` external id, `KEY#s1` sign-off, `KEY#f1` flow, `KEY#m1` participant. Numbers count the
-items of a section before `when` leaves some out, so that they stay the same. Folders are `folder:KEY`, classes
-`class:SYSTEM#IDENT`, targets `arkiv:TITLE`, `arkivskaper:IDENT`, `arkivdel:TITLE`, `classification:TITLE`. A source key
-that begins like one of these gets `record:` before it.
+items of a section before `when` leaves some out, so that they stay the same. A document of which the source says which
+one of its record it is, by its own id, is `KEY#d=IDENTITY` instead, whatever stands before it. Folders are
+`folder:KEY`, classes `class:SYSTEM#IDENT`, targets `arkiv:TITLE`, `arkivskaper:IDENT`, `arkivdel:TITLE`,
+`classification:TITLE`. A source key that begins like one of these gets `record:` before it.
 
 What is told about a record
 ===========================

@@ -25,7 +25,7 @@ from noarkit.recipes.compiled import DocumentPlan, EntityPlan, FolderPlan, Guard
 from noarkit.recipes.expressions import LONGEST_RESULT, ContentView, Expression, content_format
 from noarkit.recipes.field_code import NAMES_OF_FIELDS, can_be_written, field_lines
 from noarkit.recipes.python_code import PythonCode
-from noarkit.recipes.record_keys import CONTENTS_LEFT_OUT, LONGEST_KEY, folder_key, record_key
+from noarkit.recipes.record_keys import CONTENTS_LEFT_OUT, LONGEST_KEY, document_key, folder_key, record_key
 from noarkit.recipes.values import Formats
 
 _LINK_TO_RECORD, _LINK_TO_DOCUMENT = "refRegistrering", "refDokument"
@@ -43,6 +43,7 @@ def compile_map(plan: MapPlan, default_arkivdel: str, code: PythonCode, formats:
         "MappedRecord_": MappedRecord,
         "CREATE_": CreationMode.CREATE,
         "content_format_": content_format,
+        "document_key_": document_key,
         "folder_key_": folder_key,
         "record_key_": record_key,
         "key_of_": _key_of,
@@ -116,6 +117,7 @@ class _Writer:
         yield from self._entity(plan.entity, "made_key", ("parent", "link"))
         counter = self._counter()
         yield f"{counter} = 0"
+        yield "named_keys = set()"
         for document in plan.documents:
             yield from self._guarded(document.guard, counter, self._document(document, counter))
         yield from _END
@@ -137,6 +139,9 @@ class _Writer:
 
     def _document(self, plan: DocumentPlan, counter: str) -> Iterator[str]:
         yield f"document_key = f'{{made_key}}#d{{{counter}}}'"
+        yield "if item.__class__ is ContentView_ and item.content.identity:"
+        yield f"    document_key = document_key_(made_key, {counter}, item.content.identity, named_keys)"
+        yield "    named_keys.add(document_key)"
         yield from self._entity(plan.entity, "document_key", ("made_key", repr(_LINK_TO_RECORD)))
         versions = self._counter()
         yield f"{versions} = 0"

@@ -34,7 +34,7 @@ from noarkit.recipes.expressions import ContentView, Scene, content_format
 from noarkit.recipes.leaves import Leaves
 from noarkit.recipes.personal import HOLDS_NUMBER, NUMBER_FOUND, holds_identity_number
 from noarkit.recipes.recipe_model import Recipe
-from noarkit.recipes.record_keys import CONTENTS_LEFT_OUT, LONGEST_KEY, folder_key, record_key
+from noarkit.recipes.record_keys import CONTENTS_LEFT_OUT, LONGEST_KEY, document_key, folder_key, record_key
 from noarkit.recipes.values import ValueRefused, clean_text, is_blank, to_number, to_text
 from noarkit.records import SourceRecord
 
@@ -214,9 +214,14 @@ class Mapper:
             self._note_number(rule.entity.type, "key", state)
         entities = self._entities(rule.entity, key, parent, state)
         numbers = ItemCounter()
+        taken_keys: set[str] = set()
         for plan in rule.documents:
             for number in plan.guard.iterate(self._scene, numbers):
-                entities.extend(self._document(plan, f"{key}#d{number}", key, state))
+                item = self._scene.names.get("item")
+                identity = item.content.identity if isinstance(item, ContentView) else ""
+                own_key = document_key(key, number, identity, taken_keys)
+                taken_keys.add(own_key)
+                entities.extend(self._document(plan, own_key, key, state))
         return entities
 
     def _document(self, plan: DocumentPlan, key: str, parent: str, state: _RecordState) -> list[Entity]:

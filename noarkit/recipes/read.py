@@ -25,6 +25,7 @@ from noarkit.recipes.recipe_model import (
     Fields,
     FolderRule,
     IdentityNumberPolicy,
+    LeftOutPolicy,
     MapRule,
     PartRule,
     PersonalData,
@@ -285,13 +286,14 @@ def _declared_class(table: _Table) -> DeclaredClass:
 
 
 def _personal_data(table: _Table) -> PersonalData:
-    table.check_keys("identity_numbers", "screening")
+    table.check_keys("identity_numbers", "screening", "left_out")
     policies: tuple[IdentityNumberPolicy, ...] = ("report", "set-aside", "screen")
     policy = table.choice("identity_numbers", policies, "report")
     screening = table.text("screening") or None
     if policy == "screen" and screening is None:
         table.problem("missing-key", "identity_numbers", name="screening")
-    return PersonalData(policy, screening, table.line)
+    ways: tuple[LeftOutPolicy, ...] = ("mask", "show")
+    return PersonalData(policy, screening, table.choice("left_out", ways, "mask"), table.line)
 
 
 def _skip(table: _Table) -> SkipRule:

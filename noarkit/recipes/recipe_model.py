@@ -19,6 +19,7 @@ from noarkit.recipes.values import Formats
 LeafPolicy = Literal["fault", "child"]
 """What becomes of a record in a class that has classes below it: it is set aside, or goes to a child of that class."""
 IdentityNumberPolicy = Literal["report", "set-aside", "screen"]
+LeftOutPolicy = Literal["mask", "show"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +224,12 @@ class TargetSection:
 
 @dataclass(frozen=True, slots=True)
 class PersonalData:
-    """What is done with a record that holds an identity number. `screening` is the code of `screen`."""
+    """What is done with a record that holds an identity number. `screening` is the code of `screen`. `left_out` says
+    how records are shown that nobody mapped: masked where a rule may screen, or always shown."""
 
     identity_numbers: IdentityNumberPolicy = "report"
     screening: str | None = None
+    left_out: LeftOutPolicy = "mask"
     line: int = 1
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from urllib.parse import quote
+
 from noarkit.recipes.values import key_text
 
 LONGEST_KEY = 8_000
 CONTENTS_LEFT_OUT = "W224"
+_NAMED = "#d="
 _RESERVED = ("folder:", "class:", "classification:", "arkiv:", "arkivdel:", "arkivskaper:", "record:")
 
 
@@ -18,3 +22,24 @@ def record_key(key: str) -> str:
 def folder_key(key: str) -> str:
     """The entity key of a folder that some map's parents make."""
     return f"folder:{key_text(key)}"
+
+
+def document_key(key: str, number: int, identity: str, taken_keys: Container[str]) -> str:
+    """The entity key of a document of the record with this entity key: by its identity where the source gives one,
+    which no other document of the record has got, else by its number.
+
+    >>> document_key("a", 2, "receipt:7", ()), document_key("a", 2, "", ())
+    ('a#d=receipt:7', 'a#d2')
+    """
+    named_key = f"{key}{_NAMED}{quote(identity, safe=':')}"
+    return named_key if identity and named_key not in taken_keys else f"{key}#d{number}"
+
+
+def document_identity(key: str) -> str:
+    """The identity in the key of a document, as it is written there; empty for one that has a number.
+
+    >>> document_identity("a#d=receipt:7"), document_identity("a#d2")
+    ('receipt:7', '')
+    """
+    tail = key.rpartition("#")[2]  # a `#` in the record's key stands before, and none is in an identity
+    return tail.removeprefix("d=") if tail.startswith("d=") else ""

@@ -5,18 +5,17 @@ A run of which anything was taken out of the archive again, or is about to be, i
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from noarkit.airgap.delivery import Receipt, delivery_state, open_deliveries
 from noarkit.errors import RunNotProven
+from noarkit.loading.delivery import Receipt, open_deliveries
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.numbers import numbers
+from noarkit.loading.load_proof import moment_s, was_loaded_since
+from noarkit.loading.state import read_state
 from noarkit.safe.digest import sha256_of
 
 _DEEP = ("fields", "bytes")
@@ -43,8 +42,7 @@ class Proof:
     @property
     def at_s(self) -> float:
         """When it was proven, in seconds since 1970."""
-        at = datetime.fromisoformat(self.at)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+        return moment_s(self.at)
 
     def as_data(self) -> dict[str, object]:
         """Plain values."""
@@ -54,27 +52,24 @@ class Proof:
 def prove(run: RunFolder) -> Proof:
     """The proof of a run. Raises `RunNotProven` where there is none, and what reading the run raises."""
     plan_sha256 = str(run.plan()["sha256"])
-    beyond = None if run.journal.exists() else delivery_state(run)
-    if beyond is not None:
-        return _prove_delivered(run, plan_sha256, beyond[1])
-    if not run.journal.exists():
+    state = read_state(run)
+    if state.receipt is not None or (state.is_sealed and not state.begun):
+        return _prove_delivered(run, plan_sha256, state.receipt)
+    if not state.begun:
         raise RunNotProven(where=str(run.path), why="not-loaded")
-    with closing(run.open_journal()) as journal:
-        # Whole, in part or only begun: the journal alone knows what went out of the archive, and what is about to.
-        if journal.meta("retraction") is not None:
-            raise RunNotProven(where=str(run.path), why="retracted")
-        worked_s = journal.last_note_at("ingest_")
-        identity = journal.meta("archive") or ""
-        counts = numbers(run)
-    if counts.open or counts.in_doubt or not counts.add_up:
+    if state.retraction:  # whole, in part or only begun
+        raise RunNotProven(where=str(run.path), why="retracted")
+    if not state.is_loaded or not state.numbers.add_up:
         raise RunNotProven(where=str(run.path), why="records-open")
+    if state.differences:
+        raise RunNotProven(where=str(run.path), why="not-verified")
     path, facts = _newest_certificate(run, plan_sha256)
     proof = Proof(
-        *("verified", str(facts["ended"]), plan_sha256, str(facts.get("archive") or ""), identity, path.name),
-        *(sha256_of(path), str(facts["verdict"]), str(facts.get("depth") or ""), counts.as_data()),
+        *("verified", str(facts["ended"]), plan_sha256, str(facts.get("archive") or ""), state.identity or ""),
+        *(path.name, sha256_of(path), str(facts["verdict"]), str(facts.get("depth") or "")),
+        numbers=state.numbers.as_data(),
     )
-    # moments in a certificate are whole seconds
-    if worked_s is not None and int(float(worked_s)) > proof.at_s:
+    if was_loaded_since(run, proof.at):
         raise RunNotProven(where=str(run.path), why="loaded-since")
     return proof
 
@@ -84,7 +79,7 @@ def _prove_delivered(run: RunFolder, plan_sha256: str, receipt: Receipt | None) 
     if receipt is None:
         raise RunNotProven(where=str(run.path), why="not-delivered")
     sha256 = ""
-    for place, (path, facts) in enumerate(_certificates(run, plan_sha256, "delivered")):
+    for place, (path, facts) in enumerate(run.certificates(plan_sha256, "delivered")):
         if not place and facts.get("good") is not True:
             raise RunNotProven(where=str(run.path), why="receipt-differs")
         if not sha256 and facts.get("good") is True and facts.get("receipt") == receipt.id:
@@ -98,20 +93,9 @@ def _prove_delivered(run: RunFolder, plan_sha256: str, receipt: Receipt | None) 
     )
 
 
-def _certificates(run: RunFolder, plan_sha256: str, kind: str) -> Iterator[tuple[Path, Mapping[str, object]]]:
-    """The certificates of this plan, the newest first; one that cannot be read proves nothing."""
-    for path in sorted(run.path.glob(f"{kind}-*.json"), reverse=True):
-        try:
-            facts = json.loads(path.read_text("utf-8"))
-            if facts["plan_sha256"] == plan_sha256 and facts["ended"]:
-                yield path, facts
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-
-
 def _newest_certificate(run: RunFolder, plan_sha256: str) -> tuple[Path, Mapping[str, object]]:
     """The newest certificate of this plan, where it says something good."""
-    for path, facts in _certificates(run, plan_sha256, "verify"):
+    for path, facts in run.certificates(plan_sha256):
         if facts.get("good") is True and facts.get("depth") in _DEEP and facts.get("sample") in (None, 1, 1.0):
             return path, facts
         break

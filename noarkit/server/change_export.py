@@ -1,9 +1,10 @@
 """Exports the whole change log page by page, for extracts; the ordinary call gives it object by object.
 
 A call of our own, as the wire format has none: `POST logs/change-log/export` with `{"after", "limit", "revisionTypes",
-"notByUserIds"}`, each optional, answers `{"results": [entry, ...], "hasMore"}` with the entries that the change log
-gives out whose `revisionId` is above `after`, oldest number first, at most 5,000 at a time. It is for accounts that
-read everything and have the service permission "View changelog".
+"notByUserIds", "exceptFields"}`, each optional, answers `{"results": [entry, ...], "hasMore"}` with the entries that
+the change log gives out whose `revisionId` is above `after`, oldest number first, at most 5,000 at a time. Of the users
+who are left out come the changes of `exceptFields` all the same. It is for accounts that read everything and have the
+service permission "View changelog".
 """
 
 from __future__ import annotations
@@ -51,12 +52,17 @@ def export_entries(call: Call) -> Answer:
         raise Refusal(400, f"limit must be between 1 and {MAX_LIMIT}.")
     conditions, values = ["revision_id > ?"], [after]
     kinds, excluded_users = _texts(members, "revisionTypes"), _texts(members, "notByUserIds")
-    lists_json = [orjson.dumps(kinds).decode(), orjson.dumps(excluded_users).decode()]
+    list_values = []
     if kinds:
         conditions.append("revision_type IN (SELECT value FROM json_each(?))")
+        list_values.append(orjson.dumps(kinds).decode())
     if excluded_users:
-        conditions.append("modified_by_user_id NOT IN (SELECT value FROM json_each(?))")
-    list_values = [text for text, items in zip(lists_json, (kinds, excluded_users), strict=True) if items]
+        conditions.append(
+            "(modified_by_user_id NOT IN (SELECT value FROM json_each(?))"
+            " OR modified_field IN (SELECT value FROM json_each(?)))"
+        )
+        fields = _texts(members, "exceptFields")
+        list_values += [orjson.dumps(excluded_users).decode(), orjson.dumps(fields).decode()]
     with call.service.db.snapshot() as db:
         rows = db.execute(
             f"SELECT * FROM change_log WHERE {' AND '.join(conditions)} ORDER BY revision_id LIMIT ?",  # noqa: S608  # our own words

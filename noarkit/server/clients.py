@@ -20,9 +20,9 @@ from typing import Literal
 from noarkit.errors import ConfigFault, SecretFault
 from noarkit.safe import atomic
 from noarkit.safe.owners import is_open_to_others
+from noarkit.safe.secret_files import CLIENTS_FILE
 from noarkit.safe.toml import BadToml, load_toml, read_text
 
-FILE_NAME = "clients.toml"
 FIRST_CLIENTS: Mapping[str, str] = {"admin": "admin", "integration": "integration"}
 
 Kind = Literal["clients", "users"]
@@ -113,7 +113,7 @@ class ClientsFile:
 
 def open_clients(data_dir: Path) -> ClientsFile:
     """The clients of the archive in `data_dir`; a new archive gets its first clients, with random secrets."""
-    path = data_dir / FILE_NAME
+    path = data_dir / CLIENTS_FILE
     if not path.exists():
         atomic.write_text(path, _first_text(), mode=0o600)
     clients = ClientsFile(path)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import email
 import email.policy
-import html.parser
 import json
 import re
 import sys
@@ -20,6 +19,7 @@ from email.message import EmailMessage
 from pathlib import Path
 
 from noarkit.safe import xml
+from noarkit.safe.html import HtmlReader
 from noarkit.safe.limits import ProcessLimits, limit_process, yield_to_others
 
 MOST_CHARACTERS = 1_000_000
@@ -95,7 +95,7 @@ def _decode(content: bytes) -> str:
         return content.decode("utf-8", "ignore") if is_cut else content.decode("cp1252", "replace")
 
 
-class _Words(html.parser.HTMLParser):
+class _Words(HtmlReader):
     """Collects the visible text of an HTML page."""
 
     def __init__(self) -> None:

@@ -25,6 +25,7 @@ from noarkit.safe.connections import LOOP, BoundedConnection
 from noarkit.safe.locks import claimed
 from noarkit.safe.memory import rare_collections
 from noarkit.safe.peers import PEER, peer_uid
+from noarkit.safe.secret_files import CLIENTS_FILE
 from noarkit.safe.serving import StoppableServer
 from noarkit.safe.signals import set_alarm, stop_signals
 from noarkit.safe.sockets import claim_address
@@ -41,7 +42,6 @@ from noarkit.server.uploads import UploadCall
 
 LOGGER = logging.getLogger("noarkit.server")
 LOG_FILE = "server.log"
-CLIENTS_FILE = "clients.toml"
 
 _LOCK_FILE = "serving.lock"
 _UPLOAD_THREADS, _UPLOAD_THREADS_EACH = 12, 8

@@ -11,6 +11,7 @@ import pytest
 from noarkit.archive.http import HttpArchive
 from noarkit.archive.values import Query, Save
 from noarkit.errors import (
+    ArchiveAway,
     ArchiveBroken,
     ArchiveBusy,
     ArchiveConflict,
@@ -177,3 +178,44 @@ def test_no_fault_ever_shows_the_secret_or_the_token(server: ScriptedServer, arc
     told = "".join(traceback.format_exception(caught.value)) + repr(settings_for(server.url))
     assert "not-for-logs" not in told
     assert "token-1" not in told
+
+
+_PAGES = [
+    (LOGIN, {"Content-Type": "text/html"}),
+    (b"\xef\xbb\xbf \r\n" + LOGIN, {"Content-Type": "application/json"}),
+    (b"", {"Content-Type": "text/html; charset=utf-8"}),
+    (b"blocked", {"Content-Type": "text/plain", "X-Squid-Error": "ERR_ACCESS_DENIED 0"}),
+    (b"{}", {"Proxy-Status": "edge; error=http_request_denied"}),
+]
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 405, 406, 410, 415, 422, 451])
+@pytest.mark.parametrize(("page", "headers"), _PAGES)
+def test_what_no_archive_said_passes_whatever_its_status(
+    server: ScriptedServer, archive: HttpArchive, status: int, page: bytes, headers: dict[str, str]
+) -> None:
+    server.then(answer(status, page, headers), answer(status, page, headers))
+    with pytest.raises(ArchiveStrange) as read:
+        archive.query(Query("Mappe"))
+    assert (read.value.exit_code, read.value.transient, read.value.fate_unknown) == (5, True, False)
+    with pytest.raises(ArchiveStrange) as change:  # something in between may have passed it on
+        archive.transaction([Save("Mappe", "x")])
+    assert change.value.fate_unknown
+    assert "description" not in change.value.data
+
+
+def test_a_file_that_a_proxy_finds_too_large_stays_refused(server: ScriptedServer, archive: HttpArchive) -> None:
+    server.then(answer(413, LOGIN, {"Content-Type": "text/html"}))
+    with pytest.raises(ArchiveRefused):
+        archive.transaction([Save("Mappe", "x")])
+
+
+@pytest.mark.parametrize("status", [400, 403])
+def test_a_page_in_place_of_a_token_says_nothing_about_the_account(
+    server: ScriptedServer, archive: HttpArchive, status: int
+) -> None:
+    server.token_steps = [answer(status, LOGIN, {"Content-Type": "text/html"})]
+    with pytest.raises(ArchiveAway) as caught:
+        archive.query(Query("Mappe"))
+    assert caught.value.data["call"] == "token"
+    assert server.seen == []

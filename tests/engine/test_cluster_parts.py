@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ConfigFault, LeaseEnded, NoarkitError, OtherVersion, SecretFault, UsageFault
+from noarkit.events import Event
 from noarkit.loading.clocks import Clocks
 from noarkit.loading.engines.cluster import messages, tls
 from noarkit.loading.engines.cluster.fence import FencedArchive, LeaseFence
@@ -39,6 +40,7 @@ from noarkit.loading.lease import (
     RunFacts,
     ShardDone,
     ShardStopped,
+    SourceTold,
     WaitingInDoubt,
 )
 from noarkit.loading.lease_end import latest_lease_end, promise_lease_end
@@ -72,6 +74,7 @@ OUTCOMES: tuple[Outcome, ...] = (
     ShardDone(3),
     ShardStopped(3, None, 0),
     ShardStopped(3, "F301", 5, {"host": "h"}),
+    SourceTold(Event("service_waits", {"where": "spend", "wait_s": 60.0})),
 )
 RUN = RunReference("plan.mark", "/run", "ab" * 32, "http://a", "id", "admin")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 
 from noarkit.archive import wire
-from noarkit.archive.answers import CallContext, refused_answer
+from noarkit.archive.answers import CallContext, Refusal, refused_answer
 from noarkit.archive.values import (
     Action,
     Call,
@@ -90,6 +90,6 @@ class DirectArchive:
             answer = self._handlers[path](calling.Call(self._service, self._caller, body=orjson.loads(body)))
         except served.Refusal as refusal:
             told = refusal.description.encode()
-            raise refused_answer(refusal.status, told, None, asked, self._service.now_s()) from refusal
+            raise refused_answer(Refusal(refusal.status, told), asked, self._service.now_s()) from refusal
         members: dict[str, object] = orjson.loads(answer.raw if answer.raw is not None else orjson.dumps(answer.body))
         return members

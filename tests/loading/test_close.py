@@ -15,6 +15,7 @@ from noarkit.server.service import Service
 from tests.loading.conftest import Opened
 from tests.loading.direct import DirectArchive
 from tests.loading.journey import Journey, record
+from tests.loading.trouble import Killed
 
 CONTENTS = {f"{n}": f"content {n}".encode() for n in range(5)}
 RECORDS = [record(key, f"f{int(key) // 3}", content) for key, content in CONTENTS.items()]
@@ -129,13 +130,41 @@ def test_closing_again_sends_only_what_was_left(journey: Journey, opened: Opened
     victim = journey.all(service, "Dokument")[1].id
     left = closed(journey, Listening(service, refused=victim)).not_closed
     again = Listening(service)
-    done = close(
-        journey.folder,
-        again,
-        stop_request=StopRequest(),
-        emit=journey.told.append,
-        now_s=lambda: journey.time.now,
-        only={one.key for one in left},
-    )
+    done = closed(journey, again)
     assert sorted(again.order) == sorted(one.key.partition(" ")[0] for one in left)
     assert (done.is_complete, done.not_closed, statuses(journey, service)) == (True, (), {"F"})
+
+
+def test_closing_again_sends_nothing_and_dates_stay(journey: Journey, opened: Opened) -> None:
+    service = opened(journey)
+    journey.once(service)
+    first = closed(journey, Listening(service))
+    before = {kind: [one.fields for one in journey.all(service, kind)] for kind in ALL}
+    journey.time.now += 86_400
+    again = Listening(service)
+    second = closed(journey, again)
+    assert (again.order, second.was_closed, second.closed) == ([], True, first.closed)
+    assert {kind: [one.fields for one in journey.all(service, kind)] for kind in ALL} == before
+
+
+def test_a_closing_that_broke_off_goes_on_with_its_own_date(journey: Journey, opened: Opened) -> None:
+    """The archive had closed them, and the process was gone before it wrote that down."""
+
+    class CutOff(DirectArchive):
+        def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+            saved = super().transaction(actions)
+            if any(action.type == "Mappe" for action in actions):
+                raise Killed()
+            return saved
+
+    service = opened(journey)
+    journey.once(service)
+    with pytest.raises(Killed):
+        closed(journey, CutOff(service))
+    dates = [one.fields["avsluttetDato"] for one in journey.all(service, "Mappe")]
+    assert all(dates)
+    journey.time.now += 86_400
+    again = Listening(service)
+    assert closed(journey, again).is_complete
+    assert [one.fields["avsluttetDato"] for one in journey.all(service, "Mappe")] == dates
+    assert "Dokument" not in again.order and "Arkiv" in again.order

@@ -11,14 +11,20 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.archive.port import Archive
 from noarkit.archive.values import Action, SavedObject, Upload, Uploaded, bytes_to_upload
 from noarkit.errors import NotAllowed
 from noarkit.graph.store import GraphStore
-from noarkit.loading.findings import exit_code_of, repair
-from noarkit.loading.journal import CHECKSUM, JOURNAL_VERSION, NOT_CLOSED, ArchiveFinding, Journal
+from noarkit.loading import lost_objects, mending
+from noarkit.loading.contents import ContentUploader, no_gate
+from noarkit.loading.findings import exit_code_of
+from noarkit.loading.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
+from noarkit.loading.journal_tables import JOURNAL_VERSION
+from noarkit.loading.mending import Mender, reopen_lost
+from noarkit.loading.settling import Clock
 from tests.loading.conftest import Opened
 from tests.loading.direct import DirectArchive
-from tests.loading.journey import Journey, record
+from tests.loading.journey import DEADLINE_S, Journey, record
 from tests.loading.trouble import Contents, Killed, Schedule
 
 CONTENTS = {f"{n}": f"content {n}".encode() for n in range(4)}
@@ -39,6 +45,14 @@ class FlipsABit(DirectArchive):
 
 def journal_of(journey: Journey) -> Journal:
     return Journal(journey.folder.journal)
+
+
+def mender_of(journey: Journey, journal: Journal, graph: GraphStore, archive: Archive) -> Mender:
+    """What mends the findings of a journey, on its clock."""
+    source = Contents(journey.contents, Schedule()).open
+    clock = Clock(lambda: journey.time.now, lambda moment: journey.time.sleep(moment - journey.time.now))
+    contents = ContentUploader(archive, source, clock.now_s, no_gate)
+    return Mender(journal, graph, archive, contents, clock, DEADLINE_S, journey.told.append, clock.now_s)
 
 
 @pytest.fixture
@@ -63,13 +77,11 @@ def test_a_retry_puts_the_right_bytes_in_the_place_of_what_differs(journey: Jour
     service = opened(journey)
     journey.once(service, archive=FlipsABit(service))
     journey.once(service)
-    source = Contents(journey.contents, Schedule()).open
     with closing(journal_of(journey)) as journal, closing(GraphStore.open(journey.folder.graph)) as graph:
-        assert repair(journal, graph, DirectArchive(service), source, lambda: journey.time.now) == 0, (
-            "none was asked for"
-        )
+        mender = mender_of(journey, journal, graph, DirectArchive(service))
+        assert mender.mend() == 0, "none was asked for"
         journal.reopen(graph)
-        assert repair(journal, graph, DirectArchive(service), source, lambda: journey.time.now) == 2
+        assert mender.mend() == 2
         assert journal.findings() == []
     held = {one.fields["sjekksum"] for one in journey.all(service, "Dokumentversjon")}
     assert held == {hashlib.sha256(content).hexdigest() for content in CONTENTS.values()}
@@ -85,10 +97,9 @@ class Unchangeable(DirectArchive):
 def test_what_the_account_may_not_mend_stays_listed(journey: Journey, opened: Opened) -> None:
     service = opened(journey)
     journey.once(service, archive=FlipsABit(service))
-    source = Contents(journey.contents, Schedule()).open
     with closing(journal_of(journey)) as journal, closing(GraphStore.open(journey.folder.graph)) as graph:
         journal.reopen(graph, "F314")
-        assert repair(journal, graph, Unchangeable(service), source, lambda: journey.time.now) == 0
+        assert mender_of(journey, journal, graph, Unchangeable(service)).mend() == 0
         assert [one.key for one in journal.findings("open")] == ["1#d1v1", "2#d1v1"]
 
 
@@ -152,3 +163,60 @@ def test_damage_is_found_where_the_process_that_sent_the_bytes_is_gone(journey: 
     assert journey.once(service).exit_code == 7
     with closing(journal_of(journey)) as journal:
         assert [one.key for one in journal.findings()] == ["1#d1v1", "2#d1v1"]
+
+
+class LosesTheAnswer(DirectArchive):
+    """Puts a file in place of another; the process is gone before it hears so. Counts what changes versions."""
+
+    replaced = 0
+
+    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        rows = sqlite3.connect(self.journal).execute("SELECT sha256, sent_at FROM mending").fetchall()
+        assert [len(row[0]) for row in rows if row[1] is not None] == [64], "the intent comes first"
+        super().transaction(actions)
+        self.replaced += 1
+        raise Killed()
+
+    def upload(self, content: Upload) -> Uploaded:
+        rows = sqlite3.connect(self.journal).execute("SELECT sent_at FROM mending").fetchall()
+        assert rows == [(None,)], "the intent comes first"
+        return super().upload(content)
+
+    journal: Path
+
+
+def test_a_file_that_was_put_in_place_without_an_answer_is_not_sent_again(journey: Journey, opened: Opened) -> None:
+    service = opened(journey)
+    journey.once(service, archive=FlipsABit(service))
+    journey.once(service)
+    archive = LosesTheAnswer(service)
+    archive.journal = journey.folder.journal
+    with closing(journal_of(journey)) as journal, closing(GraphStore.open(journey.folder.graph)) as graph:
+        journal.settle(CHECKSUM, "2#d1v1", "accepted", 0.0, "kari")
+        journal.reopen(graph)
+        with pytest.raises(Killed):
+            mender_of(journey, journal, graph, archive).mend()
+        sent_at = journey.time.now
+        assert mender_of(journey, journal, graph, Unchangeable(service)).mend() == 1, "it is found, not sent"
+        assert journal.findings() == [] and journal.rows("SELECT * FROM mending", ()) == []
+        rows = journal.rows("SELECT sha256 FROM entity WHERE n = ?", (graph.number_of("1#d1v1"),))
+    assert rows == [(hashlib.sha256(CONTENTS["1"]).hexdigest(),)]
+    assert archive.replaced == 1
+    assert journey.time.now >= sent_at + DEADLINE_S, "until then the archive may still commit"
+
+
+def test_what_was_asked_for_is_met_once_each_however_much_it_is(
+    journey: Journey, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = opened(journey)
+    journey.once(service, archive=FlipsABit(service))
+    journey.once(service)
+    for module in (mending, lost_objects):
+        monkeypatch.setattr(module, "_AT_ONCE", 1)
+    with closing(journal_of(journey)) as journal, closing(GraphStore.open(journey.folder.graph)) as graph:
+        lost = [ArchiveFinding("V204", key, graph.number_of(key), {}) for key in CONTENTS]
+        journal.keep_findings([*lost, ArchiveFinding("V206", "3", graph.number_of("3"), {})])
+        journal.reopen(graph)
+        reopen_lost(journal, graph, DirectArchive(service), lambda: 0.0)
+        assert mender_of(journey, journal, graph, DirectArchive(service)).mend() == 2 + len(lost), "they stand"
+        assert [(one.kind, one.data["why"]) for one in journal.findings()] == [("V206", "moved")]

@@ -15,7 +15,8 @@ import pytest
 from noarkit.errors import JournalFault
 from noarkit.graph.store import GraphStore
 from noarkit.loading.engines.assembly import reopen_items
-from noarkit.loading.journal import JOURNAL_VERSION, Journal
+from noarkit.loading.journal import Journal
+from noarkit.loading.journal_tables import JOURNAL_VERSION
 from noarkit.loading.lease import (
     BundleLeftOut,
     ChunkDone,
@@ -176,7 +177,7 @@ def test_a_journal_cut_off_at_any_byte_opens_and_nothing_is_done_without_its_ids
     service = opened(journey)
     open_elsewhere = Journal(journey.folder.journal)  # a log stands beside its database while anyone has it open
     with pytest.raises(Killed):
-        journey.once(service, Schedule("journal:kill:before", 17))
+        journey.once(service, Schedule("journal:kill:before", 26))
     path = journey.folder.journal
     wal = path.with_name("run.db-wal")
     whole, log = path.read_bytes(), wal.read_bytes()

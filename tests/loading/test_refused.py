@@ -176,7 +176,7 @@ def test_a_second_try_whose_answer_is_lost_is_settled_by_itself(
     journey = journey_of(root, account)
     journey.plan(records())
     service = opened(journey)
-    for step in range(1, 9):
+    for step in range(1, 13):
         again = journey.another(f"run{step}")
         again.contents = {f"{step}/{key}": content for key, content in CONTENTS.items()}
         again.plan([record(key, f"{step}", content) for key, content in again.contents.items()])

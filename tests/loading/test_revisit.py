@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from noarkit.graph.cut import Limits
-from noarkit.graph.entity import MappedRecord
-from noarkit.loading.numbers import Numbers, outcomes
+from noarkit.graph.entity import Content, Entity, MappedRecord
+from noarkit.graph.store import GraphStore
+from noarkit.loading.numbers import Numbers, archive_ids, outcomes
 from noarkit.server.service import Service
 from tests.loading.conftest import Opened
 from tests.loading.journey import Journey, record
 from tests.loading.trouble import Schedule
 
+BOTH_ACCOUNTS = pytest.mark.parametrize("account", ["admin", "plain"])
 KINDS = ("Mappe", "Basisregistrering", "Dokument", "Dokumentversjon", "EksternId", "Arkivdel")
 
 
@@ -121,3 +124,106 @@ def test_a_second_run_that_is_killed_anywhere_still_makes_only_what_is_new(
     assert loaded.numbers.add_up
     assert set(journey.keys(service).values()) == {1}
     assert (journey.count(service, "Dokument"), journey.count(service, "Dokumentversjon")) == (4, 5)
+
+
+def papers(key: str, *names: str, numbered: bool = False) -> MappedRecord:
+    """A record with a document for each name, which is its title and its file's name too. Its keys hold the names, or
+    numbers as those of older plans."""
+    folder, whole = record(key, "f").entities[:2]
+    entities = [folder, whole]
+    for place, name in enumerate(names, 1):
+        document = f"{key}#d{place}" if numbered else f"{key}#d={name}"
+        fields = {"tittel": name, "tilknyttetRegistreringSom": "H" if place == 1 else "V"}
+        version = {"variantformat": "P", "format": "txt"}
+        content = Content(name, f"{name}.txt")
+        entities += [
+            Entity(document, "Dokument", fields, key, "refRegistrering", recipe_line=13),
+            Entity(f"{document}v1", "Dokumentversjon", version, document, "refDokument", content=content),
+        ]
+    return MappedRecord(key, tuple(entities))
+
+
+def shelf(journey: Journey, service: Service) -> dict[str, list[str]]:
+    """The names of the files of each document, by its title; a title that comes twice has a mark."""
+    titles: dict[str, str] = {}
+    for document in journey.all(service, "Dokument"):
+        title = str(document.fields["tittel"])
+        titles[document.id] = title if title not in titles.values() else f"{title} again"
+    files: dict[str, list[str]] = {title: [] for title in titles.values()}
+    for version in journey.all(service, "Dokumentversjon"):
+        files[titles[version.links["refDokument"]]].append(str(version.fields["filnavn"]))
+    return files
+
+
+LATE = {"first": b"1", "late": b"2", "page": b"3", "data": b"4"}
+
+
+@BOTH_ACCOUNTS
+@pytest.mark.parametrize("was_numbered", [True, False], ids=["numbered before", "named before"])
+@pytest.mark.parametrize("is_numbered", [True, False], ids=["numbered", "named"])
+@pytest.mark.parametrize("limits", [Limits(), Limits(chunk_actions=8)], ids=["whole", "cut in records"])
+def test_a_document_that_comes_between_others_is_one_of_its_own(
+    account: str, was_numbered: bool, is_numbered: bool, limits: Limits, root: Path, opened: Opened
+) -> None:
+    journey = Journey(root, dict(LATE), account=account, limits=limits)
+    service = opened(journey)
+    loaded_once(journey, service, [papers("a", "first", "page", "data", numbered=was_numbered)])
+    second = journey.another("second")
+    second.contents = {**LATE, "page": b"the page names both"}
+    second.plan([papers("a", "first", "late", "page", "data", numbered=is_numbered)])
+    loaded = second.once(service)
+    assert loaded.exit_code == 0
+    assert shelf(journey, service) == {
+        "first": ["first.txt"], "page": ["page.txt", "page.txt"], "data": ["data.txt"], "late": ["late.txt"]
+    }  # fmt: skip
+    third = journey.another("third")
+    third.contents = dict(second.contents)
+    third.plan([papers("a", "first", "late", "page", "data")])
+    third.once(service)
+    assert journey.count(service, "Dokumentversjon") == 5, "nothing is made once more"
+
+
+@BOTH_ACCOUNTS
+@pytest.mark.parametrize("is_numbered", [True, False], ids=["numbered", "named"])
+@pytest.mark.parametrize("trouble", ["transaction:kill:after", "transaction:lost:after"])
+@pytest.mark.parametrize(
+    ("step", "limits"), [*((step, CUTS[2]) for step in range(4, 7)), *((step, CUTS[0]) for step in range(4, 7))]
+)
+def test_a_load_over_numbered_documents_that_breaks_anywhere_makes_the_late_one_once(
+    step: int, limits: Limits, trouble: str, is_numbered: bool, account: str, root: Path, opened: Opened
+) -> None:
+    journey = Journey(root, dict(LATE), account=account, limits=limits)
+    service = opened(journey)
+    loaded_once(journey, service, [papers("a", "first", "page", "data", numbered=True)])
+    second = journey.another("second")
+    second.contents = {**LATE, "page": b"the page names both"}
+    second.plan([papers("a", "first", "late", "page", "data", numbered=is_numbered)])
+    loaded = second.until_done(service, Schedule(trouble, step))
+    assert loaded.numbers.add_up
+    titles = {document.id: document.fields["tittel"] for document in journey.all(service, "Dokument")}
+    with closing(GraphStore.open(second.folder.graph)) as graph:
+        planned = {row.key: row.fields["tittel"] for row in graph.all_entities() if row.type == "Dokument"}
+    known = {key: titles[one] for key, one in archive_ids(second.folder, "Dokument")}
+    assert known == {key: planned[key] for key in known}, "each as itself"
+    assert "late" in known.values()
+    assert shelf(journey, service) == {
+        "first": ["first.txt"], "page": ["page.txt", "page.txt"], "data": ["data.txt"], "late": ["late.txt"]
+    }  # fmt: skip
+
+
+def test_what_an_older_load_put_at_the_wrong_place_gets_a_document_of_its_own(root: Path, opened: Opened) -> None:
+    journey = Journey(root, {"first": b"1", "late": b"2", "page": b"3"})
+    service = opened(journey)
+    loaded_once(journey, service, [papers("a", "first", "page", numbered=True)])
+    wrong = journey.another("wrong")  # the late one under the key of the page, as it was once
+    first, page = papers("a", "first", "page", numbered=True).entities[2:4], Content("late", "page.txt")
+    moved = papers("a", "first", "page", numbered=True).entities
+    version = moved[5]
+    late = Entity(version.key, version.type, version.fields, version.parent, version.parent_link, content=page)
+    wrong.plan([MappedRecord("a", (*moved[:5], late))])
+    wrong.once(service)
+    assert (len(first), journey.count(service, "Dokumentversjon")) == (2, 3)
+    mended = journey.another("mended")
+    mended.plan([papers("a", "first", "late", "page")])
+    mended.once(service)
+    assert set(shelf(journey, service)) == {"first", "page", "late"}

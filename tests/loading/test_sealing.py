@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.airgap.delivery import delivery_state, open_deliveries
 from noarkit.airgap.receiving import receive
 from noarkit.airgap.sealing import PackOrder, find_sealed_bundle, pack
 from noarkit.errors import ItemUnreadable, SealBroken, SourceFault, SourceGone, UsageFault
@@ -22,6 +21,7 @@ from noarkit.forms.container.building import File
 from noarkit.forms.sealed.read import open_sealed
 from noarkit.forms.sealed.write import SealOrder, seal_package
 from noarkit.graph.entity import Content
+from noarkit.loading.delivery import delivery_state, open_deliveries
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.plan import PackResult
 from noarkit.records import ContentStream

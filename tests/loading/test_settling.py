@@ -102,7 +102,7 @@ def test_the_wait_is_counted_from_the_sending_by_a_clock_that_survives_a_restart
     service = opened(journey)
     archive = Odd(service, journey.time, late_s=10_000)
     with pytest.raises(Killed):
-        journey.once(service, Schedule("transaction:kill:before", 7))
+        journey.once(service, Schedule("transaction:kill:before", 9))
     began = journey.time.now
     assert journey.once(service, archive=archive).exit_code == 0
     assert archive.sent_at[0] - began >= DEADLINE_S

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from noarkit.archive.port import Archive
 from noarkit.archive.values import (
@@ -163,11 +163,30 @@ def _in_vain(act: Callable[[], object]) -> None:
 class TroubledJournal:
     """Wraps the methods of a journal that change it: killed before or after one of them is durable."""
 
-    _CHANGING = ("adopt", "lease", "release", "doubt_all", "doubt", "record", "keep_guard", "remember")
+    _CHANGING = (
+        *("adopt", "lease", "release", "mark_all_in_doubt", "mark_in_doubt", "record", "keep_guard", "forget_guard"),
+        *("remember", "keep_time", "set_aside", "reopen_lost", "settle", "explain", "keep_findings"),
+    )
 
     def __init__(self, journal: object, schedule: Schedule) -> None:
         self._journal = journal
         self._schedule = schedule
+
+    @contextlib.contextmanager
+    def change(self) -> Iterator[object]:
+        """A transaction of what has a table of its own; as a whole it is one step."""
+        strikes = self._schedule.strikes("journal")
+        if strikes and self._schedule.kind.endswith("before"):
+            self._strike()
+        with self._journal.change() as db:  # type: ignore[attr-defined]  # a journal
+            yield db
+        if strikes:
+            self._strike()
+
+    def _strike(self) -> NoReturn:
+        if self._schedule.kind.split(":")[1] == "fault":
+            raise JournalFault(where="run.db", why="on purpose")
+        raise Killed()
 
     def __getattr__(self, name: str) -> object:
         method = getattr(self._journal, name)
@@ -177,12 +196,9 @@ class TroubledJournal:
         def step(*arguments: object, **named: object) -> object:
             if not self._schedule.strikes("journal"):
                 return method(*arguments, **named)
-            _, what, when = self._schedule.kind.split(":")
-            if when == "after":
+            if self._schedule.kind.endswith("after"):
                 method(*arguments, **named)
-            if what == "fault":
-                raise JournalFault(where="run.db", why="on purpose")
-            raise Killed()
+            self._strike()
 
         return step
 

@@ -129,6 +129,7 @@ def test_a_run_with_records_that_are_open_or_unaccounted_for_stays(change: str, 
 def test_a_run_whose_retraction_was_begun_stays(state: str, run: Path) -> None:
     with closing(sqlite3.connect(run / "run.db")) as db, db:
         db.execute("INSERT INTO meta VALUES ('retraction', ?)", (state,))
+        db.execute("INSERT INTO retraction VALUES (1, 'Mappe', '7', 'intent', '', 'admin', 0)")
     with pytest.raises(RunNotProven) as fault:
         erase_run(run, order())
     assert fault.value.data["why"] == "retracted" and (run / "run.db").exists()

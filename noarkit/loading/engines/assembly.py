@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -22,9 +22,9 @@ from noarkit.archive.port import Archive
 from noarkit.archive.retry import RetryPolicy
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.errors import (
-    ChecksumDiffers,
     NoarkitError,
     OtherArchive,
+    Paused,
     RunLocked,
     ShardSetAside,
     UsageFault,
@@ -36,24 +36,27 @@ from noarkit.graph.store import GraphStore
 from noarkit.loading import preflight
 from noarkit.loading.clocks import ArchiveClock, system_clocks
 from noarkit.loading.close import CloseResult, close
-from noarkit.loading.contents import Gate, OpenContent, no_gate
+from noarkit.loading.contents import ContentUploader, Gate, OpenContent, no_gate
 from noarkit.loading.coordinator import Workers
 from noarkit.loading.engines.cluster.messages import ClusterTarget, RunReference
 from noarkit.loading.engines.inline import InlineWorkers
 from noarkit.loading.engines.limits import ErrorLimit, HistoricWatch, RunLimits
 from noarkit.loading.engines.processes import ProcessWorkers
 from noarkit.loading.engines.worker_factory import LocalWorkerFactory, connect_archive
-from noarkit.loading.findings import exit_code_of, fault_of_finding, repair
+from noarkit.loading.findings import accept, faults_of
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.governor import Rate
-from noarkit.loading.journal import CHECKSUM, NOT_CLOSED, ArchiveFinding, Journal
+from noarkit.loading.journal import NOT_CLOSED, ArchiveFinding, Journal
 from noarkit.loading.lease_end import promise_lease_end
-from noarkit.loading.numbers import Numbers, is_loaded
-from noarkit.loading.retraction.record import refuse_retracted
-from noarkit.loading.run import LoadResult, LoadSettings, load
+from noarkit.loading.mending import Mender, reopen_lost
+from noarkit.loading.numbers import Numbers
+from noarkit.loading.request import ASKED, RunRequest
+from noarkit.loading.run import LoadSettings, clock_of, load
+from noarkit.loading.state import read_state, refuse_delivered, refuse_retracted
 from noarkit.loading.stopping import StopRequest, stop_fault
+from noarkit.loading.work import nothing_to_hear
 from noarkit.model import metamodel
-from noarkit.records import Source
+from noarkit.records import Listening, Source, innermost
 from noarkit.results import Result
 from noarkit.safe.children import is_single_threaded
 from noarkit.safe.processors import usable_processors
@@ -66,7 +69,6 @@ if TYPE_CHECKING:
 
 _MOST_WORKERS = 4
 _FIRST_PATIENCE_S = 15.0
-_ITEMS_EXIT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class LoadOptions:
 
     `todays_dates` goes on where journal posts would get the dates and numbers of today, because the account may not
     write their own. `operator` is who runs this, where that is not the name of the account. With `cluster` its workers
-    load, and `workers` is not looked at.
+    load, and `workers` is not looked at. `request` is what the run remembers of all this.
     """
 
     until: datetime | None = None
@@ -103,6 +105,7 @@ class LoadOptions:
     todays_dates: bool = False
     operator: str | None = None
     cluster: ClusterTarget | None = None
+    request: RunRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ def ingest_run(
     began = now_s()
     with _rehearsal_folder(folder) if options.dry_run else _same_folder(folder) as run:
         records = sum(_counts(run.plan().get("records")).values())
-        until = None if _is_finished(run) else options.until
+        until = None if read_state(run).is_finished else options.until  # then a limit of time need not stop the run
         limits = RunLimits(stop_request, records, now_s, until=until, most_errors=options.error_limit)
         run_events = _RunEvents()
         watch = HistoricWatch(run.graph, stop_request, is_allowed=options.todays_dates or options.dry_run)
@@ -186,42 +189,36 @@ def ingest_run(
             settings = _load_settings(target, options, limits, archive_clock)
             emit_all(Event("load_began", progress(run)))
             _note_began(run, now_s(), target, options)
+            if not options.dry_run and run.part is None:
+                _reopen_lost(run, archive, target.name, now_s)
             make_workers = partial(_workers, run, source, target, options, stop_request)
             load_result = load(
                 run, archive, make_workers, settings, stop_request=stop_request, emit=emit_all, now_s=now_s
             )
             may_close = not options.dry_run and run.part is None  # others may still add to what a part made
             if may_close:
-                _repair(run, archive, source, now_s)
-            closed, damaged = None, _open_findings(run, CHECKSUM)
-            # nothing may be changed any more in what is closed, so that what is damaged keeps the run open
-            if load_result.state == "done" and may_close and plan_closes(run) and not damaged:
+                with suppress(Paused):  # what was asked for is mended by the next call
+                    _repair(run, archive, source, settings, stop_request, emit=emit_all, now_s=now_s)
+            closed, state = None, read_state(run)
+            if state.is_loaded and may_close and state.closes and not state.is_damaged:
                 closed = _close(run, archive, run_events, stop_request, emit_all, now_s)
-        counts, wrong = load_result.numbers, _open_findings(run)
-        exit_code = _exit_code(load_result, stop_request, counts, wrong)
-        state = load_result.state if (closed is None or closed.is_complete) and not damaged else "paused"
-        _note(run, now_s(), "ingest_ended", exit=exit_code, state=state)
+                state = read_state(run)
+        stop_code = stop_fault(stop_request.reason).exit_code if stop_request else 0
+        exit_code = gravest(load_result.exit_code, stop_code, state.exit_code)
+        word = state.after_closing(load_result.exit_code, may_close=may_close)
+        _note(run, now_s(), "ingest_ended", exit=exit_code, state=word)
     return IngestResult(
         folder=folder,
-        numbers=counts,
-        state=state,
+        numbers=state.numbers,
+        state=word,
         archive=target.name,
         closed=closed,
-        faults=_faults(run_events, wrong),
+        faults=_faults(folder, run_events, state.findings),
         stopped_by=stop_request.reason,
         seconds=now_s() - began,
         dry_run=options.dry_run,
-        findings=tuple(wrong),
+        findings=state.findings,
     )
-
-
-def _is_finished(run: RunFolder) -> bool:
-    """True if nothing remains to be loaded or closed; then a limit of time need not stop the run."""
-    if not is_loaded(run):
-        return False
-    with closing(run.open_journal()) as journal:
-        closed = journal.meta("closed")
-        return not plan_closes(run) or closed == "yes" or (closed == "no" and not _not_closed_keys(journal))
 
 
 def progress(folder: RunFolder) -> dict[str, object]:
@@ -240,17 +237,17 @@ def close_run(
     folder: RunFolder, target: ArchiveTarget, *, stop_request: StopRequest, emit: Listener, now_s: Callable[[], float]
 ) -> CloseResult:
     """Finalises what a run made, whatever its recipe says. Raises `OtherArchive`, `RunLocked`, archive faults."""
+    refuse_delivered(folder)
+    if not folder.journal.exists():
+        raise UsageFault(what="not-begun", where=str(folder.path))
     check_reachable(target, emit)
     with closing(connect_archive(target.settings, emit=emit)) as archive, folder.locked():
         check_same_archive(folder, archive, target.name)
         with closing(folder.open_journal()) as journal:
             refuse_retracted(journal, str(folder.path))
-            before, objects_closed = journal.meta("closed"), journal.meta("objects_closed")
-            only = _not_closed_keys(journal) if before == "no" else None
-            was_closed = before == "yes" and objects_closed == str(_objects_done(journal))
-        closed = close(folder, archive, stop_request=stop_request, emit=emit, now_s=now_s, only=only)
+        closed = close(folder, archive, stop_request=stop_request, emit=emit, now_s=now_s)
         _keep_closed(folder, closed, now_s())
-    return replace(closed, was_closed=was_closed and not closed.refused_count)
+    return closed
 
 
 def check_reachable(target: ArchiveTarget, emit: Listener) -> None:
@@ -274,12 +271,12 @@ def check_same_archive(folder: RunFolder, archive: Archive, name: str) -> None:
 
 def accept_findings(folder: RunFolder, keys: Sequence[str], now_s: float) -> None:
     """Accepts the findings with these keys in the name of the caller. Raises `UsageFault`."""
-    with folder.locked(), closing(folder.open_journal()) as journal:
-        kinds = {finding.key: finding.kind for finding in journal.findings()}
-        for key in keys:
-            if key not in kinds:
-                raise UsageFault(what="bad-value", where=f"--accept {key}")
-            journal.settle(kinds[key], key, "accepted", now_s, describe_caller()["user"])
+    with (
+        folder.locked(),
+        closing(folder.open_journal()) as journal,
+        closing(GraphStore.open(folder.graph)) as graph,
+    ):
+        accept(journal, graph, keys, now_s, describe_caller()["user"])
 
 
 def reopen_items(folder: RunFolder, code: str | None) -> int:
@@ -291,12 +288,6 @@ def reopen_items(folder: RunFolder, code: str | None) -> int:
     ):
         refuse_retracted(journal, str(folder.path))
         return journal.reopen(graph, code)
-
-
-def plan_closes(folder: RunFolder) -> bool:
-    """True if the recipe asks for closing after the last chunk."""
-    with closing(GraphStore.open(folder.graph)) as graph:
-        return graph.meta("close") == "yes"
 
 
 def code_lists(archive: Archive) -> dict[str, frozenset[str]]:
@@ -322,8 +313,15 @@ def _workers(
         return cluster_workers(run, source.open, target, options, stop_request)
     # beside threads of others nothing is forked: the child would keep what they hold
     count = worker_count(options.workers) if is_single_threaded() else 0
+    teller = innermost(source)
     shop = LocalWorkerFactory(
-        run.graph, target.settings, source.open, options.gate, options.rate.share(count), dry_run=options.dry_run
+        run.graph,
+        target.settings,
+        source.open,
+        options.gate,
+        options.rate.share(count),
+        dry_run=options.dry_run,
+        listen=teller.listen if isinstance(teller, Listening) else nothing_to_hear,
     )
     return ProcessWorkers(shop, count) if count and can_be_given(shop) else InlineWorkers(shop)
 
@@ -367,36 +365,48 @@ def _close(
     emit: Listener,
     now_s: Callable[[], float],
 ) -> CloseResult | None:
-    with closing(run.open_journal()) as journal:
-        before = journal.meta("closed") if not run_events.objects_made else None
-        not_closed = _not_closed_keys(journal)
-    if before == "yes" or (before == "no" and not not_closed):
+    if not run_events.objects_made and read_state(run).is_finished:
         return None
     with run.locked():
-        # what was closed stays closed: another time it is only about what was refused then
-        only = not_closed if before == "no" else None
-        closed = close(run, archive, stop_request=stop_request, emit=emit, now_s=now_s, only=only)
+        closed = close(run, archive, stop_request=stop_request, emit=emit, now_s=now_s)
         _keep_closed(run, closed, now_s())
     return closed
 
 
-def _repair(run: RunFolder, archive: Archive, source: Source, now_s: Callable[[], float]) -> None:
+def _reopen_lost(run: RunFolder, archive: Archive, name: str, now_s: Callable[[], float]) -> None:
+    """Opens again what a retry asked for and the archive has lost. Raises `OtherArchive`, `RunLocked`."""
+    if not run.journal.exists():
+        return
     with run.locked(), closing(run.open_journal()) as journal:
         if journal.findings("asked"):
+            check_same_archive(run, archive, name)
+            refuse_retracted(journal, str(run.path))
             with closing(run.open_graph()) as graph:
-                repair(journal, graph, archive, source.open, now_s)
+                reopen_lost(journal, graph, archive, now_s)
 
 
-def _open_findings(run: RunFolder, kind: str = "") -> list[ArchiveFinding]:
-    with closing(run.open_journal()) as journal:
-        return [finding for finding in journal.findings() if kind in ("", finding.kind)]
+def _repair(
+    run: RunFolder,
+    archive: Archive,
+    source: Source,
+    settings: LoadSettings,
+    stop_request: StopRequest,
+    *,
+    emit: Listener,
+    now_s: Callable[[], float],
+) -> None:
+    with run.locked(), closing(run.open_journal()) as journal, closing(run.open_graph()) as graph:
+        clock = clock_of(settings, stop_request)
+        contents = ContentUploader(archive, source.open, clock.now_s, no_gate)
+        Mender(journal, graph, archive, contents, clock, settings.deadline_s, emit, now_s).mend()
 
 
-def _faults(run_events: _RunEvents, wrong: list[ArchiveFinding]) -> tuple[NoarkitError, ...]:
-    """The first fault of each kind that stopped a worker, and every document that is found damaged, whenever it was."""
-    damaged = [fault_of_finding(finding) for finding in wrong if finding.kind == CHECKSUM]
-    other_faults = [fault for code, fault in run_events.faults.items() if code != ChecksumDiffers.code or not damaged]
-    return (*other_faults, *damaged)
+def _faults(run: RunFolder, run_events: _RunEvents, wrong: Sequence[ArchiveFinding]) -> tuple[NoarkitError, ...]:
+    """The first fault of each kind that stopped a worker, and what is found wrong in the archive, whenever it was."""
+    finding_faults = faults_of(wrong, str(run.path / "report.html"))
+    codes = {fault.code for fault in finding_faults}
+    other_faults = [fault for code, fault in run_events.faults.items() if code not in codes]
+    return (*other_faults, *finding_faults)
 
 
 def _load_settings(
@@ -404,20 +414,6 @@ def _load_settings(
 ) -> LoadSettings:
     clocks = system_clocks(archive_clock.now_s)
     return LoadSettings(target.name, target.deadline_s, limits=limits, rehearsal=options.dry_run, clocks=clocks)
-
-
-def _exit_code(load_result: LoadResult, stop_request: StopRequest, counts: Numbers, wrong: list[ArchiveFinding]) -> int:
-    stop_code = stop_fault(stop_request.reason).exit_code if stop_request else 0
-    return gravest(load_result.exit_code, stop_code, _items_exit_code(counts), exit_code_of(wrong))
-
-
-def _items_exit_code(counts: Numbers) -> int:
-    return _ITEMS_EXIT if counts.set_aside + counts.refused else 0
-
-
-def _not_closed_keys(journal: Journal) -> frozenset[str]:
-    """The keys of objects that could not be closed and were not accepted so."""
-    return frozenset(finding.key for finding in journal.findings() if finding.kind == NOT_CLOSED)
 
 
 def _keep_closed(run: RunFolder, closed: CloseResult, at: float) -> None:
@@ -429,9 +425,9 @@ def _keep_closed(run: RunFolder, closed: CloseResult, at: float) -> None:
                 journal.settle(finding.kind, finding.key, "mended", at, "noarkit")
         journal.keep_findings(closed.not_closed)
         if closed.is_complete:
-            journal.remember(
-                closed="no" if _not_closed_keys(journal) else "yes", objects_closed=str(_objects_done(journal))
-            )
+            open_kinds = {finding.kind for finding in journal.findings()}
+            closed_word = "no" if NOT_CLOSED in open_kinds else "yes"
+            journal.remember(closed=closed_word, objects_closed=str(_objects_done(journal)))
 
 
 def _objects_done(journal: Journal) -> int:
@@ -446,7 +442,9 @@ def describe_caller(operator: str | None = None) -> dict[str, str]:
 
 def _note_began(run: RunFolder, at: float, target: ArchiveTarget, options: LoadOptions) -> None:
     workers = None if options.cluster else worker_count(options.workers)
-    caller = describe_caller(options.operator)
+    caller: dict[str, object] = {**describe_caller(options.operator)}
+    if options.request is not None:
+        caller[ASKED] = options.request.as_data()
     _note(run, at, "ingest_began", archive=target.name, account=target.account, workers=workers, **caller)
 
 

@@ -78,6 +78,7 @@ class _ListingCheck:
         self._recipe = graph.meta("recipe") or ""
         self._missing = scratch()
         self._missing.execute("CREATE TABLE missing (key TEXT PRIMARY KEY, stream TEXT NOT NULL)")
+        self._missing.execute("CREATE TABLE newer (key TEXT PRIMARY KEY)")
         # a recipe may name records in the archive otherwise than the service does: then nothing is known of other runs'
         self._as_named = not self._db.execute(
             "SELECT 1 FROM record r JOIN entity e ON e.n = r.root WHERE e.key != r.key LIMIT 1"
@@ -95,7 +96,7 @@ class _ListingCheck:
             elif state in ("set_aside", "skipped", "refused"):
                 result.leave(LISTING, state)
             elif state is None and item.modified is not None and item.modified >= source.span.until:
-                result.source_new += 1
+                self._missing.execute("INSERT OR IGNORE INTO newer VALUES (?)", (item.key,))
             elif state is None and item.modified is None:
                 result.leave(LISTING, "undated")
             elif state is None and not self._as_named:
@@ -108,6 +109,7 @@ class _ListingCheck:
     def settle(self, source: ConnectorSource, result: VerifyResult, emit: Listener) -> None:
         """Counts what is in no archive and no plan: left out by a rule of the recipe, or missing. Ends the ledger."""
         with closing(self._missing) as missing:
+            self._count_newer(source, result, emit)
             streams = {stream for (stream,) in missing.execute("SELECT DISTINCT stream FROM missing")}
             if streams:
                 mapper = compile_recipe(read_recipe(self._recipe))
@@ -118,6 +120,14 @@ class _ListingCheck:
                         result.leave(LISTING, "by_rule")
             for key, stream in missing.execute("SELECT key, stream FROM missing ORDER BY rowid"):
                 result.differ(LISTING, "V102", key, stream)
+
+    def _count_newer(self, source: ConnectorSource, result: VerifyResult, emit: Listener) -> None:
+        """Counts what came after the run was planned: what the next plan reads, and what only a sweep finds."""
+        (newer_count,) = self._missing.execute("SELECT count(*) FROM newer").fetchone()
+        next_keys = (source.next_keys(emit) or ()) if newer_count else ()
+        query = "SELECT count(*) FROM newer WHERE key = ?"
+        result.source_new = sum(self._missing.execute(query, (key,)).fetchone()[0] for key in next_keys)
+        result.source_late = newer_count - result.source_new
 
     def _plan_state(self, key: str) -> tuple[str | None, str | None]:
         """What the plan made of a key, and what it is called in the archive; nothing where it never met it."""

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.synchronize import Event
 
-from noarkit.loading.lease import Lease, Outcome, ShardDone, ShardStopped
+from noarkit.loading.lease import Lease, Outcome, ShardDone, ShardStopped, SourceTold
 from noarkit.loading.work import WorkerControl, WorkerFactory, run_lease
 from noarkit.safe.children import WorkerLost
 from noarkit.safe.memory import rare_collections
@@ -123,6 +123,7 @@ def _take_leases(workshop: WorkerFactory, stop: Event, parent: ParentPipe) -> No
     """Runs in the child: takes leases and sends outcomes until the coordinator lets go."""
     control = WorkerControl(time.monotonic, time.sleep, stop.is_set)
     with workshop() as context, rare_collections():
+        context.listen(lambda event: parent.send(SourceTold(event)))  # one at a time: whoever waits, sends nothing else
         while True:
             lease: Lease = parent.receive()
             for outcome in run_lease(lease, context, control):

@@ -5,10 +5,11 @@ Each step does nothing for a source that is no connection.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
 
 from noarkit.errors import OtherArchive
 from noarkit.events import Event, Listener
@@ -17,10 +18,18 @@ from noarkit.loading import preflight
 from noarkit.loading.engines.assembly import ArchiveTarget, IngestResult
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.numbers import Numbers
+from noarkit.loading.follow_up import SINCE_ARCHIVE
+from noarkit.loading.numbers import outcomes
+from noarkit.recipes.record_keys import document_identity
 from noarkit.records import Source, innermost
 from noarkit.services.drift import Change
+from noarkit.services.known_keys import KnownKeys, add_known_keys, document_key
+from noarkit.services.paging import KeySet
+from noarkit.services.port import DELETED_THERE, DELETION_KEY_END
+from noarkit.services.registry import find_kind
 from noarkit.services.source import ConnectorSource, run_watermarks
+
+_A_BATCH = 10_000
 
 
 @dataclass(slots=True)
@@ -38,10 +47,12 @@ def plan_with_watermarks(source: Source, folder: RunFolder, emit: Listener) -> I
     if not isinstance(source, ConnectorSource):
         yield noticed
         return
+    source.check_tenant()
     noticed.hints = run_watermarks.emit_hints(source, emit)
     run_watermarks.propose_watermarks(source, folder.path)  # a plan never stands without the archive that it counts on
     yield noticed
     noticed.changes = run_watermarks.changed_fields(source, emit)
+    source.emit_healed(source.next_watermarks().healed, emit)
     run_watermarks.propose_watermarks(source, folder.path)
 
 
@@ -60,46 +71,125 @@ def drop_foreign_marks(source: Source, identity: Callable[[], str | None], emit:
     if archive_identity is None or archive_identity == watermarks.archive:
         return source
     emit(Event("remark", {"stream": "", "why": "other-archive"}))
-    return replace(source, span=replace(source.span, watermarks=None))
+    return replace(source, span=replace(source.span, watermarks=None, known_file=None))
 
 
-def check_archive(folder: RunFolder, target: ArchiveTarget, emit: Listener) -> None:
-    """Raises `OtherArchive` for a run that was planned from the marks of an archive that this is not."""
-    expected_archive = run_watermarks.expected_archive(folder.path)
+def name_successor(source: Source | None, archive: str, now_s: float) -> None:
+    """Says of a connection what its next plan into that archive would read."""
+    connector = None if source is None else innermost(source)
+    if isinstance(connector, ConnectorSource):
+        run_watermarks.name_successor(connector, archive, datetime.fromtimestamp(now_s, UTC))
+
+
+def check_archive(folder: RunFolder, source: Source, target: ArchiveTarget, emit: Listener) -> None:
+    """Raises `OtherArchive` for a run that was planned from the marks, or as a follow-up to a run, of an archive that
+    this is not."""
+    by_marks = run_watermarks.expected_archive(folder.path)
+    expected_archive = by_marks or str(folder.plan().get(SINCE_ARCHIVE) or "")
     if expected_archive:
         with closing(connect_archive(target.settings, emit=emit)) as connection:
             identity = preflight.find_identity(connection) or target.name
         if identity != expected_archive:
-            raise OtherArchive(where=str(folder.path), expected=expected_archive, found=identity)
+            raise OtherArchive(
+                where=str(folder.path),
+                expected=expected_archive,
+                found=identity,
+                **(_marks_in_the_way(source, target.name) if by_marks else {}),
+            )
 
 
-def keep_watermarks(source: Source, result: IngestResult, now_s: float) -> None:
-    """Marks move on where nothing was left out while loading; a stream that could not be read whole keeps its own."""
+def _marks_in_the_way(source: Source, archive: str) -> dict[str, object]:
+    """The connection whose marks a plan was read from, and the file they are kept in."""
+    connector = innermost(source)
+    if not isinstance(connector, ConnectorSource):
+        return {}
+    to = connector.to
+    return {"connection": to.full_name, "marks": str(run_watermarks.watermarks_file(to, archive))}
+
+
+def keep_watermarks(source: Source, result: IngestResult, now_s: float, emit: Listener) -> None:
+    """Marks move on, and what was left out is asked for again; a stream that cannot be asked so keeps its own mark.
+    What the runs before had missed is told."""
     source = innermost(source)
     if not isinstance(source, ConnectorSource) or result.state != "done" or result.dry_run:
         return
     with closing(result.folder.open_journal()) as journal:
         identity = journal.meta("archive") or result.archive
-    left_out = _streams_left_out(result.folder, result.numbers)
+    held_keys = (outcome.key for outcome in outcomes(result.folder, "archived", "already_there"))
+    _keep_known_keys(source, result.folder, result.archive, identity, held_keys, now_s)
+    source.emit_healed(run_watermarks.healed_streams(result.folder.path), emit)
+    left_out = _left_out(source, _streams_by_key(result.folder))
     if left_out is not None:
         run_watermarks.commit_watermarks(source, result.folder.path, result.archive, identity, left_out, now_s=now_s)
 
 
 def keep_delivered_watermarks(
-    source: Source, folder: RunFolder, archive: str, identity: str, numbers: Numbers, now_s: float
+    source: Source,
+    folder: RunFolder,
+    archive: str,
+    identity: str,
+    told_items: Callable[[], Iterable[Mapping[str, object]]],
+    now_s: float,
 ) -> None:
-    """The same for what arrived elsewhere, in an archive that this side calls `archive`."""
+    """The same for what arrived elsewhere, in an archive that this side calls `archive`; `told_items` yields what its
+    receipt tells of each record."""
     source = innermost(source)
-    left_out = _streams_left_out(folder, numbers)
-    if isinstance(source, ConnectorSource) and left_out is not None:
+    if not isinstance(source, ConnectorSource):
+        return
+    held_keys = (str(item["key"]) for item in told_items() if item.get("state") in ("archived", "already_there"))
+    _keep_known_keys(source, folder, archive, identity, held_keys, now_s)
+    with KeySet() as plan_keys:  # these tell their stream
+        by_plan = [pair for pair in _streams_by_key(folder) if plan_keys.add(pair[0])]
+        told_keys = (str(item["key"]) for item in told_items() if item.get("state") in ("set_aside", "refused"))
+        left_out = _left_out(source, (*by_plan, *((key, "") for key in told_keys if not plan_keys.has(key))))
+    if left_out is not None:
         run_watermarks.commit_watermarks(source, folder.path, archive, identity, left_out, now_s=now_s, delivered=True)
 
 
-def _streams_left_out(folder: RunFolder, numbers: Numbers) -> Collection[str] | None:
-    """The streams of which something was left out while planning; None if something was left out besides."""
+def _keep_known_keys(
+    source: ConnectorSource, folder: RunFolder, archive: str, identity: str, held_keys: Iterable[str], now_s: float
+) -> None:
+    """The keys that this run archived or found there are known from now on, with their documents, and so is what the
+    service deleted."""
+    deletions = (outcome for outcome in outcomes(folder, "skipped") if outcome.data.get("reason") == DELETED_THERE)
+    gone_keys = (outcome.key.removesuffix(DELETION_KEY_END) for outcome in deletions)
+    place = run_watermarks.known_file(source.to, archive)
+    add_known_keys(place, identity, held_keys, gone_keys, now_s)
+    with closing(KnownKeys(place)) as known_keys:
+        document_keys = (document_key(*names) for names in _planned_documents(folder) if known_keys.has(names[0]))
+        while batch := list(islice(document_keys, _A_BATCH)):  # the file is not read while it is written
+            add_known_keys(place, identity, batch, (), now_s)
+
+
+def _planned_documents(folder: RunFolder) -> Iterator[tuple[str, str]]:
+    """The key of each record of a plan with the identities of its documents, where they have such."""
     with closing(GraphStore.open(folder.graph)) as graph:
-        rows = graph.db.execute("SELECT data FROM record WHERE state = 'set_aside'")
-        streams = [json.loads(data or "{}").get("stream") for (data,) in rows]
-    if numbers.set_aside + numbers.refused != len(streams) or not all(streams):
-        return None
-    return {str(stream) for stream in streams}
+        rows = graph.db.execute(
+            "SELECT r.key, e.key FROM entity e JOIN record r ON r.n = e.record WHERE e.type = 'Dokument'"
+        )
+        for key, name in rows:
+            if identity := document_identity(name):
+                yield key, identity
+
+
+def _streams_by_key(folder: RunFolder) -> Iterator[tuple[str, str]]:
+    """The key of everything that was left out, and its stream where that is known."""
+    return (
+        (outcome.key, str(outcome.data.get("stream") or "")) for outcome in outcomes(folder, "set_aside", "refused")
+    )
+
+
+def _left_out(source: ConnectorSource, keys: Iterable[tuple[str, str]]) -> run_watermarks.LeftOut | None:
+    """What was left out, of keys with their streams; None where the stream of something is not known."""
+    again_id = find_kind(source.to.service).again_id
+    again: dict[str, list[str]] = {}
+    whole_streams: set[str] = set()
+    for key, known_stream in keys:
+        stream, name = again_id(key) or (known_stream, "")
+        if not stream:
+            return None
+        if name and len(again.get(stream, ())) < run_watermarks.MOST_AGAIN:
+            again.setdefault(stream, []).append(name)
+        else:
+            whole_streams.add(stream)
+    return run_watermarks.LeftOut(again, frozenset(whole_streams))

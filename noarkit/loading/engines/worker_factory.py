@@ -16,7 +16,7 @@ from noarkit.events import Listener, ignore_event
 from noarkit.graph.store import GraphStore
 from noarkit.loading.contents import Gate, OpenContent, no_gate
 from noarkit.loading.governor import GovernedArchive, Rate
-from noarkit.loading.work import WorkerContext
+from noarkit.loading.work import WorkerContext, nothing_to_hear
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class LocalWorkerFactory:
     rate: Rate = field(default_factory=Rate)
     dry_run: bool = False
     policy: RetryPolicy = field(default_factory=RetryPolicy)
+    listen: Callable[[Listener], None] = nothing_to_hear
 
     @contextmanager
     def __call__(self) -> Iterator[WorkerContext]:
@@ -37,7 +38,7 @@ class LocalWorkerFactory:
         policy = replace(self.policy, resends=False)
         archive = connect_archive(self.settings, self.rate, dry_run=self.dry_run, policy=policy)
         with closing(archive), closing(GraphStore.open(self.graph)) as graph:
-            yield WorkerContext(archive, graph, self.open_content, self.gate)
+            yield WorkerContext(archive, graph, self.open_content, self.gate, self.listen)
 
 
 def connect_archive(

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from noarkit.archive.optional import has_any
 from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Parameter, Query, SavedObject
-from noarkit.errors import ArchiveRefused
 from noarkit.graph.store import PlannedEntity
 from noarkit.loading.finality import BY_DATE, DATE, STATUS, withheld_fields
 from noarkit.loading.lease import RunFacts
@@ -186,10 +186,7 @@ class Judge:
                 Query(family, f"{inverse} != @none", {"@none": None}, order=order, limit=1)
                 for order in ORDERS[: self._orders]
             )
-            try:
-                self._used[key] = any(self.archive.query(query).objects for query in queries)
-            except ArchiveRefused:  # an archive that does not know the type or the reference has none
-                self._used[key] = False
+            self._used[key] = has_any(self.archive, queries, inverse)
         return self._used[key]
 
 

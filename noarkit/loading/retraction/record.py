@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 import orjson
 
-from noarkit.errors import RunRetracted
 from noarkit.loading.journal import Journal
 
-RETRACTING, RETRACTED, IN_PART = "retracting", "retracted", "retracted_in_part"
+Retraction = Literal["", "retracting", "retracted", "retracted_in_part"]
+RETRACTING: Final = "retracting"
+RETRACTED: Final = "retracted"
+IN_PART: Final = "retracted_in_part"
 INTENT, GONE, ABSENT, KEPT = "intent", "gone", "absent", "kept"
 
 
@@ -58,6 +61,7 @@ class RetractionRecord:
             for entry in objects:
                 db.execute(_ROW, _row(entry, entry.state, at))
                 db.execute("DELETE FROM entity WHERE n = ?", (entry.n,))
+                db.execute("DELETE FROM closed_entity WHERE n = ?", (entry.n,))
                 db.execute(
                     "UPDATE finding SET state = 'retracted'"
                     " WHERE state IN ('open', 'asked') AND (entity = ? OR key = ?)",
@@ -76,6 +80,13 @@ class RetractionRecord:
             facts = {"retraction": RETRACTED if is_whole else IN_PART, "retracted_at": str(at)}
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
+    def withdraw(self) -> None:
+        """The archive said no to what was about to be deleted: where nothing ever went, the run is as it was."""
+        with self._journal.change() as db:
+            if db.execute(_WENT).fetchone() is None:
+                db.execute("DELETE FROM retraction")
+                db.execute("DELETE FROM meta WHERE name IN ('retraction', 'retracted_at')")
+
     def intended(self, numbers: Iterable[int]) -> frozenset[int]:
         """Which of these were about to be deleted by an earlier call of this account, or by this one."""
         wanted_numbers = orjson.dumps(list(numbers)).decode()
@@ -89,10 +100,14 @@ class RetractionRecord:
         return bool(self._journal.rows("SELECT 1 FROM retraction WHERE state = 'intent' LIMIT 1", ()))
 
 
-def refuse_retracted(journal: Journal, where: str) -> None:
-    """Raises `RunRetracted` for a run of which anything went out of the archive, or is about to."""
-    if journal.meta("retraction") is not None:
-        raise RunRetracted(where=where, count=retraction_counts(journal).get(GONE, 0))
+def retraction_of(journal: Journal) -> Retraction:
+    """What a retraction came to. It counts from the first object that was deleted, or may be being deleted now; before
+    that the run is as it was."""
+    remembered = journal.meta("retraction")
+    if remembered in (RETRACTED, IN_PART):
+        return RETRACTED if remembered == RETRACTED else IN_PART
+    counts = retraction_counts(journal) if remembered else {}
+    return RETRACTING if any(counts.get(state) for state in (INTENT, GONE, ABSENT)) else ""
 
 
 def retraction_counts(journal: Journal) -> Mapping[str, int]:
@@ -107,6 +122,7 @@ def retracted_objects(journal: Journal) -> Iterator[RetractedObject]:
         yield RetractedObject(n, "", kind, archive_id, state, reason, detail)
 
 
+_WENT = "SELECT 1 FROM retraction WHERE state IN ('gone', 'absent') LIMIT 1"
 _ROW = "INSERT OR REPLACE INTO retraction VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 

@@ -130,7 +130,10 @@ class Remover:
             self._remove(judge, [candidate for candidate in batch if candidate.head not in first])
             return
         if isinstance(fault, NotAllowed) and not self.gone:
-            raise fault  # nothing went, and nothing else will: it is the account that may not
+            self._judge_again(judge, batch)  # a proxy may say no for an archive that has deleted it
+            if not self.gone:
+                self.record.withdraw()
+                raise fault  # nothing went, and nothing else will: it is the account that may not
         reason = NOT_ALLOWED if isinstance(fault, NotAllowed) else REFUSED
         for candidate in batch:
             self.selection.keep(candidate.n, reason, fault.code)

@@ -33,6 +33,7 @@ from noarkit.loading.retraction.record import RetractedObject, RetractionRecord
 from noarkit.loading.retraction.removal import Remover
 from noarkit.loading.retraction.selection import MOST_CHECKS, Selection
 from noarkit.loading.settling import Clock
+from noarkit.loading.state import closed_of
 from noarkit.loading.stopping import StopRequest
 from noarkit.loading.verification.expectation import Expectation
 from noarkit.results import Result
@@ -207,7 +208,7 @@ class _Steps:
 
     def _judge_maker(self, selection: Selection) -> Callable[[], Judge]:
         code_lists = Administration(self.archive).code_lists()
-        closed = self.journal.meta("closed") in ("yes", "no")
+        closed = bool(closed_of(self.journal))
         not_closed = {finding.key: "accepted" for finding in self.journal.findings("open", "asked", "accepted")}
         expectation = Expectation(self.facts, closed, _defaults(code_lists), not_closed=not_closed)
         return lambda: Judge(self.archive, selection, expectation, closed, self.settings.takes_closed)

@@ -38,17 +38,22 @@ V302  a file in the archive has other bytes than were loaded
 V303  a file in the source has other bytes than were loaded, although its size and time are as planned
 V304  a file in the archive has another length than was loaded
 V305  a file could not be fetched, although the archive answers otherwise
-V401–V407  a receipt does not fit (see `noarkit.airgap.receipt`)
+V401–V408  a receipt does not fit (see `noarkit.airgap.receipt`)
 
 Notices (no difference; most of them make the verification one in part)
 
 V101  a record of the plan is no longer in the source
 V103  the file in the source is gone or another than when it was archived
+V104  the source is gone as a whole, so that nothing could be compared with it
 V105  what an earlier run loaded is as that run loaded it; the source says otherwise now
 V209  what this run set aside for a fault of its source is in the archive from before
+V306  no file came that could be believed, but a page of something between, or none: the file was not compared
 V501  changed since by another user: a field, a link or a place
 V502  added since by another user
 V503  what the run found wrong was accepted by name, and is as it was then
+V504  below one of the run's own: with a key or uuid as runs give them, and no proof that a run put it there
+V505  a code that the run used is in the archive's list no longer
+V506  not closed yet, in a run that closes
 
 The row that each is counted in, and the verdict that follows from the rows: `outcome`.
 """

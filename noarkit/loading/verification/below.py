@@ -1,9 +1,9 @@
 """Compares the children of the run's objects, a hundred parents at a time: what is planned there is compared, what the
 journal had no id for is recognised, and what nobody planned is extra.
 
-Not extra is what another run put there: a folder or record that bears a source key, what bears a uuid as noarkit makes
-them, and versions older than the one that this source corresponds to, unless they hold the bytes of one that this run
-made: then it made what was there.
+Not extra is what another run put there, where its marks prove it (`markers`), and versions older than the one that this
+source corresponds to, unless they hold the bytes of one that this run made: then it made what was there. What bears a
+key or a uuid as runs give them, and no proof, is foreign: it is named, and is no difference.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from noarkit.archive.optional import has_any
 from noarkit.archive.paging import objects
 from noarkit.archive.values import Parameter, Query, SavedObject
-from noarkit.errors import ArchiveRefused
 from noarkit.graph.entity import CreationMode
 from noarkit.loading.lookup import ORDERS, uuid_for
-from noarkit.loading.verification.ledger import AMISS, BEARERS, ArchivedEntity, Ledger
-from noarkit.loading.verification.objects import ObjectComparison
-from noarkit.loading.verification.outcome import BELOW
-
-_ANCHORS = "noarkit:chunk"
+from noarkit.loading.verification.ledger import AMISS, ArchivedEntity, Ledger
+from noarkit.loading.verification.markers import ANCHORS, Marker, Markers
+from noarkit.loading.verification.objects import ObjectComparison, fingerprint_of
+from noarkit.loading.verification.outcome import BELOW, Finding
 
 
 class ChildFamily(NamedTuple):
@@ -83,13 +82,10 @@ def _has_children(comparison: ObjectComparison, below: ChildFamily) -> bool:
     parameters: dict[str, Parameter] = {"@none": None}
     if below.family == "EksternId":
         condition += " && eksterntSystem != @anchors"
-        parameters["@anchors"] = _ANCHORS
+        parameters["@anchors"] = ANCHORS
     # asked in all orders, since a false «none» would leave what nobody planned unseen, and certify it
     queries = (Query(below.family, condition, parameters, order=order, limit=1) for order in ORDERS)
-    try:
-        return any(comparison.archive.query(query).objects for query in queries)
-    except ArchiveRefused:  # an archive that has no such type has none of them
-        return False
+    return has_any(comparison.archive, queries, below.link)
 
 
 def _compare_children(comparison: ObjectComparison, below: ChildFamily, parents: list[ArchivedEntity]) -> None:
@@ -110,32 +106,40 @@ def _compare_children(comparison: ObjectComparison, below: ChildFamily, parents:
         for actual in actuals
         if parent in by_id and not _is_own_key(comparison.ledger, actual)
     ]
-    keyed = _objects_with_keys(comparison, below, [actual for _, actual in extras])
+    markers = Markers(comparison.archive, comparison.log, comparison.expectation.facts.sets_system_fields)
+    markers.read(below.family, [actual for _, actual in extras])
     states = {place.id: place.state for place in parents}
     for parent, actual in extras:
         above = comparison.ledger.entity(by_id[parent])
-        key = above.key
         # what stood before the run holds what others put there
         is_found = above.target == CreationMode.FIND
-        reason = (
-            "other_run" if is_found else _reason_not_extra(comparison, below, (parent, states[parent]), actual, keyed)
-        )
+        marker = "run" if is_found else markers.marker(actual, parent)
+        reason = _reason_not_extra(comparison, below, (parent, states[parent]), actual, marker)
         if reason:
             comparison.result.leave(BELOW, reason)
-            continue
-        change = comparison.log.find_addition(actual.id, parent)
-        if change is not None:
-            comparison.report_change(BELOW, "V502", key, f"{actual.type}: {change}")
         else:
-            code = "V221" if below.family == "Dokumentversjon" else "V220"
-            comparison.result.differ(BELOW, code, key, f"{actual.type} {actual.id}")
+            _report_extra(comparison, (above.key, parent), actual, marker)
+
+
+def _report_extra(comparison: ObjectComparison, above: tuple[str, str], actual: SavedObject, marker: Marker) -> None:
+    """Reports an unplanned object: added since by another user, foreign, or a difference."""
+    key, parent_id = above
+    change = comparison.log.find_addition(actual.id, parent_id)
+    if change is not None:
+        comparison.report_change(BELOW, Finding("V502", key, f"{actual.type}: {change}", fingerprint_of(actual)))
+    elif marker == "foreign" and actual.type != "Dokumentversjon":  # a version too many is one, whoever put it there
+        finding = Finding("V504", key, f"{actual.type} {actual.id}", fingerprint_of(actual))
+        comparison.result.report_change(BELOW, "foreign", finding)
+    else:
+        code = "V221" if actual.type == "Dokumentversjon" else "V220"
+        comparison.result.differ(BELOW, code, key, f"{actual.type} {actual.id}", actual=fingerprint_of(actual))
 
 
 def _children(comparison: ObjectComparison, below: ChildFamily, parents: list[str]) -> Iterator[SavedObject]:
     parameters: dict[str, str] = {f"@p{i}": parent_id for i, parent_id in enumerate(parents)}
     condition = " || ".join(f"{below.link}.id = {name}" for name in parameters)
     if below.family == "EksternId":
-        condition, parameters["@anchors"] = f"eksterntSystem != @anchors && ({condition})", _ANCHORS
+        condition, parameters["@anchors"] = f"eksterntSystem != @anchors && ({condition})", ANCHORS
     return objects(comparison.archive, Query(below.family, condition, parameters, order=(("id", "asc"),)))
 
 
@@ -163,43 +167,17 @@ def _recognise_children(
         # what is open is counted with what is open
 
 
-def _objects_with_keys(comparison: ObjectComparison, below: ChildFamily, extras: list[SavedObject]) -> frozenset[str]:
-    """The ids of folders and records that have a source key of any system: of another run, or of another system."""
-    if below.family not in BEARERS or not extras:
-        return frozenset()
-    link = "refMappe" if below.family == "AbstraktMappe" else "refRegistrering"
-    owner_ids: set[str] = set()
-    for start in range(0, len(extras), 100):
-        parameters: dict[str, str] = {f"@p{i}": extra.id for i, extra in enumerate(extras[start : start + 100])}
-        condition = " || ".join(f"{link}.id = {name}" for name in parameters)
-        query = Query(
-            "EksternId",
-            f"eksterntSystem != @anchors && ({condition})",
-            {**parameters, "@anchors": _ANCHORS},
-            order=(("id", "asc"),),
-        )
-        owner_ids.update(extra.links.get(link, "") for extra in objects(comparison.archive, query))
-    return frozenset(owner_ids)
-
-
 def _reason_not_extra(
-    comparison: ObjectComparison,
-    below: ChildFamily,
-    parent: tuple[str, str],
-    actual: SavedObject,
-    keyed: frozenset[str],
+    comparison: ObjectComparison, below: ChildFamily, parent: tuple[str, str], actual: SavedObject, marker: Marker
 ) -> str:
     """The reason why an unplanned object is in order all the same; empty if it is extra."""
-    if actual.id in keyed:
-        return "other_run"
-    if below.family == "Dokumentversjon" and _is_doubled(comparison.ledger, parent[0], actual):
+    is_version = below.family == "Dokumentversjon"
+    if is_version and _is_doubled(comparison.ledger, parent[0], actual):
         return ""
-    if below.family in ("Dokument", "Dokumentversjon", *_part_families()) and _made_by_noarkit(actual):
+    if marker == "run":
         return "other_run"
-    if below.family == "Dokumentversjon" and parent[1] == "already_there":
-        newest = _has_newer_version(comparison.ledger, parent[0], actual)
-        if newest:
-            return "earlier_version"
+    if is_version and parent[1] == "already_there" and _has_newer_version(comparison.ledger, parent[0], actual):
+        return "earlier_version"
     return ""
 
 
@@ -209,16 +187,6 @@ def _is_own_key(ledger: Ledger, actual: SavedObject) -> bool:
         return False
     key = str(actual.fields.get("eksternID"))
     return ledger.db.execute("SELECT 1 FROM graph.entity WHERE key = ?", (key,)).fetchone() is not None
-
-
-def _part_families() -> frozenset[str]:
-    return frozenset(below.family for below in _PARTS)
-
-
-def _made_by_noarkit(actual: SavedObject) -> bool:
-    """True for a uuid made from a key (version 5), as noarkit makes them; archives make random ones."""
-    uuid = str(actual.fields.get("uuid") or "")
-    return len(uuid) == len("00000000-0000-5000-8000-000000000000") and uuid[14] == "5"
 
 
 def _is_doubled(ledger: Ledger, document: str, actual: SavedObject) -> bool:

@@ -20,6 +20,7 @@ ANY = object()
 _MOST_ENTRIES = 2000
 _IMPORTED = "imported: "
 _KEPT_LOGS = 500
+_NO_SUCH_ADDRESS = (404, 405)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,23 @@ class ChangeLog:
         """Finds who deleted an object."""
         return self._last_change(object_id, lambda entry: entry.get("revisionType") == "DELETE")
 
-    def is_unchanged(self, object_id: str, name: str) -> bool:
-        """True if the log tells how an object was made, and of no change of this field since."""
+    def is_as_made(self, object_id: str, name: str, value: object) -> bool:
+        """True if the log says that an object was made with this value of a field, and of no change of it since. A log
+        that does not tell what an object was made with proves nothing."""
         entries = self._entries(object_id)
-        return bool(entries) and not any(
+        creation = next((entry for entry in entries if entry.get("revisionType") == "CREATE"), {})
+        made = creation.get("newValue")
+        made_fields = made.get("fields") if isinstance(made, dict) else None
+        if not isinstance(made_fields, dict) or any(
             entry.get("revisionType") == "UPDATE" and entry.get("modifiedField") in (name, None) for entry in entries
-        )
+        ):
+            return False
+        return made_fields.get(name) == value
+
+    def made_by_same(self, object_id: str, parent_id: str) -> bool | None:
+        """Whether one account made both an object and the one above it; None where the log does not say."""
+        makers = (self._maker(object_id), self._maker(parent_id))
+        return None if None in makers else makers[0] == makers[1]
 
     def find_addition(self, object_id: str, parent_id: str) -> Change | None:
         """Finds who put an object below another one; None if it was the account that made the parent."""
@@ -81,10 +93,6 @@ class ChangeLog:
         if creation is None or parent_maker is None or creation.get("modifiedByUserId") == parent_maker:
             return None
         return _change(creation)
-
-    def added_by(self, object_id: str) -> str | None:
-        """The account that made an object."""
-        return self._maker(object_id)
 
     def _last_change(self, object_id: str, fits: Callable[[Entry], bool]) -> Change | None:
         maker = self._maker(object_id)
@@ -122,7 +130,13 @@ class ChangeLog:
                 page = Administration(self.archive).changes(request)
             except ArchiveNotFound:
                 return []
-            except (ArchiveRefused, NotAllowed, ArchiveMediaType, ArchiveStrange):
+            except (ArchiveRefused, NotAllowed, ArchiveMediaType):
+                self.readable = False
+                return []
+            except ArchiveStrange as fault:
+                # older archives have no such log, and only their server's page at its address
+                if fault.data.get("status") not in _NO_SUCH_ADDRESS:
+                    raise
                 self.readable = False
                 return []
             entries.extend(page.entries)

@@ -6,7 +6,7 @@ What is excepted from comparing is excepted by name, in the tables here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
@@ -18,6 +18,7 @@ from noarkit.loading.finality import AUTHOR, AUTHOR_ID, BY_DATE, DATE, STATUS, f
 from noarkit.loading.lease import RunFacts
 from noarkit.loading.lookup import uuid_for, uuid_of_new_version
 from noarkit.loading.spine import NATURAL_KEYS
+from noarkit.loading.verification.outcome import ACCEPTED
 from noarkit.model import Field, metamodel
 
 SET_BY_ARCHIVE = frozenset(
@@ -59,7 +60,6 @@ SET_BY_ARCHIVE = frozenset(
 OF_THE_FILE = frozenset({"referanseDokumentfil", "sjekksum", "filstoerrelse", "sjekksumAlgoritme"})
 """Fields that say which file a version has: compared with what was loaded, not with the plan."""
 SCREENING, BUSINESS = "skjerming", "virksomhetsspesifikkeMetadata"
-ACCEPTED = "accepted"
 _FINAL = (DATE, AUTHOR, AUTHOR_ID)
 _WITHOUT_ZONE = ZoneInfo("Europe/Oslo")
 
@@ -80,7 +80,8 @@ class Problem:
 class FieldComparison:
     """The comparison of one object: how many fields agree, which do not, and how many were not compared, by reason.
 
-    `filled` are fields with a value that nothing was said of, `emptied` those without one: see `defaults`.
+    `filled_fields` are fields with a value that nothing was said of, `emptied_fields` those without one. `authors`
+    says of a closed object which of the fields that tell who closed it have a value.
     """
 
     agree: int = 0
@@ -88,6 +89,7 @@ class FieldComparison:
     emptied_fields: list[Field] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     not_compared: dict[str, int] = field(default_factory=dict)
+    authors: dict[str, bool] = field(default_factory=dict)
 
     def leave(self, reason: str) -> None:
         """Counts one field that was not compared."""
@@ -100,7 +102,9 @@ class Expectation:
 
     `defaults` are what the archive's code lists say a field is where nothing is said, by type and name; `unread` the
     code lists that could not be read although the plan needs the archive's own codes; `not_closed` what the run could
-    not close (type and id), with "accepted" where somebody took it as it is.
+    not close (type and id), with "accepted" where somebody took it as it is; `has_field` whether the archive has
+    a field that only newer ones have; `listed_codes` the codes that the archive lists now, and `used_codes` those that
+    were compared, each by type and name.
     """
 
     facts: RunFacts
@@ -108,6 +112,9 @@ class Expectation:
     defaults: Defaults = field(default_factory=dict)
     unread: frozenset[str] = frozenset()
     not_closed: Mapping[str, str] = field(default_factory=dict)
+    has_field: Callable[[str, str], bool] = lambda kind, name: True
+    listed_codes: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    used_codes: set[tuple[str, str, str]] = field(default_factory=set)
 
     def compare(
         self, entity: PlannedEntity, state: str, actual: SavedObject, screening: frozenset[object]
@@ -120,6 +127,7 @@ class Expectation:
             self._compare_known(entity, actual, comparison)
             return comparison
         final = self._compare_finality(entity, state, actual, comparison)
+        self._note_authors(entity, state, actual, comparison)
         for model_field in metamodel().types[entity.type].fields.values():
             if model_field.name in OF_THE_FILE or model_field.name in final:
                 continue
@@ -167,6 +175,7 @@ class Expectation:
             return
         if isinstance(expected, str) and field.code_list is not None:
             expected = self.facts.codes.get(field.code_list, {}).get(expected, expected)
+            self.used_codes.add((entity.type, name, expected))
         value = actual.fields.get(name)
         if name == "uuid":
             expected = str(expected).lower()
@@ -244,18 +253,35 @@ class Expectation:
         self, entity: PlannedEntity, expected: Mapping[str, object], actual: SavedObject, comparison: FieldComparison
     ) -> None:
         """Compares an object that the run finalised: still final, with the date and the name that the source gave."""
-        fields = metamodel().types[entity.type].fields
+        kind = entity.type
+        fields = metamodel().types[kind].fields
         for name, value in expected.items():
             value_now = actual.fields.get(name)
             as_wanted = not is_empty(value_now) if value == "" else is_same_value(fields[name], value, value_now)
             if as_wanted:
                 comparison.agree += 1
-            elif name == DATE or (entity.type in STATUS and name == STATUS[entity.type][0]):
+            elif not self._can_hold(kind, name, value_now):
+                comparison.leave("no_field")
+            elif name == DATE or (kind in STATUS and name == STATUS[kind][0]):
                 comparison.problems.append(Problem("V214", name, value or "*", value_now))
             else:
                 comparison.problems.append(Problem("V210", name, value, value_now))
-        if entity.type in STATUS and DATE not in expected and is_empty(actual.fields.get(DATE)):
+        if DATE not in expected and is_empty(actual.fields.get(DATE)) and self._can_hold(kind, DATE, None):
             comparison.problems.append(Problem("V214", DATE, "*", None))
+
+    def _note_authors(
+        self, entity: PlannedEntity, state: str, actual: SavedObject, comparison: FieldComparison
+    ) -> None:
+        """Notes whether a closed object tells by whom: an archive fills that in for all that it closes, or for none."""
+        if state != "done" or is_empty(actual.fields.get(DATE)):
+            return
+        for name in (AUTHOR, AUTHOR_ID):
+            if name not in entity.fields or not self.facts.sets_system_fields:
+                comparison.authors[name] = not is_empty(actual.fields.get(name))
+
+    def _can_hold(self, kind: str, name: str, value_now: object) -> bool:
+        """False where a field is empty because the archive has no such field."""
+        return not is_empty(value_now) or self.has_field(kind, name)
 
 
 def is_empty(value: object) -> bool:

@@ -18,6 +18,7 @@ from noarkit.graph.entity import Content, FieldValue
 from noarkit.graph.store import PlannedEntity
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import CHECKSUM, NOT_CLOSED
+from noarkit.loading.state import read_state
 from noarkit.model import metamodel
 
 UNASKED, AS_PLANNED, AMISS, CHANGED = 0, 1, 2, 3
@@ -45,7 +46,10 @@ _EMPTY_RUN = (
     "CREATE TABLE run.meta (name TEXT PRIMARY KEY, value TEXT)",
 )
 _OWN_TABLES = (
-    "CREATE TABLE walked (key TEXT PRIMARY KEY) WITHOUT ROWID",
+    # is_record: 0 for what the source itself leaves out
+    "CREATE TABLE walked (key TEXT PRIMARY KEY, is_record INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE unplanned (key TEXT PRIMARY KEY) WITHOUT ROWID",
+    "CREATE TABLE next_plan (key TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE answered (key TEXT, id TEXT, owner TEXT)",
     "CREATE TABLE standing (n INTEGER PRIMARY KEY, family TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,"
     " seen INTEGER NOT NULL DEFAULT 0)",
@@ -96,9 +100,8 @@ class Ledger:
             db.execute(statement)
         self.system = self._meta("graph", "external_system") or ""
         self.plan_sha256 = self._meta("run", "plan") or str(self._folder.plan()["sha256"])
-        self.closes = self._meta("graph", "close") == "yes"
-        # «no» says that closing went to its end, and that some of it was refused
-        self.closed = self._meta("run", "closed") in ("yes", "no")
+        state = read_state(self._folder)
+        self.closes, self.closed = state.closes, bool(state.closed)
         self.sets_system_fields = self._meta("run", "sets_system_fields") == "True"
         self.began = self.began and self.count("SELECT count(*) FROM run.entity") > 0
         self.has_links = self.count("SELECT count(*) FROM graph.link") > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -9,13 +10,15 @@ from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query, SavedObject
 from noarkit.graph.store import PlannedEntity
+from noarkit.loading.finality import BY_DATE
 from noarkit.loading.lookup import objects_of_ids
 from noarkit.loading.verification.changes import Change, ChangeLog
-from noarkit.loading.verification.expectation import ACCEPTED, Expectation, Problem
+from noarkit.loading.verification.expectation import SCREENING, Expectation, Problem, is_empty
 from noarkit.loading.verification.ledger import AMISS, AS_PLANNED, CHANGED, UNASKED, ArchivedEntity, Ledger
-from noarkit.loading.verification.order import NUMBERS, keep_number
-from noarkit.loading.verification.outcome import FIELDS, LINKS, VerifyResult
+from noarkit.loading.verification.order import keep_number
+from noarkit.loading.verification.outcome import ACCEPTED, FIELDS, LINKS, Finding, VerifyResult
 from noarkit.loading.verification.screening import Screening
+from noarkit.loading.version_numbers import NUMBERS
 from noarkit.model import Field, metamodel
 
 _MOST_KEPT = 1000
@@ -58,6 +61,10 @@ class Defaults:
                     differs(n, detail)
 
 
+FILE_LINK = "referanseDokumentfil"
+"""The field of a version that names its file."""
+# what an archive says of every file, or of none
+_SAID_OF_FILES = ("filstoerrelse", "filnavn", "sjekksumAlgoritme")
 _SHA256_DIGITS = 64
 # how long a checksum is, by algorithm
 _DIGITS = {"md5": 32, "sha1": 40, "sha224": 56, "sha384": 96, "sha512": 128}
@@ -83,7 +90,8 @@ class ObjectComparison:
             return
         entity = self.ledger.entity(place.n)
         if actual.type != entity.type:
-            self.result.differ(entity.type, "V205", entity.key, f"{entity.type} → {actual.type}")
+            detail = f"{entity.type} → {actual.type}"
+            self.result.differ(entity.type, "V205", entity.key, detail, actual=fingerprint_of(actual))
             self.ledger.mark(place.n, AMISS)
             self._compare_fields(entity, place, actual)
             return
@@ -104,11 +112,10 @@ class ObjectComparison:
         self.ledger.mark(place.n, AMISS)
         self.result.leave(FIELDS, "not_there", len(entity.fields) if self.with_fields else 0)
 
-    def report_change(self, row: str, code: str, key: str, detail: str) -> None:
+    def report_change(self, row: str, finding: Finding) -> None:
         """Reports another user's change since the load, which is no difference."""
-        self.result.leave(row, "changed_since")
         self.result.changes += 1
-        self.result.notice(code, key, detail)
+        self.result.report_change(row, "changed_since", finding)
 
     def _compare_place(self, entity: PlannedEntity, place: ArchivedEntity, actual: SavedObject) -> int:
         """Compares the parent of an object with its plan."""
@@ -121,7 +128,8 @@ class ObjectComparison:
             return AS_PLANNED
         change = self.log.find_link_change(place.id, link)
         if change is not None:
-            self.report_change(entity.type, "V501", entity.key, f"{link}: {change}")
+            finding = Finding("V501", entity.key, f"{link}: {change}", str(link_target))
+            self.report_change(entity.type, finding)
             return CHANGED
         self.result.differ(entity.type, "V206", entity.key, f"{link} {parent.id} → {link_target}")
         return AMISS
@@ -164,7 +172,7 @@ class ObjectComparison:
         if reason:
             self.result.leave(LINKS, reason)
         elif change is not None:
-            self.report_change(LINKS, "V501", entity.key, f"{name}: {change}")
+            self.report_change(LINKS, Finding("V501", entity.key, f"{name}: {change}", detail))
         else:
             self.result.differ(LINKS, "V207", entity.key, f"{name} {detail}")
 
@@ -182,6 +190,8 @@ class ObjectComparison:
         self.result.agree(FIELDS, comparison.agree)
         for reason, count in comparison.not_compared.items():
             self.result.leave(FIELDS, reason, count)
+        if "not_finalised" in comparison.not_compared:
+            self.result.notice("V506", entity.key, entity.type)
         if ACCEPTED in comparison.not_compared:
             self.result.notice("V503", entity.key, entity.type)
         for problem in comparison.problems:
@@ -189,8 +199,14 @@ class ObjectComparison:
         for model_field in (*comparison.filled_fields, *comparison.emptied_fields):
             detail = f"{entity.type}.{model_field.name}"
             self.defaults.keep_default(model_field, entity.n, detail, is_empty=model_field in comparison.emptied_fields)
+        way = "by its date" if entity.type in BY_DATE else "by its status"
+        for name, is_filled in comparison.authors.items():
+            self.defaults.keep(f"{name}, closed {way}", entity.n, f"{entity.type}.{name}", is_empty=not is_filled)
         is_planned = NUMBERS.get(entity.type) in entity.fields and self.expectation.facts.sets_system_fields
-        keep_number(self.ledger, entity, actual, is_planned=is_planned)
+        # what is added to a record that another run loaded comes last, wherever the plan has it
+        is_other_runs = entity.type == "Dokument" and place.state == "already_there"
+        if not is_other_runs:
+            keep_number(self.ledger, entity, actual, is_planned=is_planned)
         if entity.type == "Dokumentversjon":
             self._compare_file(entity, place, actual)
 
@@ -198,13 +214,26 @@ class ObjectComparison:
         detail = f"{entity.type}.{problem.name}"
         change = self.log.find_field_change(place.id, problem.name, problem.actual)
         if change is not None:
-            self.report_change(FIELDS, "V501", entity.key, f"{detail}: {change}")
-        elif place.state == "already_there" and self.log.is_unchanged(place.id, problem.name):
-            # as an earlier run loaded it: it is the source that says otherwise now
-            self.result.leave(FIELDS, "source_changed")
-            self.result.notice("V105", entity.key, detail)
+            value = _fingerprint(problem.actual)
+            self.report_change(FIELDS, Finding("V501", entity.key, f"{detail}: {change}", value))
+        elif place.state == "already_there" and self.log.is_as_made(place.id, problem.name, problem.actual):
+            # as an earlier run loaded it, by the log's own word: it is the source that says otherwise now
+            if problem.name == SCREENING and SCREENING not in entity.fields and is_empty(problem.actual):
+                # neither source nor object is screened: what stands above was screened since, and others made that
+                self.result.leave(FIELDS, "other_run")
+                return
+            finding = Finding("V105", entity.key, detail, _fingerprint(problem.actual))
+            self.result.report_change(FIELDS, "source_changed", finding)
         else:
-            self.result.differ(FIELDS, problem.code, entity.key, detail)
+            self.result.differ(FIELDS, problem.code, entity.key, detail, actual=_fingerprint(problem.actual))
+
+    def report_lost_codes(self) -> None:
+        """Names the codes of the run that the archive's lists do not have any more. A list without codes is none."""
+        expectation = self.expectation
+        for kind, name, code in sorted(expectation.used_codes):
+            listed_codes = expectation.listed_codes.get((kind, name))
+            if listed_codes and code not in listed_codes:
+                self.result.report_change(FIELDS, "code_gone", Finding("V505", f"{kind}.{name}", code))
 
     def find_renumbering(self, n: int, name: str) -> Change | None:
         """Finds another user's change of the number of a document or version."""
@@ -220,7 +249,7 @@ class ObjectComparison:
         name = detail.rpartition(".")[2]
         change = self.log.find_field_change(place.id, name, None) if place is not None else None
         if change is not None:
-            self.report_change(FIELDS, "V501", entity.key, f"{detail}: {change}")
+            self.report_change(FIELDS, Finding("V501", entity.key, f"{detail}: {change}"))
         else:
             self.result.differ(FIELDS, "V232" if name == "sjekksum" else "V211", entity.key, detail)
 
@@ -230,13 +259,13 @@ class ObjectComparison:
         """What a version says of its file now, against what was loaded; kept, so that the file can be fetched by it."""
         loaded_file, content = self.ledger.loaded_file(place.n), self.ledger.content(place.n)
         fields = actual.fields
-        file, checksum, size = fields.get("referanseDokumentfil"), fields.get("sjekksum"), fields.get("filstoerrelse")
+        file, checksum, size = fields.get(FILE_LINK), fields.get("sjekksum"), fields.get("filstoerrelse")
         named_sha256 = str(checksum or "").lower() or None
         self.ledger.keep_file(place.n, None if file is None else str(file), named_sha256, size)
         if content is None:
             return
         change = (
-            self.log.find_field_change(place.id, "referanseDokumentfil", file)
+            self.log.find_field_change(place.id, FILE_LINK, file)
             if loaded_file.file
             not in (
                 None,
@@ -245,17 +274,15 @@ class ObjectComparison:
             else None
         )
         if change is not None:
-            self.report_change(FIELDS, "V501", entity.key, f"Dokumentversjon.referanseDokumentfil: {change}")
+            detail = f"Dokumentversjon.{FILE_LINK}: {change}"
+            self.report_change(FIELDS, Finding("V501", entity.key, detail, f"{file} {named_sha256}"))
             self.ledger.mark(place.n, CHANGED)
             return
         sha256 = loaded_file.sha256 or content.sha256
         bytes_ = loaded_file.size_bytes if loaded_file.size_bytes is not None else content.size_bytes
-        self._compare_file_field(
-            entity, "V231", "referanseDokumentfil", loaded_file.file, None if file is None else str(file)
-        )
+        self._compare_file_field(entity, "V231", FILE_LINK, loaded_file.file, None if file is None else str(file))
         if named_sha256 is not None and named_sha256 == self.ledger.accepted.get(place.n):
-            self.result.leave(FIELDS, ACCEPTED)
-            self.result.notice("V503", entity.key, "Dokumentversjon.sjekksum")
+            self.result.take_accepted(FIELDS, Finding("V232", entity.key, "Dokumentversjon.sjekksum", named_sha256))
             return
         if sha256 is None:
             # nobody has hashed it: comparing the bytes does, and judges the archive's checksum with them
@@ -263,6 +290,10 @@ class ObjectComparison:
         else:
             self._compare_checksum(entity, sha256, fields)
         self._compare_file_field(entity, "V233", "filstoerrelse", _text(bytes_), _text(size))
+        for name in _SAID_OF_FILES:
+            if checksum or name != "sjekksumAlgoritme":
+                detail = f"Dokumentversjon.{name}"
+                self.defaults.keep(name, entity.n, detail, is_empty=is_empty(fields.get(name)))
 
     def _compare_checksum(self, entity: PlannedEntity, sha256: str, fields: Mapping[str, object]) -> None:
         """The checksum that the archive keeps; one by another algorithm says nothing, where it looks like one."""
@@ -273,7 +304,7 @@ class ObjectComparison:
             checksum
         )
         if checksum and not is_other and algorithm and _plain_algorithm(algorithm) != "sha256":
-            self.result.differ(FIELDS, "V232", entity.key, f"{detail}Algoritme")
+            self.result.differ(FIELDS, "V232", entity.key, f"{detail}Algoritme", actual=f"{algorithm} {checksum}")
         else:
             self._compare_file_field(
                 entity, "V232", "sjekksum", sha256, None if is_other or not checksum else checksum.lower()
@@ -284,12 +315,12 @@ class ObjectComparison:
     ) -> None:
         if expected is None:
             self.result.leave(FIELDS, "set_by_archive")
-        elif actual is None and name != "referanseDokumentfil":
+        elif actual is None and name != FILE_LINK:
             self.result.leave(FIELDS, "no_checksum")
         elif expected == actual:
             self.result.agree(FIELDS)
         else:
-            self.result.differ(FIELDS, code, entity.key, f"Dokumentversjon.{name}")
+            self.result.differ(FIELDS, code, entity.key, f"Dokumentversjon.{name}", actual=actual or "")
 
 
 def compare_by_id(comparison: ObjectComparison, families: Iterable[str]) -> None:
@@ -341,6 +372,16 @@ def _plain_algorithm(algorithm: str) -> str:
 
 def _is_hexadecimal(text: str) -> bool:
     return all(sign in "0123456789abcdef" for sign in text.lower())
+
+
+def _fingerprint(value: object) -> str:
+    """What tells a value from another, and says nothing of it to who does not know it: names may be screened."""
+    return hashlib.sha256(repr(value).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def fingerprint_of(actual: SavedObject) -> str:
+    """What tells an object from another, and from itself with anything changed."""
+    return _fingerprint((actual.type, actual.id, sorted(actual.fields.items()), sorted(actual.links.items())))
 
 
 def _text(value: object) -> str | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from noarkit.archive.values import SavedObject
 from noarkit.graph.store import PlannedEntity
 from noarkit.loading.verification.changes import Change
 from noarkit.loading.verification.ledger import Ledger
-from noarkit.loading.verification.outcome import ORDER, VerifyResult
-
-NUMBERS: Mapping[str, str] = {"Dokument": "dokumentnummer", "Dokumentversjon": "versjonsnummer"}
+from noarkit.loading.verification.outcome import ORDER, Finding, VerifyResult
+from noarkit.loading.version_numbers import NUMBERS
 
 
 def keep_number(ledger: Ledger, entity: PlannedEntity, actual: SavedObject, *, is_planned: bool) -> None:
@@ -34,9 +33,8 @@ def compare_order(ledger: Ledger, result: VerifyResult, renumbered: Callable[[in
         if number > before or (number == before and kind == "Dokumentversjon"):
             result.agree(ORDER)
         elif change := renumbered(n, NUMBERS[kind]) or renumbered(first, NUMBERS[kind]):
-            result.leave(ORDER, "changed_since")
             result.changes += 1
-            result.notice("V501", ledger.entity(n).key, f"{detail}: {change}")
+            result.report_change(ORDER, "changed_since", Finding("V501", ledger.entity(n).key, f"{detail}: {change}"))
         else:
             result.differ(ORDER, "V215", ledger.entity(n).key, detail)
 

@@ -18,6 +18,8 @@ from noarkit.results import Result
 Depth = Literal["counts", "ids", "fields", "bytes"]
 Proof = Literal["counts", "ids", "fields", "bytes", "receipt"]
 Verdict = Literal["verified", "in_part", "not_verified"]
+SourceState = Literal["read", "gone", "plan"]
+"""Whether the source was read, is gone, or was left out: then the plan and its checksums stand in its place."""
 DEPTHS: tuple[Depth, ...] = ("counts", "ids", "fields", "bytes")
 
 RECORDS, KEYS, SUMS, BELOW, LINKS, ORDER, FIELDS, FILES = (
@@ -39,6 +41,7 @@ NOT_COMPARABLE = frozenset(
         "by_rule",
         "set_by_archive",
         "no_right",
+        "no_field",
         "no_content",
         "no_checksum",
         "other_run",
@@ -48,16 +51,33 @@ NOT_COMPARABLE = frozenset(
     }
 )
 """Nothing to compare with: it takes nothing away from the verdict."""
-_MOST_FINDINGS = 100_000
+MOST_FINDINGS = 100_000
+ACCEPTED = "accepted"
+"""The reason why what a named person took as it is was not compared."""
+ACCEPTED_BY_SENDER = "accepted_by_sender"
+"""The same, of a run that came in a bundle: by the owner of the key that sealed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding: its code (see `noarkit.loading.verification`), the key it concerns, and details where they help."""
+    """A finding: its code (see `noarkit.loading.verification`), the key it concerns, and details where they help.
+
+    `actual` tells by a checksum what the archive has, so that what is accepted is accepted as it is.
+    """
 
     code: str
     key: str
     detail: str = ""
+    actual: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SenderAcceptance:
+    """What the owner of the key that sealed a bundle accepted, and under which name: just these findings."""
+
+    id: str
+    by: str
+    findings: frozenset[Finding]
 
 
 @dataclass(slots=True)
@@ -105,7 +125,10 @@ class VerifyResult(Result):
     item that is gone, a change that another user made since). `differences` counts all. `left_behind` is how many
     values of the source, of `left_behind_fields` fields, the archive has no place for: they are in no row, since they
     were never sent. `certificate` is the page that says so, where one was written; `receipt` what was made for the
-    sending side.
+    sending side. `accepted` are the differences that a named person accepted, by code and key; `accepted_keys` the keys
+    of those that were met, with the reason why they were not compared. `sender` is what the sender of the bundle
+    accepted; `accepted_by_sender` counts what of it was met, and `for_sender` are the first of the findings that only
+    the sender could accept. `request` is the file that asks for it.
     """
 
     depth: Proof
@@ -120,11 +143,20 @@ class VerifyResult(Result):
     bytes_compared: int = 0
     left_behind: int = 0
     left_behind_fields: int = 0
+    source: SourceState = "read"
     source_new: int = 0
+    source_late: int = 0
     source_gone: int = 0
     source_changed: int = 0
     certificate: Path | None = None
     receipt: Path | None = None
+    accepted: Mapping[tuple[str, str], list[list[str]]] = field(default_factory=dict)
+    accepted_keys: dict[str, str] = field(default_factory=dict)
+    sender: SenderAcceptance | None = None
+    accepted_by_sender: int = 0
+    for_sender: list[Finding] = field(default_factory=list)
+    _met_findings: set[Finding] = field(default_factory=set)
+    request: Path | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -133,13 +165,16 @@ class VerifyResult(Result):
         rows = self.rows.values()
         if not self.began or any(row.differ for row in rows) or self._nothing_compared():
             return "not_verified"
-        return "in_part" if self.missing or self.left_by_choice or not self._records() else "verified"
+        if self.missing or self.left_by_choice or self.accepted_by_sender or not self._records():
+            return "in_part"
+        return "verified"
 
     @property
     def missing(self) -> dict[str, int]:
         """What keeps the verdict from being a full one, beside what was not asked for: reason and count, of the kind
         that has most of it."""
-        return self._count_left(lambda reason: reason not in ASKED_FOR and reason not in NOT_COMPARABLE)
+        expected_reasons = {*ASKED_FOR, *NOT_COMPARABLE, ACCEPTED_BY_SENDER}
+        return self._count_left(lambda reason: reason not in expected_reasons)
 
     @property
     def left_by_choice(self) -> dict[str, int]:
@@ -148,7 +183,7 @@ class VerifyResult(Result):
 
     @property
     def good(self) -> bool:
-        """True if everything that was asked for was compared, and agrees."""
+        """True if everything that was asked for was compared, and agrees, or was accepted by the sender."""
         if self.verdict == "not_verified":
             return False
         return self.verdict == "verified" or bool(self._records() and not self.missing)
@@ -179,11 +214,17 @@ class VerifyResult(Result):
             "differences": self.differences,
             "certificate": None if self.certificate is None else str(self.certificate),
             "receipt": None if self.receipt is None else str(self.receipt),
+            "request": None if self.request is None else str(self.request),
+            "accepted_by_sender": self.accepted_by_sender,
+            "sender": None if self.sender is None else self.sender.by,
             "verdict": self.verdict,
             "rows": [row.as_data() for row in self.rows.values()],
             "missing": self.missing,
             "left_by_choice": self.left_by_choice,
             "changes": self.changes,
+            "source": self.source,
+            "source_new": self.source_new,
+            "source_late": self.source_late,
             "not_in_archive": {"values": self.left_behind, "fields": self.left_behind_fields},
         }
 
@@ -200,17 +241,47 @@ class VerifyResult(Result):
         if count:
             self.row(name).not_compared[reason] += count
 
-    def differ(self, name: str, code: str, key: str, detail: str = "") -> None:
-        """One of a kind is not as it should be."""
-        self.row(name).differ += 1
-        self.differences += 1
-        if len(self.findings) < _MOST_FINDINGS:
-            self.findings.append(Finding(code, key, detail))
+    def differ(self, name: str, code: str, key: str, detail: str = "", *, actual: str = "") -> None:
+        """One of a kind is not as it should be, and nobody has accepted it as it is."""
+        finding = Finding(code, key, detail, actual)
+        if [detail, actual] in self.accepted.get((code, key or code), ()):
+            self.take_accepted(name, finding)
+        elif not self._accepted_by_sender(name, finding):
+            self.row(name).differ += 1
+            self.differences += 1
+            if len(self.findings) < MOST_FINDINGS:
+                self.findings.append(finding)
+
+    def take_accepted(self, name: str, finding: Finding) -> None:
+        """One of a kind is as somebody on this side accepted it; the sender of a bundle may have accepted it too."""
+        if not self._accepted_by_sender(name, finding):
+            self._leave_accepted(name, finding, ACCEPTED)
+
+    def report_change(self, name: str, reason: str, finding: Finding) -> None:
+        """One of a kind was changed since, which is no difference, but not compared either, for a reason."""
+        if not self._accepted_by_sender(name, finding):
+            self.leave(name, reason)
+            self.notice(finding.code, finding.key, finding.detail)
 
     def notice(self, code: str, key: str, detail: str = "") -> None:
         """Names something that is no difference."""
-        if len(self.notices) < _MOST_FINDINGS:
+        if len(self.notices) < MOST_FINDINGS:
             self.notices.append(Finding(code, key, detail))
+
+    def _accepted_by_sender(self, name: str, finding: Finding) -> bool:
+        if self.sender is not None and finding in self.sender.findings:
+            self.accepted_by_sender += finding not in self._met_findings
+            self._met_findings.add(finding)
+            self._leave_accepted(name, finding, ACCEPTED_BY_SENDER)
+            return True
+        if len(self.for_sender) < MOST_FINDINGS:
+            self.for_sender.append(finding)
+        return False
+
+    def _leave_accepted(self, name: str, finding: Finding, reason: str) -> None:
+        self.accepted_keys[finding.key] = reason
+        self.leave(name, reason)
+        self.notice("V503", finding.key, finding.detail)
 
     def _count_left(self, wanted_reasons: object) -> dict[str, int]:
         counts: dict[str, int] = {}
@@ -224,14 +295,18 @@ class VerifyResult(Result):
         return self.rows[RECORDS].compared_count if RECORDS in self.rows else 0
 
     def _nothing_compared(self) -> bool:
-        """True if there is something to compare, and none of it was."""
+        """True if there is something to compare, and none of it was. Of a source that is gone, the archive can be
+        held against the plan all the same."""
         records = self.rows.get(RECORDS)
+        told_reasons = ("set_aside", "refused", "skipped", *(("source_gone",) if self._keys() else ()))
         return (
             records is not None
             and records.compared_count == 0
-            and records.not_compared.total()
-            > sum(records.not_compared[reason] for reason in ("set_aside", "refused", "skipped"))
+            and records.not_compared.total() > sum(records.not_compared[reason] for reason in told_reasons)
         )
+
+    def _keys(self) -> int:
+        return self.rows[KEYS].compared_count if KEYS in self.rows else 0
 
 
 @dataclass(frozen=True, slots=True)

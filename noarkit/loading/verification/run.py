@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from noarkit.archive.administration import Administration
+from noarkit.archive.optional import answer_or, has_any, has_field
 from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.registers import ListedCodes
 from noarkit.archive.values import Parameter, Query
-from noarkit.errors import ArchiveMediaType, ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed
-from noarkit.events import Event, Listener
+from noarkit.errors import ArchiveStrange
+from noarkit.events import Listener
 from noarkit.graph.losses import losses
 from noarkit.graph.store import GraphStore
 from noarkit.loading import registers
+from noarkit.loading.findings import accepted_differences
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.lease import RunFacts
 from noarkit.loading.lookup import ORDERS
 from noarkit.loading.numbers import numbers
-from noarkit.loading.retraction.record import refuse_retracted
+from noarkit.loading.state import refuse_retracted
 from noarkit.loading.verification.below import compare_below
 from noarkit.loading.verification.changes import ChangeLog
 from noarkit.loading.verification.expectation import SCREENING, Expectation
@@ -29,59 +33,101 @@ from noarkit.loading.verification.keys import collect_keys, compare_keys, compar
 from noarkit.loading.verification.ledger import AMISS, ArchivedEntity, Ledger
 from noarkit.loading.verification.objects import ObjectComparison, compare_by_id, compare_many_links
 from noarkit.loading.verification.order import compare_order
-from noarkit.loading.verification.outcome import FIELDS, LINKS, RECORDS, SUMS, Depths, VerifyResult
+from noarkit.loading.verification.outcome import FIELDS, LINKS, SUMS, Depths, Finding, SenderAcceptance, VerifyResult
 from noarkit.loading.verification.screening import Screening
+from noarkit.loading.verification.walk import account_for_records, walk_source
 from noarkit.model import metamodel
-from noarkit.records import Groundwork, Source
-
-_UNREADABLE = (ArchiveRefused, ArchiveNotFound, NotAllowed, ArchiveMediaType, ArchiveStrange)
+from noarkit.records import Source
 
 
 def verify(
     folder: RunFolder,
-    source: Source,
+    source: Source | None,
     archive: Archive,
     depths: Depths,
     emit: Listener,
     *,
     downloads: Archive | None = None,
+    without_source: bool = False,
+    sender: SenderAcceptance | None = None,
 ) -> VerifyResult:
     """Compares source, plan and archive. `downloads` fetches files, with less patience than `archive` where it matters.
+    What the `sender` of a bundle accepted is counted apart.
 
-    Raises RunFault where the run is broken or its plan was changed, archive faults where the archive is away,
-    SourceGone.
+    A source that is gone (None, or found to be) leaves a verification in part; `without_source` holds the archive
+    against the plan and its checksums instead. Raises RunFault where the run is broken or its plan was changed, archive
+    faults where the archive is away.
     """
+    accepted: Mapping[tuple[str, str], list[list[str]]] = {}
     if folder.journal.exists():
         with closing(folder.open_journal()) as journal:
             refuse_retracted(journal, str(folder.path))
+            accepted = accepted_differences(journal)
     folder.open_graph().close()  # proves that the plan is the one that was frozen
-    result = VerifyResult(depths.depth, numbers(folder), sample=depths.sample)
-    _count_losses(folder, result)
-    by_id, with_fields = depths.reaches("ids"), depths.reaches("fields")
+    against: Literal["read", "plan"] = "plan" if without_source else "read"
+    step = _Comparing(folder, source, archive, depths, emit, against=against, accepted=accepted, sender=sender)
+    files = FileSources(archive, downloads or archive, source)
     with Ledger(folder) as ledger:
+        result = step.compare_objects(ledger)
+        if not result.differences:
+            compare_files(ledger, files, depths, result, emit)
+            return result
+    # An answer may have come from something in between, or from before: a difference is believed that is there twice.
+    with Ledger(folder) as ledger:
+        result_again = step.compare_objects(ledger)
+        if _differences(result_again) != _differences(result):
+            raise ArchiveStrange(call="query", why="answers-differ")
+        compare_files(ledger, files, depths, result_again, emit)
+    return result_again
+
+
+def _differences(result: VerifyResult) -> tuple[Counter[Finding], Mapping[str, int]]:
+    return Counter(result.findings), {name: row.differ for name, row in result.rows.items() if row.differ}
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparing:
+    """Compares a run with what the archive says of its objects; `against` is what their files are held against."""
+
+    folder: RunFolder
+    source: Source | None
+    archive: Archive
+    depths: Depths
+    emit: Listener
+    against: Literal["read", "plan"]
+    accepted: Mapping[tuple[str, str], list[list[str]]]
+    sender: SenderAcceptance | None
+
+    def compare_objects(self, ledger: Ledger) -> VerifyResult:
+        """Everything but the bytes of files."""
+        depths, archive = self.depths, self.archive
+        result = VerifyResult(depths.depth, numbers(self.folder), sample=depths.sample, accepted=self.accepted)
+        result.source, result.sender = self.against, self.sender
+        _count_losses(self.folder, result)
+        by_id, with_fields = depths.reaches("ids"), depths.reaches("fields")
         result.began = ledger.began
         if result.numbers.add_up:
             result.agree(SUMS)
         else:
             result.differ(SUMS, "V100", "", str(result.numbers))
-        walk_source(ledger, source, result, emit)
+        walk_source(ledger, self.source, result, self.emit)
         ledger.fill()
-        collect_keys(ledger, archive, emit)
+        collect_keys(ledger, archive, self.emit)
         compare_keys(ledger, result, by_id=by_id)
         compare_outcomes(ledger, result)
         if by_id:
-            comparison = _make_comparison(folder, ledger, archive, result, depths)
+            comparison = _make_comparison(self.folder, ledger, archive, result, depths)
             compare_below(comparison)
             compare_by_id(comparison, ledger.families())
             compare_many_links(comparison)
             compare_cross_links(comparison)
         if with_fields:
             comparison.judge_defaults()
+            comparison.report_lost_codes()
             compare_order(ledger, result, comparison.find_renumbering)
         account_for_records(ledger, result, by_id=by_id)
         _count_unasked(ledger, result, by_id=by_id, with_fields=with_fields)
-        compare_files(ledger, FileSources(archive, downloads or archive, source), depths, result, emit)
-    return result
+        return result
 
 
 def _count_losses(folder: RunFolder, result: VerifyResult) -> None:
@@ -117,7 +163,15 @@ def _make_comparison(
     return ObjectComparison(
         ledger,
         archive,
-        Expectation(facts, ledger.closed, defaults, unread, ledger.not_closed),
+        Expectation(
+            facts,
+            ledger.closed,
+            defaults,
+            unread,
+            ledger.not_closed,
+            _FieldsOf(archive).has_field,
+            _listed_codes(code_lists),
+        ),
         Screening(ledger, archive, screening, dict(codes.get(SCREENING, {}))),
         ChangeLog(archive),
         result,
@@ -126,12 +180,30 @@ def _make_comparison(
     )
 
 
+@dataclass(slots=True)
+class _FieldsOf:
+    """Which of the fields that only newer archives have this one has; asked when it matters, and once."""
+
+    archive: Archive
+    _known: dict[tuple[str, str], bool] = field(default_factory=dict)
+
+    def has_field(self, kind: str, name: str) -> bool:
+        """See `has_field`."""
+        if (kind, name) not in self._known:
+            self._known[kind, name] = has_field(self.archive, kind, name)
+        return self._known[kind, name]
+
+
 def _read_code_lists(archive: Archive) -> tuple[ListedCodes, ...] | None:
     """The archive's code lists; None if they cannot be read."""
-    try:
-        return Administration(archive).code_lists()
-    except _UNREADABLE:
-        return None
+    return answer_or(None, Administration(archive).code_lists)
+
+
+def _listed_codes(code_lists: tuple[ListedCodes, ...] | None) -> Mapping[tuple[str, str], frozenset[str]]:
+    return {
+        (code_list.type, code_list.field): frozenset(value.code for value in code_list.values)
+        for code_list in code_lists or ()
+    }
 
 
 def _archive_codes(
@@ -176,74 +248,6 @@ def _count_unasked(ledger: Ledger, result: VerifyResult, *, by_id: bool, with_fi
     )
     for state, count in rows:
         result.leave(FIELDS, "not_there" if state == "unnamed" else str(state), count or 0)
-
-
-_TELL_EVERY = 5000
-
-# what became of each record that was planned: its root's own outcome, or the plan's
-_RECORDS = """
-SELECT r.key, r.state, r.root, w.key IS NOT NULL, p.state, p.key, p.family, s.seen
-FROM graph.record r LEFT JOIN walked w ON w.key = r.key
-LEFT JOIN plan p ON p.n = r.root LEFT JOIN standing s ON s.n = r.root
-ORDER BY r.n
-"""
-
-
-def walk_source(ledger: Ledger, source: Source, result: VerifyResult, emit: Listener) -> None:
-    """Keeps the key of every record that the source has now, and counts those that are new."""
-    db, planned_count = ledger.db, ledger.count("SELECT count(*) FROM graph.record")
-    db.execute("BEGIN")
-    for count, item in enumerate(source.records(emit), 1):
-        if isinstance(item, Groundwork):
-            continue
-        key = getattr(item, "key", None) or getattr(item, "record_key", "")
-        db.execute("INSERT OR IGNORE INTO walked VALUES (?)", (key,))
-        if count % _TELL_EVERY == 0:
-            emit(Event("walked", {"records": count, "of": max(planned_count, count)}))
-    db.execute("COMMIT")
-    result.source_new = ledger.count(
-        "SELECT count(*) FROM walked w LEFT JOIN graph.record r ON r.key = w.key WHERE r.n IS NULL"
-    )
-
-
-def account_for_records(ledger: Ledger, result: VerifyResult, *, by_id: bool) -> None:
-    """A record is accounted for where the source still has it and the archive has what was made of it.
-
-    `by_id` says that the archive was asked for the objects themselves, not only for the keys.
-    """
-    for key, state, root, was_walked, became, root_key, family, judgement in ledger.db.execute(_RECORDS):
-        if not was_walked and "#again" not in key:
-            result.source_gone += 1
-            result.notice("V101", key)
-        reason = _reason_not_accounted(state, root, became, bool(was_walked))
-        if reason:
-            result.leave(RECORDS, reason)
-        elif root is None:
-            result.agree(RECORDS)
-        elif (
-            (by_id and judgement is None)
-            or judgement == AMISS
-            or (not by_id and not _is_archived(ledger, str(family), str(root_key)))
-        ):
-            result.row(RECORDS).differ += 1
-        else:
-            result.agree(RECORDS)
-
-
-def _reason_not_accounted(state: str, root: int | None, became: str | None, was_walked: bool) -> str:
-    """Why a record is not compared; empty if it is."""
-    if state != "mapped":
-        return "earlier_run" if state == "already_there" else state
-    if root is not None and became in ("open", "set_aside", "refused"):
-        return became
-    return "" if was_walked else "source_gone"
-
-
-def _is_archived(ledger: Ledger, family: str, key: str) -> bool:
-    """False if a key should be in the archive and is not; families without keys are not asked for."""
-    if family not in ("AbstraktMappe", "AbstraktRegistrering"):
-        return True
-    return ledger.db.execute("SELECT 1 FROM answered WHERE key = ? LIMIT 1", (key,)).fetchone() is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,10 +298,7 @@ def _has_links(archive: Archive, crossing: CrossLink) -> bool:
     # asked in all orders, since a false «none» would leave what nobody planned unseen, and certify it
     condition = f"{crossing.name} != @none"
     queries = (Query(crossing.family, condition, {"@none": None}, order=order, limit=1) for order in ORDERS)
-    try:
-        return any(archive.query(query).objects for query in queries)
-    except ArchiveRefused:  # an archive that has no such link has none of them
-        return False
+    return has_any(archive, queries, crossing.name)
 
 
 def _links(

@@ -15,13 +15,14 @@ from pathlib import Path
 from noarkit.errors import UsageFault
 from noarkit.safe import atomic
 from noarkit.safe.digest import sha256_of
+from noarkit.safe.secret_files import CLIENTS_FILE
 from noarkit.server import DATABASE_FILE, LOGS_FILE, STORE_FOLDER
 
 BACKUP_FILE = "backup.json"
 MANIFEST_FILE = "manifest-sha256.txt"
 UNFINISHED_FILE = "backup-unfinished"
 RESTORED_FILE = "restored-from-backup.json"
-SETTINGS = ("server.toml", "clients.toml")
+SETTINGS = ("server.toml", CLIENTS_FILE)
 BESIDE_STORE = frozenset({DATABASE_FILE, LOGS_FILE, *SETTINGS})
 """The files of a backup that are no contents."""
 BACKUP_VERSION = 1

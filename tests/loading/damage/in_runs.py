@@ -57,7 +57,7 @@ SOURCE = (
     _source("all source files gone", "V103", len(CONTENTS), _gone(*CONTENTS)),
     _source("a source record that is gone", "V101", 1, _without("r3")),
     _source("most source records gone", "V101", 5, _without("p1", "p2", "r1", "r2", "r3")),
-    _source("all source records gone", "V101", len(RECORDS), _without(*RECORDS)),
+    _source("all source records gone", "V104", len(RECORDS), _without(*RECORDS)),
 )
 
 

@@ -98,7 +98,7 @@ class StoredArchive(WholeArchive):
             except OSError as fault:
                 raise ArchiveBroken(call="download", status=500) from fault
             if size != facts.size_bytes:
-                raise AnswerLost(call="download")
+                raise AnswerLost(call="download", received_bytes=0)  # as the service does: its head, and no whole body
         return super().download(file_id, target, rendition=rendition, expected_sha256=expected_sha256, durable=durable)
 
     def _post(self, path: str, body: bytes, asked: CallContext) -> dict[str, object]:
