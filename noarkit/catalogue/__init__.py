@@ -6,12 +6,13 @@ rows        items as rows
 index_words  the words that an item is found by; none of what is masked
 store       the SQLite file that the items of a place are written into
 naming      the item that a person means by a number, an id or a key
-masking     what is shown of screened items and of identity numbers
+masking     items as people see them
 access_log  who asked to see what is masked, and why
-screening   what says in fields that something is screened
+screening   what may be shown of a plan, whatever became of its records
 veil        what stands in an address instead of a ref that tells too much
 conversion_steps  the steps of a file that was made of another
 moments     points in time as every look shows them, in one zone
+statements  what a place states of the bytes of a document
 custody     which steps in the life of a file there is evidence for
 catalogue   the looks into a store: children, cards, links, searches
 entries     items as lines of lists, of the tree and of searches

@@ -1,4 +1,5 @@
 """The access log of a place: who asked to see what was masked, when, which item, and why; who searched for a person.
+An item is named as addresses name it, by what tells of nobody.
 
 It lies beside the catalogue, a line of JSON for each time, readable by its owner alone. A line is on the disk before
 anything is shown; where it cannot be written, nothing is shown.
@@ -14,7 +15,9 @@ from pathlib import Path
 import orjson
 
 from noarkit.catalogue.catalogue import Card, Catalogue, Entry
+from noarkit.catalogue.masking import around_revealed, mask_entry
 from noarkit.catalogue.port import Document
+from noarkit.catalogue.veil import address_ref
 from noarkit.errors import UsageFault
 from noarkit.safe import atomic
 from noarkit.safe.owners import own_name
@@ -26,20 +29,21 @@ _ENDING = ".noarkit-access.jsonl"
 def reveal_card(
     catalogue: Catalogue, ref: str, reason: str, now_s: Callable[[], float] = time.time, *, account: str = ""
 ) -> Card:
-    """All of an item without masks, once the access log has it. `account` is who logged in, where anybody did. Raises
-    `UsageFault` where there is no such item, or no reason."""
-    card = catalogue.card(ref)
-    _log_access(catalogue, {"ref": ref, "what": "card", "why": _checked(reason)}, account, now_s)
+    """All of an item without masks, once the access log has it; what it lies in and is linked to stays masked.
+    `account` is who logged in, where anybody did. Raises `UsageFault` where there is no such item, or no reason."""
+    card = around_revealed(catalogue.card(ref))
+    _log_access(catalogue, {"ref": address_ref(ref), "what": "card", "why": _checked(reason)}, account, now_s)
     return card
 
 
 def reveal_document(
     catalogue: Catalogue, ref: str, reason: str, now_s: Callable[[], float] = time.time, *, account: str = ""
 ) -> tuple[Document, Entry]:
-    """A document of a screened item, to be opened, and the item, once the access log has it. Raises `UsageFault`."""
+    """A document of a screened item, to be opened, and the item, masked, once the access log has it. Raises
+    `UsageFault`."""
     document, entry = catalogue.document(ref)
-    _log_access(catalogue, {"ref": ref, "what": "document", "why": _checked(reason)}, account, now_s)
-    return document, entry
+    _log_access(catalogue, {"ref": address_ref(ref), "what": "document", "why": _checked(reason)}, account, now_s)
+    return document, mask_entry(entry)
 
 
 def log_person_search(

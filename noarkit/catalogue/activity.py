@@ -18,6 +18,7 @@ from pathlib import Path
 from noarkit.loading.approval import Approval, approval_of
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import Numbers, numbers
+from noarkit.places import is_run
 from noarkit.safe.disk import translate_sqlite_errors
 from noarkit.safe.event_log import RUN_LOG, LoggedEvent, read_events, watched_log
 
@@ -107,7 +108,7 @@ class ActivityFollower:
 
     def __init__(self, place: Path, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._run = RunFolder(place) if (place / "plan.json").is_file() else None
+        self._run = RunFolder(place) if is_run(place) else None
         self._log = place / RUN_LOG if self._run is not None else watched_log(place)
         self._offset = 0
         self._minutes: dict[str, list[int]] = {}

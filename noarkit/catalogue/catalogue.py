@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from noarkit.catalogue.entries import Entry as Entry
 from noarkit.catalogue.entries import Link as Link
 from noarkit.catalogue.entries import entries_by_number, select_entries
 from noarkit.catalogue.journal import JournalDay, JournalPage, JournalQuery, journal_days, journal_page
-from noarkit.catalogue.masking import is_screened, mask_text
+from noarkit.catalogue.masking import is_screened
 from noarkit.catalogue.moments import exact
 from noarkit.catalogue.persons.documents import NOT_OPENED, list_unsearched, search_documents
 from noarkit.catalogue.persons.items import search_items
@@ -28,11 +28,13 @@ from noarkit.catalogue.persons.matching import Person
 from noarkit.catalogue.persons.occurrences import Occurrences
 from noarkit.catalogue.port import IN_EXTRACT, PACKAGE, Change, CustodyStep, Document, Place
 from noarkit.catalogue.search import Search, SearchPage, SearchQuery
+from noarkit.catalogue.statements import statements
 from noarkit.catalogue.store import open_catalogue
 from noarkit.catalogue.text.decoding import DocumentText
 from noarkit.catalogue.text.texts import attach_texts, count_unread, unpack_text, unread_as_noted
 from noarkit.errors import UsageFault
-from noarkit.records import ContentStream
+from noarkit.model.disclosure import mask_text
+from noarkit.safe.fixity import CheckedStream, checked
 
 _DOCUMENT = (
     "SELECT ref, title, name, variant, version, media_type, puid, size, sha256, locator, fields, custody FROM document"
@@ -225,11 +227,14 @@ class Catalogue:
         ).fetchone()
         return None if row is None else self.document(str(row[0]))
 
-    def open(self, document: Document) -> AbstractContextManager[ContentStream]:
-        """Opens the bytes of a document. Raises `UsageFault` for one without a file, and what the place raises."""
+    @contextmanager
+    def open(self, document: Document) -> Iterator[CheckedStream]:
+        """Opens the bytes of a document, which are compared with all that is stated of them while they are read.
+        Raises `UsageFault` for one without a file, and what the place raises."""
         if document.locator is None:
             raise UsageFault(what="no-document", where=document.ref)
-        return self.place.open(document.locator)
+        with self.place.open(document.locator) as stream:
+            yield checked(stream, *statements(document, self.place.identity.kind), sha256=True)
 
     def find_words(self, match: str, after: int = 0, limit: int = PAGE) -> list[Entry]:
         """The items that an expression of FTS5 matches, in the order of the place."""

@@ -9,12 +9,14 @@ import json
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from typing import cast
 
 from noarkit.catalogue.conversion_steps import steps_of_details
 from noarkit.catalogue.port import CustodyStep
+from noarkit.loading.folder import RunFolder
 from noarkit.safe.clocks import iso_seconds
 
 Position = tuple[int, int, int]
@@ -37,11 +39,12 @@ class FileEvidence:
 class RunCustody:
     """The steps of the files of one run."""
 
-    def __init__(self, plan: dict[str, object], db: sqlite3.Connection, certificates: list[Path]) -> None:
+    def __init__(self, folder: RunFolder, db: sqlite3.Connection) -> None:
+        plan = folder.plan()
         frozen = plan.get("frozen_at")
         self._planned_at = iso_seconds(frozen) if isinstance(frozen, int | float) else ""
         self._begun = list(_ingests(db))
-        self._verified = next(_whole_certificates(certificates, str(plan.get("sha256"))), None)
+        self._verified = next(_whole_certificates(folder, str(plan["sha256"])), None)
 
     def steps(self, file: FileEvidence) -> tuple[CustodyStep, ...]:
         """The steps that one file has gone through, in order."""
@@ -116,16 +119,12 @@ def _ingests(db: sqlite3.Connection) -> Iterator[tuple[float, str]]:
         yield float(at), agent or str(facts.get("account") or "")
 
 
-def _whole_certificates(paths: list[Path], plan_sha256: str) -> Iterator[_Certificate]:
+def _whole_certificates(folder: RunFolder, plan_sha256: str) -> Iterator[_Certificate]:
     """The certificates of this plan, the newest first, that compared every file byte for byte and found all alike."""
-    for path in sorted(paths, reverse=True):
-        try:
-            facts = json.loads(path.read_text("utf-8"))
-            rows = {row["name"]: row for row in facts["rows"]}
-            files = rows.get("files", {})
+    for _, facts in folder.certificates(plan_sha256):
+        with suppress(ValueError, KeyError, TypeError):  # one that cannot be understood proves nothing
+            files = {row["name"]: row for row in cast("list[dict[str, object]]", facts["rows"])}["files"]
             is_whole = files.get("all") == files.get("compared") == files.get("agree") and not files.get("differ")
-            if facts["depth"] == "bytes" and facts["plan_sha256"] == plan_sha256 and files and is_whole:
-                began, ended = (datetime.fromisoformat(facts[name]).timestamp() for name in ("began", "ended"))
+            if facts["depth"] == "bytes" and is_whole:
+                began, ended = (datetime.fromisoformat(str(facts[name])).timestamp() for name in ("began", "ended"))
                 yield _Certificate(began + 1, ended, str(facts.get("account") or ""))  # told in whole seconds
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # a certificate that cannot be read proves nothing

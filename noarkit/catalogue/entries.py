@@ -10,9 +10,13 @@ import orjson
 
 from noarkit.catalogue.port import Change, Document, Fields
 
+OPEN, SCREENED, PART_SCREENED = 0, 1, 2
+"""What the column `screened` of an item says: nothing, all of it, or a part that its ref may name."""
 _ENTRY = (
     "SELECT i.n, i.ref, i.type, i.title, i.ident, i.day, i.status, i.class, i.screened, i.fault, i.state,"
-    " i.documents, coalesce((SELECT items FROM inside WHERE inside.parent = i.n), 0) FROM item i"
+    " i.documents, coalesce((SELECT items FROM inside WHERE inside.parent = i.n), 0),"
+    " CASE WHEN i.screened AND json_type(i.fields, '$.offentligTittel') = 'text'"
+    " THEN json_extract(i.fields, '$.offentligTittel') ELSE '' END FROM item i"
 )
 
 
@@ -33,6 +37,10 @@ class Entry:
     state: str
     documents: int
     children: int
+    public_title: str = ""
+    """The title that is meant for the public, of what is screened."""
+    hides_key: bool = False
+    """True if its ref is not shown: it is screened, or a part of it that its ref may name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +71,11 @@ class Card:
 def select_entries(db: sqlite3.Connection, condition: str, values: Sequence[object]) -> Iterator[Entry]:
     """The items that a condition over `item i` selects."""
     for row in db.execute(f"{_ENTRY} {condition}", values):
-        n, ref, kind, title, ident, day, status, klass, screened, fault, state, documents, children = row
+        n, ref, kind, title, ident, day, status, klass, screened, fault, state, documents, children, told = row
         yield Entry(
             *(int(str(n)), str(ref), str(kind), str(title), str(ident), str(day), str(status), str(klass)),
-            *(bool(screened), str(fault), str(state), int(str(documents)), int(str(children))),
+            *(screened == SCREENED, str(fault), str(state), int(str(documents)), int(str(children))),
+            *(str(told), screened != OPEN),
         )
 
 

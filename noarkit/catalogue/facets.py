@@ -10,13 +10,14 @@ from typing import Any
 
 import orjson
 
-from noarkit.catalogue.masking import mask_text, shown_class
+from noarkit.catalogue.entries import SCREENED
 from noarkit.catalogue.query import FilterName, Query, Term
+from noarkit.model.disclosure import mask_text, shown_class
 
 FACETS: tuple[FilterName, ...] = ("type", "year", "class", "status", "format", "screened", "fault", "state")
 MOST_VALUES = 25
 """Of a facet, the commonest values are given."""
-_SCREENED = ("no", "yes")
+_ANSWERS = ("no", "yes")
 _COLUMNS = "type, year, class, status, formats, screened, fault, state"
 _CLASS_AT, _SCREENED_AT = 3, 6
 
@@ -74,7 +75,7 @@ def may_have_year(query: Query, year: str) -> bool:
 def _rows(db: sqlite3.Connection, numbers: Sequence[int]) -> list[tuple[Any, ...]]:  # Any: values of a row
     sql = f"SELECT n, {_COLUMNS} FROM item WHERE n IN (SELECT value FROM json_each(?))"  # noqa: S608  # ours
     rows = db.execute(sql, (orjson.dumps(numbers).decode(),)).fetchall()
-    return [row if not row[_SCREENED_AT] else _without_class(row) for row in rows]
+    return [row if row[_SCREENED_AT] != SCREENED else _without_class(row) for row in rows]
 
 
 def _without_class(row: tuple[Any, ...]) -> tuple[Any, ...]:  # Any: the same
@@ -113,7 +114,7 @@ def _has_value(term: Term, values: Sequence[str]) -> bool:
 def _values(name: FilterName, stored: object) -> Sequence[str]:
     """The values that an item has of a filter."""
     if name == "screened":
-        return (_SCREENED[bool(stored)],)
+        return (_ANSWERS[stored == SCREENED],)
     if stored is None or stored == "":
         return ()
     return str(stored).split(" ") if name == "format" else (str(stored),)

@@ -12,17 +12,18 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 
-from noarkit.catalogue.masking import (
-    HIDES_PARTIES,
-    OWN_NAMES,
-    PARTIES,
-    is_document_screened,
-    is_harmless,
-    shown_class,
-)
+from noarkit.catalogue.masking import is_document_screened, is_part_screened
 from noarkit.catalogue.port import Document, Fields, Item, Json
 from noarkit.catalogue.query import ALL, clean_text, filter_token
-from noarkit.catalogue.screening import is_part_screened
+from noarkit.model.disclosure import (
+    OWN_NAMES,
+    PARTIES,
+    hides_parties,
+    is_harmless,
+    may_name_parts,
+    of_fields,
+    shown_class,
+)
 from noarkit.model.identity_numbers import is_identity_number, mask_identity_numbers
 
 ARCHIVE_IDS = frozenset({"id", "archive_id"})
@@ -42,24 +43,25 @@ class FieldWords:
 
     texts: list[str] = field(default_factory=list)
     known_names: list[str] = field(default_factory=list)
+    hides_key: bool = False
 
     def collect(self, fields: Fields, *, screened: bool) -> None:
         """Takes the texts in fields, however deep; of what is screened, those that say nothing of its content."""
-        own = screened or is_part_screened(fields)
-        hides_parties = fields.get(HIDES_PARTIES) in (True, "true")
+        own = screened or of_fields(fields).is_screened
+        hides = hides_parties(fields)
         for name, value in fields.items():
-            self._collect(name, value, screened=own or (hides_parties and name == PARTIES))
+            self._collect(name, value, screened=own or (hides and name == PARTIES))
 
     def _collect(self, name: str, value: Json, *, screened: bool) -> None:
         if type(value) is str:
-            if screened and not is_harmless(name):
+            if (screened and not is_harmless(name)) or (self.hides_key and may_name_parts(name)):
                 if value and name in _NAMES_OF_ITEMS:
                     self.known_names.append(value)
             elif not is_coded(value):
                 self.texts.append(value)
         elif isinstance(value, dict):
             if not (screened and name == OWN_NAMES):
-                self.collect(value, screened=screened)
+                self.collect(value, screened=screened or (self.hides_key and may_name_parts(name)))
         elif isinstance(value, list):
             for inner in value:
                 self._collect(name, inner, screened=screened)
@@ -68,9 +70,9 @@ class FieldWords:
             self.texts.append(f"{value:0{_IDENTITY_DIGITS}d}" if _is_identity_number(value) else str(value))
 
 
-def field_words(fields: Fields, *, screened: bool) -> FieldWords:
-    """What fields can be found by."""
-    words = FieldWords()
+def field_words(fields: Fields, *, screened: bool, hides_key: bool) -> FieldWords:
+    """What fields can be found by; with `hides_key`, not by what a source calls the thing."""
+    words = FieldWords(hides_key=hides_key)
     words.collect(fields, screened=screened)
     return words
 
@@ -85,7 +87,7 @@ def title_texts(item: Item, *, screened: bool) -> list[str]:
 
 def word_row(n: int, item: Item, formats: Iterable[str], *, screened: bool) -> tuple[int, str, str, str]:
     """The row of an item in the index. `screened` holds for it or for something above it."""
-    words = field_words(item.fields, screened=screened)
+    words = field_words(item.fields, screened=screened, hides_key=is_part_screened(item))
     tokens = filter_tokens(item, formats, screened=screened)
     return (
         *(n, index_text(title_texts(item, screened=screened)), index_text(words.texts)),

@@ -14,9 +14,9 @@ from typing import Any
 
 import orjson
 
-from noarkit.catalogue.masking import MASK, mask_fields
+from noarkit.catalogue.entries import SCREENED
 from noarkit.catalogue.port import Json
-from noarkit.catalogue.screening import is_part_screened
+from noarkit.model.disclosure import HIDES_PARTIES, MASK, PARTIES, mask_fields, of_fields
 
 PAGE = 200
 POSTS = "type IN ('journalpost', 'Journalpost')"
@@ -33,7 +33,6 @@ _PAGE_OF_POSTS = (
 INDEX = f"CREATE INDEX item_journal ON item (day, coalesce({SEQUENCE}, 0), n) WHERE {POSTS}"
 TABLE = "CREATE TABLE journal_day (day TEXT PRIMARY KEY, posts INTEGER NOT NULL) WITHOUT ROWID"
 FILL = f"INSERT INTO journal_day SELECT day, count(*) FROM item WHERE {POSTS} GROUP BY day"  # noqa: S608  # our own words
-_PARTIES, _HIDES = "korrespondansepart", "skjermKorrespondanseParterEInnsyn"
 _CASES = frozenset({"saksmappe", "mappe", "moetemappe"})
 
 
@@ -150,7 +149,7 @@ def _day_beside(db: sqlite3.Connection, statement: str, day: str) -> str | None:
 def _entry(values: tuple[Any, ...], *, public: bool) -> JournalEntry:  # Any: a row, whose columns are told here
     n, ref, day, ident, title, status, screened, fields_text, *case_values = values
     fields: dict[str, Json] = orjson.loads(fields_text)
-    screened = bool(screened) or is_part_screened(fields)
+    screened = screened == SCREENED or of_fields(fields).is_screened
     case = _case(case_values, public=public)
     year, sequence = _text(fields, "journalaar"), _text(fields, "journalsekvensnummer")
     post = _text(fields, "journalpostnummer")
@@ -177,15 +176,17 @@ def _case(values: list[Any], *, public: bool) -> JournalCase | None:  # Any: the
     ref, ident, title, screened, kind, public_title = values
     if ref is None or str(kind).lower() not in _CASES:
         return None
+    is_screened = screened == SCREENED
     if public:
-        title = public_title if isinstance(public_title, str) and public_title else (None if screened else title)
-    return JournalCase(ref, ident, title, bool(screened))
+        title = public_title if isinstance(public_title, str) and public_title else (None if is_screened else title)
+    return JournalCase(ref, ident, title, is_screened)
 
 
 def _correspondents(fields: Mapping[str, Json], *, screened: bool, public: bool) -> Iterator[Correspondent]:
     """The parties of a post. Whose name the card masks has none in the public journal."""
-    shown = _list_parties(mask_fields({_PARTIES: fields.get(_PARTIES), _HIDES: fields.get(_HIDES)}, screened=screened))
-    for party, shown_party in zip(_list_parties(fields), shown, strict=True):
+    party_fields = {name: fields.get(name) for name in (PARTIES, HIDES_PARTIES)}
+    shown_parties = _list_parties(mask_fields(party_fields, screened=screened))
+    for party, shown_party in zip(_list_parties(fields), shown_parties, strict=True):
         if not isinstance(party, dict) or not isinstance(shown_party, dict):
             continue
         name = _text(party, "korrespondansepartNavn")
@@ -194,7 +195,7 @@ def _correspondents(fields: Mapping[str, Json], *, screened: bool, public: bool)
 
 
 def _list_parties(fields: Mapping[str, Json]) -> list[Json]:
-    parties = fields.get(_PARTIES)
+    parties = fields.get(PARTIES)
     return parties if isinstance(parties, list) else [parties]
 
 

@@ -6,43 +6,28 @@ the title that is meant for the public. Everything else is `*****`. National ide
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 from noarkit.catalogue.entries import Card, Entry, Link
-from noarkit.catalogue.port import Change, Document, Fields, Json
-from noarkit.catalogue.screening import are_fields_screened, is_part_screened
+from noarkit.catalogue.port import Change, Document, Item
 from noarkit.catalogue.veil import shown_ref
-from noarkit.model.identity_numbers import is_identity_number, mask_identity_numbers
-
-MASK = "*****"
-_PUBLIC_TITLE = "offentligTittel"
-_SHOWN_OF_SCREENED = re.compile(
-    r"(?:systemID|uuid|id|version|(?:mappe|registrerings|klasse)I(?:D|dent)|\w*[dD]ato|\w*[sS]tatus|\w*(?:part|post)type"
-    r"|mappetype|dokumenttype|dokumentmedium|variantformat|format|sjekksum|sjekksumAlgoritme|innholdstype"
-    r"|tilknyttetRegistreringSom|offentligTittel|kassasjonsvedtak|kassasjonshjemmel|skjerming|tilgangsrestriksjon"
-    r"|skjerm\w*EInnsyn|skjermingshjemmel|skjermingsvarighet|gradering|referanse(?:Arkivdel|Forelder\w*|(?:Til|Fra)\w+)"
-    r"|archive_id|warnings|kind|modified|created|mode)\Z"
+from noarkit.model.disclosure import (
+    MASK,
+    has_screened_part,
+    is_opaque,
+    mask_fields,
+    mask_text,
+    mask_value,
+    of_document,
+    public_title,
+    shown_class,
 )
-OWN_NAMES = "virksomhetsspesifikkeMetadata"
-"""What an owner named himself: no name of it says what it holds."""
-HIDES_PARTIES, PARTIES = "skjermKorrespondanseParterEInnsyn", "korrespondansepart"
-_CLASS_NUMBER = re.compile(r"(?=.{0,20}\Z)[\w.-]*\Z")
-"""A class that is a number or a code; a longer one, or one of several words, may be a name."""
-_IDENTITY = re.compile(r"f(?:oe|ø)dselsnummer|d-?nummer|personnummer|fnr", re.IGNORECASE)
-_IDENTITY_DIGITS = 11
-
-
-def mask_text(text: str) -> str:
-    """A text with national identity numbers masked: `010203 *****`."""
-    return mask_identity_numbers(text)
 
 
 def mask_entry(entry: Entry) -> Entry:
-    """A line about an item, its title masked where it, or what it lies in, is screened, and its class where that is
-    more than a number."""
-    title = MASK if entry.screened and entry.title else mask_text(entry.title)
+    """A line about an item, with its public title or none where it, or what it lies in, is screened, and without its
+    class where that is more than a number."""
+    title = public_title(entry.title, entry.public_title, screened=entry.screened)
     klass = entry.klass if shown_class(entry.klass, screened=entry.screened) else MASK if entry.klass else ""
     masked = (title, *map(mask_text, (entry.ident, klass, entry.status)))
     if masked == (entry.title, entry.ident, entry.klass, entry.status):
@@ -51,16 +36,12 @@ def mask_entry(entry: Entry) -> Entry:
 
 
 def mask_card(card: Card) -> Card:
-    """All of an item, masked as its line is; with the public title, where it has one."""
+    """All of an item, masked as its line is."""
     is_screened = card.entry.screened
-    entry = mask_entry(card.entry)
-    public_title = card.fields.get(_PUBLIC_TITLE)
-    if is_screened and isinstance(public_title, str) and public_title:
-        entry = replace(entry, title=mask_text(public_title))
     return Card(
-        entry,
-        tuple(mask_entry(above) for above in card.ancestors),
-        mask_fields(card.fields, screened=is_screened),
+        mask_entry(card.entry),
+        tuple(map(mask_entry, card.ancestors)),
+        mask_fields(card.fields, screened=is_screened, hides_key=card.entry.hides_key),
         tuple(mask_document(document, screened=is_screened) for document in card.documents),
         tuple(mask_link(link) for link in card.links),
         tuple(mask_link(link) for link in card.links_here),
@@ -73,13 +54,29 @@ def mask_card(card: Card) -> Card:
 def masked_card(card: Card) -> tuple[Card, bool]:
     """All of an item as `mask_card` has it, and whether something of it is masked, be it no more than a ref."""
     masked, is_screened = mask_card(card), card.entry.screened
-    refs = (card.entry.ref, *(document.ref for document in card.documents))
-    return masked, masked != card or any(shown_ref(ref, screened=is_screened) != ref for ref in refs)
+    refs = (shown_ref(document.ref, screened=is_screened) != document.ref for document in card.documents)
+    return masked, masked != card or item_ref(card.entry) != card.entry.ref or any(refs)
+
+
+def around_revealed(card: Card) -> Card:
+    """A card that is shown as it is, with what it lies in, and what it is linked to, masked as ever: a reason is given
+    for one thing at a time."""
+    return replace(
+        card,
+        ancestors=tuple(map(mask_entry, card.ancestors)),
+        links=tuple(map(mask_link, card.links)),
+        links_here=tuple(map(mask_link, card.links_here)),
+    )
+
+
+def item_ref(entry: Entry) -> str:
+    """The ref of an item, as people see it."""
+    return shown_ref(entry.ref, screened=entry.hides_key)
 
 
 def document_ref(document: Document, entry: Entry) -> str:
     """The ref of a document of an item, as people see it: its veil where the title of the document is masked."""
-    return shown_ref(document.ref, screened=entry.screened or is_document_screened(document))
+    return shown_ref(document.ref, screened=entry.hides_key or is_document_screened(document))
 
 
 def mask_document(document: Document, *, screened: bool) -> Document:
@@ -89,65 +86,29 @@ def mask_document(document: Document, *, screened: bool) -> Document:
     return replace(document, title=title, name=name, fields=mask_fields(document.fields, screened=screened))
 
 
-def mask_fields(fields: Fields, *, screened: bool) -> dict[str, Json]:
-    """Fields, however deep: of screened items those that may say something of the content, else identity numbers."""
-    own = screened or is_part_screened(fields)
-    hidden_parties = fields.get(HIDES_PARTIES) in (True, "true")
-    return {
-        name: _mask_value(name, value, screened=own or (hidden_parties and name == PARTIES))
-        for name, value in fields.items()
-    }
-
-
 def is_screened(document: Document, entry: Entry) -> bool:
     """True if a document is not to be shown or handed out without a reason: its item is screened, or it is itself."""
     return entry.screened or is_document_screened(document)
 
 
+def is_part_screened(item: Item) -> bool:
+    """True if a document of an item, or a party or another part among its fields, is screened itself."""
+    return any(map(is_document_screened, item.documents)) or has_screened_part(item.fields)
+
+
 def is_document_screened(document: Document) -> bool:
     """True if a document is screened or graded itself, whatever its item is."""
-    return are_fields_screened(document.fields)
-
-
-def _mask_value(name: str, value: Json, *, screened: bool) -> Json:
-    if isinstance(value, Mapping):
-        if screened and name == OWN_NAMES:
-            return MASK
-        return mask_fields(value, screened=screened)
-    if isinstance(value, list):
-        return [_mask_value(name, inner, screened=screened) for inner in value]
-    if value is None or isinstance(value, bool | float):
-        return value
-    text = str(value)
-    if _IDENTITY.search(name) and text:
-        masked = mask_text(text)
-        return masked if masked != text else MASK
-    if isinstance(value, int):
-        number = text.zfill(_IDENTITY_DIGITS)
-        return mask_text(number) if is_identity_number(number) else value
-    if screened and text and not is_harmless(name):
-        return MASK
-    return mask_text(text)
-
-
-def shown_class(klass: str, *, screened: bool) -> str:
-    """The class of an item; empty where it is more than a number and the item is screened."""
-    return klass if not screened or _CLASS_NUMBER.match(klass) else ""
-
-
-def is_harmless(name: str) -> bool:
-    """True for a field that says nothing of the content of what it belongs to."""
-    return _SHOWN_OF_SCREENED.match(name) is not None
+    return of_document(document.fields).is_screened
 
 
 def mask_link(link: Link) -> Link:
-    """A link, its other end masked as its line is."""
+    """A link, its other end masked as its line is. What is not in the place may be screened where it is."""
     if link.entry is None:
-        return replace(link, ref=shown_ref(link.ref, screened=False))
+        return replace(link, ref=shown_ref(link.ref, screened=not is_opaque(link.ref)))
     return replace(link, entry=mask_entry(link.entry))
 
 
 def _mask_change(change: Change, *, screened: bool) -> Change:
     name = change.field.rpartition(".")[2]
-    before, after = (str(_mask_value(name, text, screened=screened)) for text in (change.before, change.after))
+    before, after = (str(mask_value(name, text, screened=screened)) for text in (change.before, change.after))
     return replace(change, actor=mask_text(change.actor), before=before, after=after)

@@ -6,8 +6,9 @@ import re
 
 from noarkit.catalogue.catalogue import Catalogue, Entry
 from noarkit.catalogue.index_words import ARCHIVE_IDS, SOURCE_KEYS, UUIDS, known_name_token
+from noarkit.catalogue.masking import item_ref
 from noarkit.catalogue.port import Json
-from noarkit.catalogue.veil import VEIL_SIGN, shown_ref
+from noarkit.catalogue.veil import VEIL_SIGN
 from noarkit.errors import UsageFault
 
 _SHOWN = 5
@@ -36,7 +37,7 @@ def find_item(catalogue: Catalogue, name: str) -> Entry:
     if not matches:
         raise UsageFault(what="no-such-item", where=name)
     if len(matches) > 1:
-        refs = ", ".join(shown_ref(entry.ref, screened=entry.screened) for entry in matches[:_SHOWN])
+        refs = ", ".join(item_ref(entry) for entry in matches[:_SHOWN])
         raise UsageFault(what="ambiguous-item", where=name, do=refs + (", …" if len(matches) > _SHOWN else ""))
     return matches[0]
 

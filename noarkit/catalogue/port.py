@@ -12,14 +12,11 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from noarkit.events import Listener
+from noarkit.model.disclosure import Fields as Fields
+from noarkit.model.disclosure import Json as Json
 from noarkit.records import ContentStream
 
 PlaceKind = Literal["run", "extract", "package", "database", "files", "archive"]
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-Fields = Mapping[str, Json]
-"""The fields of an item by their own names (those of Noark, columns of a table), in the order of the place. A value may
-be a list (repeated elements) or a mapping (grouped ones)."""
-
 
 PACKAGE = "package"
 """The ref of a package itself among its items."""

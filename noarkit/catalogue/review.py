@@ -1,33 +1,30 @@
 """What a plan will make of each source record, to be looked at before somebody approves it.
 
-Read from the locked graph alone, in pages of bounded size; each record says whether it is screened, so who shows
-it masks it first; what it lies in, and the keys of duplicates, are masked here.
+Read from the locked graph alone, in pages of bounded size; each record and object says whether it is screened, so who
+shows it masks it first; what it lies in, its faults, and the keys of duplicates, are masked here.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
-from operator import or_
 from typing import Literal
 
 import orjson
 
-from noarkit.catalogue.masking import MASK
-from noarkit.catalogue.screening import is_part_screened, is_record_screened, is_unit_screened, screens
+from noarkit.catalogue.screening import PlanDisclosures
 from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.model.conversions import Conversion, original_key, parse_details
+from noarkit.model.disclosure import MASK, OPEN, Disclosure, public_title
 
 PAGE = 50
 IDENTITY_NUMBER = "W223"
 """The code of a national identity number in a title or open field."""
 _MOST_ENTITIES = 100
 _ABOVE = (
-    f"SELECT type, coalesce(json_extract(fields, '$.tittel'), ''), parent, {screens('entity')}"  # noqa: S608  # our own words
-    " FROM entity WHERE n = ?"
+    "SELECT type, coalesce(json_extract(fields, '$.tittel'), ''), parent,"
+    " json_extract(fields, '$.offentligTittel') FROM entity WHERE n = ?"
 )
 _MOST_KEYS = 20
 
@@ -63,7 +60,8 @@ class ReviewedFile:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedEntity:
-    """One object that a record will become; `depth` is how far below the record's own it stands."""
+    """One object that a record will become; `depth` is how far below the record's own it stands, `is_screened` whether
+    it is to be masked."""
 
     key: str
     type: str
@@ -72,6 +70,7 @@ class ReviewedEntity:
     recipe_line: int
     fields: Mapping[str, object]
     file: ReviewedFile | None = None
+    is_screened: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,8 @@ class ReviewedRecord:
     entities: tuple[ReviewedEntity, ...] = ()
     above: tuple[tuple[str, str], ...] = ()
     """Type and title of what the record will lie in, the topmost first; titles of what is screened are masked."""
-    is_screened: bool = False
-    """True if anything of the record is screened, or something above it."""
+    disclosure: Disclosure = OPEN
+    """Whether the record, or something in it, is screened: then its key and what is told of its faults is masked."""
     is_cut: bool = False
     """True if it becomes more entities than are shown."""
 
@@ -111,6 +110,7 @@ class PlanReview:
         self.plan = folder.plan()
         self._graph = GraphStore.open(folder.graph)
         self._db = self._graph.db
+        self._disclosures = PlanDisclosures(self._db)
 
     def close(self) -> None:
         """Ends it."""
@@ -175,28 +175,26 @@ class PlanReview:
             " WHERE c.sha256 = ? ORDER BY r.n LIMIT ?",
             (sha256, _MOST_KEYS),
         )
-        return tuple(MASK if self._is_screened(n) else str(key) for n, key in rows.fetchall())
+        return tuple(MASK if self._disclosures.of_record(n).hides_key else str(key) for n, key in rows.fetchall())
 
     def _record(self, row: Sequence[object]) -> ReviewedRecord:
         n, key, state, root, code, data = row
         number = int(str(n))
         notes = self._db.execute("SELECT code, data FROM note WHERE record = ? ORDER BY rowid", (number,)).fetchall()
         entities = list(self._entities(int(str(root)))) if root is not None else []
+        disclosure, fault = self._disclosures.of_record(number), self._disclosures.fault
         return ReviewedRecord(
             number,
             str(key),
             str(state),
             str(code or ""),
-            orjson.loads(str(data)) if data else {},
-            tuple((str(note), orjson.loads(note_data)) for note, note_data in notes),
+            fault(orjson.loads(str(data)), disclosure) if data else {},
+            tuple((str(note), fault(orjson.loads(note_data), disclosure)) for note, note_data in notes),
             tuple(entities[:_MOST_ENTITIES]),
             tuple(self._above(int(str(root)))) if root is not None else (),
-            self._is_screened(number),
+            disclosure,
             len(entities) > _MOST_ENTITIES,
         )
-
-    def _is_screened(self, record: int) -> bool:
-        return is_record_screened(self._db, record)
 
     def _entities(self, root: int) -> Iterator[ReviewedEntity]:
         """The bundle of a record, parents before children."""
@@ -208,45 +206,27 @@ class PlanReview:
         ).fetchall()
         depths: dict[int, int] = {}
         names = {str(row[9]): str(row[7]) for row in rows if row[9]}
-        screening = _Screening(self._db, root)
+        disclosures = self._disclosures.of_bundle(root)
         for n, parent, key, kind, target, line, fields, name, size, sha256, media_type, puid in rows:
             depths[n] = depths[parent] + 1 if parent in depths else 0
             known_fields = {field: value for field, value in orjson.loads(fields).items() if value is not None}
-            is_screened = screening.is_screened(n, parent, known_fields)
+            is_screened = disclosures.of_entity(n, parent, kind, known_fields).is_screened
             file = None
             if name is not None:
                 file = ReviewedFile(
                     key, name, size, sha256 or "", media_type or "", puid or "", is_screened=is_screened
                 )
                 file = _as_copy(file, str(known_fields.get("formatDetaljer") or ""), names)
-            yield ReviewedEntity(key, kind, depths[n], target, int(line), known_fields, file)
+            yield ReviewedEntity(key, kind, depths[n], target, int(line), known_fields, file, is_screened)
 
     def _above(self, root: int) -> list[tuple[str, str]]:
-        above: list[tuple[str, str, bool]] = []
+        above: list[tuple[str, str]] = []
         parent = self._db.execute("SELECT parent FROM entity WHERE n = ?", (root,)).fetchone()[0]
         while parent is not None:
-            kind, title, parent, screens = self._db.execute(_ABOVE, (parent,)).fetchone()
-            above.append((str(kind), str(title), bool(screens)))
-        screened = accumulate((screens for _, _, screens in reversed(above)), or_)
-        return [
-            (kind, MASK if hidden and title else title)
-            for (kind, title, _), hidden in zip(reversed(above), screened, strict=True)
-        ]
-
-
-class _Screening:
-    """What of a bundle is screened, each by itself or by what it lies in, as the catalogue has it."""
-
-    def __init__(self, db: sqlite3.Connection, root: int) -> None:
-        head = db.execute("SELECT bundle FROM entity WHERE n = ?", (root,)).fetchone()[0]
-        self._is_unit = is_unit_screened(db, head)
-        self._known: dict[int, bool] = {head: self._is_unit}
-
-    def is_screened(self, n: int, parent: int | None, fields: Mapping[str, object]) -> bool:
-        """True for an entity that is screened; parents are asked before their children."""
-        above = self._known.get(parent or 0, self._is_unit)
-        self._known[n] = self._known.get(n, False) or above or is_part_screened(fields)  # type: ignore[arg-type]  # JSON
-        return self._known[n]
+            is_screened = self._disclosures.of_unit(parent).is_screened
+            kind, title, parent, public = self._db.execute(_ABOVE, (parent,)).fetchone()
+            above.append((str(kind), public_title(str(title), public, screened=is_screened)))
+        return above[::-1]
 
 
 def _as_copy(file: ReviewedFile, details: str, names: Mapping[str, str]) -> ReviewedFile:

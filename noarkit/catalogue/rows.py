@@ -12,8 +12,9 @@ from typing import Protocol, runtime_checkable
 
 import orjson
 
+from noarkit.catalogue.entries import OPEN, PART_SCREENED, SCREENED
 from noarkit.catalogue.index_words import formats_of, word_row, year_of
-from noarkit.catalogue.masking import is_document_screened
+from noarkit.catalogue.masking import is_document_screened, is_part_screened
 from noarkit.catalogue.port import CustodyStep, Document, Item
 
 Row = tuple[object, ...]
@@ -84,7 +85,14 @@ class RowBatch:
         self.items.append(
             (
                 *(n, item.ref, parent, item.type, item.title, item.ident, item.day, _year_number(item), item.status),
-                *(item.klass, int(screened), item.fault, item.state, len(item.documents), " ".join(formats)),
+                *(
+                    item.klass,
+                    screening_of(item, screened=screened),
+                    item.fault,
+                    item.state,
+                    len(item.documents),
+                    " ".join(formats),
+                ),
                 orjson.dumps(item.fields).decode(),
             )
         )
@@ -128,6 +136,11 @@ class NumberedItems(Iterator[Item]):
     def batches(self) -> Iterator[RowBatch | Item | StartOver]:
         """The same items as rows; see `RowStream`."""
         return self._batches()
+
+
+def screening_of(item: Item, *, screened: bool) -> int:
+    """What the column `screened` says of an item; `screened` holds for it or for something above it."""
+    return SCREENED if screened else PART_SCREENED if is_part_screened(item) else OPEN
 
 
 def _year_number(item: Item) -> int | None:

@@ -17,10 +17,11 @@ from noarkit.catalogue.context import Context, contexts_of, fields_of, marks_of
 from noarkit.catalogue.entries import Entry, entries_by_number
 from noarkit.catalogue.expression import ExpressionWriter
 from noarkit.catalogue.facets import Facet, count_facets, may_have_year, pass_filters
-from noarkit.catalogue.masking import mask_entry, mask_fields
+from noarkit.catalogue.masking import mask_entry
 from noarkit.catalogue.query import Query, Term, parse_query
 from noarkit.catalogue.text.matching import TextMatcher
 from noarkit.catalogue.vocabulary import Vocabulary
+from noarkit.model.disclosure import mask_fields
 
 MOST_HITS = 5_000
 PAGE = 50

@@ -23,12 +23,12 @@ from noarkit.safe import atomic
 from noarkit.safe.disk import translate_sqlite_errors
 from noarkit.safe.shared_connection import open_shared
 
-FORMAT = "9"
+FORMAT = "10"
 _BATCH = 5_000
 
 _TABLES = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    # numbers follow the order of the place; `screened` holds for all below a screened one
+    # numbers follow the order of the place; `screened` is one of `entries`, and holds for all below a screened one
     "CREATE TABLE item (n INTEGER PRIMARY KEY, ref TEXT NOT NULL, parent INTEGER NOT NULL, type TEXT NOT NULL,"
     " title TEXT NOT NULL, ident TEXT NOT NULL, day TEXT NOT NULL, year INTEGER, status TEXT NOT NULL,"
     " class TEXT NOT NULL, screened INTEGER NOT NULL, fault TEXT NOT NULL, state TEXT NOT NULL,"

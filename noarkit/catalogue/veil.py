@@ -1,6 +1,7 @@
-"""Veils: what stands in an address instead of a ref that would tell of a person or of something screened.
+"""Veils: what stands in an address instead of a ref that could name anybody or anything.
 
-Addresses are seen by whoever looks over a shoulder, and stay in the history of a browser. A veil is a digest of its
+Addresses are seen by whoever looks over a shoulder, and stay in the history of a browser. So they hold refs that can
+name nobody (uuids) as they are, and veils of all others. A veil is a digest of its
 ref: the same each time the catalogue is made again, so an address that somebody noted still leads to its item.
 On the command line and in tables a veil is written `~<veil>`.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 
+from noarkit.model.disclosure import is_opaque
 from noarkit.model.identity_numbers import mask_identity_numbers
 
 _DIGITS = 32
@@ -17,14 +19,11 @@ VEIL_SIGN = "~"
 """What a veil begins with where it stands in the place of a ref."""
 
 TABLE = "CREATE TABLE veiled (veil TEXT PRIMARY KEY, ref TEXT NOT NULL) WITHOUT ROWID"
-# quick first: the function is asked only of refs with as many digits beside each other as such a number has
-_DIGIT = "[0-9]"
-_PATTERNS = (f"*{_DIGIT * 11}*", f"*{_DIGIT * 6}?{_DIGIT * 5}*")
 _FILL = (
-    "INSERT OR IGNORE INTO veiled SELECT veil_of(i.ref), i.ref FROM item i"
-    " WHERE i.screened OR ((i.ref GLOB ?1 OR i.ref GLOB ?2) AND holds_identity_number(i.ref))",
-    "INSERT OR IGNORE INTO veiled SELECT veil_of(d.ref), d.ref FROM document d"
-    " WHERE d.screened OR ((d.ref GLOB ?1 OR d.ref GLOB ?2) AND holds_identity_number(d.ref))",
+    "INSERT OR IGNORE INTO veiled SELECT veil_of(i.ref), i.ref FROM item i WHERE i.screened OR NOT is_opaque(i.ref)"
+    " ORDER BY 1",
+    "INSERT OR IGNORE INTO veiled SELECT veil_of(d.ref), d.ref FROM document d WHERE d.screened OR NOT is_opaque(d.ref)"
+    " ORDER BY 1",
 )
 
 
@@ -38,6 +37,11 @@ def shown_ref(ref: str, *, screened: bool) -> str:
     return VEIL_SIGN + veil_of(ref) if screened or holds_identity_number(ref) else ref
 
 
+def address_ref(ref: str) -> str:
+    """A ref as addresses and logs have it: its veil, unless it can name nobody."""
+    return ref if is_opaque(ref) else VEIL_SIGN + veil_of(ref)
+
+
 def holds_identity_number(ref: str) -> bool:
     """True for a ref that has a national identity number in it."""
     return mask_identity_numbers(ref) != ref
@@ -46,6 +50,6 @@ def holds_identity_number(ref: str) -> bool:
 def fill_veils(db: sqlite3.Connection) -> None:
     """Writes down the ref behind each veil, when all items and documents stand."""
     db.create_function("veil_of", 1, veil_of, deterministic=True)
-    db.create_function("holds_identity_number", 1, holds_identity_number, deterministic=True)
+    db.create_function("is_opaque", 1, is_opaque, deterministic=True)
     for statement in _FILL:
-        db.execute(statement, _PATTERNS)
+        db.execute(statement)

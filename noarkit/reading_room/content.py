@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from markupsafe import Markup
 
@@ -27,10 +27,12 @@ _ADDRESS = b"/content/"
 
 @dataclass(frozen=True, slots=True)
 class ShownDocument:
-    """A document as a piece of a page; `is_legible` is False where that says no more than what the document is."""
+    """A document as a piece of a page; `is_legible` is False where that says no more than what the document is.
+    `reading` is what a comparison of its bytes with all that is stated of them came to, just now."""
 
     piece: Markup
     is_legible: bool
+    reading: Literal["as-stated", "differs", ""]
 
 
 class _Blocks(Protocol):
@@ -64,9 +66,9 @@ class Contents:
             self._source(document), view_request, session=self._session(request), lifetime_s=lifetime_s
         )
         is_legible = bool(view.raw) or not isinstance(view.body, Plain) or view.detected.format == "empty"
-        return ShownDocument(
-            render_view(view, lang, ViewAddresses(address, self._origin + _ADDRESS.decode())), is_legible
-        )
+        reading: Literal["as-stated", "differs", ""] = "as-stated" if view.is_as_stated else ""
+        piece = render_view(view, lang, ViewAddresses(address, self._origin + _ADDRESS.decode()))
+        return ShownDocument(piece, is_legible, "differs" if view.differences else reading)
 
     def thumbnail(self, document: Document) -> bytes | None:
         """A small picture of a document, None where it has none. Raises what opening the document raises."""

@@ -15,7 +15,8 @@ from noarkit.catalogue.port import Document, PlaceIdentity
 from noarkit.catalogue.query import MOST_CHARACTERS
 from noarkit.catalogue.search import MOST_HITS, Hit, SearchQuery
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.numbers import Numbers, numbers
+from noarkit.loading.next_step import command_line
+from noarkit.loading.state import RunState, read_state
 from noarkit.reading_room.cards import document_fields, field_groups, link_groups
 from noarkit.reading_room.chain import chain_of
 from noarkit.reading_room.links import Span
@@ -23,6 +24,9 @@ from noarkit.reading_room.looks import Looks, Siblings
 from noarkit.reading_room.pages import View
 from noarkit.reading_room.phrasing import phrases
 from noarkit.reports import charts
+from noarkit.reports.deliveries import delivery_at
+from noarkit.reports.verdict_words import verdict_facts
+from noarkit.words.texts import texts
 
 Facts = Mapping[str, object]
 _LARGEST = 8
@@ -35,10 +39,12 @@ def place_facts(looks: Looks, view: View, span: Span, *, masks: bool = False) ->
     """What a place is and holds, and where to begin."""
     summary = looks.summary()
     siblings = looks.siblings(None, span)
+    run = _state_of_run(looks.identity)
     return {
         "counts": looks.counts(),
         "summary": summary,
-        "numbers": _numbers_of_run(looks.identity),
+        "numbers": None if run is None else run.numbers,
+        "found_wrong": 0 if run is None else len(run.differences),
         "year_chart": charts.columns(_years(summary.years), phrases(view.lang).say("place.years")),
         "largest": _largest(looks, siblings),
         "siblings": siblings,
@@ -46,19 +52,27 @@ def place_facts(looks: Looks, view: View, span: Span, *, masks: bool = False) ->
         "span": span,
         "masks": masks,
         "validate_command": _validate_command(view.place),
+        "verdict": _verdict(looks.identity, view.lang),
     }
+
+
+def _verdict(place: PlaceIdentity, lang: str) -> object:
+    """Whether a package is ready for deposit, by the facts beside it; None where nobody noted any."""
+    if place.kind not in ("extract", "package") or not place.where:
+        return None
+    return verdict_facts(delivery_at(Path(place.where)).verdict, texts(lang))
 
 
 def _validate_command(place: PlaceIdentity) -> str:
     """The command that judges a place which was only read; empty for one that is no package or extract."""
     if place.kind not in ("extract", "package"):
         return ""
-    return shlex.join(("noarkit", "validate", place.where or place.name))
+    return shlex.join(command_line("validate", place.where or place.name))
 
 
-def _numbers_of_run(place: PlaceIdentity) -> Numbers | None:
-    """What became of the source records of a run, as every other report counts them; None for another place."""
-    return numbers(RunFolder(Path(place.where))) if place.kind == "run" else None
+def _state_of_run(place: PlaceIdentity) -> RunState | None:
+    """How a run is, as every other report has it; None for another place."""
+    return read_state(RunFolder(Path(place.where))) if place.kind == "run" else None
 
 
 def item_facts(looks: Looks, ref: str, span: Span) -> Facts:
@@ -84,6 +98,7 @@ def document_facts(
         "chain": chain_of(document, partial(looks.document_with, near=entry.ref)),
         "rows": document_fields(document),
         "role": role_of(document, looks.catalogue.documents(entry.ref)),
+        "reading": "",
     }
 
 
@@ -165,6 +180,7 @@ def card_facts(looks: Looks, card: Card, siblings: Siblings, span: Span) -> dict
         "years_in": [],
         "span": span,
         "revealed": False,
+        "problems": {},
         "is_masked": card.entry.screened,
     }
 

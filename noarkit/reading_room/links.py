@@ -11,10 +11,10 @@ from urllib.parse import quote, unquote, urlencode
 
 from noarkit.catalogue.catalogue import Entry
 from noarkit.catalogue.journal import JournalCase, JournalEntry
-from noarkit.catalogue.masking import is_screened
 from noarkit.catalogue.port import Document
 from noarkit.catalogue.search import SearchQuery
-from noarkit.catalogue.veil import holds_identity_number, veil_of
+from noarkit.catalogue.veil import veil_of
+from noarkit.model.disclosure import is_opaque
 from noarkit.reading_room.viewers.thumbnails import may_have_thumbnail
 
 
@@ -85,7 +85,7 @@ class ServedLinks:
 
     def item(self, entry: Entry, span: Span = WHOLE) -> str:
         """The page of an item."""
-        return self.address_of("item", entry.ref, span.query(), veiled=entry.screened)
+        return self.address_of("item", entry.ref, span.query())
 
     def siblings(self, parent: Entry | None, span: Span) -> str:
         """The page of what they lie in."""
@@ -95,7 +95,7 @@ class ServedLinks:
         """The fragment of a list."""
         if parent is None:
             return self.address_of("tree", "", span.query())
-        return self.address_of("tree", parent.ref, span.query(), veiled=parent.screened)
+        return self.address_of("tree", parent.ref, span.query())
 
     def item_of(self, mention: JournalEntry | JournalCase) -> str:
         """The page of an item that the journal names."""
@@ -108,7 +108,7 @@ class ServedLinks:
 
     def document(self, entry: Entry, document: Document) -> str:
         """The page of a document."""
-        return self.address_of("document", document.ref, {}, veiled=is_screened(document, entry))
+        return self.address_of("document", document.ref, {})
 
     def thumbnail(self, document: Document) -> str:
         """A small picture of a document; empty where there is none to be expected."""
@@ -117,19 +117,19 @@ class ServedLinks:
 
     def links_here(self, entry: Entry, after: int = 0) -> str:
         """The list of all that leads to an item."""
-        return self.address_of("links", entry.ref, Span(after).query(), veiled=entry.screened)
+        return self.address_of("links", entry.ref, Span(after).query())
 
     def links_out(self, entry: Entry, after: int = 0) -> str:
         """The list of all that an item refers to."""
-        return self.address_of("links-out", entry.ref, Span(after).query(), veiled=entry.screened)
+        return self.address_of("links-out", entry.ref, Span(after).query())
 
     def reveal(self, entry: Entry) -> str:
         """Where an item is asked for unmasked."""
-        return self.address_of("reveal", entry.ref, {}, veiled=entry.screened)
+        return self.address_of("reveal", entry.ref, {})
 
     def reveal_document(self, document: Document) -> str:
         """Where a document of a screened item is asked for."""
-        return self.address_of("reveal-document", document.ref, {}, veiled=True)
+        return self.address_of("reveal-document", document.ref, {})
 
     def search(self, query: SearchQuery, *, without: tuple[str, str] | None = None, **more: str) -> str:
         """The page of a search, changed: with more in it, without one filter, from its first hit unless `offset` says
@@ -152,19 +152,16 @@ class ServedLinks:
         """What lies in an item, or at the top, as a table."""
         if parent is None:
             return self.page("list.csv", **{"in": ""})
-        veiled = parent.screened or holds_identity_number(parent.ref)
-        return self.page("list.csv", **({"veil": veil_of(parent.ref)} if veiled else {"in": parent.ref}))
+        return self.page("list.csv", **({"in": parent.ref} if is_opaque(parent.ref) else {"veil": veil_of(parent.ref)}))
 
     def asset(self, name: str) -> str:
         """A file of ours."""
         return f"{self.root}/assets/{name}"
 
-    def address_of(self, page: str, ref: str, query: dict[str, str], *, veiled: bool = False) -> str:
-        """A page of something that a ref names, behind a veil where it is screened or tells of a person."""
-        if veiled or holds_identity_number(ref):
+    def address_of(self, page: str, ref: str, query: dict[str, str]) -> str:
+        """A page of something that a ref names, behind a veil unless the ref can name nobody."""
+        if ref and not is_opaque(ref):
             return f"{self.root}/{page}/" + _query({"veil": veil_of(ref), **query})
-        if ref in (".", ".."):  # a browser would take these for folders, however they are written
-            return f"{self.root}/{page}/" + _query({"ref": ref, **query})
         return f"{self.root}/{page}/{quote(ref, safe='')}" + _query(query)
 
 

@@ -11,10 +11,11 @@ from noarkit.catalogue.access_log import access_log_path, reveal_card, reveal_do
 from noarkit.catalogue.catalogue import Card, Catalogue, Entry, Link, Summary
 from noarkit.catalogue.context import Context
 from noarkit.catalogue.journal import Correspondent, JournalEntry, JournalPage, JournalQuery
-from noarkit.catalogue.masking import MASK, mask_card, mask_document, mask_entry, mask_link, mask_text, masked_card
+from noarkit.catalogue.masking import mask_card, mask_document, mask_entry, mask_link, masked_card
 from noarkit.catalogue.port import Document, PlaceIdentity
 from noarkit.catalogue.search import Hit, SearchPage, SearchQuery
 from noarkit.errors import JournalFault
+from noarkit.model.disclosure import MASK, mask_text
 from noarkit.reading_room.links import Span
 from noarkit.reading_room.viewers.detection import may_be_shown
 

@@ -17,6 +17,10 @@ from noarkit.words.texts import Texts, grouped, plain, texts
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 
+OUTCOMES = ("archived", "already_there", "set_aside", "refused", "skipped", "open")
+"""What becomes of source records, in the order in which every report tells it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Phrases:
     """One language, as pages speak it; moments are told in a zone."""
@@ -89,8 +93,9 @@ class Phrases:
         return self._name_in("kind", kind)
 
     def state(self, state: str) -> str:
-        """What became of an item in a run."""
-        return self._name_in("state", state)
+        """What became of an item in a run, in the words of every other report."""
+        outcome = "archived" if state == "done" else state
+        return self.texts.say(f"end.{outcome}") if outcome in OUTCOMES else self._name_in("state", state)
 
     def step(self, step: str) -> str:
         """A step in the life of a file."""

@@ -9,16 +9,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from noarkit.catalogue.masking import MASK, mask_fields, mask_text
 from noarkit.catalogue.review import IDENTITY_NUMBER, PAGE, PlanReview, ReviewedEntity, ReviewedRecord
 from noarkit.errors import UsageFault
 from noarkit.loading.approval import approvals, record_approval, standing_approvals, withdraw_approval
 from noarkit.loading.engines.assembly import describe_caller
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.state import read_state
+from noarkit.model.disclosure import MASK, mask_fields, mask_key, mask_text
 from noarkit.reading_room.sections import Facts, Handler, Show
 from noarkit.reading_room.session import Session
 from noarkit.reading_room.web import Answer, Request, redirect
 from noarkit.reports import write_approval
+from noarkit.reports.plan_page import loaded_facts
 
 _MOST_NAME = 200
 _STATES = ("mapped", "set_aside", "skipped", "already_there")
@@ -68,7 +70,8 @@ class PlanSection:
         return {
             "standing": standing_approvals(self._folder),
             "approvals": list(approvals(self._folder))[-20:][::-1],
-            "is_loaded": self._folder.journal.exists(),
+            "loaded": loaded_facts(self._folder),
+            "is_done": read_state(self._folder).is_loaded,
             "account": _account(),
         }
 
@@ -95,23 +98,21 @@ class PlanSection:
 
 def mask_record(record: ReviewedRecord) -> ReviewedRecord:
     """A record as it is shown: screened objects and identity numbers are masked."""
-    is_screened = record.is_screened
+    hides_key = record.disclosure.hides_key
     return replace(
         record,
-        key=MASK if is_screened else mask_text(record.key),
-        data=mask_fields(record.data, screened=is_screened),  # type: ignore[arg-type]  # JSON of a fault
-        notes=tuple((code, mask_fields(data, screened=is_screened)) for code, data in record.notes),  # type: ignore[arg-type]  # likewise
-        entities=tuple(_mask_entity(entity, screened=is_screened) for entity in record.entities),
+        key=mask_key(record.key, record.disclosure),
+        entities=tuple(_mask_entity(entity, hides_key=hides_key) for entity in record.entities),
         above=tuple((kind, mask_text(title)) for kind, title in record.above),
     )
 
 
-def _mask_entity(entity: ReviewedEntity, *, screened: bool) -> ReviewedEntity:
-    file = entity.file
+def _mask_entity(entity: ReviewedEntity, *, hides_key: bool) -> ReviewedEntity:
+    file, screened = entity.file, entity.is_screened
     if file is not None:
         name, source = (MASK if screened and text else mask_text(text) for text in (file.name, file.copy_of))
         file = replace(file, name=name, copy_of=source)
-    return replace(entity, fields=mask_fields(entity.fields, screened=screened), file=file)  # type: ignore[arg-type]  # JSON of the plan
+    return replace(entity, fields=mask_fields(entity.fields, screened=screened, hides_key=hides_key), file=file)  # type: ignore[arg-type]  # JSON of the plan
 
 
 def _account() -> str:

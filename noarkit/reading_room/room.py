@@ -205,7 +205,7 @@ class Room:
         except NoarkitError as fault:
             return {"viewer": "", "is_open": True, "problem": render_fault(fault, lang), "others": others}
         others = () if shown.is_legible else others
-        return {"viewer": shown.piece, "is_open": True, "problem": (), "others": others}
+        return {"viewer": shown.piece, "is_open": True, "problem": (), "others": others, "reading": shown.reading}
 
     def _thumbnail(self, visit: Visit) -> Answer:
         document, entry = self._looks.document(self._ref(visit, "thumbnail"))
@@ -242,9 +242,7 @@ class Room:
     def _reveal(self, visit: Visit) -> Answer:
         ref, reason = self._ref(visit, "reveal"), visit.request.form.get("reason", "")[:_MOST_REASON]
         page_facts = facts.revealed_facts(self._looks, ref, reason, visit.session.account)
-        return self._page(
-            "item.html", self._view(visit, here=self._links.address_of("item", ref, {}, veiled=True)), page_facts
-        )
+        return self._page("item.html", self._view(visit, here=self._links.address_of("item", ref, {})), page_facts)
 
     def _reveal_document(self, visit: Visit) -> Answer:
         ref, reason = self._ref(visit, "reveal-document"), visit.request.form.get("reason", "")[:_MOST_REASON]
@@ -252,7 +250,7 @@ class Room:
         visit.session.open(ref)
         above = (*self._looks.ancestors(entry.ref), entry)
         page_facts = facts.document_facts(self._looks, document, entry, above, revealed=True)
-        view = self._view(visit, here=self._links.address_of("document", ref, {}, veiled=True))
+        view = self._view(visit, here=self._links.address_of("document", ref, {}))
         return self._page(
             "document.html", view, {**page_facts, **self._viewer_facts(visit, document, entry, is_open=True)}
         )

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from noarkit.catalogue.catalogue import Entry
-from noarkit.catalogue.masking import mask_entry
+from noarkit.catalogue.masking import item_ref, mask_entry
 from noarkit.catalogue.search import SearchQuery
-from noarkit.catalogue.veil import shown_ref
 from noarkit.reading_room.links import Span
 from noarkit.reading_room.looks import Looks
 from noarkit.reading_room.phrasing import Phrases
@@ -50,5 +49,5 @@ def _row(entry: Entry, speech: Phrases) -> tuple[str | int, ...]:
     return (
         *(entry.ident, entry.title, entry.type, entry.day, entry.status, entry.klass),
         *(speech.say("yes" if entry.screened else "no"), entry.fault, entry.state, entry.children, entry.documents),
-        shown_ref(entry.ref, screened=entry.screened),
+        item_ref(entry),
     )

@@ -6,7 +6,9 @@ validation_page  the facts of a validation     page             facts → HTML (
 charts           rows → inline SVG             lists            the CSV behind each number
 copies_page      the facts of archival copies   side_by_side     a document beside its copy
 copies_words     what became of documents, in words
-person_page      where a person occurs
+verdict_words    whether a delivery is ready, and why not, in words
+deliveries       packages in a folder, each judged anew by the facts beside it
+person_page      where a person occurs          remedies         remedies and commands of a run
 premis           the custody chain of files    fixity           the checksum that names a package
 unit_names       units of an extract by title
 citations        what the sources of rules are  dashboard        the runs of a folder on one page
@@ -24,7 +26,7 @@ from noarkit.safe import atomic
 from noarkit.settings import Imprint
 
 if TYPE_CHECKING:  # a command that shows a number, or validates, makes none of these pages
-    from noarkit.airgap.delivery import Receipt
+    from noarkit.loading.delivery import Receipt
     from noarkit.loading.folder import RunFolder
     from noarkit.loading.verification import VerifyResult
     from noarkit.reports.plan_page import Context
@@ -34,6 +36,7 @@ __all__ = [
     "write_approval",
     "write_certificate",
     "write_delivery",
+    "write_plan_outcome",
     "write_plan_report",
     "write_reports",
     "write_run_report",
@@ -43,17 +46,32 @@ __all__ = [
 def write_plan_report(folder: RunFolder, lang: str, context: Context | None = None) -> list[Path]:
     """plan.html and plan-report.json; without a context that of the last time is kept."""
     from noarkit.reports.plan_page import context_of, plan_facts
+    from noarkit.reports.remedies import page_words
 
     if context is None:
         context = context_of(plan_report(folder).get("context"))
-    return _write(folder, "plan", "plan-report", plan_facts(folder, context), lang)
+    facts = plan_facts(folder, context)
+    return _write(folder, "plan", "plan-report", facts, lang, page_facts=facts | page_words(folder, lang))
+
+
+def write_plan_outcome(folder: RunFolder, lang: str) -> None:
+    """plan.html and plan-report.json as they were written, with what became of the plan since; counts nothing anew."""
+    from noarkit.reports.plan_page import PLAN_REPORT_VERSION, loaded_facts
+    from noarkit.reports.remedies import page_words
+
+    facts = plan_report(folder)
+    if facts.get("version") == PLAN_REPORT_VERSION and facts.get("plan_sha256") == folder.plan()["sha256"]:
+        facts = {**facts, "loaded": loaded_facts(folder)}
+        _write(folder, "plan", "plan-report", facts, lang, page_facts=facts | page_words(folder, lang))
 
 
 def write_run_report(folder: RunFolder, lang: str) -> list[Path]:
     """report.html and report.json of a run that has begun."""
+    from noarkit.reports.remedies import page_words
     from noarkit.reports.run_page import run_facts
 
-    return _write(folder, "report", "report", run_facts(folder), lang)
+    facts = run_facts(folder)
+    return _write(folder, "report", "report", facts, lang, page_facts=facts | page_words(folder, lang))
 
 
 def write_approval(folder: RunFolder, lang: str) -> None:
@@ -86,7 +104,7 @@ def write_certificate(
     imprint: Imprint | None = None,
 ) -> Path:
     """verify-TIME.html and its JSON; returns the page."""
-    from noarkit.reports.certificate import certificate_facts
+    from noarkit.reports.certificate import certificate_facts, page_of
 
     facts = certificate_facts(
         folder,
@@ -96,10 +114,11 @@ def write_certificate(
         sample=sample,
         began_s=began_s,
         ended_s=ended_s,
+        lang=lang,
         imprint=imprint,
     )
     name = f"verify-{datetime.fromtimestamp(ended_s, UTC):%Y%m%d-%H%M%S}"
-    return _write(folder, name, name, facts, lang, template="certificate.html")[0]
+    return _write(folder, name, name, facts, lang, template="certificate.html", page_facts=page_of(folder, facts))[0]
 
 
 def write_delivery(
@@ -113,21 +132,29 @@ def write_delivery(
     imprint: Imprint | None = None,
 ) -> Path:
     """delivered-TIME.html and its JSON: what a receipt, sealed with `key`, says of a run; returns the page."""
-    from noarkit.reports.certificate import delivery_facts
+    from noarkit.reports.certificate import page_of, receipt_facts
 
     name = f"delivered-{datetime.fromtimestamp(now_s, UTC):%Y%m%d-%H%M%S}"
-    facts = delivery_facts(folder, verified, receipt, key, now_s, imprint=imprint)
-    return _write(folder, name, name, facts, lang, template="delivered.html")[0]
+    facts = receipt_facts(folder, verified, receipt, key, now_s, imprint=imprint)
+    return _write(folder, name, name, facts, lang, template="delivered.html", page_facts=page_of(folder, facts))[0]
 
 
 def _write(
-    folder: RunFolder, page: str, data: str, facts: Mapping[str, object], lang: str, template: str = ""
+    folder: RunFolder,
+    page: str,
+    data: str,
+    facts: Mapping[str, object],
+    lang: str,
+    *,
+    template: str = "",
+    page_facts: Mapping[str, object] | None = None,
 ) -> list[Path]:
+    """The page and its JSON; `page_facts` are those of the page, where it shows less than the JSON holds."""
     from noarkit.reports.page import render
 
     html, values = folder.path / f"{page}.html", folder.path / f"{data}.json"
     atomic.write_text(values, json.dumps(facts, ensure_ascii=False, indent=1) + "\n", mode=0o600)
-    atomic.write_text(html, render(template or f"{page}.html", lang, facts), mode=0o600)
+    atomic.write_text(html, render(template or f"{page}.html", lang, page_facts or facts), mode=0o600)
     return [html, values]
 
 

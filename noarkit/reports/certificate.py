@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 
-from noarkit.airgap.delivery import Receipt
+from noarkit.catalogue.screening import PlanDisclosures
 from noarkit.graph.store import GraphStore
+from noarkit.loading.delivery import Receipt
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.verification import VerifyResult
+from noarkit.loading.load_proof import proof_of
+from noarkit.loading.verification import Finding, VerifyResult
+from noarkit.model.disclosure import MASK, mask_key
 from noarkit.records import SourceIdentity
+from noarkit.reports.deliveries import deliveries_in, delivery_facts
 from noarkit.reports.lists import NOT_IN_ARCHIVE
 from noarkit.reports.page import MOST_PLACES, imprint_facts, iso
 from noarkit.reports.plan_page import lost_facts
@@ -19,6 +24,7 @@ from noarkit.safe.digest import sha256_of
 from noarkit.services.source import changes_since
 from noarkit.settings import Imprint
 from noarkit.version import __version__
+from noarkit.words.texts import Texts, texts
 
 CERTIFICATE_VERSION = 1
 
@@ -32,6 +38,7 @@ def certificate_facts(
     sample: float,
     began_s: float,
     ended_s: float,
+    lang: str,
     imprint: Imprint | None = None,
 ) -> dict[str, object]:
     """All that the certificate shows, as plain JSON values, with every difference that was kept."""
@@ -50,13 +57,27 @@ def certificate_facts(
             **_finding_facts(verified),
             "lists": {name: file for name, file in LISTS.items() if getattr(verified.numbers, name)},
             "bytes_compared": verified.bytes_compared,
+            "source_state": verified.source,
             "source_new": verified.source_new,
+            "source_late": verified.source_late,
             "source_gone": verified.source_gone,
             "source_changed": verified.source_changed,
+            "deliveries": _deliveries(folder, verified, sample, texts(lang)),
         }
 
 
-def delivery_facts(
+def _deliveries(folder: RunFolder, verified: VerifyResult, sample: float, words: Texts) -> list[dict[str, object]]:
+    """The packages beside the run that were made of what it loaded, judged with what is proved now."""
+    plan_sha256 = str(folder.plan()["sha256"])
+    proofs = {plan_sha256: proof_of(verified.verdict, verified.depth, sample)}
+    return [
+        delivery_facts(delivery, words)
+        for delivery in deliveries_in(folder.path.resolve().parent, proofs)
+        if any(load.plan_sha256 == plan_sha256 for load in delivery.loads)
+    ]
+
+
+def receipt_facts(
     folder: RunFolder,
     verified: VerifyResult,
     receipt: Receipt,
@@ -76,6 +97,8 @@ def delivery_facts(
             "receipt_key": key,
             "archive": receipt.archive,
             "archive_identity": receipt.identity,
+            "accepted": receipt.accepted,
+            "accepted_by": receipt.accepted_by,
             "ended": iso(now_s),
             "imprint": imprint_facts(imprint and replace(imprint, at="")),
             **_finding_facts(verified),
@@ -92,7 +115,7 @@ def _run_facts(folder: RunFolder, graph: GraphStore) -> dict[str, object]:
         "run": folder.name,
         "plan_sha256": folder.plan()["sha256"],
         "zone": graph.meta("zone") or "UTC",
-        "not_in_archive": lost_facts(graph.db) | {"sha256": _loss_list_sha256(folder)},
+        "not_in_archive": lost_facts(graph.db, PlanDisclosures(graph.db)) | {"sha256": _loss_list_sha256(folder)},
         "source": {"kind": source.kind, "where": source.where},
         "asked_since": changes_since(source),
     }
@@ -116,7 +139,7 @@ def _finding_facts(verified: VerifyResult) -> dict[str, object]:
         "missing": verified.missing,
         "left_by_choice": verified.left_by_choice,
         "changes": verified.changes,
-        "notices": [asdict(notice) for notice in verified.notices],
+        "notices": [_plain(notice) for notice in verified.notices],
         "adds_up": verified.numbers.add_up,
         "numbers": verified.numbers.as_data(),
         "compared": [
@@ -124,6 +147,27 @@ def _finding_facts(verified: VerifyResult) -> dict[str, object]:
             for name, (planned_count, archive_count) in verified.compared_counts.items()
         ],
         "differences": verified.differences,
-        "findings": [asdict(notice) for notice in verified.findings],
+        "findings": [_plain(finding) for finding in verified.findings],
         "shown": MOST_PLACES,
     }
+
+
+def page_of(folder: RunFolder, facts: Mapping[str, object]) -> dict[str, object]:
+    """The same facts as people see them on the page: of what is screened, the code of a finding, and no key. The JSON
+    beside it is for who runs the load, and keeps all."""
+    with closing(GraphStore.open(folder.graph)) as graph:
+        disclosures = PlanDisclosures(graph.db)
+        return {**facts, **{name: _shown_findings(facts[name], disclosures) for name in ("findings", "notices")}}
+
+
+def _plain(finding: Finding) -> dict[str, str]:
+    return {"code": finding.code, "key": finding.key, "detail": finding.detail}
+
+
+def _shown_findings(findings: object, disclosures: PlanDisclosures) -> list[dict[str, str]]:
+    shown = []
+    for finding in findings if isinstance(findings, list) else ():
+        disclosure = disclosures.of_key(finding["key"])
+        detail = MASK if disclosure.hides_key and finding["detail"] else finding["detail"]
+        shown.append({**finding, "key": mask_key(finding["key"], disclosure), "detail": detail})
+    return shown

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from noarkit.catalogue.masking import MASK
 from noarkit.forms.comparison import CompareResult, Difference
+from noarkit.model.disclosure import MASK, is_opaque, mask_key, mask_value, may_name_parts
 from noarkit.reports.fixity import Fixity
 from noarkit.reports.page import MOST_PLACES, imprint_facts, render
 from noarkit.safe import atomic
@@ -48,11 +49,11 @@ def write_comparison(
 
 def shown_keys(comparison: CompareResult) -> frozenset[str]:
     """The keys of the units that a page shows."""
-    shown = (
+    keys_by_kind = (
         [difference.key for difference in comparison.differences if difference.kind == kind][:MOST_PLACES]
         for kind in KINDS
     )
-    return frozenset(key for keys in shown for key in keys)
+    return frozenset(key for keys in keys_by_kind for key in keys)
 
 
 def comparison_facts(
@@ -91,13 +92,28 @@ def _type(comparison: CompareResult, name: str) -> dict[str, object]:
 
 
 def _difference_facts(difference: Difference, names: Mapping[str, str]) -> dict[str, object]:
-    facts: dict[str, object] = {"type": difference.type, "key": difference.key}
     name = names.get(difference.key)
+    difference = mask_difference(difference)
+    facts: dict[str, object] = {"type": difference.type, "key": difference.key}
     if name is not None:
         facts["unit"] = name
     if not difference.field:
         return facts
-    left, right = difference.left, difference.right
-    if name is not None and MASK in name:  # what a screened unit says stays with it
-        left, right = (None if value is None else MASK for value in (left, right))
-    return {**facts, "field": difference.field, "left": left, "right": right}
+    return {**facts, "field": difference.field, "left": difference.left, "right": difference.right}
+
+
+def mask_difference(difference: Difference) -> Difference:
+    """A difference as people see it: what a screened unit, or a screened part of one, says stays with it."""
+    name, within = difference.field.rpartition("/")[2], "/" in difference.field
+    screened = difference.disclosure.is_screened or (
+        difference.disclosure.hides_key and (within or may_name_parts(name))
+    )
+    left, right = (mask_value(name, value, screened=screened) for value in (difference.left, difference.right))  # type: ignore[arg-type]  # JSON
+    return replace(difference, key=_masked_key(difference), left=left, right=right)
+
+
+def _masked_key(difference: Difference) -> str:
+    """The key of a unit; below a systemID the name that a screened one has there is masked."""
+    above, slash, _ = difference.key.partition("/")
+    is_below = difference.disclosure.is_screened and slash and is_opaque(above)
+    return f"{above}/{difference.type}:{MASK}" if is_below else mask_key(difference.key, difference.disclosure)

@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from noarkit.airgap.delivery import delivery_state
 from noarkit.errors import NoarkitError
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.numbers import Numbers, count_planned_set_aside, numbers
+from noarkit.loading.next_step import last_certificate, next_steps
+from noarkit.loading.numbers import Numbers
+from noarkit.loading.request import RunRequest
+from noarkit.loading.state import read_state
+from noarkit.reports.deliveries import Delivery, delivery_facts
 from noarkit.reports.page import imprint_facts, iso, render
 from noarkit.safe import atomic
 from noarkit.settings import Imprint
 from noarkit.version import __version__
+from noarkit.words.texts import texts
 
 DASHBOARD_VERSION = 1
 _SUMS = ("read", "archived", "already_there", "set_aside", "refused", "skipped", "open")
 
-Spell = Callable[[str, Path], str]
-"""The command line of a step (`ingest`, `retry`, `verify`, `replan`, `receipt`) for a run, as it can be copied."""
 
-
-def write_dashboard(runs: Sequence[Path], path: Path, lang: str, spell: Spell, *, imprint: Imprint) -> None:
-    """Writes the page to `path`, whole or not at all."""
-    facts = dashboard_facts(runs, path, spell, imprint=imprint)
+def write_dashboard(
+    runs: Sequence[Path],
+    path: Path,
+    lang: str,
+    line: RunRequest | None,
+    *,
+    imprint: Imprint,
+    packages: Iterable[Delivery] = (),
+) -> None:
+    """Writes the page on runs, and on the packages beside them, to `path`, whole or not at all."""
+    deliveries = [delivery_facts(package, texts(lang)) for package in packages]
+    facts = dashboard_facts(runs, path, line, imprint=imprint, deliveries=deliveries)
     atomic.write_text(path, render("dashboard.html", lang, facts), mode=0o600)
 
 
-def dashboard_facts(runs: Sequence[Path], path: Path, spell: Spell, *, imprint: Imprint) -> dict[str, object]:
+def dashboard_facts(
+    runs: Sequence[Path],
+    path: Path,
+    line: RunRequest | None,
+    *,
+    imprint: Imprint,
+    deliveries: Sequence[Mapping[str, object]] = (),
+) -> dict[str, object]:
     """All that the page shows, as plain JSON values. A run that cannot be read is shown with its fault."""
     rows: list[dict[str, object]] = []
     totals = dict.fromkeys(_SUMS, 0)
     for run in runs:
         try:
-            row, counts = _run_facts(RunFolder(run), path.parent, spell)
+            row, counts = _run_facts(RunFolder(run), path.parent, line)
         except (NoarkitError, OSError, sqlite3.Error) as error:
             fault = error.describe() if isinstance(error, NoarkitError) else str(error)
             row = {"name": run.name, "fault": fault, "state": "broken", "worked": None, "frozen": None}
@@ -54,34 +70,23 @@ def dashboard_facts(runs: Sequence[Path], path: Path, spell: Spell, *, imprint: 
         "lately": sorted(rows, key=lambda row: str(row["worked"] or row["frozen"] or ""), reverse=True),
         "totals": totals | {"new_versions": 0},
         "adds_up": totals["read"] == sum(totals[name] for name in _SUMS if name != "read"),
+        "deliveries": [dict(delivery) for delivery in deliveries],
         "imprint": imprint_facts(imprint),
     }
 
 
-def state_of(run: RunFolder) -> tuple[str, Numbers]:
-    """What became of a run, here or beyond an air gap, and its sums."""
-    counts = numbers(run)
-    if run.journal.exists():
-        with closing(run.open_journal()) as journal:
-            retraction = journal.meta("retraction")
-        return retraction or ("open" if counts.open or counts.in_doubt else "done"), counts
-    beyond = delivery_state(run)
-    if beyond is None:
-        return "planned", counts
-    state, receipt = beyond
-    return state, counts if receipt is None else receipt.numbers
-
-
-def _run_facts(run: RunFolder, above: Path, spell: Spell) -> tuple[dict[str, object], Numbers]:
-    state, counts = state_of(run)
+def _run_facts(run: RunFolder, above: Path, line: RunRequest | None) -> tuple[dict[str, object], Numbers]:
+    state = read_state(run)
+    counts = state.numbers
     plan = run.plan()
-    certificate = _last_certificate(run, str(plan.get("sha256")))
-    step = _next_step(run, state, counts, certificate)
+    certificate = last_certificate(run, str(plan.get("sha256")))
+    step = next((step for step in next_steps(run, state, line)), None)
     page = run.path / ("report.html" if run.journal.exists() else "plan.html")
     facts: dict[str, object] = {
         "name": run.name,
         "fault": None,
-        "state": state,
+        "state": state.word,
+        "found_wrong": len(state.differences),
         "page": os.path.relpath(page, above) if page.exists() else None,
         "archive": run.remembered_archive(),
         "frozen": iso(str(plan.get("frozen_at", 0))),
@@ -96,39 +101,23 @@ def _run_facts(run: RunFolder, above: Path, spell: Spell) -> tuple[dict[str, obj
             "depth": certificate["depth"],
             "page": os.path.relpath(run.path / str(certificate["page"]), above),
         },
-        "step": step,
-        "command": spell(step, run.path) if step else None,
+        "step": step.name if step else "",
+        "command": str(step) if step else None,
     }
     return facts, counts
 
 
 def _verdict(rows: Sequence[Mapping[str, object]]) -> str:
     """What is to be said of all runs together: wrong, doing (something is left to do), or done."""
-    if any(row["fault"] or not row.get("adds_up", True) or _was_not_verified(row) for row in rows):
+    if any(row["fault"] or not row.get("adds_up", True) or _is_wrong(row) for row in rows):
         return "wrong"
     return "doing" if any(row.get("step") for row in rows) else "done"
 
 
-def _was_not_verified(row: Mapping[str, object]) -> bool:
+def _is_wrong(row: Mapping[str, object]) -> bool:
+    """True if something was found wrong in the archive, or the last verification did not come out good."""
     verified = row.get("verified")
-    return isinstance(verified, dict) and verified["verdict"] == "not_verified"
-
-
-def _next_step(run: RunFolder, state: str, counts: Numbers, certificate: Mapping[str, object] | None) -> str:
-    """The step that comes next; empty where there is none."""
-    if state in ("planned", "open"):
-        return "ingest"
-    if state == "sealed":
-        return "receipt"
-    if state != "done":
-        return ""
-    left_out = counts.set_aside + counts.refused
-    planned_out = count_planned_set_aside(run) if left_out else 0
-    if left_out > planned_out:
-        return "retry"
-    if certificate is None or certificate["verdict"] == "not_verified":
-        return "verify"
-    return "replan" if left_out else ""
+    return bool(row.get("found_wrong")) or (isinstance(verified, dict) and verified["verdict"] == "not_verified")
 
 
 def _last_worked(run: RunFolder) -> str | None:
@@ -138,18 +127,3 @@ def _last_worked(run: RunFolder) -> str | None:
     with closing(run.open_journal()) as journal:
         at = journal.last_note_at("ingest_")
     return iso(at)
-
-
-def _last_certificate(run: RunFolder, plan_sha256: str) -> dict[str, object] | None:
-    """The facts of the newest certificate of this plan; one that cannot be read says nothing."""
-    return next(_certificates(run, plan_sha256), None)
-
-
-def _certificates(run: RunFolder, plan_sha256: str) -> Iterator[dict[str, object]]:
-    for path in sorted(run.path.glob("verify-*.json"), reverse=True):
-        try:
-            facts = json.loads(path.read_text("utf-8"))
-            if facts["plan_sha256"] == plan_sha256:
-                yield {name: facts[name] for name in ("verdict", "ended", "depth")} | {"page": f"{path.stem}.html"}
-        except (OSError, ValueError, KeyError, TypeError):
-            continue

@@ -22,8 +22,9 @@ from noarkit.graph.losses import in_documents, losses
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import RecordOutcome, outcomes
 from noarkit.reports.page import iso
+from noarkit.reports.remedies import remedies
 from noarkit.safe.csv_files import Cell, write_csv
-from noarkit.words.texts import Texts, explain, texts
+from noarkit.words.texts import Texts, explain, plain, texts
 
 DELIVERED = "delivered-"
 NOT_IN_ARCHIVE = "not-in-archive.csv"
@@ -106,9 +107,12 @@ def _retracted(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
 
 
 def _left_out(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
+    remedy = remedies(folder, texts_.lang)
     for outcome in outcomes(folder, "set_aside", "refused"):
-        meaning, _, _, remedy = explain(outcome.code or "", texts_.lang) or ["", "", "", ""]
-        yield outcome.key, outcome.state, outcome.code, meaning, reason_of(outcome, texts_), _line(outcome.data), remedy
+        code = outcome.code or ""
+        reason, line = reason_of(outcome, texts_), _line(outcome.data)
+        meaning = (explain(code, texts_.lang) or [""])[0]
+        yield outcome.key, outcome.state, outcome.code, meaning, reason, line, remedy(code, outcome.by_plan)
 
 
 def _skipped(folder: RunFolder, texts_: Texts) -> Iterator[tuple[Cell, ...]]:
@@ -153,9 +157,12 @@ def reason_of(outcome: RecordOutcome, texts_: Texts) -> str:
     """Why a record was left out, as far as its data tell."""
     data = outcome.data
     parts = [str(data[name]) for name in ("type", "field") if data.get(name)]
-    for name in ("why", "description", "what"):
-        if data.get(name):
-            parts.append(texts_.reason(data[name]))
+    why = texts_.why(outcome.code, data).rstrip(".")
+    parts += [why] if why else []
+    parts += [texts_.reason(data["description"])] if data.get("description") else []
+    # what it was about is a name of the source or the recipe, and no reason
+    about = plain(data.get("what") or "")
+    parts += [about] if about and about not in why else []
     return ": ".join(parts)
 
 

@@ -54,10 +54,6 @@ def _environment(lang: str) -> jinja2.Environment:
             return texts_.text("codes", code)
         return (explain(code, lang) or [code])[0]
 
-    def remedy(code: str) -> str:
-        """What to do about a fault."""
-        return (explain(code, lang) or ["", "", "", ""])[3]
-
     def name_in_table(table: str, name: object) -> str:
         """A word of ours in the language, where there is one."""
         return texts_.say(f"{table}.{name}") if texts_.has("say", f"{table}.{name}") else str(name)
@@ -75,7 +71,6 @@ def _environment(lang: str) -> jinja2.Environment:
         "duration": texts_.duration,
         "size": lambda value: texts_.size(int(value)).replace(" ", "\u00a0"),
         "meaning": meaning,
-        "remedy": remedy,
         "shown": plain,
         "reason": texts_.reason,
         "pairs": lambda rows, name, value: [(row[name], row[value]) for row in rows],

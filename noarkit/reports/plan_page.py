@@ -11,19 +11,31 @@ from pathlib import PurePosixPath
 
 import orjson
 
-from noarkit.catalogue.screening import is_record_screened, screens
+from noarkit.catalogue.screening import PlanDisclosures
 from noarkit.errors import JournalFault
 from noarkit.graph.losses import ElementLosses, carried_values, in_documents, losses, losses_by_element
 from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import approvals, standing_approvals
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.state import read_state
 from noarkit.model import metamodel
 from noarkit.model.conversions import original_key, parse_details
+from noarkit.model.disclosure import (
+    MASK,
+    Disclosure,
+    Fields,
+    mask_fields,
+    mask_key,
+    mask_text,
+    public_title,
+    screens,
+)
 from noarkit.model.formats import APPROVAL_STATUSES, classify_format
 from noarkit.recipes import read_recipe
 from noarkit.recipes.screening import undecided_kinds
 from noarkit.reports.page import MOST_PLACES, imprint_facts, iso
 from noarkit.settings import Imprint
+from noarkit.sources.files.policy import CODEC
 from noarkit.version import __version__
 
 PLAN_REPORT_VERSION = 1
@@ -34,8 +46,6 @@ _EXAMPLES = 10
 _SCREENABLE = ("AbstraktMappe", "AbstraktRegistrering", "Dokument")
 _MOST_ROWS = 60
 _MOST_NAMES = 8
-# what of a screened object says nothing about what is screened
-_HARMLESS = frozenset({"uuid", "eksterntSystem"})
 _DATES = ("journaldato", "dokumentetsDato", "saksdato", "moetedato", "opprettetDato")
 # what a person would look for first, of all that only some accounts may write
 _TODAYS = ("opprettetDato", "avsluttetDato", "mappeIdent", "saksaar", "sakssekvensnummer", "registreringsIdent")
@@ -95,6 +105,7 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
     graph = GraphStore.open(folder.graph)
     try:
         db, plan = graph.db, folder.plan()
+        disclosures = PlanDisclosures(db)
         recipe = graph.meta("recipe") or ""
         records = dict(db.execute("SELECT state, count(*) FROM record GROUP BY state").fetchall())
         return {
@@ -109,27 +120,28 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
             "external_system": graph.meta("external_system"),
             "recipe_sha256": hashlib.sha256(recipe.encode()).hexdigest(),
             "approval": approval_facts(folder),
+            "loaded": loaded_facts(folder),
             "close": graph.meta("close") == "yes",
-            "context": context.as_data(),
+            "context": {**context.as_data(), "reappeared": _reappeared(disclosures, context)},
             # when: that is the moment it was frozen
             "imprint": imprint_facts(context.imprint and replace(context.imprint, at="")),
             "records": {name: records.get(name, 0) for name in ("mapped", "already_there", "set_aside", "skipped")},
             "read": sum(records.values()),
             "entities": _entities(db),
-            "places": _places(db),
+            "places": _places(db, disclosures),
             "journal": _journal(db),
             "years": _years(db),
             **_format_facts(db),
-            "faults": _faults(db),
-            "warnings": _warnings(db),
-            "not_in_archive": lost_facts(db),
+            "faults": _faults(db, disclosures),
+            "warnings": _warnings(db, disclosures),
+            "not_in_archive": lost_facts(db, disclosures),
             "copies": orjson.loads(graph.meta("copies") or "null"),
             "accepted_loss": orjson.loads(graph.meta("accepted_loss") or "null"),
-            "skipped": _skipped(db),
+            "skipped": _skipped(db, disclosures),
             "screening": _screening(db, recipe),
             "identity_numbers": _records_noted(db, "W223"),
             "todays": _todays(db),
-            "examples": _examples(db),
+            "examples": _examples(db, disclosures),
             "estimate": _estimate(folder),
             "load": {
                 "shards": graph.count("shard", "kind = 'unit'"),
@@ -140,6 +152,15 @@ def plan_facts(folder: RunFolder, context: Context) -> dict[str, object]:
         }
     finally:
         graph.close()
+
+
+def loaded_facts(folder: RunFolder) -> dict[str, object] | None:
+    """What became of the plan since: how far the run came, with its numbers; None where nothing was loaded yet."""
+    state = read_state(folder)
+    if state.stage in ("planned", "sealed"):
+        return None
+    wrong = len(state.differences)
+    return {"stage": state.stage, "archive": state.archive, "numbers": state.numbers.as_data(), "found_wrong": wrong}
 
 
 def _estimate(folder: RunFolder) -> object:
@@ -175,23 +196,36 @@ def _screening(db: sqlite3.Connection, recipe: str) -> dict[str, object]:
     }
 
 
-def lost_facts(db: sqlite3.Connection) -> dict[str, object]:
-    """How many values of how many elements the archive has no place for, and the first of each; and `carried`, the same
-    of those that its business-specific metadata keep, and `in_documents` how many stand in documents alone."""
+def lost_facts(db: sqlite3.Connection, disclosures: PlanDisclosures) -> dict[str, object]:
+    """How many values of how many elements the archive has no place for, and the first of each, as people see them; and
+    `carried`, the same of those that its business-specific metadata keep, and `in_documents` how many stand in
+    documents alone."""
     times = [(value.element, count) for value, count in in_documents(db)]
     return {
-        **_element_facts(losses_by_element(losses(db))),
-        "carried": _element_facts(losses_by_element(carried_values(db))),
+        **_element_facts(losses_by_element(losses(db)), disclosures),
+        "carried": _element_facts(losses_by_element(carried_values(db)), disclosures),
         "in_documents": {"values": sum(count for _, count in times), "fields": len({name for name, _ in times})},
     }
 
 
-def _element_facts(losses_: list[ElementLosses]) -> dict[str, object]:
+def _element_facts(losses_: list[ElementLosses], disclosures: PlanDisclosures) -> dict[str, object]:
+    for loss in losses_:
+        loss.examples = [_masked_example(disclosures.of_key(key), key, value) for key, value in loss.examples]
     return {
         "values": sum(loss.count for loss in losses_),
         "fields": len(losses_),
         "elements": [loss.as_data() for loss in losses_],
     }
+
+
+def _masked_example(disclosure: Disclosure, key: str, value: str) -> tuple[str, str]:
+    return mask_key(key, disclosure), MASK if disclosure.hides_key else mask_text(value)
+
+
+def _reappeared(disclosures: PlanDisclosures, context: Context) -> list[list[str]]:
+    """The keys of records that came back under another, as people see them."""
+    pairs = [(disclosures.of_key(new), new, old) for new, old in context.reappeared]
+    return [[mask_key(new, disclosure), mask_key(old, disclosure)] for disclosure, new, old in pairs]
 
 
 def _entities(db: sqlite3.Connection) -> list[dict[str, object]]:
@@ -201,17 +235,22 @@ def _entities(db: sqlite3.Connection) -> list[dict[str, object]]:
     return [{"type": kind, "count": count, "found": in_source} for kind, count, in_source in rows]
 
 
-def _places(db: sqlite3.Connection) -> list[dict[str, object]]:
+def _places(db: sqlite3.Connection, disclosures: PlanDisclosures) -> list[dict[str, object]]:
     """Every fonds, creator and series, with what hangs directly under it."""
     rows = db.execute(
         "SELECT e.n, e.type, e.target, coalesce(json_extract(e.fields, '$.tittel'),"
-        " json_extract(e.fields, '$.arkivskaperNavn'), ''),"
+        " json_extract(e.fields, '$.arkivskaperNavn'), ''), json_extract(e.fields, '$.offentligTittel'),"
         " (SELECT count(*) FROM entity c WHERE c.parent = e.n AND c.unit = c.n)"
         " FROM entity e WHERE e.type IN ('Arkiv', 'Arkivskaper', 'Arkivdel', 'Klassifikasjonssystem') ORDER BY e.n"
     )
     return [
-        {"type": kind, "target": target, "title": title, "holds": child_count}
-        for _, kind, target, title, child_count in rows
+        {
+            "type": kind,
+            "target": target,
+            "title": public_title(title, told, screened=disclosures.of_unit(n).is_screened),
+            "holds": child_count,
+        }
+        for n, kind, target, title, told, child_count in rows
     ]
 
 
@@ -252,10 +291,15 @@ def _format_facts(db: sqlite3.Connection) -> dict[str, object]:
     sizes: Counter[tuple[str, str]] = Counter()
     names: dict[tuple[str, str], dict[str, None]] = {}
     rows = db.execute(
-        "SELECT puid, ending(name) AS end, media_type, count(*), coalesce(sum(size), 0) FROM content GROUP BY 1, 2, 3"
+        "SELECT puid, ending(name) AS end, media_type, entity IN (SELECT x.n FROM entity x JOIN note o"
+        " ON o.record = x.record WHERE o.code = ?) AS refused, count(*), coalesce(sum(size), 0) FROM content"
+        " GROUP BY 1, 2, 3, 4",
+        (CODEC.code,),
     )
-    for puid, suffix, media_type, count, size in rows:
+    for puid, suffix, media_type, is_refused, count, size in rows:
         judgement = classify_format(puid, suffix, media_type)
+        if is_refused:
+            judgement = replace(judgement, status="not-approved")
         counts[judgement.status, judgement.name] += count
         sizes[judgement.status, judgement.name] += size
         known_as = names.setdefault((judgement.status, judgement.name), {})
@@ -279,7 +323,7 @@ def _file_suffix(name: str) -> str:
     return PurePosixPath(name).suffix.lstrip(".").lower()
 
 
-def _faults(db: sqlite3.Connection) -> list[dict[str, object]]:
+def _faults(db: sqlite3.Connection, disclosures: PlanDisclosures) -> list[dict[str, object]]:
     rows = db.execute(
         "SELECT code, count(*) FROM record WHERE state = 'set_aside' GROUP BY code ORDER BY code"
     ).fetchall()
@@ -288,9 +332,9 @@ def _faults(db: sqlite3.Connection) -> list[dict[str, object]]:
             "code": code,
             "count": count,
             "places": [
-                {"key": key, **_fault_values(data)}
-                for key, data in db.execute(
-                    "SELECT key, data FROM record WHERE state = 'set_aside' AND code = ? ORDER BY n LIMIT ?",
+                _shown_place(disclosures, disclosures.of_record(n), key, data)
+                for n, key, data in db.execute(
+                    "SELECT n, key, data FROM record WHERE state = 'set_aside' AND code = ? ORDER BY n LIMIT ?",
                     (code, MOST_PLACES),
                 )
             ],
@@ -299,12 +343,12 @@ def _faults(db: sqlite3.Connection) -> list[dict[str, object]]:
     ]
 
 
-def _warnings(db: sqlite3.Connection) -> list[dict[str, object]]:
+def _warnings(db: sqlite3.Connection, disclosures: PlanDisclosures) -> list[dict[str, object]]:
     rows = db.execute(
         "SELECT code, count(DISTINCT coalesce(record, -rowid)) FROM note GROUP BY code ORDER BY code"
     ).fetchall()
     counted_notes = (
-        "SELECT coalesce(r.key, ''), min(n.data) FROM note n LEFT JOIN record r ON r.n = n.record WHERE n.code = ?"
+        "SELECT r.n, coalesce(r.key, ''), min(n.data) FROM note n LEFT JOIN record r ON r.n = n.record WHERE n.code = ?"
         " GROUP BY r.n LIMIT ?"
     )
     return [
@@ -312,7 +356,8 @@ def _warnings(db: sqlite3.Connection) -> list[dict[str, object]]:
             "code": code,
             "count": count,
             "places": [
-                {"key": key, **_fault_values(data)} for key, data in db.execute(counted_notes, (code, _EXAMPLES))
+                _shown_place(disclosures, disclosures.of_note(n), key, data)
+                for n, key, data in db.execute(counted_notes, (code, _EXAMPLES))
             ],
         }
         for code, count in rows
@@ -323,18 +368,25 @@ def _records_noted(db: sqlite3.Connection, code: str) -> int:
     return int(db.execute("SELECT count(DISTINCT record) FROM note WHERE code = ?", (code,)).fetchone()[0])
 
 
-def _fault_values(data: str | None) -> dict[str, object]:
-    values = orjson.loads(data) if data else {}
-    return {name: values.get(name) for name in ("why", "type", "field", "line", "what")}
+def _shown_place(disclosures: PlanDisclosures, disclosure: Disclosure, key: str, data: str | None) -> dict[str, object]:
+    """A record by its key, with what its fault tells, as people see it."""
+    values = disclosures.fault(orjson.loads(data) if data else {}, disclosure)
+    return {
+        "key": mask_key(key, disclosure),
+        **{name: values.get(name) for name in ("why", "type", "field", "line", "what")},
+    }
 
 
-def _skipped(db: sqlite3.Connection) -> list[dict[str, object]]:
+def _skipped(db: sqlite3.Connection, disclosures: PlanDisclosures) -> list[dict[str, object]]:
     rows = db.execute(
         "SELECT json_extract(data, '$.reason') AS reason, count(*) FROM record WHERE state = 'skipped'"
         " GROUP BY reason ORDER BY 2 DESC, reason LIMIT ?",
         (_MOST_ROWS,),
     )
-    return [{"reason": reason, "count": count} for reason, count in rows]
+    counts: Counter[object] = Counter()
+    for reason, count in rows:
+        counts[disclosures.fault({"reason": reason}, disclosures.of_left_out(None))["reason"]] += count
+    return [{"reason": reason, "count": count} for reason, count in counts.most_common()]
 
 
 def _todays(db: sqlite3.Connection) -> list[dict[str, object]]:
@@ -351,7 +403,7 @@ def _todays(db: sqlite3.Connection) -> list[dict[str, object]]:
     return fields
 
 
-def _examples(db: sqlite3.Connection) -> list[dict[str, object]]:
+def _examples(db: sqlite3.Connection, disclosures: PlanDisclosures) -> list[dict[str, object]]:
     """Ten records drawn by a hash of their keys: the same plan shows the same ten, no text of screened ones."""
     db.create_function(
         "lot", 1, lambda key: hashlib.sha256(key.encode("utf-8", "replace")).hexdigest(), deterministic=True
@@ -362,49 +414,51 @@ def _examples(db: sqlite3.Connection) -> list[dict[str, object]]:
     ).fetchall()
     examples: list[dict[str, object]] = []
     for n, key in sorted(sample):
-        is_masked = is_record_screened(db, n)
-        entities = list(_record_facts(db, n, is_masked=is_masked))
-        examples.append({"key": None if is_masked else key, "entities": entities})
+        hides_key = disclosures.of_record(n).hides_key
+        entities = list(_record_facts(db, n, disclosures))
+        examples.append({"key": None if hides_key else mask_text(key), "entities": entities})
     return examples
 
 
-def _may_tell(kind: str, name: str) -> bool:
-    """True for a field whose value is free text, and may say what is screened."""
-    field = metamodel().types[kind].fields.get(name)
-    is_free = field is None or (field.kind == "string" and not field.code_list and not field.values)
-    return is_free and name not in _HARMLESS
-
-
-def _record_facts(db: sqlite3.Connection, record: int, *, is_masked: bool) -> Iterator[dict[str, object]]:
+def _record_facts(db: sqlite3.Connection, record: int, disclosures: PlanDisclosures) -> Iterator[dict[str, object]]:
     root = db.execute(
         "SELECT e.n, e.bundle FROM record r JOIN entity e ON e.n = r.root WHERE r.n = ?", (record,)
     ).fetchone()
+    hides_key = disclosures.of_record(record).hides_key
     depths: dict[int | None, int] = {}
     parent = db.execute("SELECT parent FROM entity WHERE n = ?", (root[0],)).fetchone()[0]
     above = db.execute(
-        "SELECT type, json_extract(fields, '$.tittel') FROM entity WHERE n = ?", (parent or 0,)
+        "SELECT type, json_extract(fields, '$.tittel'), json_extract(fields, '$.offentligTittel') FROM entity"
+        " WHERE n = ?",
+        (parent or 0,),
     ).fetchone()
     if above:
-        title = None if is_masked else above[1]
-        yield {"type": above[0], "depth": 0, "fields": [["tittel", title]], "file": None, "above": True}
+        kind, title, public = above
+        shown_title = public_title(title or "", public, screened=disclosures.of_unit(parent).is_screened)
+        yield {"type": kind, "depth": 0, "fields": [["tittel", _or_none(shown_title)]], "file": None, "above": True}
     rows = db.execute(
         "SELECT e.n, e.type, e.parent, e.fields, e.key, c.name, c.size, c.media_type, c.sha256 FROM entity e"
         " LEFT JOIN content c ON c.entity = e.n WHERE e.bundle = ? ORDER BY e.n LIMIT 40",
         (root[1],),
     ).fetchall()
     names = {row[8]: row[5] for row in rows if row[8]}
-    for n, kind, mother, fields, key, name, size, media_type, _ in rows:
+    bundle = disclosures.of_bundle(root[0])
+    for n, kind, mother, fields_text, key, name, size, media_type, _ in rows:
         depths[n] = depths.get(mother, 0) + 1
-        shown_name = None if is_masked else name
+        fields: Fields = {field: value for field, value in orjson.loads(fields_text).items() if value is not None}
+        is_masked = bundle.of_entity(n, mother, kind, fields).is_screened
         file: dict[str, object] | None = None
         if name is not None:
-            conversion = parse_details(orjson.loads(fields).get("formatDetaljer") or "") if original_key(key) else None
+            details = str(fields.get("formatDetaljer") or "")
+            conversion = parse_details(details) if original_key(key) else None
             source = names.get(conversion.source_sha256) if conversion is not None and not is_masked else None
-            copy = {"is_copy": conversion is not None, "copy_of": source}
-            file = {"name": shown_name, "bytes": size, "media_type": media_type, **copy}
-        shown_fields = [
-            [field, None if is_masked and _may_tell(kind, field) else value]
-            for field, value in orjson.loads(fields).items()
-            if value is not None
-        ]
-        yield {"type": kind, "depth": depths[n], "fields": shown_fields, "file": file, "above": False}
+            copy = {"is_copy": conversion is not None, "copy_of": source and mask_text(source)}
+            file = {"name": None if is_masked else mask_text(name), "bytes": size, "media_type": media_type, **copy}
+        shown_fields = mask_fields(fields, screened=is_masked, hides_key=hides_key)
+        pairs = [[field, _or_none(value)] for field, value in shown_fields.items()]
+        yield {"type": kind, "depth": depths[n], "fields": pairs, "file": file, "above": False}
+
+
+def _or_none(value: object) -> object:
+    """A value as it is shown; None for one that is masked."""
+    return None if value == MASK else value

@@ -20,13 +20,13 @@ import orjson
 from noarkit.catalogue.conversion_steps import ACCEPTED, CONVERTED
 from noarkit.catalogue.custody import FileEvidence, RunCustody, SendingTimes
 from noarkit.catalogue.port import CustodyStep
-from noarkit.catalogue.screening import screens
 from noarkit.forms.metadata.derivations import VALIDATION, acceptance_detail
 from noarkit.forms.metadata.model import Event, EventAgent, Identifier
 from noarkit.forms.metadata.provenance import MIGRATION, SOFTWARE, event_identifier, software_agent, with_valid_time
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import Journal
 from noarkit.model.conversions import original_key
+from noarkit.model.disclosure import screens
 from noarkit.model.formats import classify_format
 from noarkit.safe import atomic
 from noarkit.safe.xml_text import escape_attribute
@@ -120,7 +120,7 @@ def premis_of(folder: RunFolder) -> Iterator[bytes]:
     with _plan_and_journal(folder) as db:
         db.execute(_SCREENED)
         db.execute("CREATE INDEX temp.screened_bundle ON screened (bundle)")
-        custody = RunCustody(plan, db, list(folder.path.glob("verify-*.json")))
+        custody = RunCustody(folder, db)
         chain = _Chain(str(plan["sha256"]), custody, software_agent(_program_version(db)))
         yield (
             f'<?xml version="1.0" encoding="UTF-8"?>\n<premis xmlns="{NAMESPACE}" xmlns:xsi="{_XSI}" version="3.0">\n'

@@ -8,12 +8,14 @@ from contextlib import closing
 
 import orjson
 
+from noarkit.catalogue.screening import PlanDisclosures
 from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import Journal
-from noarkit.loading.numbers import numbers, outcomes
-from noarkit.loading.retraction.record import retraction_counts
+from noarkit.loading.numbers import outcomes
+from noarkit.loading.state import read_state
 from noarkit.model import metamodel
+from noarkit.model.disclosure import mask_key
 from noarkit.reports.page import MOST_PLACES, iso
 from noarkit.reports.plan_page import approval_facts, lost_facts
 from noarkit.version import __version__
@@ -40,11 +42,13 @@ GROUP BY p.type
 
 def run_facts(folder: RunFolder) -> dict[str, object]:
     """All that report.html shows, as plain JSON values. The run must have begun."""
-    counts = numbers(folder)
+    state = read_state(folder)
+    counts = state.numbers
     with closing(GraphStore.open(folder.graph)) as graph, closing(folder.open_journal()) as journal:
         graph.db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
         story = _session_history(graph.db)
-        found_wrong = _findings(journal)
+        disclosures = PlanDisclosures(graph.db)
+        found_wrong = _findings(journal, disclosures)
         zone = graph.meta("zone") or "UTC"
         return {
             "report": "run",
@@ -56,24 +60,24 @@ def run_facts(folder: RunFolder) -> dict[str, object]:
             "zone": zone,
             "source": {"kind": graph.meta("source_kind"), "where": graph.meta("source_where")},
             "external_system": graph.meta("external_system"),
-            "archive": journal.meta("where"),
-            "archive_identity": journal.meta("archive"),
+            "archive": state.archive,
+            "archive_identity": state.identity,
             "started": iso(journal.meta("started")),
             "honours_versions": journal.meta("honours_versions") == "True",
-            "closed": journal.meta("closed") == "yes",
-            "retracted": {"gone": 0, "absent": 0, "kept": 0, **retraction_counts(journal)},
-            "verdict": journal.meta("retraction")
+            "closed": state.closed == "yes",
+            "retracted": {"gone": 0, "absent": 0, "kept": 0, **state.retracted},
+            "verdict": state.retraction
             or verdict(counts.as_data(), adds_up=counts.add_up, found_wrong=_count_open(found_wrong)),
             "adds_up": counts.add_up,
             "numbers": counts.as_data(),
             "lists": {name: list_ for name, list_ in LISTS.items() if getattr(counts, name)},
             "types": _types(graph.db),
-            "chunks": journal.chunk_counts(),
-            "left_out": _left_out(folder),
-            "not_in_archive": lost_facts(graph.db),
+            "chunks": dict(state.chunks),
+            "left_out": _left_out(folder, disclosures),
+            "not_in_archive": lost_facts(graph.db, disclosures),
             "findings": found_wrong,
             "sessions": story,
-            "lost_workers": journal.losses(),
+            "lost_workers": dict(state.losses),
             "imprint": _imprint(story, zone),
         }
 
@@ -107,27 +111,35 @@ def _types(db: sqlite3.Connection) -> list[dict[str, object]]:
     ]
 
 
-def _left_out(folder: RunFolder) -> list[dict[str, object]]:
+def _left_out(folder: RunFolder, disclosures: PlanDisclosures) -> list[dict[str, object]]:
     counts: Counter[tuple[str, str]] = Counter()
     places: dict[tuple[str, str], list[dict[str, object]]] = {}
     for outcome in outcomes(folder, "set_aside", "refused"):
         at = (outcome.code or "", outcome.state)
         counts[at] += 1
         if counts[at] <= MOST_PLACES:
-            details = {name: outcome.data.get(name) for name in ("why", "description", "type", "field", "line", "what")}
-            places.setdefault(at, []).append({"key": outcome.key, **details})
+            disclosure = disclosures.of_key(outcome.key)
+            fault = disclosures.fault(outcome.data, disclosure)
+            details = {name: fault.get(name) for name in ("why", "description", "type", "field", "line", "what")}
+            places.setdefault(at, []).append({"key": mask_key(outcome.key, disclosure), **details})
     return [
         {"code": code, "state": state, "count": counts[code, state], "places": places[code, state]}
         for code, state in sorted(counts)
     ]
 
 
-def _findings(journal: Journal) -> list[dict[str, object]]:
+def _findings(journal: Journal, disclosures: PlanDisclosures) -> list[dict[str, object]]:
     """What is wrong in the archive, as far as the run has met it: still open, or accepted by name."""
     return [
-        {"kind": finding.kind, "key": finding.key, "state": state, **finding.data}
+        {
+            "kind": finding.kind,
+            "key": mask_key(finding.key, disclosure),
+            "state": state,
+            **disclosures.fault(finding.data, disclosure),
+        }
         for state, states in (("open", ("open", "asked")), ("accepted", ("accepted",)))
         for finding in journal.findings(*states)
+        for disclosure in (disclosures.of_key(finding.key),)
     ]
 
 

@@ -21,6 +21,7 @@ from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
 from noarkit.copies.store import CopyStore
 from noarkit.errors import ItemChanged, SourceFault, UsageFault
+from noarkit.loading.next_step import command_line
 from noarkit.records import PLACE_FAULTS, Source
 from noarkit.reports.copies_words import (
     finding_name,
@@ -32,7 +33,7 @@ from noarkit.reports.copies_words import (
 )
 from noarkit.reports.page import imprint_facts, render
 from noarkit.safe import atomic
-from noarkit.safe.digest import sha256_of
+from noarkit.safe.fixity import BY_COPIES, differences_of_file, sha256_stated
 from noarkit.settings import Imprint
 from noarkit.version import __version__
 from noarkit.words.texts import Texts, texts
@@ -133,10 +134,9 @@ class _Sides:
         }
 
     def _accept_command(self, document: StoredDocument) -> str:
-        """What a person types who has read everything, with real names."""
-        copies, digits = str(self._store.folder), (document.sha256 or "")[:_DIGITS]
-        name = self._words.say("side_by_side.your-name")
-        return f'noarkit derive -o {shlex.quote(copies)} --accept {digits} --by "{name}"'
+        """What a person types who has read everything, and ends with a name."""
+        digits = (document.sha256 or "")[:_DIGITS]
+        return shlex.join(command_line("derive", "-o", self._store.folder, "--accept", digits, "--by"))
 
     def _detail(self, reason: Reason | None, copy: StoredCopy | None, document: StoredDocument) -> str:
         if reason is None or copy is None or copy.state not in ("held", "failed"):
@@ -217,7 +217,7 @@ class _Sides:
             return self._blank_side("no-copy")
         if not copy.path.is_file():
             return self._blank_side("missing")
-        if sha256_of(copy.path) != copy.sha256:
+        if differences_of_file(copy.path, *sha256_stated(copy.sha256, BY_COPIES)):
             return self._blank_side("damaged")
         return self._side(preview(copy.path, identity))
 

@@ -14,6 +14,7 @@ from noarkit.model.formats import classify_format
 from noarkit.reports.citations import cited_sources
 from noarkit.reports.fixity import Fixity
 from noarkit.reports.page import MOST_PLACES, imprint_facts, render
+from noarkit.reports.verdict_words import verdict_facts
 from noarkit.safe import atomic
 from noarkit.safe.csv_files import write_csv
 from noarkit.settings import Imprint
@@ -68,6 +69,7 @@ def validation_facts(
         "form": report.form,
         "form_version": report.version,
         "valid": report.valid,
+        "verdict": verdict_facts(report.verdict, texts_),
         "numbers": {level: report.number(level) for level in LEVELS if level != "info"},
         "seconds": report.seconds,
         "summary": {name: list(words) for name, words in report.summary.items()},
@@ -99,13 +101,6 @@ def place_sentence(code: str, place: Place, texts_: Texts) -> str:
 
 def _by_gravity(outcome: Outcome) -> tuple[int, str]:
     return LEVELS.index(outcome.rule.level), outcome.rule.code
-
-
-def named_ids(report: ValidateResult) -> frozenset[str]:
-    """The systemIDs that a report names."""
-    return frozenset(
-        place.system_id for outcome in report.outcomes for place in outcome.places if place.system_id is not None
-    )
 
 
 def _finding_facts(outcome: Outcome, texts_: Texts, names: Mapping[str, str]) -> dict[str, object]:

@@ -96,7 +96,7 @@ def test_a_change_anywhere_makes_the_catalogue_old(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["zip", "tar", "tar.gz"])
-def test_what_is_packed_shows_the_same_tree(form: str, tmp_path: Path) -> None:
+def test_what_is_packed_is_one_document_that_shows_the_same_tree(form: str, tmp_path: Path) -> None:
     packed = tmp_path / f"tree.{form}"
     for name, content in TREE.items():
         (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,10 @@ def test_what_is_packed_shows_the_same_tree(form: str, tmp_path: Path) -> None:
             for name in TREE:
                 archive.add(tmp_path / "tree" / name, name)
     with open_catalogue(packed) as opened:
-        assert {entry.ref for entry in every_entry(opened) if entry.type == "file"} == set(TREE)
+        assert {entry.ref for entry in every_entry(opened) if entry.type == "file"} == {"/", *TREE}
+        assert [entry.ref for entry in opened.children(None)] == ["/"]
+        noarkit.get(opened, "/", tmp_path / "whole")
+        assert (tmp_path / "whole").read_bytes() == packed.read_bytes()
         for at, (name, content) in enumerate(TREE.items()):
             noarkit.get(opened, name, tmp_path / f"{at}")
             assert (tmp_path / f"{at}").read_bytes() == content

@@ -18,12 +18,14 @@ import pytest
 import noarkit
 from noarkit.catalogue.access_log import access_log_path, reveal_card, reveal_document
 from noarkit.catalogue.catalogue import Card, Catalogue, Entry
-from noarkit.catalogue.masking import MASK, mask_card, mask_document, mask_entry, mask_text
+from noarkit.catalogue.masking import mask_card, mask_document, mask_entry
 from noarkit.catalogue.port import Change, Document, Item, Json, PlaceIdentity
 from noarkit.catalogue.search import SearchQuery
 from noarkit.catalogue.store import write_catalogue
+from noarkit.catalogue.veil import address_ref
 from noarkit.errors import JournalFault, UsageFault
 from noarkit.events import Listener, ignore_event
+from noarkit.model.disclosure import MASK, mask_fields, mask_text
 from noarkit.reading_room.looks import Looks
 from noarkit.records import ContentStream
 
@@ -116,7 +118,7 @@ def test_what_says_nothing_of_the_content_stays(office: Catalogue) -> None:
 
 
 def test_a_line_of_what_lies_in_something_screened_is_masked(office: Catalogue) -> None:
-    assert [mask_entry(office.entry(ref)).title for ref in ("case", "letter")] == [MASK, MASK]
+    assert [mask_entry(office.entry(ref)).title for ref in ("case", "letter")] == [MASK, "Om *****"]
     assert [link.entry.title for link in mask_card(office.card("letter")).links if link.entry] == [MASK]
 
 
@@ -170,8 +172,6 @@ def test_identity_numbers_are_masked_everywhere_and_other_numbers_are_not(office
     ],
 )
 def test_numbers_in_fields_of_any_kind_are_masked(name: str, value: Json, shown: Json) -> None:
-    from noarkit.catalogue.masking import mask_fields
-
     assert mask_fields({name: value}, screened=False) == {name: shown}
 
 
@@ -188,8 +188,6 @@ def test_a_document_that_is_screened_itself_is_masked_in_an_open_record() -> Non
 
 
 def test_a_party_that_is_hidden_from_the_public_is_masked_in_an_open_record() -> None:
-    from noarkit.catalogue.masking import mask_fields
-
     party: Json = {"korrespondansepartNavn": NAME, "skjermEInnsyn": True}
     assert NAME not in str(mask_fields({"korrespondansepart": [party]}, screened=False))
     hidden = {"skjermKorrespondanseParterEInnsyn": True, "korrespondansepart": [{"korrespondansepartNavn": NAME}]}
@@ -197,14 +195,19 @@ def test_a_party_that_is_hidden_from_the_public_is_masked_in_an_open_record() ->
 
 
 def test_a_reason_shows_everything_and_stands_in_the_log_first(office: Catalogue) -> None:
-    assert reveal_card(office, "letter", " request\nfor access ", lambda: 1_700_000_000.0) == office.card("letter")
+    card, whole = reveal_card(office, "letter", " request\nfor access ", lambda: 1_700_000_000.0), office.card("letter")
+    assert (card.entry, card.fields, card.documents, card.history) == (
+        *(whole.entry, whole.fields, whole.documents, whole.history),
+    )
+    # the case that it lies in, and what it answers, are other items, and ask for a reason of their own
+    assert [entry.title for entry in (*card.ancestors, *(link.entry for link in card.links)) if entry] == [MASK, MASK]
     document, _ = reveal_document(office, "d", "the same", lambda: 1_700_000_001.0)
     assert document.title == NAME
     log = access_log_path(office)
     lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     assert [(line["ref"], line["what"], line["why"]) for line in lines] == [
-        ("letter", "card", "request for access"),
-        ("d", "document", "the same"),
+        (address_ref("letter"), "card", "request for access"),
+        (address_ref("d"), "document", "the same"),
     ]
     assert (lines[0]["at"], lines[0]["user"]) == ("2023-11-14T22:13:20.000+00:00", pwd.getpwuid(os.getuid()).pw_name)
     assert NAME not in log.read_text("utf-8")

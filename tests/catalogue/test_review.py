@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.catalogue.masking import MASK
 from noarkit.catalogue.review import PlanReview
 from noarkit.errors import JournalFault
 from noarkit.loading.folder import RunFolder
+from noarkit.model.disclosure import MASK
 from noarkit.reading_room.plan_section import mask_record
 from tests.rights import held_to_file_rights
 
@@ -84,13 +84,13 @@ def test_what_lies_in_a_screened_folder_is_masked_on_the_page_and_among_duplicat
     graph.chmod(0o600)
     with closing(sqlite3.connect(graph)) as db, db:
         db.execute(
-            "UPDATE entity SET fields = json_set(fields, '$.skjerming', json('{}'))"
+            "UPDATE entity SET fields = json_set(fields, '$.skjerming', 'UO')"
             " WHERE json_extract(fields, '$.tittel') = 'Barnevern'"
         )
     with PlanReview(RunFolder(tmp_path / "run")) as review:
         records = [mask_record(record) for record in review.records()]
         (same,) = review.duplicates()
-    assert [record.is_screened for record in records] == [True, False]
+    assert [record.disclosure.because for record in records] == ["above", ""]
     # an entity keeps its key, and its file the ref, by which they are opened behind a veil
     shown = [(record.key, record.above, [entity.fields for entity in record.entities]) for record in records]
     assert "Ola" not in str(shown) and "Barnevern" not in str(shown)

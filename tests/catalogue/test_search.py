@@ -251,4 +251,4 @@ def test_no_text_at_all_is_a_fault_or_shows_what_is_screened(
     page = office.search(query)
     shown = repr(page.hits) + repr(page.facets)
     assert not any(word in shown for word in ("Hemmelig", "vitnet", "politiet"))
-    assert all(entry.title == "*****" for entry in office.search_all(query) if entry.screened)
+    assert all(entry.title in ("*****", "Offentlig tittel") for entry in office.search_all(query) if entry.screened)

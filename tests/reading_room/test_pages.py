@@ -108,7 +108,7 @@ def test_the_tree_is_walked_by_keys(look: Page) -> None:
     look.press("j", "ArrowRight")
     look.wait_for("document.querySelectorAll('.tree ul ul li').length === 2")
     look.press("j", "k", "j")
-    assert "series" in look.focused()
+    assert "branch" in look.focused()
     with look.navigation():
         look.press("Enter")
     assert look.text("h1") == "Sakarkiv 1998–2011"

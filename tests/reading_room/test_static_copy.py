@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -118,13 +119,14 @@ def test_documents_that_cannot_be_opened_and_those_that_differ_are_counted(tmp_p
     town = Town(1)
     town.contents = {"letter": b"changed", "note": town.contents["note"]}
     copy = _write(tmp_path, town, with_documents=True)
-    assert (copy.documents.copied, copy.documents.lost, copy.documents.differing) == (2, 1, 1)
+    assert (copy.documents.copied, copy.documents.lost, copy.documents.differing) == (1, 1, 1)
     assert copy.without_text == 0
 
 
 def test_documents_without_any_text_are_counted(tmp_path: Path) -> None:
     town = Town(1)
     town.contents = {**town.contents, "letter": bytes(range(256)) * 8}
+    town.letter_sha256 = sha256(town.contents["letter"]).hexdigest()
     assert _write(tmp_path, town, with_documents=True).without_text == 1
 
 

@@ -47,6 +47,7 @@ class Town:
     def __init__(self, cases: int = 250) -> None:
         self.identity = PlaceIdentity("extract", "Lillevik kommune", "/data/lillevik", f"town-{cases}")
         self._cases = cases
+        self.letter_sha256 = sha256(LETTER).hexdigest()
         self.contents = {"letter": LETTER, "note": NOTE, "hostile": HOSTILE.encode()}
 
     def items(self, emit: Listener) -> Iterator[Item]:
@@ -92,7 +93,7 @@ class Town:
         )
 
     def _road(self) -> Iterator[Item]:
-        digest = sha256(LETTER).hexdigest()
+        digest = self.letter_sha256
         letter = Document(
             *("letter", "Svar til naboen", "svar til naboen.pdf", "Arkivformat", 1, "application/pdf", "fmt/14"),
             *(len(LETTER), digest, "letter", {"tilknyttetRegistreringSom": "Hoveddokument"}, _chain(LETTER)),

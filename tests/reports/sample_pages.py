@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from noarkit import ingest, plan, verify
-from noarkit.airgap.delivery import Receipt
 from noarkit.copies.objects import place_object
 from noarkit.copies.port import Finding, Identity, State
 from noarkit.copies.reasons import Reason
 from noarkit.copies.store import CopyKey, CopyOutcome, CopyStore, DocumentPlace
 from noarkit.forms.comparison import CompareResult, Difference
 from noarkit.forms.validation import ValidateResult, validate
+from noarkit.loading.delivery import Receipt
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import Numbers, numbers
 from noarkit.loading.verification import VerifyResult
@@ -63,11 +63,6 @@ def make_runs(place: Path, loaded: RunFolder) -> list[Path]:
     broken.mkdir()
     (broken / "plan.json").write_text("{}")
     return [loaded.path, planned.path, broken]
-
-
-def spell(step: str, run: Path) -> str:
-    """A command of a step, as the command line would propose it."""
-    return f"noarkit {step} {run} --archive https://archive.example.org/rms/api/public"
 
 
 def make_copies(place: Path) -> None:
@@ -159,7 +154,7 @@ class Samples:
             ),
             "copies": self._copies,
             "side-by-side": self._side_by_side,
-            "dashboard": lambda path, lang: write_dashboard(self.runs, path, lang, spell, imprint=IMPRINT),
+            "dashboard": lambda path, lang: write_dashboard(self.runs, path, lang, None, imprint=IMPRINT),
         }
         pages = {}
         for name, write in writers.items():

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from noarkit.forms.comparison import CompareResult, Difference
+from noarkit.model.disclosure import Disclosure
 from noarkit.reports.comparison_page import comparison_facts, write_comparison
 
+SCREENED = Disclosure(True, "own")
 SIDES = ("<delivery>", "again")
 
 
@@ -84,11 +86,13 @@ def test_a_page_shows_the_first_hundred_and_tells_how_many_more(tmp_path: Path) 
 
 def test_units_are_named_and_a_screened_one_keeps_its_values(tmp_path: Path) -> None:
     found = compared(
-        Difference("differs", "mappe", "m1", "tittel", "barnevern", "barnevern, Ola"),
+        Difference("differs", "mappe", "m1", "tittel", "barnevern", "barnevern, Ola", SCREENED),
         Difference("differs", "mappe", "m2", "tittel", "vei", None),
+        Difference("differs", "mappe", "m3", "part/partNavn", "Ola", "Kari", Disclosure(False, "part")),
+        Difference("only-left", "mappe", "Arkiv:x/mappe:Om Ola", disclosure=SCREENED),
     )
     names = {"m1": "mappe 1/19 «*****»", "m2": "mappe 2/19 «vei»"}
     write_comparison(found, SIDES, tmp_path / "page.html", "html", "en", names=names)
     told = (tmp_path / "page.html").read_text("utf-8")
     assert "mappe 1/19 «*****»" in told and "mappe 2/19 «vei»" in told
-    assert "barnevern" not in told and ">vei<" in told
+    assert "barnevern" not in told and ">vei<" in told and "Ola" not in told and "Kari" not in told

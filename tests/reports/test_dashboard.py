@@ -43,7 +43,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def facts_of(*runs: str) -> dict[str, object]:
     paths = [Path("runs", name) for name in runs]
-    return dashboard_facts(paths, Path("runs/page.html"), lambda step, run: f"{step} {run.name}", imprint=WHO)
+    return dashboard_facts(paths, Path("runs/page.html"), None, imprint=WHO)
 
 
 def row_of(facts: dict[str, object], name: str) -> dict[str, object]:
@@ -59,8 +59,11 @@ def test_the_figures_of_all_runs_add_up_and_each_has_its_next_step() -> None:
         **{"open": 2, "new_versions": 0},
     }
     assert facts["adds_up"] and facts["verdict"] == "doing"
-    assert (row_of(facts, "first")["state"], row_of(facts, "first")["command"]) == ("done", "verify first")
-    assert (row_of(facts, "second run")["state"], row_of(facts, "second run")["step"]) == ("planned", "ingest")
+    assert (row_of(facts, "first")["state"], row_of(facts, "first")["command"]) == (
+        "done",
+        f"noarkit verify runs/first --archive embedded:{Path('archive').absolute()}",
+    )
+    assert (row_of(facts, "second run")["state"], row_of(facts, "second run")["step"]) == ("planned", "begin")
 
 
 def test_a_run_that_is_verified_has_nothing_left_to_do_and_leads_to_its_certificate() -> None:

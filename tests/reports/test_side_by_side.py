@@ -180,9 +180,7 @@ def test_what_was_found_stands_in_words_with_what_the_policy_says_and_who_accept
     rows = ["|".join(cell.xpath("string()") for cell in row) for row in page_of("page.html").xpath("//tr")]
     assert f"tracked changestracked-changes|{_sentence('tracked-changes', 7)}|a person must accept it" in rows
     asked = texts("en").say("side_by_side.accept")
-    assert f'noarkit derive -o copies --accept {digest[:12]} --by "Your Name"' in "".join(
-        page_of("page.html").itertext()
-    )
+    assert f"noarkit derive -o copies --accept {digest[:12]} --by" in "".join(page_of("page.html").itertext())
     assert asked in "".join(page_of("page.html").itertext())
     accepting = ["derive", "-o", "copies", "--accept", "tracked-changes", "--by", "Kari <Nordmann>"]
     assert main([*accepting, "--compare", digest, "--report", "page.html"], {}) == 0

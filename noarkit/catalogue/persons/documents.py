@@ -9,11 +9,11 @@ from __future__ import annotations
 import mimetypes
 import sqlite3
 
-from noarkit.catalogue.masking import mask_text, shown_class
 from noarkit.catalogue.persons.matching import Person
 from noarkit.catalogue.persons.occurrences import Medium, Occurrence, Occurrences, Unsearched
 from noarkit.catalogue.text.texts import STAMP, UNREAD, unpack_text
 from noarkit.catalogue.veil import shown_ref
+from noarkit.model.disclosure import mask_text, shown_class
 
 NO_FILE, NOT_OPENED, NOT_READ, IN_PART = "no-file", "not-opened", "not-read", "in-part"
 _TEXTS = (

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import orjson
 
-from noarkit.catalogue.masking import mask_text, shown_class
 from noarkit.catalogue.persons.matching import Certainty, Kind, Person
 from noarkit.catalogue.persons.occurrences import Occurrence, Occurrences, Unsearched
 from noarkit.catalogue.port import Json
 from noarkit.catalogue.veil import shown_ref
+from noarkit.model.disclosure import mask_text, shown_class
 
 _ITEMS = (
     "SELECT n, ref, type, title, ident, class, status, screened, fault, state, documents, fields FROM item"

@@ -21,11 +21,11 @@ from noarkit.catalogue.persons.matching import Certainty, Kind, Person
 from noarkit.catalogue.persons.occurrences import Occurrence, Occurrences, Unsearched
 from noarkit.catalogue.text.texts import unpack_text
 from noarkit.errors import UnsafePath
+from noarkit.places import SQLITE_HEAD
 from noarkit.safe.folder_handles import is_link
 from noarkit.safe.paths import open_without_trace
 from noarkit.safe.tree import EntryKind, walk_tree
 
-_SQLITE_HEAD = b"SQLite format 3\0"
 _SIDE_ENDINGS = ("-wal", "-shm", "-journal")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _MOST_LINE_BYTES = 4 * 1024 * 1024
@@ -92,9 +92,9 @@ def _counts_in(path: Path, person: Person) -> Counts:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise UnsafePath(where=path.name, why="not-a-file")
-        head = file.read(len(_SQLITE_HEAD))
+        head = file.read(len(SQLITE_HEAD))
         file.seek(0)
-        if head != _SQLITE_HEAD:
+        if head != SQLITE_HEAD:
             for line in _lines(file):
                 _count(counts, person, _unescaped(line, path.suffix), "")
             return counts

@@ -9,11 +9,12 @@ from itertools import islice
 import orjson
 
 from noarkit.archive.administration import Administration
+from noarkit.archive.optional import answer_or
 from noarkit.archive.paging import objects, pages
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Json, Order, Query, SavedObject
 from noarkit.catalogue.places.noark_objects import DOCUMENT, FOLDERS, RECORDS, VERSION, family_of
-from noarkit.errors import ArchiveMediaType, ArchiveNotFound, ArchiveRefused, NotAllowed
+from noarkit.errors import ArchiveNotFound, ArchiveRefused, NotAllowed
 from noarkit.events import Event, Listener
 from noarkit.extraction.changes import GUARDS, own_accounts
 from noarkit.extraction.rows import natural
@@ -26,7 +27,6 @@ PARTS = (
     *("Noekkelord", "Merknad", "NasjonalIdentifikator", "PersonIdentifikator", "Posisjon", "EksternId"),
 )
 PRECEDENT = "refPresedens"
-_ONLY_NEWER = frozenset({"PersonIdentifikator", "Posisjon"})
 _BY_ID: tuple[tuple[str, Order], ...] = (("id", "asc"),)
 _PAGE = 500
 _BATCH = 500
@@ -90,14 +90,10 @@ def fetch_objects(archive: Archive, emit: Listener) -> sqlite3.Connection:
         db.execute(table)
     db.execute("BEGIN")
     for kind in (*STRUCTURE, DOCUMENT, VERSION, *PARTS):
-        try:
-            for page in pages(archive, Query(kind, order=_BY_ID, limit=_PAGE), prefetch=True):
-                rows = [_row(archived) for archived in page.objects if not _is_own(archived)]
-                db.executemany("INSERT OR REPLACE INTO object VALUES (?,?,?,?,?,?,?,?)", rows)
-                emit(Event("fetched", {"type": kind, "count": len(rows)}))
-        except ArchiveRefused:
-            if kind not in _ONLY_NEWER:
-                raise
+        for page in pages(archive, Query(kind, order=_BY_ID, limit=_PAGE), prefetch=True):
+            rows = [_row(archived) for archived in page.objects if not _is_own(archived)]
+            db.executemany("INSERT OR REPLACE INTO object VALUES (?,?,?,?,?,?,?,?)", rows)
+            emit(Event("fetched", {"type": kind, "count": len(rows)}))
     for index in _INDEXES:
         db.execute(index)
     db.execute(
@@ -113,18 +109,19 @@ def fetch_objects(archive: Archive, emit: Listener) -> sqlite3.Connection:
 
 def last_revision(archive: Archive) -> int | None:
     """The number of the newest entry of the archive's change log; None where it does not tell its log as a whole."""
-    try:
-        low, step = 0, 1
-        while (entry := _entry_after(archive, low + step - 1)) is not None:
-            low, step = _revision(entry), step * 2
-        high = low + step
-        while low + 1 < high:
-            middle = (low + high) // 2
-            entry = _entry_after(archive, middle - 1)
-            low, high = (low, middle) if entry is None else (_revision(entry), high)
-        return low
-    except (ArchiveMediaType, ArchiveNotFound, ArchiveRefused, NotAllowed):
-        return None
+    return answer_or(None, lambda: _find_last_revision(archive), own_address=True)
+
+
+def _find_last_revision(archive: Archive) -> int:
+    low, step = 0, 1
+    while (entry := _entry_after(archive, low + step - 1)) is not None:
+        low, step = _revision(entry), step * 2
+    high = low + step
+    while low + 1 < high:
+        middle = (low + high) // 2
+        entry = _entry_after(archive, middle - 1)
+        low, high = (low, middle) if entry is None else (_revision(entry), high)
+    return low
 
 
 def _entry_after(archive: Archive, revision: int) -> Mapping[str, Json] | None:
@@ -188,20 +185,12 @@ def _fetch_changes(archive: Archive, db: sqlite3.Connection) -> None:
 
 
 def _entries(archive: Archive, db: sqlite3.Connection, own_ids: frozenset[str]) -> Iterator[Mapping[str, Json]]:
-    """At once from an archive that can, else tree by tree."""
-    administration = Administration(archive)
-    try:
-        exported = administration.exported_changes(kinds=_LOGGED, not_by=sorted(own_ids))
-        first = next(exported, None)
-    except (ArchiveMediaType, ArchiveNotFound, ArchiveRefused, NotAllowed):
-        for (fonds,) in db.execute("SELECT id FROM object WHERE family = 'Arkiv'").fetchall():
-            for entry in administration.all_changes(str(fonds), "Arkiv"):
-                if entry.get("revisionType") in _LOGGED and entry.get("modifiedByUserId") not in own_ids:
-                    yield entry
-        return
-    if first is not None:
-        yield first
-        yield from exported
+    def fonds_ids() -> list[str]:
+        return [str(fonds) for (fonds,) in db.execute("SELECT id FROM object WHERE family = 'Arkiv'")]
+
+    for entry in Administration(archive).changes_of_all(fonds_ids, kinds=_LOGGED, not_by=sorted(own_ids)):
+        if entry.get("revisionType") in _LOGGED and entry.get("modifiedByUserId") not in own_ids:
+            yield entry
 
 
 def _change(entry: Mapping[str, Json]) -> tuple[str, ...]:

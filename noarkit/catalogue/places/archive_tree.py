@@ -24,6 +24,7 @@ from noarkit.catalogue.places.noark_objects import (
     with_names,
 )
 from noarkit.catalogue.port import Change, CustodyStep, Document, Item
+from noarkit.model.disclosure import CARRIED_ABOVE, carried_above, of_fields
 
 _CACHED = 50_000
 _SERIES, _SYSTEM, _CLASS = "Arkivdel", "Klassifikasjonssystem", "Klasse"
@@ -83,6 +84,10 @@ class ArchiveTree:
         self._names = names
         self._series_of_system: dict[str, str] = {}
         self._find = lru_cache(_CACHED)(self._find_object)
+        carriers = db.execute("SELECT data FROM object WHERE instr(data, ?) > 0", (CARRIED_ABOVE,))
+        self._screened_above = frozenset(
+            unit for (data,) in carriers for unit in carried_above(orjson.loads(data)["f"])
+        )
 
     def items(self) -> Iterator[Item]:
         """Every object that is an item, once: what lies in nothing that the account may read stands at the top."""
@@ -105,7 +110,7 @@ class ArchiveTree:
 
     def _item(self, archived: _Object) -> Item:
         part = self._part(archived)
-        parent, klass = self._place(archived)
+        parent, klass, is_class_screened = self._place(archived)
         about = heading(part.fields, self._case_ident(archived))
         return Item(
             part.ref,
@@ -116,7 +121,7 @@ class ArchiveTree:
             day=about.day,
             status=about.status,
             klass=klass,
-            screened=about.is_screened,
+            screened=about.is_screened or is_class_screened or archived.uuid in self._screened_above,
             fields=nested_fields(part),
             links=tuple(self._links(archived)),
             documents=documents_of(part, _files(part)),
@@ -129,22 +134,34 @@ class ArchiveTree:
         fields = {"id": archived.id} | with_names(archived.type, archived.fields, self._names)
         return Part(archived.ref, archived.type, fields, [self._part(child) for child in below])
 
-    def _place(self, archived: _Object) -> tuple[str | None, str]:
-        """The ref of what an object lies in, and the number of its class. What lies in a series lies in its class
-        there, where that is a class of the series; a classification system lies in the first series that has it."""
+    def _place(self, archived: _Object) -> tuple[str | None, str, bool]:
+        """The ref of what an object lies in, the number of its class, and whether that is screened.
+
+        What lies in a series lies in its class there, where that is a class of the series; a classification system lies
+        in the first series that has it."""
         family, owner = archived.owner_family, archived.owner
         if archived.family == _SYSTEM:
             family, owner = _SERIES, self._series_of_system.get(archived.id)
         above = self._find(family, owner) if family and owner else None
         parent = above.ref if above is not None else None
         if archived.family not in (FOLDERS, RECORDS) or "refPrimaerKlasse" not in archived.links:
-            return parent, ""
+            return parent, "", False
         klass = self._find(_CLASS, archived.links["refPrimaerKlasse"])
         if klass is None:
-            return parent, ""
+            return parent, "", False
         series = self._series_of_system.get(klass.links.get("refKlassifikasjonssystem", ""))
         lies_in_class = family == _SERIES and series == owner
-        return klass.ref if lies_in_class else parent, str(klass.fields.get("klasseIdent") or "")
+        ident, is_screened = str(klass.fields.get("klasseIdent") or ""), self._is_screened(klass)
+        return klass.ref if lies_in_class else parent, ident, is_screened
+
+    def _is_screened(self, klass: _Object) -> bool:
+        """True for a class that is screened, or lies in something that is."""
+        above: _Object | None = klass
+        while above is not None:
+            if of_fields(above.fields).is_screened or above.uuid in self._screened_above:
+                return True
+            above = self._find(above.owner_family, above.owner) if above.owner_family and above.owner else None
+        return False
 
     def _case_ident(self, archived: _Object) -> str:
         if archived.family != RECORDS or archived.owner_family != FOLDERS or archived.owner is None:

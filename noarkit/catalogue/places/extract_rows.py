@@ -23,7 +23,6 @@ from noarkit.catalogue.places.unit_items import (
     LookUps,
     Plain,
     is_reference,
-    is_screened,
     no_custody,
     system_ids,
     text_of,
@@ -37,6 +36,7 @@ from noarkit.forms.noark5.spec import STRUCTURE, XSI_NAMESPACE
 from noarkit.forms.noark5.write import unmapped
 from noarkit.forms.noark5.write.placeholders import placeholder_uuid
 from noarkit.graph.entity import Content
+from noarkit.model.disclosure import of_fields
 from noarkit.safe.children import WorkerLost
 from noarkit.safe.processors import usable_processors
 from noarkit.safe.worker_pool import ParentPipe, ProcessPool, WorkerOptions, can_use_workers
@@ -245,7 +245,7 @@ class _PortionReader:
         own = text_of(fields, "systemID")
         key = unit_key(own) if own else f"{around.key}/{place}:{kind}" if around.key else f"{STRUCTURE}:{kind}"
         klass = text_of(fields, "klasseID") if kind == "klasse" else around.klass
-        screened = around.screened or is_screened(fields)
+        screened = around.screened or of_fields(fields).is_screened
         holders = (*around.holders, key) if kind in _HOLDERS else around.holders
         below = _Around(number, key, klass, screened, holders)
         if _is_placeholder(kind, key, around.holders):

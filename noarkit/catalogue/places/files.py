@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,13 +15,17 @@ from noarkit.catalogue.port import Document, Item, PlaceIdentity
 from noarkit.errors import ItemVanished
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.container.storage import ArchiveStorage
+from noarkit.forms.container.without_secrets import secret_names
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.records import ContentStream, Groundwork, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
+from noarkit.safe.secret_files import SKIPPED_SECRETS, is_secret_path
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
 
 FOLDER, FILE = "folder", "file"
+_WHOLE = "/"
+"""The reference of an archive file itself; none of its members has it."""
 _POLICY = FilePolicy(look_inside=False, registers=False, empty_folders="record")
 _MOST_STATED = 100_000
 _STATED_FIELDS = ("size", "modified", "created", "owner", "group", "mode")
@@ -59,7 +64,7 @@ class FilesPlace:
 
 
 class PackedFilesPlace:
-    """What is packed in a zip or tar."""
+    """A zip or tar: one document, as in any folder, below which stands what is packed in it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path.resolve()
@@ -72,11 +77,26 @@ class PackedFilesPlace:
         return self._identity
 
     def items(self, emit: Listener) -> Iterator[Item]:
-        """Folders and files in the order of their names. Raises what `safe` refuses."""
+        """The file itself, and below it its folders and files in the order of their names. Raises what `safe`
+        refuses."""
+        name = self._path.name
+        secrets = secret_names(self._files(emit))
+        if secrets:
+            yield replace(_file(Skipped(name, SKIPPED_SECRETS), name), ref=_WHOLE)
+        else:
+            document = Document(_WHOLE, name, name, size_bytes=self._path.stat().st_size, locator=_WHOLE)
+            yield Item(_WHOLE, None, FILE, name, documents=(document,))
+        for item in self._members(secrets):
+            yield item if item.parent is not None else replace(item, parent=_WHOLE)
+
+    def _members(self, secrets: frozenset[str]) -> Iterator[Item]:
         folders = _Folders()
-        for file in self._files(emit).files():
+        for file in self._files().files():
             yield from folders.above(file.name)
             name = file.name.rpartition("/")[2]
+            if file.name in secrets:
+                yield _file(Skipped(file.name, SKIPPED_SECRETS), file.name)
+                continue
             document = Document(file.name, name, name, size_bytes=file.size_bytes, locator=file.name)
             fields = plain_fields({"size": file.size_bytes})
             yield Item(file.name, _parent(file.name), FILE, name, fields=fields, documents=(document,))
@@ -84,6 +104,12 @@ class PackedFilesPlace:
     @contextmanager
     def open(self, locator: str) -> Iterator[ContentStream]:
         """Opens a file. Raises `ItemVanished`, and what `safe` refuses."""
+        if locator == _WHOLE:
+            if is_secret_path(self._path, with_members=True):
+                raise ItemVanished(key=self._path.name, why="ENOENT")
+            with FileTree(self._path, _POLICY).open(Content(self._path.name, self._path.name)) as whole:
+                yield whole
+            return
         try:
             with self._files().open(locator) as stream:
                 yield _Packed(stream)

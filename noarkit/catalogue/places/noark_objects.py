@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from noarkit.catalogue.port import Document, Json
-from noarkit.catalogue.screening import is_part_screened
 from noarkit.model import metamodel
+from noarkit.model.disclosure import of_fields
 
 FOLDERS, RECORDS = "AbstraktMappe", "AbstraktRegistrering"
 DOCUMENT, VERSION = "Dokument", "Dokumentversjon"
@@ -74,13 +74,12 @@ def heading(fields: Mapping[str, object], case_ident: str = "") -> Heading:
     if not ident and fields.get("saksaar") is not None and fields.get("sakssekvensnummer") is not None:
         ident = f"{fields['saksaar']}/{fields['sakssekvensnummer']}"
     return Heading(
-        _first(fields, _TITLES), ident, _first(fields, _DAYS)[:10], _first(fields, _STATUSES), is_screened(fields)
+        _first(fields, _TITLES),
+        ident,
+        _first(fields, _DAYS)[:10],
+        _first(fields, _STATUSES),
+        of_fields(fields).is_screened,
     )
-
-
-def is_screened(fields: Mapping[str, object]) -> bool:
-    """True if an object is screened itself, graded, or hidden from the public."""
-    return is_part_screened(fields)  # type: ignore[arg-type]  # JSON
 
 
 def standard_code_names() -> CodeNames:

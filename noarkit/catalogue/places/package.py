@@ -7,8 +7,9 @@ and the events that PREMIS tells of each. Documents that describe the package sh
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from noarkit.forms.noark5.read.nested_extract import find_extract_root
 from noarkit.forms.noark5.spec import STRUCTURE
 from noarkit.graph.entity import Content
 from noarkit.records import ContentStream
+from noarkit.safe.fixity import BY_MANIFEST, BY_METS, Fixity, checked
 from noarkit.safe.tree import walk_tree
 
 _BESIDE, _EXTRACT = "beside", IN_EXTRACT.rstrip(":")
@@ -48,10 +50,14 @@ class PackagePlace:
     def __init__(self, path: Path, form: str, find_inner: FindPlace | None = None) -> None:
         self.path = path.absolute()
         self.form = form
+        self._states_as = BY_MANIFEST if form == "bagit" else BY_METS
         self._nested = NestedPlaces(find_inner) if find_inner is not None else None
         self._place: Path | None = None
         self._contents: PackageContents | None = None
         self._extract: ExtractPlace | None = None
+        self._above = ""
+        self._listed: PackageFiles | None = None
+        self._listing = threading.Lock()
 
     @property
     def identity(self) -> PlaceIdentity:
@@ -103,7 +109,7 @@ class PackagePlace:
         kind, _, name = locator.partition(":")
         if kind == _EXTRACT:
             with self._found_extract().open(name) as stream:
-                yield stream
+                yield checked(stream, *self._statements_of(name, self._above))
         elif kind == INNER:
             with self._open_inner(name) as stream:
                 yield stream
@@ -113,9 +119,21 @@ class PackagePlace:
                 yield stream
         else:
             if self._contents is None:
-                self._contents = PackageContents(self._located())
+                self._contents = PackageContents(self._located(), self._states_as)
             with self._contents.open(Content(locator, locator.rpartition("/")[2])) as stream:
-                yield stream
+                yield checked(stream, *self._statements_of(locator))
+
+    def _statements_of(self, locator: str, above: str = "") -> tuple[Fixity, ...]:
+        """What the lists of the package state of a file, by its locator there or in the folder `above`."""
+        with self._listing:
+            if self._listed is None:
+                self._listed = PackageFiles()
+                with suppress(PackageFault), view_package(self.form, self.path) as view:
+                    self._listed.add(file for file in view.files if file.digests)
+            names = _names_of(locator, above)
+            file = next((file for file in map(self._listed.find, names) if file is not None), None)
+        pairs = [] if file is None else [entry.partition(":") for entry in file.digests.split()]
+        return tuple(Fixity(algorithm, digest, by=self._states_as) for algorithm, _, digest in pairs)
 
     @contextmanager
     def _open_inner(self, locator: str) -> Iterator[ContentStream]:
@@ -129,6 +147,9 @@ class PackagePlace:
         if self._nested is not None:
             self._nested.close()
         self._contents = None
+        if self._listed is not None:
+            self._listed.close()
+            self._listed = None
         if self._extract is not None:
             self._extract.close()
 
@@ -139,13 +160,9 @@ class PackagePlace:
         return self._place
 
     def _extract_place(self, place: Path, above: str, files: PackageFiles) -> ExtractPlace:
-        if place.is_file():
-            prefix = ""
-            root = place
-        else:
-            prefix = f"{above}/" if above else ""
-            root = place / above
-        custody = _custody_from(files, prefix) if files.has_events else no_custody
+        self._above = "" if place.is_file() else above
+        root = place if place.is_file() else place / above
+        custody = _custody_from(files, self._above) if files.has_events else no_custody
         self._extract = ExtractPlace(root, custody, IN_EXTRACT)
         return self._extract
 
@@ -155,17 +172,24 @@ class PackagePlace:
                 above = _extract_folder(view)
                 if above is None:
                     raise ItemVanished(key=str(self.path))
+                self._above = "" if view.place.is_file() else above
                 self._extract = ExtractPlace(view.place if view.place.is_file() else view.place / above)
         return self._extract
 
 
-def _custody_from(files: PackageFiles, prefix: str) -> Callable[[str], tuple[CustodyStep, ...]]:
+def _custody_from(files: PackageFiles, above: str) -> Callable[[str], tuple[CustodyStep, ...]]:
     def custody(locator: str) -> tuple[CustodyStep, ...]:
-        name = prefix + locator.split(":", 2)[2].rpartition(":")[2].partition("//")[0]
-        # in an archive file, names begin with the folder that everything lies in
-        return files.custody(name) or files.custody(name.partition("/")[2])
+        return next((steps for name in _names_of(locator, above) if (steps := files.custody(name))), ())
 
     return custody
+
+
+def _names_of(locator: str, above: str) -> tuple[str, str]:
+    """What a file may be called in the lists of its package."""
+    name = locator.split(":", 2)[2].rpartition(":")[2].partition("//")[0]
+    name = f"{above}/{name}" if above else name
+    # in an archive file, names begin with the folder that everything lies in
+    return name, name.partition("/")[2]
 
 
 def _fingerprint(path: Path) -> str:

@@ -33,6 +33,8 @@ class ListedFile:
     fault: str = ""
     metadata: bool = False
     listed: bool = True
+    digests: str = ""
+    """All checksums that are stated, `algorithm:checksum`, with blanks between."""
 
 
 class PackageFiles:
@@ -42,7 +44,8 @@ class PackageFiles:
         self._db = scratch()
         self._db.execute(
             "CREATE TABLE file (name TEXT PRIMARY KEY, size INTEGER, locator TEXT, algorithm TEXT, checksum TEXT,"
-            " media_type TEXT, puid TEXT, created TEXT, original TEXT, fault TEXT, metadata INTEGER, listed INTEGER)"
+            " media_type TEXT, puid TEXT, created TEXT, original TEXT, fault TEXT, metadata INTEGER, listed INTEGER,"
+            " digests TEXT)"
             " WITHOUT ROWID"
         )
         self._db.execute(
@@ -57,7 +60,7 @@ class PackageFiles:
         self._db.execute("BEGIN")
         try:
             self._db.executemany(
-                "INSERT OR IGNORE INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", (astuple(file) for file in files)
+                "INSERT OR IGNORE INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", (astuple(file) for file in files)
             )
         finally:
             self._db.execute("COMMIT")
@@ -125,8 +128,9 @@ class PackageFiles:
 
 
 def _file(row: Sequence[Any]) -> ListedFile:  # Any: values of a row as add() wrote it
-    name, size, locator, algorithm, checksum, media_type, puid, created, original, fault, metadata, listed = row
+    name, size, locator, algorithm, checksum, media_type, puid, created, original, fault, *flags = row
+    metadata, listed, digests = flags
     return ListedFile(
         *(name, size, locator, algorithm, checksum, media_type, puid, created, original, fault),
-        *(bool(metadata), bool(listed)),
+        *(bool(metadata), bool(listed), digests),
     )

@@ -104,6 +104,7 @@ def _eark_file(package: EarkPackage, entry: Entry, *, metadata: bool) -> ListedF
         original_name=entry.original_name,
         fault="" if is_there else ItemVanished.code,
         metadata=metadata,
+        digests=f"{algorithm}:{entry.checksum}" if algorithm else "",
     )
 
 
@@ -126,6 +127,7 @@ def _dias_files(package: DiasPackage) -> Iterator[ListedFile]:
             *(entry.name, entry.size_bytes, locator, algorithm, entry.checksum),
             original_name=entry.owner_id,
             metadata=not entry.name.startswith(f"{dias.CONTENT}/"),
+            digests=f"{algorithm}:{entry.checksum}" if algorithm else "",
         )
     for name in package.missing():
         yield ListedFile(name, None, "", fault=ItemVanished.code)
@@ -158,6 +160,7 @@ def _bag_files(bag: Bag) -> Iterator[ListedFile]:
             _locator(stored, member, algorithm, checksum) if is_there else "",
             *(algorithm, checksum),
             fault="" if is_there else ItemVanished.code,
+            digests=" ".join(f"{name}:{digest}" for name, digest in digests.items()),
         )
     for name in bag.unlisted():
         stored, member = bag.locate(name)

@@ -25,7 +25,7 @@ from noarkit.catalogue.index_words import (
     with_known_names,
     year_of,
 )
-from noarkit.catalogue.masking import HIDES_PARTIES, is_document_screened
+from noarkit.catalogue.masking import is_document_screened, is_part_screened
 from noarkit.catalogue.places.unit_items import (
     LookUps,
     Plain,
@@ -34,11 +34,13 @@ from noarkit.catalogue.places.unit_items import (
     system_ids,
     unit_item,
 )
+from noarkit.catalogue.places.unmapped_screening import hidden_names
 from noarkit.catalogue.port import CustodyStep, Document, Item
-from noarkit.catalogue.rows import RowBatch, document_row, step_fields
+from noarkit.catalogue.rows import RowBatch, document_row, screening_of, step_fields
 from noarkit.forms.noark5.read.entities import Untakable
 from noarkit.forms.noark5.read.structure import unit_key
 from noarkit.graph.entity import Content
+from noarkit.model.disclosure import HIDDEN, HIDES_PARTIES
 
 MOST_SHAPES = 24
 _MOST_LESSONS = 200
@@ -46,9 +48,7 @@ _LONGEST_RECORD = 100_000
 _TOKEN = re.compile(r"<(/?)([^\s/<>]+)([^<>]*?)(/?)>([^<]*)")
 _TEXT = r"(?!\s)([^<>&\"\\\x00-\x1f\x7f\ue000-\ue007\ufffe\uffff]+)(?<!\s)"
 # what decides more than a text: a record with another value has another shape
-_LITERAL = frozenset(
-    {"sjekksumAlgoritme", "versjonsnummer", "format", "formatDetaljer", "skjermEInnsyn", HIDES_PARTIES}
-)
+_LITERAL = frozenset({"sjekksumAlgoritme", "versjonsnummer", "format", "formatDetaljer", HIDDEN, HIDES_PARTIES})
 # signs for what differs from record to record: a text, the key that it is, the locator and the name of a file
 _OPEN, _CLOSE = {"text": "\ue000", "key": "\ue002", "locator": "\ue004", "name": "\ue006"}, "\ue001"
 _SIGN = re.compile(r"([\ue000\ue002\ue004\ue006])(\d+)\ue001")
@@ -133,7 +133,7 @@ class _ShapeWords:
     def of(cls, slots: _Slots, item: Item, *, screened: bool) -> _ShapeWords:
         """Those of a record that is screened, or not."""
         screened = screened or item.screened
-        words = field_words(item.fields, screened=screened)
+        words = field_words(item.fields, screened=screened, hides_key=is_part_screened(item))
         parts = (title_texts(item, screened=screened), words.texts, words.known_names)
         return cls(*(tuple(map(slots.evaluator, part)) for part in parts))
 
@@ -164,6 +164,7 @@ class RecordShape:
         self._fields = slots.evaluator(orjson.dumps(item.fields).decode())
         self._documents = tuple(_document_shape(slots, document, look_ups.prefix) for document in item.documents)
         self._links = tuple((name, slots.evaluator(ref, as_key=True)) for name, ref in item.links)
+        self._screening = tuple(screening_of(item, screened=screened) for screened in (False, True))
         self._words = tuple(_ShapeWords.of(slots, item, screened=screened) for screened in (False, True))
         self._arguments = tuple(
             tuple(None if part is None else slots.evaluator(part) for part in call) for call in lesson.calls
@@ -230,7 +231,7 @@ class RecordShape:
                     status,
                     klass,
                 ),
-                *(int(screened), "", "", len(self._documents), " ".join(ordered), self._fields(values)),
+                *(self._screening[screened], "", "", len(self._documents), " ".join(ordered), self._fields(values)),
             )
         )
         batch.links += [(n, name, ref) for name, ref in dict.fromkeys((name, ref(values)) for name, ref in self._links)]
@@ -336,6 +337,8 @@ def _shape_of(record: str, parse: Learn, look_ups: LookUps) -> RecordShape | Non
         return None
     type_name, fields, links = parsed
     own = fields.get("systemID")
+    if hidden_names(fields):
+        return None  # which party is meant is told by its name, and another record has other names
     if not isinstance(own, str) or _SIGN.fullmatch(own) is None:
         return None
     lesson = _Lesson(len(names), moment_of(fields))

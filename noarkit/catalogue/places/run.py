@@ -17,7 +17,7 @@ from noarkit.catalogue.places.fingerprints import fingerprint_of
 from noarkit.catalogue.places.noark_objects import plain_fields
 from noarkit.catalogue.places.run_entities import RunEntities, reference_of
 from noarkit.catalogue.port import Item, PlaceIdentity
-from noarkit.catalogue.screening import screens
+from noarkit.catalogue.screening import PlanDisclosures
 from noarkit.errors import ItemVanished
 from noarkit.events import Listener
 from noarkit.graph.store import GraphStore
@@ -36,12 +36,8 @@ _JOURNAL_TABLES = (
     "CREATE TABLE run.chunk (key TEXT, state TEXT, sent_at REAL, first_unit INTEGER, first_bundle INTEGER,"
     " first_n INTEGER, last_unit INTEGER, last_bundle INTEGER, last_n INTEGER)",
 )
-# the entity that stands for a record, and whether it, or what it lies in, is screened
-_ROOT = f"""
-SELECT e.key, (WITH RECURSIVE above (n) AS (SELECT e.n UNION SELECT p.parent FROM entity p JOIN above a ON p.n = a.n)
-  SELECT count(*) FROM above a JOIN entity s ON s.n = a.n WHERE {screens("s")})
-FROM record r JOIN entity e ON e.n = r.root WHERE r.key = ?
-"""  # noqa: S608  # our own words
+# the entity that stands for a record
+_ROOT = "SELECT e.key FROM record r JOIN entity e ON e.n = r.root WHERE r.key = ?"
 
 
 class RunPlace:
@@ -65,10 +61,11 @@ class RunPlace:
         """The spine, then folders and records in the order of the plan, then source records that were left out."""
         folder = self._folder
         with _plan_and_journal(folder) as db:
-            custody = RunCustody(folder.plan(), db, list(folder.path.glob("verify-*.json")))
-            yield from RunEntities(db, custody).items()
+            custody = RunCustody(folder, db)
+            disclosures = PlanDisclosures(db)
+            yield from RunEntities(db, custody, disclosures).items()
             for state in LEFT_OUT:
-                yield from _left_out(folder, db, state)
+                yield from _left_out(folder, db, disclosures, state)
 
     def open(self, locator: str) -> AbstractContextManager[ContentStream]:
         """Opens a file in the source of the run, which must be as it was planned. Raises `ItemVanished`,
@@ -87,7 +84,7 @@ class RunPlace:
         self._source = None
 
 
-def _left_out(folder: RunFolder, db: sqlite3.Connection, state: str) -> Iterator[Item]:
+def _left_out(folder: RunFolder, db: sqlite3.Connection, disclosures: PlanDisclosures, state: str) -> Iterator[Item]:
     """The source records with this outcome, under a group; no group where there are none."""
     group = f"group:{state}"
     for at, outcome in enumerate(outcomes(folder, state)):
@@ -99,7 +96,7 @@ def _left_out(folder: RunFolder, db: sqlite3.Connection, state: str) -> Iterator
         yield Item(
             *(f"record:{outcome.key}", group, RECORD, outcome.key),
             fault=outcome.code or "",
-            screened=root is not None and bool(root[1]),
+            screened=disclosures.of_key(outcome.key).hides_key,
             state=state,
             fields=plain_fields(facts),
             links=links,

@@ -24,7 +24,9 @@ from noarkit.catalogue.places.noark_objects import (
     with_names,
 )
 from noarkit.catalogue.port import Document, Item, Json
+from noarkit.catalogue.screening import PlanDisclosures
 from noarkit.model.conversions import original_key
+from noarkit.model.disclosure import of_fields
 
 _OWN_PREFIXES = ("group:", "record:", "entity:")
 _CACHED = 50_000
@@ -78,8 +80,9 @@ def reference_of(key: str) -> str:
 class RunEntities:
     """One reading of the entities of a run. `db` is its plan, with the journal attached as `run`."""
 
-    def __init__(self, db: sqlite3.Connection, custody: RunCustody) -> None:
+    def __init__(self, db: sqlite3.Connection, custody: RunCustody, disclosures: PlanDisclosures) -> None:
         self._db = db
+        self._disclosures = disclosures
         self._custody = custody
         self._codes = standard_code_names()
         self._times = SendingTimes(db)
@@ -130,7 +133,8 @@ class RunEntities:
         about = heading(part.fields, self._idents.get(head.parent or 0, ""))
         if is_item_type(head.type):
             self._idents[head.n] = about.ident
-        parent, klass = self._place(head)
+        parent, klass, is_class_screened = self._place(head)
+        own = of_fields(part.fields)
         damage = next((_CHECKSUM_FAULT for row in rows if row.archive_sha256), "")
         return Item(
             part.ref,
@@ -141,7 +145,7 @@ class RunEntities:
             day=about.day,
             status=about.status,
             klass=klass,
-            screened=about.is_screened,
+            screened=own.is_screened or is_class_screened or self._disclosures.is_screened_above(head.n),
             fault=head.code or damage,
             state=self._state(head),
             fields=nested_fields(part) | self._facts(head),
@@ -204,23 +208,23 @@ class RunEntities:
                 found_links.append((str(name), reference_of(str(key))))
         return tuple(found_links)
 
-    def _place(self, row: _Row) -> tuple[str | None, str]:
-        """The ref of what an entity lies in, and the number of its class. A unit of a series lies in its class, where
-        that is a class of this series."""
+    def _place(self, row: _Row) -> tuple[str | None, str, bool]:
+        """The ref of what an entity lies in, the number of its class, and whether that is screened. A unit of a series
+        lies in its class, where that is a class of this series."""
         parent = None if row.parent_key is None else reference_of(row.parent_key)
         if row.type == "Klassifikasjonssystem" and parent is None:
-            return self._series_of_system(row.n)[1], ""
+            return self._series_of_system(row.n)[1], "", False
         if row.type == "Klasse":
-            return self._linked_reference(row.n, "refForelderKlasse") or parent, ""
+            return self._linked_reference(row.n, "refForelderKlasse") or parent, "", False
         if not self._has_links or not is_item_type(row.type) or row.type in SPINE:
-            return parent, ""
+            return parent, "", False
         link = self._db.execute(
             "SELECT other FROM link WHERE entity = ? AND name = 'refPrimaerKlasse' AND other IS NOT NULL", (row.n,)
         ).fetchone()
         if link is None:
-            return parent, ""
-        reference, ident, series = self._class_of(int(link[0]))
-        return (reference if series and series == row.parent else parent), ident
+            return parent, "", False
+        reference, ident, series, is_screened = self._class_of(int(link[0]))
+        return (reference if series and series == row.parent else parent), ident, is_screened
 
     def _linked_reference(self, n: int, name: str) -> str | None:
         """The ref of what an entity of the plan leads to by a link to one."""
@@ -229,8 +233,8 @@ class RunEntities:
         ).fetchone()
         return None if row is None else reference_of(row[0])
 
-    def _find_class(self, n: int) -> tuple[str, str, int]:
-        """The ref of a class, its number, and the series that it is shown under (0: none)."""
+    def _find_class(self, n: int) -> tuple[str, str, int, bool]:
+        """The ref of a class, its number, the series that it is shown under (0: none), and whether it is screened."""
         key, ident, system = self._db.execute(
             "WITH RECURSIVE above (n, parent) AS (SELECT n, parent FROM entity WHERE n = ?"
             " UNION SELECT e.n, e.parent FROM entity e JOIN above a ON e.n = a.parent)"
@@ -238,7 +242,8 @@ class RunEntities:
             " JOIN entity s ON s.n = above.n WHERE s.type = 'Klassifikasjonssystem') FROM entity WHERE n = ?",
             (n, n),
         ).fetchone()
-        return reference_of(key), str(ident or ""), self._series_of_system(int(system or 0))[0]
+        is_screened = self._disclosures.of_unit(n).is_screened
+        return reference_of(key), str(ident or ""), self._series_of_system(int(system or 0))[0], is_screened
 
     def _series_of_system(self, n: int) -> tuple[int, str | None]:
         """The first series that has a classification system as its primary one."""

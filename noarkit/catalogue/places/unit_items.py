@@ -14,12 +14,14 @@ from typing import TypeAlias
 
 from noarkit.catalogue.conversion_steps import COMMENT, CONVERTED
 from noarkit.catalogue.places.change_log import ChangeLog
+from noarkit.catalogue.places.unmapped_screening import with_screening
 from noarkit.catalogue.port import CustodyStep, Document, Item, Json
 from noarkit.forms.noark5.nodes import Node, Value
 from noarkit.forms.noark5.read.entities import Untakable
 from noarkit.forms.noark5.read.structure import Unit, unit_key
 from noarkit.forms.noark5.source.files import ALGORITHMS
 from noarkit.graph.entity import Content
+from noarkit.model.disclosure import of_fields
 
 Plain: TypeAlias = dict[str, Json]
 """What stands in an element by name: a text, what stands in an element there, or a list where a name repeats."""
@@ -34,8 +36,6 @@ _STATUSES = ("saksstatus", "journalstatus", "arkivdelstatus", "arkivstatus", "mo
 _DAYS = ("journaldato", "saksdato", "moetedato", "opprettetDato")
 _IDENTS = ("mappeID", "registreringsID", "klasseID")
 _NUMBERS = (("saksaar", "sakssekvensnummer"), ("journalaar", "journalsekvensnummer"))
-HIDDEN = "skjermEInnsyn"
-"""The element by which a unit is hidden from the public."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _PUID = re.compile(r"(?:x-)?fmt/\d+")
 _CONVERSION = {
@@ -123,11 +123,6 @@ def groups_of(fields: Plain, name: str) -> list[Plain]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
-def is_screened(fields: Plain) -> bool:
-    """True where a unit says of itself that it is screened, graded or hidden from the public."""
-    return "skjerming" in fields or "gradering" in fields or text_of(fields, HIDDEN) == "true"
-
-
 def unit_item(
     type_name: str,
     place: tuple[str, str | None, str],
@@ -140,6 +135,7 @@ def unit_item(
     `links` are its references, where they are known.
     """
     ref, parent, klass = place
+    fields = with_screening(fields)
     if links is None:
         links = []
         _collect_links(fields, links)
@@ -156,7 +152,7 @@ def unit_item(
         day=checked_day(moment_of(fields)[:10]),
         status=_first(fields, _STATUSES),
         klass=klass,
-        screened=is_screened(fields),
+        screened=of_fields(fields).is_screened,
         fault=faults[0] if faults else "",
         fields=(
             {name: value for name, value in fields.items() if name not in _DOCUMENTS}

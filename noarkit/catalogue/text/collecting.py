@@ -11,30 +11,30 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from noarkit.catalogue.port import Place
+from orjson import loads
+
+from noarkit.catalogue.port import Document, Place
+from noarkit.catalogue.statements import statements
 from noarkit.catalogue.store import open_catalogue
 from noarkit.catalogue.text.children import Patience, TextChild
 from noarkit.catalogue.text.decoding import MOST_BYTES, DocumentText
 from noarkit.catalogue.text.texts import STAMP, UNREAD, TextStore, attach_texts, count_unread, texts_path
 from noarkit.errors import PackageFault, SourceAway, SourceDenied, SourceFault, SourceGone
 from noarkit.events import Event, Listener, ignore_event
+from noarkit.safe.fixity import CheckedStream, checked
 from noarkit.safe.locks import claimed
 from noarkit.safe.pipes import ready_readers
 from noarkit.safe.processors import usable_processors
-
-if TYPE_CHECKING:
-    from hashlib import _Hash as Digest
 
 _BLOCK_BYTES = 64 * 1024
 _COMMIT_S = 1.0
 _TICK_S = 0.25
 _LOCK_ENDING = ".lock"
 _TASKS = (
-    f"SELECT d.n, d.ref, d.name, d.media_type, d.locator, d.sha256, {STAMP}{UNREAD} AND d.n > ? ORDER BY d.n LIMIT ?"
+    "SELECT d.n, d.ref, d.name, d.media_type, d.locator, d.sha256, d.fields,"
+    f" {STAMP}{UNREAD} AND d.n > ? ORDER BY d.n LIMIT ?"
 )
 _PAGE = 500
 
@@ -42,11 +42,13 @@ _PAGE = 500
 @dataclass(slots=True)
 class TextCounts:
     """Documents by what became of them: `read` anew, `copies` of what was read before, those without a text by reason,
-    and those that could not be had this time. `is_isolated` is false where the system has no walls for children."""
+    those that could not be had this time, and those whose bytes are not what was stated. `is_isolated` is false where
+    the system has no walls for children."""
 
     documents: int = 0
     copies: int = 0
     missing: int = 0
+    differing: int = 0
     characters: int = 0
     without: dict[str, int] = field(default_factory=dict)
     is_isolated: bool = True
@@ -69,6 +71,7 @@ class _Task:
     media_type: str
     locator: str
     sha256: str
+    fields: str
     stamp: str
 
 
@@ -90,6 +93,12 @@ def collect_texts(
         return _Collector(db, place, store, options or ReadingOptions()).run(emit)
 
 
+def _blocks(stream: CheckedStream) -> Iterator[bytes]:
+    """The bytes of a document; no more of a huge one than shows that it is huge."""
+    while stream.size_bytes <= MOST_BYTES and (block := stream.read(_BLOCK_BYTES)):
+        yield block
+
+
 class _Collector:
     """One reading of the documents of a place."""
 
@@ -99,7 +108,7 @@ class _Collector:
         self._store = store
         self._options = options
         self._counts = TextCounts()
-        self._busy: dict[TextChild, tuple[_Task, str]] = {}
+        self._busy: dict[TextChild, tuple[_Task, str, bool]] = {}
         self._committed_at = time.monotonic()
         self._total = count_unread(db)
         self._fingerprint = str(db.execute("SELECT value FROM main.meta WHERE name = 'fingerprint'").fetchone()[0])
@@ -139,25 +148,20 @@ class _Collector:
         """Hands a document to a child; false where that is not needed, or its bytes cannot be had."""
         if task.sha256 and self._link_copy(task, task.sha256):
             return False
-        digest = sha256()
         try:
-            child.ask(task.name, task.media_type, self._blocks(task, digest))
+            with self._place.open(task.locator) as opened_stream:
+                document = Document(task.ref, locator=task.locator, sha256=task.sha256, fields=loads(task.fields))
+                stream = checked(opened_stream, *statements(document, self._place.identity.kind), sha256=True)
+                child.ask(task.name, task.media_type, _blocks(stream))
         except (SourceGone, SourceAway, SourceDenied):
             raise
         except (SourceFault, PackageFault):
             self._counts.missing += 1
             return False
-        self._busy[child] = (task, digest.hexdigest())
+        # of a huge one nothing is read but its size, so nothing can differ
+        is_other = stream.size_bytes <= MOST_BYTES and bool(stream.differences())
+        self._busy[child] = (task, stream.sha256, is_other)
         return True
-
-    def _blocks(self, task: _Task, digest: Digest) -> Iterator[bytes]:
-        """The bytes of a document; no more of a huge one than shows that it is huge."""
-        size = 0
-        with self._place.open(task.locator) as stream:
-            while size <= MOST_BYTES and (block := stream.read(_BLOCK_BYTES)):
-                digest.update(block)
-                size += len(block)
-                yield block
 
     def _collect(self) -> list[TextChild]:
         """The children that are free again, their answers kept. Waits a little where none is."""
@@ -174,7 +178,10 @@ class _Collector:
                 free.append(child)
         return free
 
-    def _keep(self, task: _Task, digest: str, answer: DocumentText) -> None:
+    def _keep(self, task: _Task, digest: str, is_other: bool, answer: DocumentText) -> None:
+        if is_other:  # nobody may take its text for that of the document; it is read again once somebody has mended it
+            self._counts.differing += 1
+            return
         if self._link_copy(task, digest):
             return
         n = self._store.add_text(digest, answer)
@@ -201,5 +208,5 @@ class _Collector:
 
     def _tell(self, emit: Listener) -> None:
         counts = self._counts
-        handled = counts.documents + counts.copies + counts.missing
+        handled = counts.documents + counts.copies + counts.missing + counts.differing
         emit(Event("reading_documents", {"documents": handled, "of": self._total}))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from noarkit.catalogue.context import Context, contexts_of
 from noarkit.catalogue.expression import ExpressionWriter, no_expansion
-from noarkit.catalogue.masking import mask_text
 from noarkit.catalogue.query import Query, Term
 from noarkit.catalogue.text.texts import unpack_text
 from noarkit.catalogue.vocabulary import Vocabulary
+from noarkit.model.disclosure import mask_text
 
 _MOST_SHOWN = 3_000_000
 """Characters of texts that are looked through for one page of hits."""

@@ -10,15 +10,15 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from noarkit.catalogue.catalogue import Card, Catalogue
 from noarkit.catalogue.masking import is_screened
 from noarkit.catalogue.port import Document
-from noarkit.errors import NoarkitError
+from noarkit.errors import ChecksumDiffers, NoarkitError
 from noarkit.reading_room.static.addresses import IN_A_FOLDER
 from noarkit.safe import atomic
+from noarkit.safe.fixity import refuse_differences
 
 PASSIVE = frozenset(
     """
@@ -27,12 +27,11 @@ PASSIVE = frozenset(
     """.split()  # noqa: SIM905  # a list of so many would take a line each
 )
 _LONGEST_NAME = 80
-_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(slots=True)
 class DocumentCounts:
-    """How many documents were copied, could not be opened, and are not what their stated checksum says."""
+    """How many documents were copied, could not be opened, and were left out because they are not what was stated."""
 
     copied: int = 0
     lost: int = 0
@@ -47,16 +46,24 @@ class DocumentCopier:
         self._root = root
         self._note = note
         self.counts = DocumentCounts()
+        self.refused: dict[str, ChecksumDiffers] = {}
+        """Why documents of the last item were not copied that are not what was stated of them."""
 
     def copy(self, card: Card) -> dict[str, str]:
-        """The paths of the copies by the refs of their documents. What is screened is not copied."""
+        """The paths of the copies by the refs of their documents. What is screened is not copied, and
+        neither are bytes that are not what was stated of them."""
         paths: dict[str, str] = {}
+        self.refused.clear()
         for number, document in enumerate(card.documents, 1):
             if document.locator is None or is_screened(document, card.entry):
                 continue
             path = f"files/{card.entry.n // IN_A_FOLDER}/{card.entry.n}/{number}-{safe_name(document.name)}"
             try:
                 self._copy(document, path)
+            except ChecksumDiffers as fault:
+                self.counts.differing += 1
+                self.refused[document.ref] = fault
+                continue
             except NoarkitError:
                 self.counts.lost += 1
                 continue
@@ -66,15 +73,12 @@ class DocumentCopier:
     def _copy(self, document: Document, path: str) -> None:
         target = self._root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        digest, size = sha256(), 0
         with self._catalogue.open(document) as stream, atomic.open_atomic(target, sync=False) as file:
-            while chunk := stream.read(_CHUNK_BYTES):
-                digest.update(chunk)
-                file.write(chunk)
-                size += len(chunk)
-        self._note(path, digest.hexdigest(), size)
+            for block in stream:
+                file.write(block)
+            refuse_differences(stream.differences(), document.ref)
+        self._note(path, stream.sha256, stream.size_bytes)
         self.counts.copied += 1
-        self.counts.differing += bool(document.sha256) and document.sha256.lower() != digest.hexdigest()
 
 
 def safe_name(name: str) -> str:

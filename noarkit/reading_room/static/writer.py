@@ -16,6 +16,7 @@ from typing import BinaryIO
 from noarkit.catalogue.catalogue import Card, Catalogue, Entry
 from noarkit.catalogue.journal import JournalDay, JournalQuery
 from noarkit.catalogue.text.collecting import collect_texts
+from noarkit.errors import NoarkitError
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.reading_room import facts
 from noarkit.reading_room.links import Span
@@ -27,6 +28,7 @@ from noarkit.reading_room.static.documents import DocumentCopier, DocumentCounts
 from noarkit.reading_room.static.index import IndexBuilder
 from noarkit.reading_room.tree import tree_to
 from noarkit.safe import atomic
+from noarkit.words.texts import render as render_fault
 
 MANIFEST = "manifest-sha256.txt"
 _ASSETS = ("room.css", "room.js", "search.js", "icon.svg")
@@ -90,7 +92,7 @@ class _Writer:
         try:
             for card in self._cards():
                 copied = copier.copy(card) if copier is not None else {}
-                self._item_pages(card, copied)
+                self._item_pages(card, copied, copier.refused if copier is not None else {})
                 index.add(card, self._texts_of(copied))
             index.finish()
         finally:
@@ -129,13 +131,14 @@ class _Writer:
                 top_path(number), self._html("place.html", view, {**page_facts, "siblings": siblings, "years_in": []})
             )
 
-    def _item_pages(self, card: Card, copied: Mapping[str, str]) -> None:
+    def _item_pages(self, card: Card, copied: Mapping[str, str], refused: Mapping[str, NoarkitError]) -> None:
+        problems = {ref: render_fault(fault, self._lang) for ref, fault in refused.items()}
         entry = card.entry
         tree = tree_to(self._looks, entry, card.ancestors)
         for number, siblings, spans in self._lists(entry):
             path = item_path(entry.n, number)
             view = self._view(self._links(path, spans, copied), tree=tree)
-            page_facts = facts.card_facts(self._looks, card, siblings, Span())
+            page_facts = {**facts.card_facts(self._looks, card, siblings, Span()), "problems": problems}
             self._file(path, self._html("item.html", view, page_facts))
 
     def _lists(self, parent: Entry | None) -> Iterator[tuple[int, Siblings, Mapping[Span, str]]]:

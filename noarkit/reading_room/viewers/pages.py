@@ -60,6 +60,7 @@ _WARNINGS = frozenset(
 _QUIET = frozenset({"size", "set-out", "drawn-anew"})
 """Notes that stand among the facts, or say what is no surprise."""
 _LARGEST_NUMBER = 10**9
+_ANYWAY = "anyway"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ def read_request(query: Mapping[str, str]) -> ViewRequest:
         sheet=_number(query.get("sheet", ""), 1),
         part=tuple(number for number in parts if number),
         way=ways[ways.index(way)] if way in ways else "",
+        saves_anyway=query.get("save") == _ANYWAY,
     )
 
 
@@ -103,6 +105,7 @@ def query_of(request: ViewRequest) -> str:
         "sheet": str(request.sheet) if request.sheet > 1 else "",
         "page": str(request.page) if request.page > 1 else "",
         "as": request.way,
+        "save": _ANYWAY if request.saves_anyway else "",
     }
     words = urlencode({name: value for name, value in pairs.items() if value})
     return f"?{words}" if words else ""
@@ -133,6 +136,11 @@ class _Page:
             "sheets": list(self._sheets()),
             "pager": self._pager(),
             "trail": self._address(ViewRequest(part=view.request.part[:-1])) if view.request.part else "",
+            "differences": [
+                {"by": self.texts.reason(each.statement.by), "stated": each.expected, "measured": each.measured}
+                for each in view.differences
+            ],
+            "anyway": self._address(replace(view.request, saves_anyway=True)),
             "too_deep": len(view.request.part) >= DEEPEST,
             "is_long": isinstance(view.body, Lines | Sheet | Prose | Members) and view.pages != 1,
             "has_days": isinstance(view.body, Members) and any(member.day for member in view.body.members),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from noarkit.records import ContentStream
+from noarkit.safe.fixity import Difference
 
 Kind = Literal["pdf", "picture", "text", "sheet", "writing", "mail", "members", "media", "facts"]
 Role = Literal["", "sign", "cut", "link", "strong"]
@@ -206,6 +207,8 @@ class ViewRequest:
     sheet: int = 1
     part: tuple[int, ...] = ()
     way: Way = ""
+    saves_anyway: bool = False
+    """True where a copy is asked for by name of bytes that are not what was stated of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +218,7 @@ class DocumentSource:
 
     key: str
     open: Callable[[], AbstractContextManager[ContentStream]]
+    """Its bytes; what is stated of them is compared where the stream knows it (`noarkit.safe.fixity.checked`)."""
     name: str = ""
     stated_type: str = ""
     puid: str = ""
@@ -254,3 +258,7 @@ class View:
     download: str = ""
     ways: tuple[Way, ...] = ()
     """Other ways that this document can be shown in."""
+    differences: tuple[Difference, ...] = ()
+    """What was stated of the bytes otherwise: then they are not the document, and no copy is given but by name."""
+    is_as_stated: bool = False
+    """True where something is stated of the bytes, and they are that."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from noarkit.reading_room.viewers.detection import HEAD_BYTES, detect
 from noarkit.reading_room.viewers.job import Job
 from noarkit.reading_room.viewers.port import DocumentSource
-from noarkit.reading_room.viewers.workroom import Workroom, open_plain
+from noarkit.reading_room.viewers.workroom import LaidOut, Workroom, open_plain
 from noarkit.safe import atomic
 
 MOST_BYTES = 200 * 1024 * 1024
@@ -42,12 +42,14 @@ class Thumbnails:
         kept = self._read(path)
         if kept is not None:
             return kept or None
-        png = self._draw(source)
+        document = self._room.lay_out(source)
+        if document.differences:  # no picture of other bytes stands for it
+            return None
+        png = self._draw(document)
         self._keep(path, png)
         return png or None
 
-    def _draw(self, source: DocumentSource) -> bytes:
-        document = self._room.lay_out(source)
+    def _draw(self, document: LaidOut) -> bytes:
         if document.size_bytes > _LARGEST_DOCUMENT:
             return b""
         with os.fdopen(open_plain(document.path), "rb") as file:

@@ -151,9 +151,17 @@ class _Assembly:
             notes=tuple(notes),
             pictures=pictures,
             raw=self._raw_token(rendering, detected),
-            download=self._token(self.document.path, name, is_download=True),
+            download=self._download(name),
             ways=rendering.ways,
+            differences=self.document.differences,
+            is_as_stated=bool(self.document.statements) and not self.document.differences,
         )
+
+    def _download(self, name: str) -> str:
+        """A token to save a copy by; none for bytes that are not the document, unless they are asked for by name."""
+        if self.document.differences and not self.request.saves_anyway:
+            return ""
+        return self._token(self.document.path, name, is_download=True)
 
     def _detected(self) -> Detected:
         with os.fdopen(open_plain(self.document.path), "rb") as file:

@@ -29,7 +29,8 @@ from noarkit.reading_room.viewers.signs import text_of
 from noarkit.reading_room.viewers.wire import WireFault, pack, unpack
 from noarkit.safe.atomic import no_room
 from noarkit.safe.descriptors import NO_FOLLOW, NO_WAITING, open_descriptor
-from noarkit.safe.digest import BLOCK_BYTES, HashingReader, sha256_of
+from noarkit.safe.digest import BLOCK_BYTES, sha256_of
+from noarkit.safe.fixity import Difference, Fixity, checked
 from noarkit.safe.workplace import folder_for_owner
 
 LIMITS = Limits(cpu_s=20, wall_s=30, memory_bytes=1536 * 1024 * 1024, output_bytes=1024 * 1024 * 1024)
@@ -63,6 +64,9 @@ class LaidOut:
     sha256: str = ""
     name: str = ""
     """What it is called in the document that it was taken out of."""
+    statements: tuple[Fixity, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    """What is stated of the bytes, or of those that they were taken out of, and what of that is not so."""
     results: OrderedDict[Job, Path] = field(default_factory=OrderedDict)
     """The folders of answers, the one that was asked for longest ago first."""
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -104,14 +108,15 @@ class Workroom:
 
         def fetch(document: LaidOut) -> None:
             with source.open() as stream, no_room(document.path), document.path.open("xb") as file:
-                reader = HashingReader(stream)
+                reader = checked(stream, sha256=True)
                 while block := reader.read(BLOCK_BYTES):
                     if block.count(0) == len(block):
                         file.seek(len(block), os.SEEK_CUR)  # a hole stays one
                     else:
                         file.write(block)
                 file.truncate(file.tell())
-            document.sha256, document.size_bytes = reader.hexdigest(), reader.size_bytes
+            document.sha256, document.size_bytes = reader.sha256, reader.size_bytes
+            document.statements, document.differences = reader.statements, reader.differences()
 
         return self._laid_out((source.key,), fetch)
 
@@ -130,6 +135,7 @@ class Workroom:
                 return
             source.rename(document.path)
             document.name = text_of(result.answer.part_name)
+            document.statements, document.differences = outer.statements, outer.differences
             document.sha256, document.size_bytes = sha256_of(document.path), document.path.stat().st_size
 
         document = self._laid_out(key, take_out)

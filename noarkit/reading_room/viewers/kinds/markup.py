@@ -6,13 +6,13 @@ Nothing is fetched, run or laid out, and what a page hides with a style is shown
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 
 from noarkit.reading_room.viewers.job import Reading
 from noarkit.reading_room.viewers.kinds.blocks import BlockList, blocks_page
 from noarkit.reading_room.viewers.kinds.findings import findings_of
 from noarkit.reading_room.viewers.kinds.text import read_whole, show_text
 from noarkit.reading_room.viewers.port import Rendering
+from noarkit.safe.html import HtmlReader
 
 _MOST_BYTES = 32 * 1024 * 1024
 _UNSEEN = frozenset({"script", "style", "template", "head", "object", "svg", "math", "noscript", "iframe", "noembed"})
@@ -52,7 +52,7 @@ def blocks_of_markup(markup: str) -> BlockList:
     return reader.end()
 
 
-class _Reader(HTMLParser):
+class _Reader(HtmlReader):
     """Collects text in blocks, whatever the markup is."""
 
     def __init__(self) -> None:
