@@ -6,7 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -27,6 +27,8 @@ class Settings:
     config: Config
     environment: Mapping[str, str]
     now_s: Callable[[], float] = time.time
+    explicit: Mapping[str, str] = field(default_factory=dict)
+    """What a caller named for one call: `config` (a file), `profile`, `lang`. A run remembers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,14 @@ def read_settings(
     """
     variables = dict(os.environ if environment is None else environment)
     config_path = Path(file) if file is not None else None
-    return Settings(
-        load(Sources(environment=variables, file=config_path, profile=profile, is_service=is_service)), variables
-    )
+    config = load(Sources(environment=variables, file=config_path, profile=profile, is_service=is_service))
+    return Settings(config, variables, explicit=explicit_settings(config_path, profile))
+
+
+def explicit_settings(file: Path | None, profile: str | None, lang: str | None = None) -> dict[str, str]:
+    """What of config file, profile and language was named; a file with its whole path."""
+    path = None if file is None else str(file.absolute())
+    return {name: value for name, value in (("config", path), ("profile", profile), ("lang", lang)) if value}
 
 
 def resolve_settings(archive: str | None = None, overrides: Settings | None = None) -> Settings:

@@ -8,38 +8,40 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-import orjson
-
-from noarkit.airgap.delivery import Deliveries, Receipt
+from noarkit.airgap.acceptance import SealedBy, read_acceptance, write_request
+from noarkit.airgap.lines import lines_file, read_lines
 from noarkit.airgap.source.index import INDEX, read_origin
 from noarkit.archive.port import Archive
 from noarkit.errors import SealBroken, UsageFault
 from noarkit.events import Listener
 from noarkit.forms.container.building import File
-from noarkit.forms.sealed.read import SealedPackage
+from noarkit.forms.sealed.read import SealedPackage, open_sealed
 from noarkit.forms.sealed.write import SealOrder, seal_package
 from noarkit.loading import lookup
+from noarkit.loading.delivery import Acceptance, Deliveries, Receipt
+from noarkit.loading.findings import LOST, OF_FILES
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import Numbers, outcomes
-from noarkit.loading.verification import VerifyResult
-from noarkit.loading.verification.outcome import FILES, KEYS, NOT_COMPARABLE, RECORDS, SUMS
+from noarkit.loading.verification import Finding, VerifyResult
+from noarkit.loading.verification.ledger import BEARERS
+from noarkit.loading.verification.objects import FILE_LINK
+from noarkit.loading.verification.outcome import ACCEPTED_BY_SENDER, FILES, RECORDS, SUMS, SenderAcceptance
+from noarkit.model import metamodel
 from noarkit.safe.clocks import iso_seconds
-from noarkit.safe.digest import BLOCK_BYTES, Readable
-from noarkit.safe.signing import Signer
+from noarkit.safe.signing import PublicKey, Signer
 
 ITEMS, PAGE = "noarkit-items.jsonl", "certificate.html"
 ARRIVED = ("archived", "already_there")
 _BATCH = 500
 _SHA256_SIGNS = 64
 _LEFT = ("set_aside", "refused")
-_ACCOUNTED_REASONS = frozenset({*_LEFT, "not_there"}) | NOT_COMPARABLE
-_DOCUMENT_ROWS = ("Dokument", "Dokumentversjon")
+_TOLD_REASONS = frozenset(_LEFT)
 
 _DOCUMENTS = """
 SELECT c.entity, e.state, e.id, e.sha256 FROM graph.content c
@@ -49,7 +51,8 @@ JOIN run.entity e ON e.n = c.entity WHERE e.id IS NOT NULL AND e.id != '' AND c.
 
 @dataclass(frozen=True, slots=True)
 class ReceiptOrder:
-    """A receipt that is to be made: of which run, where, with whose key. `archive` is its name for people."""
+    """A receipt that is to be made: of which run, where, with whose key. `archive` is its name for people, `request`
+    where the sender is asked to accept what stands in its way, `acceptance` the sealed answer."""
 
     folder: RunFolder
     target: Path
@@ -57,17 +60,19 @@ class ReceiptOrder:
     by: Mapping[str, str]
     archive: str
     account: str
+    request: Path | None = None
+    acceptance: Path | None = None
+    trusted: Sequence[PublicKey] = ()
 
 
 def is_fully_received(verified: VerifyResult) -> bool:
-    """True if every key and every document of the bundle was found in this archive, compared to its last byte, and
-    is as it was sent; what was set aside or refused is told as such."""
-    if verified.depth != "bytes" or verified.verdict == "not_verified" or verified.left_by_choice:
+    """True if all of the bundle was found in this archive, compared to its last byte, and is verified: every key,
+    object, link, field and file, but what the sender accepted. What was set aside or refused is told as such in the
+    receipt; anything else that was not compared, or was changed since, or was accepted on this side alone, leaves the
+    case of the sender open."""
+    if verified.depth != "bytes" or verified.source != "read" or verified.verdict == "not_verified":
         return False
-    rows = (verified.row(name) for name in (RECORDS, KEYS, FILES, *_DOCUMENT_ROWS))
-    return not any(
-        count for row in rows for reason, count in row.not_compared.items() if reason not in _ACCOUNTED_REASONS
-    )
+    return not verified.left_by_choice and verified.missing.keys() <= _TOLD_REASONS
 
 
 def write_receipt(order: ReceiptOrder, verified: VerifyResult, archive: Archive, *, now_s: Callable[[], float]) -> str:
@@ -75,44 +80,61 @@ def write_receipt(order: ReceiptOrder, verified: VerifyResult, archive: Archive,
 
     Raises `UsageFault` for a run that came in no bundle, or a target that is there.
     """
-    index = order.folder.path / INDEX
-    if not index.is_file():
-        raise UsageFault(what="not-a-bundle", where=str(order.folder.path))
-    origin = read_origin(index)
-    with closing(order.folder.open_graph()), closing(order.folder.open_journal()) as journal:
-        identity = journal.meta("archive") or ""
-    sealed_at = iso_seconds(now_s())
     statement = {
-        "bundle": origin.id,
-        "seal": origin.seal,
-        "plan": order.folder.plan()["sha256"],
-        "archive": order.archive,
-        "identity": identity,
+        **_statement(order),
         "account": order.account,
         "verified": verified.depth,
         "compared": {name: list(pair) for name, pair in verified.compared_counts.items()},
         "numbers": verified.numbers.as_data(),
     }
+    if verified.sender is not None and verified.accepted_by_sender:
+        sender = verified.sender
+        statement["accepted"] = {"acceptance": sender.id, "by": sender.by, "count": verified.accepted_by_sender}
     receipt_id = str(uuid.uuid4())
-    seal_order = SealOrder(order.target, "receipt", receipt_id, sealed_at, order.signer, order.by)
-    files: list[File] = [(ITEMS, lambda: _open_lines(_Lines(_items(order.folder, archive))), None, "")]
+    seal_order = SealOrder(order.target, "receipt", receipt_id, iso_seconds(now_s()), order.signer, order.by)
+    files: list[File] = [lines_file(ITEMS, _items(order.folder, archive))]
     if verified.certificate is not None:
         files.append((PAGE, lambda: _page(verified), None, ""))
     seal_package(iter(files), seal_order, lambda _listed: statement)
     return receipt_id
 
 
-def _items(folder: RunFolder, archive: Archive) -> Iterator[bytes]:
+def ask_sender(order: ReceiptOrder, target: Path, verified: VerifyResult, now_s: float) -> None:
+    """Seals what was found at `target`, for the sender to accept. Raises `UsageFault` for a target that is there."""
+    sealed_by = SealedBy(target, order.signer, order.by, iso_seconds(now_s))
+    write_request(sealed_by, _statement(order), verified)
+
+
+def accepted_by_sender(order: ReceiptOrder, emit: Listener) -> SenderAcceptance | None:
+    """What the sender accepted; None where no answer came. Raises `SealBroken`."""
+    if order.acceptance is None:
+        return None
+    with open_sealed(order.acceptance, order.trusted, "acceptance") as sealed:
+        return read_acceptance(sealed, order.folder, str(_statement(order)["identity"]), emit)
+
+
+def _statement(order: ReceiptOrder) -> dict[str, object]:
+    """Of which bundle, plan and archive a receipt or a request is."""
+    index = order.folder.path / INDEX
+    if not index.is_file():
+        raise UsageFault(what="not-a-bundle", where=str(order.folder.path))
+    origin = read_origin(index)
+    with closing(order.folder.open_graph()), closing(order.folder.open_journal()) as journal:
+        identity = journal.meta("archive") or ""
+    plan = order.folder.plan()["sha256"]
+    return {"bundle": origin.id, "seal": origin.seal, "plan": plan, "archive": order.archive, "identity": identity}
+
+
+def _items(folder: RunFolder, archive: Archive) -> Iterator[Mapping[str, object]]:
     """A line for each record that was read, then one for each document that stands."""
     for outcome in outcomes(folder):
-        line_data = {
+        yield {
             "key": outcome.key,
             "state": outcome.state,
             "type": outcome.type,
             "id": outcome.id,
             "code": outcome.code,
         }
-        yield orjson.dumps(line_data, option=orjson.OPT_APPEND_NEWLINE)
     with closing(sqlite3.connect("", uri=True, isolation_level=None)) as db:
         for name, path in (("graph", folder.graph), ("run", folder.journal)):
             db.execute(f"ATTACH ? AS {name}", (f"{path.resolve().as_uri()}?mode=ro",))
@@ -123,8 +145,7 @@ def _items(folder: RunFolder, archive: Archive) -> Iterator[bytes]:
             for n, state, id_, uploaded in rows:
                 sha256, size = told_by.get(str(id_), (None, None))
                 # an archive that keeps no SHA-256 told it when it was uploaded
-                line = {"document": n, "state": state, "id": id_, "sha256": sha256 or uploaded, "size": size}
-                yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+                yield {"document": n, "state": state, "id": id_, "sha256": sha256 or uploaded, "size": size}
 
 
 def _checksums(archive: Archive, ids: list[str]) -> dict[str, tuple[str | None, int | None]]:
@@ -139,35 +160,10 @@ def _checksums(archive: Archive, ids: list[str]) -> dict[str, tuple[str | None, 
 
 
 @contextmanager
-def _open_lines(lines: _Lines) -> Iterator[Readable]:
-    yield lines
-
-
-@contextmanager
 def _page(verified: VerifyResult) -> Iterator[BinaryIO]:
     assert verified.certificate is not None  # noqa: S101  # who asks has looked
     with verified.certificate.open("rb") as file:
         yield file
-
-
-class _Lines:
-    """Lines of bytes as something to read."""
-
-    def __init__(self, lines: Iterable[bytes]) -> None:
-        self._lines = iter(lines)
-        self._buffer = bytearray()
-
-    def read(self, size: int = -1, /) -> bytes:
-        """The next bytes."""
-        wanted_bytes = BLOCK_BYTES if size < 0 else size
-        while len(self._buffer) < wanted_bytes:
-            line = next(self._lines, None)
-            if line is None:
-                break
-            self._buffer += line
-        block = bytes(self._buffer[:wanted_bytes])
-        del self._buffer[:wanted_bytes]
-        return block
 
 
 # the sending side
@@ -193,9 +189,10 @@ def check_receipt(
         result.differ(SUMS, "V401", "", str(statement.get("bundle")))
     if statement.get("plan") != plan:
         result.differ(SUMS, "V402", "", str(statement.get("plan")))
+    sender = _acceptance_of(statement, deliveries_log, result)
     if not result.differences:
-        with _ReceiptCheck(folder, deliveries_log.path) as check:
-            check.add_lines(_receipt_lines(sealed), sealed.where)
+        with _ReceiptCheck(folder, deliveries_log.path, sender) as check:
+            check.add_lines(read_lines(sealed, ITEMS), sealed.where)
             check.compare(str(statement["bundle"]), numbers, result)
     receipt = Receipt(
         sealed.seal.id,
@@ -204,15 +201,57 @@ def check_receipt(
         str(statement.get("archive")),
         str(statement.get("identity")),
         numbers,
+        result.accepted_by_sender,
+        sender.by if sender is not None else "",
     )
     return result, receipt
+
+
+def _acceptance_of(
+    statement: Mapping[str, object], deliveries_log: Deliveries, result: VerifyResult
+) -> Acceptance | None:
+    """What the receipt says was accepted here, where it was: by this name, for this bundle and archive."""
+    accepted = statement.get("accepted")
+    if not isinstance(accepted, dict):
+        return None
+    acceptance = deliveries_log.acceptance(str(accepted.get("acceptance")))
+    count = accepted.get("count")
+    if (
+        acceptance is None
+        or (acceptance.bundle, acceptance.identity) != (statement.get("bundle"), statement.get("identity"))
+        or acceptance.by != accepted.get("by")
+        or not isinstance(count, int)
+        or not 0 < count <= len(acceptance.findings)
+    ):
+        result.differ(SUMS, "V408", "", str(accepted.get("by")))
+        return None
+    result.sender = SenderAcceptance(
+        acceptance.id, acceptance.by, frozenset(Finding(*finding) for finding in acceptance.findings)
+    )
+    result.accepted_by_sender = count
+    return acceptance
+
+
+class _AcceptedPlaces:
+    """Where a receipt may say otherwise, since that was accepted: the keys of what is lost, and of files that are not
+    those that were sent, each with the checksums that it may have instead."""
+
+    def __init__(self, acceptance: Acceptance | None) -> None:
+        self.lost_keys: set[str] = set()
+        self.files: dict[str, set[str]] = {}
+        for code, key, detail, actual in acceptance.findings if acceptance is not None else ():
+            if code in LOST:
+                self.lost_keys.add(key)
+            if code in OF_FILES | LOST or detail.startswith(f"Dokumentversjon.{FILE_LINK}:"):
+                self.files.setdefault(key, set()).update(actual.split())
 
 
 class _ReceiptCheck:
     """Compares a receipt with the plan and with what was sealed, in one SQLite connection."""
 
-    def __init__(self, folder: RunFolder, deliveries: Path) -> None:
+    def __init__(self, folder: RunFolder, deliveries: Path, acceptance: Acceptance | None) -> None:
         self._paths = {"graph": folder.graph, "sent": deliveries}
+        self._accepted = _AcceptedPlaces(acceptance)
 
     def __enter__(self) -> _ReceiptCheck:
         self.db = sqlite3.connect("", uri=True, isolation_level=None)
@@ -258,18 +297,20 @@ class _ReceiptCheck:
         """Each key that was sent, once, with an outcome that it can have; how many were sent."""
         db = self.db
         rows = db.execute(
-            "SELECT r.key, r.state, r.root, i.state, i.id, i.times FROM graph.record r"
-            " LEFT JOIN item i ON i.key = r.key ORDER BY r.n"
+            "SELECT r.key, r.state, p.type, p.key, i.state, i.id, i.times FROM graph.record r"
+            " LEFT JOIN graph.entity p ON p.n = r.root LEFT JOIN item i ON i.key = r.key ORDER BY r.n"
         )
         record_count = 0
-        for key, plan_state, root, state, archive_id, times in rows:
+        for key, plan_state, kind, root_key, state, archive_id, times in rows:
             record_count += 1
             if state is None:
                 result.differ(RECORDS, "V403", key)
             elif times > 1:
                 result.differ(RECORDS, "V404", key)
-            elif not _is_possible(plan_state, root, state, archive_id):
+            elif not _is_possible(plan_state, kind, state, archive_id):
                 result.differ(RECORDS, "V405", key, str(state))
+            elif root_key in self._accepted.lost_keys:
+                result.leave(RECORDS, ACCEPTED_BY_SENDER)
             else:
                 result.agree(RECORDS)
         for (key,) in db.execute(
@@ -287,45 +328,30 @@ class _ReceiptCheck:
             (bundle,),
         )
         for key, sent_sha256, size, archive_sha256, their_size in rows:
-            if archive_sha256 == sent_sha256 and their_size in (None, size):
+            is_same = archive_sha256 == sent_sha256 and their_size in (None, size)
+            if key in self._accepted.files and (is_same or archive_sha256 in self._accepted.files[key]):
+                result.leave(FILES, ACCEPTED_BY_SENDER)
+            elif is_same:
                 result.agree(FILES)
             else:
                 result.differ(FILES, "V406", key, str(archive_sha256 or ""))
 
 
-def _is_possible(plan_state: str, root: int | None, state: str, archive_id: str | None) -> bool:
-    """True if a record that was planned in this state can have this outcome."""
+def _is_possible(plan_state: str, kind: str | None, state: str, archive_id: str | None) -> bool:
+    """True if a record that was planned in this state, as an object of a type or as none, can have this outcome."""
     if plan_state != "mapped":
         return state == plan_state
-    if state in ARRIVED:
-        return root is None or bool(archive_id)
+    if state == "archived":
+        return kind is None or bool(archive_id)
+    if state == "already_there":
+        # a note or a party has no key of its own: it stands with what it belongs to, and was verified there
+        return kind is None or bool(archive_id) or metamodel().family(kind) not in BEARERS
     return state in _LEFT
 
 
 def receipt_records(sealed: SealedPackage) -> Iterator[Mapping[str, object]]:
     """Yields key, state, type, id and code of each record from a receipt whose seal was checked."""
-    return (line for line in _receipt_lines(sealed) if "key" in line)
-
-
-def _receipt_lines(sealed: SealedPackage) -> Iterator[Mapping[str, object]]:
-    remainder = b""
-    with sealed.open(ITEMS) as content:
-        while block := content.read(BLOCK_BYTES):
-            *lines, remainder = (remainder + block).split(b"\n")
-            for line in lines:
-                yield _parse_line(line, sealed.where)
-    if remainder:
-        raise SealBroken(where=sealed.where, why="seal-unreadable", name=ITEMS)
-
-
-def _parse_line(line: bytes, receipt_name: str) -> Mapping[str, object]:
-    try:
-        value = orjson.loads(line)
-    except ValueError as error:
-        raise SealBroken(where=receipt_name, why="seal-unreadable", name=ITEMS) from error
-    if not isinstance(value, dict):
-        raise SealBroken(where=receipt_name, why="seal-unreadable", name=ITEMS)
-    return value
+    return (line for line in read_lines(sealed, ITEMS) if "key" in line)
 
 
 def _numbers(value: object, receipt_name: str) -> Numbers:

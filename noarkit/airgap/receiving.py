@@ -31,6 +31,7 @@ from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.history import BROUGHT_FILE
 from noarkit.loading.plan import PlanResult
+from noarkit.loading.request import ASKED
 from noarkit.safe.atomic import no_room, sync_folder
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.digest import BLOCK_BYTES
@@ -56,7 +57,8 @@ def receive(path: Path, folder: RunFolder, trusted_keys: Sequence[PublicKey], em
             plan = _copy_plan(bundle, folder)
             _write_index(bundle, path, folder)
             sync_folder(folder.path)
-            plan.pop("archive", None)  # that of the other side, which is none of this one
+            for name in ("archive", ASKED):  # of the other side, which is none of this one
+                plan.pop(name, None)
             folder.write_plan(plan)
     return read_plan_result(folder)
 

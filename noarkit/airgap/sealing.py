@@ -12,12 +12,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
 import orjson
 
-from noarkit.airgap.delivery import Bundle, Deliveries, MissingDocument, open_deliveries
 from noarkit.errors import ItemChanged, SourceFault, SourceGone, UsageFault
 from noarkit.events import Event, Listener
 from noarkit.forms.container.building import File, SkipFile
@@ -28,12 +28,15 @@ from noarkit.forms.sealed.spec import PLAN, Seal, SealedFile
 from noarkit.forms.sealed.write import SealOrder, check_target, seal_package
 from noarkit.graph.entity import Content
 from noarkit.graph.store import GraphStore
+from noarkit.loading.delivery import Bundle, Deliveries, MissingDocument, open_deliveries
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.history import BROUGHT_FILE
 from noarkit.loading.plan import PackResult
+from noarkit.loading.request import ASKED
 from noarkit.records import PLACE_FAULTS, ContentStream, Source
 from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.digest import Readable
+from noarkit.safe.fixity import BY_PLAN, checked, sha256_stated
 from noarkit.safe.signing import Signer
 
 DOCUMENTS = "documents"
@@ -176,8 +179,9 @@ class _Packing:
 
     def _files(self) -> Iterator[File]:
         folder = self._order.folder.path
-        for name in PLAN_FILES:
-            yield _plan_file(f"{PLAN}/{name}", folder / name, _FROZEN_STAMP)
+        plan_json, graph_db = PLAN_FILES
+        yield _plan_json(f"{PLAN}/{plan_json}", self._order.folder)
+        yield _plan_file(f"{PLAN}/{graph_db}", folder / graph_db, _FROZEN_STAMP)
         if self._log is not None:
             yield _plan_file(f"{PLAN}/{BROUGHT_FILE}", self._log, _FROZEN_STAMP)
         last = -1
@@ -202,7 +206,7 @@ class _Packing:
                 except SourceFault as fault:
                     self._leave_out(n, fault)
                     raise SkipFile from fault
-                yield _CheckedStream(stream, content)
+                yield _PlannedStream(stream, content)
             self._open_document = None
 
         # the plan fixes the content of a document, so one that an interrupted build has packed need not be read again
@@ -249,29 +253,36 @@ class _Packing:
         self._deliveries_log.keep_seal(self._bundle.id, self._seal)
 
 
-class _CheckedStream:
+class _PlannedStream:
     """A stream that raises `ItemChanged` at its end if its bytes are not those planned, or changed meanwhile."""
 
     def __init__(self, stream: ContentStream, content: Content) -> None:
-        self._stream = stream
+        self._stream = checked(stream, *sha256_stated(content.sha256, BY_PLAN))
         self._content = content
-        self._hash = hashlib.sha256() if content.sha256 is not None else None
-        self._read = 0
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
         block = self._stream.read(size)
-        self._read += len(block)
-        if self._hash is not None:
-            self._hash.update(block)
         if not block and size != 0:
-            if self._content.size_bytes not in (None, self._read):
+            if self._content.size_bytes not in (None, self._stream.size_bytes):
                 raise ItemChanged(key=self._content.locator, why="size")
-            if not self._stream.still_the_same():
+            if not self._stream.untouched():
                 raise ItemChanged(key=self._content.locator, why="while-reading")
-            if self._hash is not None and self._hash.hexdigest() != self._content.sha256:
+            if self._stream.differences():
                 raise ItemChanged(key=self._content.locator, why="other-content")
         return block
+
+
+def _plan_json(name: str, folder: RunFolder) -> File:
+    """Describes what plan.json says to the receiver: all but how the plan was asked for, with paths of this machine."""
+    plan = {key: value for key, value in folder.plan().items() if key != ASKED}
+    text = orjson.dumps(plan, option=orjson.OPT_INDENT_2)
+
+    @contextmanager
+    def open_text() -> Iterator[BinaryIO]:
+        yield BytesIO(text)
+
+    return name, open_text, len(text), _FROZEN_STAMP
 
 
 def _plan_file(name: str, path: Path, stamp: str) -> File:

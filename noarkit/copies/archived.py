@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import orjson
 
@@ -20,7 +19,7 @@ from noarkit.events import Listener
 from noarkit.graph.entity import Content
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe import atomic
-from noarkit.sources.verified_stream import VerifiedStream
+from noarkit.safe.fixity import BY_ARCHIVE, Fixity, checked
 
 ARCHIVE, DOCUMENT_LIST = "archive", "archive-documents"
 """Kinds of sources: documents in an archive, and a list of such documents whose bytes are not asked for."""
@@ -148,7 +147,7 @@ class ArchivedDocuments:
         try:
             self._archive.download(file_id, target, expected_sha256=sha256, durable=False)
             with target.open("rb") as file:
-                yield VerifiedStream(_FileStream(file), algorithm if checksum else "", checksum)
+                yield checked(file, Fixity(algorithm, checksum, by=BY_ARCHIVE))
         except ArchiveNotFound as fault:
             raise ItemVanished(key=content.locator) from fault
         except ChecksumDiffers as fault:
@@ -163,19 +162,6 @@ class ArchivedDocuments:
     def proposal(self, emit: Listener) -> str:
         """None is needed."""
         return self._documents.proposal(emit)
-
-
-@dataclass(frozen=True, slots=True)
-class _FileStream:
-    """The bytes of a file of ours."""
-
-    file: BinaryIO
-
-    def read(self, size: int = -1, /) -> bytes:
-        return self.file.read(size)
-
-    def still_the_same(self) -> bool:
-        return True
 
 
 def _algorithm(name: str) -> str:

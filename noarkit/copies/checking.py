@@ -9,7 +9,7 @@ from pathlib import Path
 from noarkit.copies.objects import OBJECTS, object_path
 from noarkit.copies.store import CopyStore
 from noarkit.results import Result
-from noarkit.safe.digest import sha256_of
+from noarkit.safe.fixity import BY_COPIES, differences_of_file, sha256_stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def check_store(store: CopyStore) -> CheckCopiesResult:
         path = object_path(store.folder, sha256)
         if not path.is_file():
             missing.append(sha256)
-        elif path.stat().st_size != size or sha256_of(path) != sha256:
+        elif path.stat().st_size != size or differences_of_file(path, *sha256_stated(sha256, BY_COPIES)):
             changed.append(sha256)
         else:
             total += size

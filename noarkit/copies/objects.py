@@ -7,7 +7,7 @@ from pathlib import Path
 
 from noarkit.errors import JournalFault
 from noarkit.safe import atomic
-from noarkit.safe.digest import sha256_of
+from noarkit.safe.fixity import BY_COPIES, differences_of_file, sha256_stated
 
 OBJECTS = "objects"
 
@@ -25,7 +25,7 @@ def place_object(folder: Path, product: Path, sha256: str) -> None:
         with product.open("rb+") as file:
             # before the rename: else a power cut may leave a name without its bytes
             os.fsync(file.fileno())
-        if sha256_of(product) != sha256:
+        if differences_of_file(product, *sha256_stated(sha256, BY_COPIES)):
             raise JournalFault(where=str(product), why="copy-changed")
         product.chmod(0o600)
         product.replace(path)

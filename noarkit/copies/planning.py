@@ -23,7 +23,7 @@ from noarkit.model.conversions import DERIVED_FROM, Conversion, copy_key, derive
 from noarkit.recipes.expressions import content_format
 from noarkit.records import Connected, ContentStream, Settling, Source, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
-from noarkit.sources.verified_stream import VerifiedStream
+from noarkit.safe.fixity import BY_COPIES, checked, sha256_stated
 
 if TYPE_CHECKING:
     from noarkit.copies.port import State
@@ -148,7 +148,7 @@ class SourceWithCopies:
                 raise ItemVanished(key=content.locator) from error
             except OSError as error:
                 raise ItemUnreadable(key=content.locator, why=str(error.strerror)) from error
-            yield VerifiedStream(_CopyStream(file, content.locator), "sha256", match[1])
+            yield checked(_CopyStream(file, content.locator), *sha256_stated(match[1], BY_COPIES))
 
     def default_recipe(self) -> str:
         """That of the source."""

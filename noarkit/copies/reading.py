@@ -18,12 +18,12 @@ from noarkit.copies.reasons import Reason
 from noarkit.copies.rows import StoredCopy, StoredDocument
 from noarkit.copies.store import CopyKey, CopyOutcome, CopyStore, DocumentPlace
 from noarkit.copies.toolbox import ConverterChoice, Policy, Toolbox, choose_converter, converter_choice, unfit_fallback
-from noarkit.errors import ItemChanged, SourceFault
+from noarkit.errors import SourceFault
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
-from noarkit.records import PLACE_FAULTS, Groundwork, Source
+from noarkit.records import PLACE_FAULTS, Groundwork, Source, read_stated
 from noarkit.safe import atomic
-from noarkit.safe.digest import Digest, copy_hashing
+from noarkit.safe.digest import Digest
 
 OUTDATED = "outdated"
 """Said for `--retry`: copies that another version of their tool, or other options, made."""
@@ -256,16 +256,12 @@ class Reading:
 
 
 def stage(source: Source, content: Content, target: Path | None) -> Digest:
-    """Hashes a content, and copies it to a file of ours where one is named. Raises a `SourceFault`, and `DiskFull`."""
-    with source.open(content) as stream:
-        if target is None:
-            digest = copy_hashing(stream, _NullFile())
-        else:
-            with atomic.no_room(target), target.open("xb") as file:
-                digest = copy_hashing(stream, file)
-        if not stream.still_the_same():
-            raise ItemChanged(key=content.locator)
-    return digest
+    """Hashes a content, and copies it to a file of ours where one is named. Raises `ItemChanged` where it is not what
+    was stated of it, other `SourceFault`s, and `DiskFull`."""
+    if target is None:
+        return read_stated(source, content)
+    with atomic.no_room(target), target.open("xb") as file:
+        return read_stated(source, content, file)
 
 
 def content_of(document: StoredDocument) -> Content:
@@ -276,10 +272,3 @@ def content_of(document: StoredDocument) -> Content:
 def source_name(source: Source) -> str:
     """Kind and place of a source, as the rows of its documents bear them."""
     return f"{source.identity.kind}:{source.identity.where}"
-
-
-class _NullFile:
-    """Takes bytes and keeps none."""
-
-    def write(self, block: bytes, /) -> None:
-        del block

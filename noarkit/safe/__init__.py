@@ -7,6 +7,7 @@ What others give us:
     xml            XML as a tree; sax: as calls; growing: as a tree that is taken piece by piece
     xml_portions   XML in portions
     judge          XML of any size against a schema
+    html           HTML as calls, whatever stands in it
     toml           TOML, bounded, with the line of each key
     unpack         zip and tar files; zipped: the entries of a zip, one by one
     archive_names  names in them that are not UTF-8
@@ -16,11 +17,12 @@ What others give us:
     tls            whom a session trusts; certificates: when our own end
     connections    HTTP connections of the services that we run; serving: their server, which ends at once
     peers          the user at the other end of a connection on this machine
+    secret_files   which files hold secrets of ours, and go nowhere
 
 What we write:
 
     atomic         files and folders that appear whole or not at all
-    digest         hashes while bytes pass
+    digest         hashes while bytes pass; fixity: whether they are what was stated
     event_log      logs of events, written and read while they grow
     side_files     files beside a place, ours alone
     removal        files removed from one folder, never through a link

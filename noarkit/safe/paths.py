@@ -261,6 +261,16 @@ def _refuse_if(wrong: bool, name: str, why: str) -> None:
         raise UnsafePath(where=name, why=why)
 
 
+def without_climbs(path: Path) -> Path:
+    """The path whole and without `..`, for a place that is named so; links that it climbs out of are followed, and no
+    others."""
+    parts = path.absolute().parts
+    if ".." not in parts:
+        return path
+    last = len(parts) - parts[::-1].index("..")
+    return Path(os.path.realpath(Path(*parts[:last])), *parts[last:])
+
+
 def require_existing(where: str) -> None:
     """`SourceGone` for a path at which there is nothing, with what stands beside it and is named nearly so."""
     if not os.path.lexists(where):

@@ -16,6 +16,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 import stat
 import struct
 import tarfile
@@ -47,9 +48,12 @@ _MAGIC: tuple[tuple[bytes, Form], ...] = (
     (b"BZh", "tar.bz2"),
     (b"\xfd7zXZ\x00", "tar.xz"),
 )
+_ARCHIVE_ENDINGS = (".zip", ".siard", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+_TAIL_BYTES, _END_BYTES = 64 * 1024 + 22, 22
+"""How far before its end a zip's directory may end, with a comment after it; and the record that says so."""
 _TELL_EVERY = 10_000
 _MAX_HEADER_BYTES = 16 * 1024 * 1024
-_BROKEN = (
+BROKEN = (
     tarfile.TarError,
     zipfile.BadZipFile,
     zlib.error,
@@ -59,6 +63,7 @@ _BROKEN = (
     ValueError,
     OverflowError,
 )
+"""What the libraries say of an archive file that is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +162,38 @@ class _Meter:
 def form_of(path: Path) -> Form | None:
     """What kind of archive file this is, by its first bytes; None for anything else."""
     with path.open("rb") as file:
-        head = file.read(512)
+        return form_of_head(file.read(512))
+
+
+def form_of_head(head: bytes) -> Form | None:
+    """What kind of archive file begins with these bytes, a block of a tar at least."""
     for magic, form in _MAGIC:
         if head.startswith(magic):
             return form
-    return "tar" if _is_tar_header(head) else None
+    return "tar" if _is_tar_header(head[:512]) else None
+
+
+def damaged_archive(path: Path) -> str:
+    """What is wrong with a file that can only be meant as a zip or tar: `archive-prefix` where other bytes stand before
+    a zip, `archive-empty` where it holds nothing, `archive-head` where it begins as neither; empty for anything else.
+
+    What begins otherwise is judged by its end, and by its name: nothing else is left of it.
+    """
+    if form_of(path) is not None:
+        return "" if next(stream_members(path), None) is not None else "archive-empty"
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _TAIL_BYTES))
+        tail = file.read()
+        at = tail.rfind(b"PK\x05\x06")
+        if at >= 0 and len(tail) >= at + _END_BYTES:
+            directory = size - len(tail) + at - int.from_bytes(tail[at + 12 : at + 16], "little")
+            file.seek(max(0, directory))
+            if directory >= 0 and file.read(4) == b"PK\x01\x02":
+                return "archive-prefix"
+    if not path.name.lower().endswith(_ARCHIVE_ENDINGS):
+        return ""
+    return "archive-head" if tail.strip(b"\0") else "archive-empty"
 
 
 def members(
@@ -336,7 +368,7 @@ def _tar_members(
 ) -> Iterator[tuple[Member, Content]]:
     with (
         _unpacked(path, form) as stream,
-        closing(_StrictReader(stream)) as reader,
+        closing(StrictReader(stream)) as reader,
         tarfile.TarFile(fileobj=reader, mode="r") as archive,
         Names(twins=twins) as names,
     ):
@@ -374,7 +406,7 @@ class _Seekable(Readable, Protocol):
     def tell(self) -> int: ...
 
 
-class _StrictReader:
+class StrictReader:
     """Refuses to read a header of gigabytes at once; content is asked for in blocks."""
 
     def __init__(self, source: _Seekable) -> None:
@@ -408,10 +440,11 @@ class _StrictReader:
 @contextmanager
 def _unpacked(path: Path, form: Form) -> Iterator[_Seekable]:
     with path.open("rb") as file:
-        yield _expand(file, form)
+        yield expand_stream(file, form)
 
 
-def _expand(file: BinaryIO, form: Form) -> _Seekable:
+def expand_stream(file: BinaryIO, form: Form) -> _Seekable:
+    """The tar that is packed in a file."""
     if form == "tar.gz":
         return gzip.GzipFile(fileobj=file)
     if form == "tar.bz2":
@@ -433,7 +466,7 @@ def _is_tar_header(head: bytes) -> bool:
 def _translating(where: str) -> Iterator[None]:
     try:
         yield
-    except _BROKEN as error:
+    except BROKEN as error:
         raise PackageFault(where=where, why="broken-archive-file", detail=str(error)) from error
     except OSError as error:
         if error.errno is not None:

@@ -2,7 +2,6 @@
 
 files/       file trees, registers beside them, mail
 database/    PostgreSQL, MariaDB and SQLite
-verified_stream  bytes of a file, held to the checksum that its package tells
 item_stream  what every source does with its items on their way
 reader       sources that others write
 scan         counts what a source holds

@@ -86,12 +86,12 @@ class Gap:
         return found
 
 
-def files(folder: Path, *names: str, text: str = "hello") -> Path:
-    """A source with these files."""
+def files(folder: Path, *names: str, text: str = "") -> Path:
+    """A source with these files, and with texts that no other has."""
     for name in names:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{text} {name}", encoding="utf-8")
+        path.write_text(f"{text or folder.absolute()} {name}", encoding="utf-8")
     return folder
 
 

@@ -15,12 +15,16 @@ from pathlib import Path
 import pytest
 
 import noarkit
-from noarkit.airgap.delivery import open_deliveries
 from noarkit.airgap.source.index import INDEX
 from noarkit.airgap.source.source import SealedSource
 from noarkit.cli.contract import schema
 from noarkit.graph.entity import Content
+from noarkit.loading.delivery import open_deliveries
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.numbers import outcomes
+from noarkit.reports import plan_report
+from noarkit.services.known_keys import KnownKeys
+from noarkit.services.source.run_watermarks import known_file
 from noarkit.services.standins.server import StandinSpec
 from tests.airgap.gap import Gap, files, forged
 from tests.services.standing import standing
@@ -79,7 +83,9 @@ def test_several_threads_get_the_documents_of_a_bundle_that_they_asked_for(name:
     assert len(contents) == 103
     with ThreadPoolExecutor(8) as threads:
         for _ in range(5):
-            assert list(threads.map(read, contents)) == [f"hello {content.locator}" for content in contents]
+            assert list(threads.map(read, contents)) == [
+                f"{gap.home / 'src'} {content.locator}" for content in contents
+            ]
 
 
 def test_every_step_says_as_json_what_it_did_and_keeps_to_the_contract(gap: Gap) -> None:
@@ -205,6 +211,9 @@ def test_a_service_crosses_and_the_next_plan_begins_where_this_one_ends(gap: Gap
         assert noarkit.check_receipt("run", "receipt.zip", trust_key=gap.public("b"), settings=here).good
         after = noarkit.plan("crm:standin", "after", settings=here)
         assert after.records.get("mapped", 0) < planned.records["mapped"]
+        known_keys = KnownKeys(known_file(held.connection(), plan_report(RunFolder(Path("run")))["context"]["archive"]))
+        arrived = [item.key for item in outcomes(RunFolder(Path("there")), "archived")]
+        assert [key for key in arrived if not known_keys.has(key)] == [], "what arrived there is known here"
 
 
 def test_what_was_loaded_before_is_already_there_and_its_checksums_are_told_all_the_same(gap: Gap) -> None:
@@ -298,7 +307,7 @@ def test_a_bundle_that_was_touched_makes_no_run_and_sends_nothing(gap: Gap) -> N
 
 def test_keys_that_are_missing_wrong_or_open_are_refused(gap: Gap) -> None:
     assert gap.run("plan", "src", "-o", "run", "--pack", "bundle.zip") == 2
-    assert "--seal-key FILE" in gap.err and not Path("run").exists()
+    assert "--seal-key seal.key" in gap.err and not Path("run").exists()
     gap.key("a").chmod(0o640)
     assert gap.pack() == 2
     assert "F111" in gap.err and not Path("run").exists()
@@ -557,3 +566,48 @@ def test_a_bundle_that_is_there_already_is_answered_for_once_every_byte_was_comp
     assert gap.load("bundle.zip", "again") == 0
     assert gap.answer("again", "second.zip") == 0, gap.out
     assert gap.close("run", "second.zip") == 0, gap.err
+
+
+def test_a_delivered_run_stays_delivered_and_is_not_loaded_on_this_side(gap: Gap) -> None:
+    files(gap.home / "src", "case/a.txt")
+    gap.cross()
+    assert gap.close() == 0, gap.err
+    delivered = gap.status()
+    files(gap.home / "src", "case/a.txt")
+    for words in (("ingest", "run"), ("retry", "run"), ("close", "run"), ("ingest", "run", "--dry-run")):
+        assert gap.run(*words) == 2, words
+        assert "delivered" in gap.err, gap.err
+        assert gap.status() == delivered and delivered["state"] == "delivered"
+    assert not (gap.home / "run" / "run.db").exists()
+    gap.run("runs", gap.home)
+    assert "delivered" in gap.out
+    assert "This plan has been delivered" in (gap.home / "run" / "plan.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("table", ["abstraktregistrering", "dokument", "abstraktmappe"])
+def test_no_receipt_is_made_over_a_forged_field_of_what_was_already_there(table: str, gap: Gap) -> None:
+    """The log says that these were made with other titles, and the source is as it was sealed."""
+    gap.cross()
+    assert gap.load("bundle.zip", "again") == 0
+    assert gap.archive is not None
+    with closing(sqlite3.connect(gap.archive.data_dir / "archive.db")) as db, db:
+        assert db.execute(f"UPDATE o_{table} SET tittel = 'forged' WHERE id = (SELECT max(id) FROM o_{table})").rowcount
+    assert gap.answer("again", "second.zip") == 7
+    assert not Path("second.zip").exists()
+    assert "changed in the source" not in gap.out and "No receipt was made" in gap.out
+
+
+def test_no_receipt_is_made_over_what_another_account_changed(gap: Gap) -> None:
+    gap.cross()
+    assert gap.archive is not None
+    with closing(sqlite3.connect(gap.archive.data_dir / "archive.db")) as db, db:
+        record, uuid = db.execute("SELECT max(id), uuid FROM o_abstraktregistrering").fetchone()
+        db.execute("UPDATE o_abstraktregistrering SET tittel = 'another' WHERE id = ?", (record,))
+        columns = "object_id, system_id, type, revision_type, modified_ms, modified_by, modified_by_user_id"
+        db.execute(
+            f"INSERT INTO change_log ({columns}, modified_field, new_value) VALUES (?, ?, ?, 'UPDATE', ?, ?, ?, ?, ?)",
+            (record, uuid, "Basisregistrering", 2**41, "Per", "per", "tittel", '{"tittel": "another"}'),
+        )
+    assert gap.answer("there", "second.zip") == 3
+    assert not Path("second.zip").exists()
+    assert "changed later by another user" in gap.out and "No receipt was made" in gap.out

@@ -395,11 +395,11 @@ def test_copies_that_are_held_come_with_the_very_commands_that_accept_them(
     digits = hashlib.sha256((documents / "latin.txt").read_bytes()).hexdigest()[:16]
     start = ["noarkit", "derive", "-o", "copies"]
     assert commands == [
-        [*start, "--compare", digits, "--report", "page.html"],
-        [*start, "--accept", digits, "--by", "NAME"],
-        [*start, "--accept", "decoded-as", "--by", "NAME"],
+        [*start, "--compare", digits, "--report", "page.html", "--lang", "en"],
+        [*start, "--accept", digits, "--lang", "en", "--by"],
+        [*start, "--accept", "decoded-as", "--lang", "en", "--by"],
     ]
     assert "(decoded-as)" in shown[1] and "latin" not in "".join(shown), "names are shown only on request"
     assert main(commands[0][1:], {}) == 0
-    assert main(commands[2][1:], {}) == 0
-    assert main(commands[1][1:], {}) == 2, "accepted already"
+    assert main([*commands[2][1:], "Kari Nordmann"], {}) == 0
+    assert main([*commands[1][1:], "Kari Nordmann"], {}) == 2, "accepted already"

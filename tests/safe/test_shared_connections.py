@@ -25,6 +25,7 @@ ONE_AT_A_TIME = {
     "safe/shared_connection.py": "each thread has statements of its own",
     "server/database.py": "readers take one for themselves, writers take turns",
     "services/inbox/store.py": "a lock",
+    "services/known_keys.py": "a lock",
     "services/pace.py": "a lock",
     "sources/database/session.py": "a session has its own",
 }

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.test_layers import MODULES, layer_of, name_of, tree_of
+from tests.package_code import MODULES, tree_of
+from tests.test_layers import layer_of, name_of
 
 GONE = frozenset("fcntl grp msvcrt posix pty pwd readline resource spwd syslog termios tty winreg".split())  # noqa: SIM905
 OF_OS = frozenset(

@@ -23,8 +23,8 @@ from noarkit.forms.sealed.read import sealed_source_fault
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.graph.store import GraphStore
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.safe.fixity import BY_BUNDLE, checked, sha256_stated
 from noarkit.sources.item_stream import with_progress
-from noarkit.sources.verified_stream import VerifiedStream
 
 KIND = "sealed"
 
@@ -62,10 +62,10 @@ class SealedSource:
             raise SourceGone(where=self.origin.where, why="ENOENT")
         if self.origin.packed:
             with self._located.open(lies) as packed:
-                yield VerifiedStream(MemberStream(packed, self._located, None), "sha256", sha256)
+                yield checked(MemberStream(packed, self._located, None), *sha256_stated(sha256, BY_BUNDLE))
         else:
             with open_below(self.path, lies) as file:
-                yield VerifiedStream(FileBytes(file, Content(content.locator, "")), "sha256", sha256)
+                yield checked(FileBytes(file, Content(content.locator, "")), *sha256_stated(sha256, BY_BUNDLE))
 
     def default_recipe(self) -> str:
         """None: a bundle is loaded as it was planned."""

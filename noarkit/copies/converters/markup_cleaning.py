@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Mapping
-from html.parser import HTMLParser
+
+from noarkit.safe.html import HtmlReader
 
 _DROPPED_WHOLE = frozenset({"script", "style", "title", "template", "noscript", "head", "object", "svg", "math"})
 _KEPT = frozenset(
@@ -38,7 +39,7 @@ def clean_markup(text: str, pictures: Mapping[str, str]) -> str:
     return "".join(cleaner.parts)
 
 
-class _Cleaner(HTMLParser):
+class _Cleaner(HtmlReader):
     """Writes the elements that are kept again, each closed."""
 
     def __init__(self, pictures: Mapping[str, str]) -> None:

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import zipfile
 from collections.abc import Callable, Mapping
-from html.parser import HTMLParser
 from pathlib import Path
 
 import orjson
@@ -17,8 +16,10 @@ from noarkit.copies.port import Failure, Finding
 from noarkit.copies.reasons import Reason
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.children import child_environment
+from noarkit.safe.html import HtmlReader
 from noarkit.safe.pdfa import judge_pdfa
 from noarkit.safe.xml import free_element, stream
+from noarkit.sources.files.codecs import UNKNOWN, VIDEO_ENDINGS, unaccepted_codec
 from noarkit.sources.files.damage import ENCRYPTED, MOST_UNPACKED, opens
 
 Verdict = tuple[Finding, ...] | Failure
@@ -113,7 +114,7 @@ def _zip(path: Path) -> Verdict:
     return _opens(path)
 
 
-class _References(HTMLParser):
+class _References(HtmlReader):
     """Collects what a page would fetch when it is shown."""
 
     _FETCHED: Mapping[str, tuple[str, ...]] = {
@@ -170,11 +171,23 @@ def _tiff(path: Path) -> Verdict:
     return ()
 
 
+def _codec_by_bytes(path: Path) -> Verdict:
+    suffix = path.suffix[1:].lower()
+    if suffix not in VIDEO_ENDINGS:
+        return (Finding("codec-unknown", {}),)
+    with path.open("rb") as file:
+        codec = unaccepted_codec(file.fileno(), path.stat().st_size, suffix)
+    if codec == UNKNOWN:
+        return (Finding("codec-unknown", {}),)
+    return Failure(Reason.WRONG_FORMAT, {"wanted": "codec", "is": codec}) if codec else ()
+
+
 def _codec(path: Path) -> Verdict:
-    """The codec of a video, which no PRONOM identifier tells; told as unknown where there is no `ffprobe`."""
+    """The codec of a video, which no PRONOM identifier tells; by its own bytes where there is no `ffprobe`, and told as
+    unknown where these do not say."""
     program = shutil.which("ffprobe")
     if program is None:
-        return (Finding("codec-unknown", {}),)
+        return _codec_by_bytes(path)
     command = [program, "-v", "error", "-select_streams", "v", "-show_entries", "stream=codec_name", "-of", "csv=p=0"]
     try:
         completed = subprocess.run(  # noqa: S603  # a program of the system, without a shell

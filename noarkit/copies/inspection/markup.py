@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 
 from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.port import Finding
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
+from noarkit.safe.html import HtmlReader
 
 _MOST_BYTES = 64 * 1024 * 1024
 # every count of blanks and letters is bounded, so that the search stays linear
@@ -82,7 +82,7 @@ def _decode(content: bytes) -> str:
     return content.decode("cp1252", "replace")
 
 
-class _PageText(HTMLParser):
+class _PageText(HtmlReader):
     """Collects the text that is shown."""
 
     def __init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -32,6 +33,20 @@ class DocumentRefused(Exception):
         self.failure = Failure(reason, data)
 
 
+@contextmanager
+def _refuse_damage(**data: object) -> Iterator[None]:
+    """Raises `DocumentRefused` for what is no good zip. One whose list leads to a place before the file's first byte is
+    an error of the system to zipfile; any other of those stays what it is."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise DocumentRefused(Reason.DAMAGED, **data) from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise DocumentRefused(Reason.DAMAGED, **data) from error
+
+
 @dataclass(frozen=True, slots=True)
 class Package:
     """An open zipped document whose members are bounded."""
@@ -55,7 +70,7 @@ class Package:
         if name not in self.names:
             return
         try:
-            with self.archive.open(name) as member:
+            with _refuse_damage(member=name), self.archive.open(name) as member:
                 within = paragraphs = 0
                 for event, element in stream(cast(BinaryIO, member), ("start", "end"), limits=_XML):
                     if element.tag in whole:
@@ -69,7 +84,7 @@ class Package:
                         free_element(element)
         except UnsafeXml as fault:
             raise DocumentRefused(Reason.BOMB, what=str(fault.data.get("why", ""))) from fault
-        except (PackageFault, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as fault:
+        except PackageFault as fault:
             raise DocumentRefused(Reason.DAMAGED, member=name) from fault
         except RuntimeError as error:  # zipfile's word for a member with a password
             raise DocumentRefused(Reason.PASSWORD) from error
@@ -79,8 +94,9 @@ class Package:
 def open_package(path: Path) -> Iterator[Package]:
     """Opens a zipped document as long as a block lasts. Raises `DocumentRefused` if it is damaged, locked or a bomb."""
     try:
-        archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
+        with _refuse_damage():
+            archive = zipfile.ZipFile(path)
+    except ValueError as error:
         raise DocumentRefused(Reason.DAMAGED) from error
     with archive:
         members = archive.infolist()
@@ -99,8 +115,6 @@ def open_package(path: Path) -> Iterator[Package]:
 def _has_sheets(archive: zipfile.ZipFile, names: tuple[str, ...]) -> bool:
     """True for a spreadsheet, each of whose cells is a paragraph."""
     if "mimetype" in names and archive.getinfo("mimetype").file_size < _MOST_TYPE_BYTES:
-        try:
+        with _refuse_damage(member="mimetype"):
             return b"spreadsheet" in archive.read("mimetype")
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-            raise DocumentRefused(Reason.DAMAGED, member="mimetype") from error
     return False

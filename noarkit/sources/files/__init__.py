@@ -2,7 +2,7 @@
 
 source    a tree or a single file as a source
 policy    what is taken, and the notes on what is taken
-walk      the tree, folder by folder            file_filter  whether a file is taken, without opening it
+walk      the tree, folder by folder            file_filter  whether a file is taken
 folders   opening without following links       streams  the bytes of a content, watched for change
 names     bytes of names, keys, readable texts  records  what recipes see
 levels    at which level of folders case files lie
@@ -13,6 +13,7 @@ inspector    looks into files, with the help of these:
 detect       media types; signatures: the same where libmagic does not run
 puids        PRONOM identifiers
 conditions   passwords, ends that are missing   outlook  Outlook messages (.msg)
+codecs       the codec of a video, by its own bytes
 damage       documents that are empty, cut off or written in part
 mail         mails as fields and attachments    mime     the parts of a mail, by their bytes
 mailbox      the mails of an mbox               owners   whose mails they are

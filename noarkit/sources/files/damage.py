@@ -104,6 +104,15 @@ def is_bomb(place: Path | BinaryIO) -> bool:
     return unpacked > MOST_UNPACKED or (unpacked > SMALL and unpacked / packed > MOST_RATIO)
 
 
+def is_locked(descriptor: int) -> bool:
+    """True for a zip of which a member is locked with a password; False for what is no zip at all."""
+    try:
+        with os.fdopen(os.dup(descriptor), "rb") as file, zipfile.ZipFile(file) as archive:
+            return any(member.flag_bits & ENCRYPTED for member in archive.infolist())
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError):
+        return False
+
+
 def opens(place: Path | BinaryIO) -> bool:
     """True where every member of a zip can be read, and has the checksum that it is stored with.
 

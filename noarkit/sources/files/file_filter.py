@@ -1,4 +1,4 @@
-"""Decides, by a name and what the system says of it, whether a file is taken; nothing is opened for it."""
+"""Decides, by a name and what the system says of it, whether a file is taken; only what may hold secrets is opened."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import NamedTuple
 from noarkit.errors import ItemNotAFile, ItemTooNew, ItemUnreadable, ItemVanished, SourceFault
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.safe import folder_handles
+from noarkit.safe.descriptors import NO_WAITING
+from noarkit.safe.secret_files import is_secret_file
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.names import key_of, text_of
 from noarkit.sources.files.policy import FilePolicy
@@ -82,7 +84,7 @@ class FileFilter:
         twin: bool | None = None,
         through_link: bool = False,
     ) -> FoundFile | SetAside | Skipped:
-        """A file that is no folder: found, skipped by the policy, or set aside."""
+        """A file that is no folder: found, skipped by the policy or for its secrets, or set aside."""
         key = folder.key + key_of(name)
         if reason := self.unwanted(name):
             return Skipped(key, reason)
@@ -95,6 +97,8 @@ class FileFilter:
             return set_aside(ItemTooNew(key=key, settle_s=self._policy.settle_s))
         if mode & ANYONE_MAY_READ != ANYONE_MAY_READ and not folder_handles.may_read_in(name, folder.handle):
             return set_aside(ItemUnreadable(key=key, why="EACCES"))
+        if is_secret_file(name, lambda: _open(folder, name), look=through_link):
+            return Skipped(key, policy.SKIPPED_SECRETS)
         return FoundFile(folder, name, status, twin, through_link)
 
     def unwanted(self, name: bytes) -> str | None:
@@ -118,6 +122,10 @@ class FileFilter:
         if stat.S_ISDIR(target.st_mode):
             return Skipped(key, policy.SKIPPED_LINK_TO_FOLDER)
         return self.check(folder, name, target, through_link=True)
+
+
+def _open(folder: Folder, name: bytes) -> int:
+    return folder_handles.open_file_in(name, folder.handle, os.O_RDONLY | NO_WAITING)
 
 
 def set_aside(fault: SourceFault) -> SetAside:

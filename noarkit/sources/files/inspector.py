@@ -15,12 +15,13 @@ from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
 from noarkit.safe.descriptors import read_at
 from noarkit.sources.files import detect, folders, mail, mailbox, outlook, policy
+from noarkit.sources.files.codecs import unaccepted_codec
 from noarkit.sources.files.conditions import conditions
 from noarkit.sources.files.detect import MediaTypes
 from noarkit.sources.files.file_filter import FoundFile
 from noarkit.sources.files.mail import Mail
 from noarkit.sources.files.names import key_of
-from noarkit.sources.files.policy import FilePolicy
+from noarkit.sources.files.policy import CODEC, FilePolicy
 from noarkit.sources.files.puids import Puids
 from noarkit.sources.files.records import RecordMaker
 from noarkit.sources.files.streams import WITHIN
@@ -121,6 +122,8 @@ class Inspector:
                 if better is None and media_type in UNTOLD:
                     better = office_type(descriptor, size, head)
                 media_type = better or media_type
+                if unaccepted_codec(descriptor, size, ext):
+                    notes = (*notes, CODEC)
         puid = self._puids.of(descriptor, ext, head) if self._puids else None
         return Findings(media_type, puid, tuple([note.code for note in notes])), head
 

@@ -22,6 +22,7 @@ W218  a mail with more parts than are taken apart; it is taken whole
 W219  what hangs on a mail without bytes of its own (a message within it, a link to a file) stays within it
 W225  locked by a password, or encrypted
 W226  damaged: its end is missing, or its container cannot be read
+W230  a video whose codec no depot accepts, or tells of none
 W227  the test file of virus scanners
 W216  the file lies in folders below its case file, which become part of its title instead of folders of their own
 """
@@ -35,6 +36,7 @@ from typing import Literal, get_args, get_type_hints
 
 from noarkit.errors import PlanFault
 from noarkit.graph.entity import Note
+from noarkit.safe.secret_files import SKIPPED_SECRETS as SKIPPED_SECRETS
 
 UNDECODABLE = Note("W201")
 FORBIDDEN_SIGNS = Note("W202")
@@ -54,6 +56,7 @@ REGISTER_NAMES_TWICE = Note("W215")
 FLATTENED = Note("W216")
 LOCKED = Note("W225")
 DAMAGED = Note("W226")
+CODEC = Note("W230")
 VIRUS_TEST = Note("W227")
 MAIL_UNREADABLE = Note("W217")
 MAIL_TOO_COMPLEX = Note("W218")

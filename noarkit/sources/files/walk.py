@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.safe import folder_handles
+from noarkit.safe.secret_files import may_hold_secrets
 from noarkit.sources.files import folders, policy
 from noarkit.sources.files.file_filter import ANYONE_MAY_READ, FileFilter, Folder, FoundFile, folder_at, set_aside
 from noarkit.sources.files.names import find_twins, key_of
@@ -126,7 +127,7 @@ class Walk:
             except OSError as error:
                 yield set_aside(folders.fault(folder.key + key_of(name), error))
                 continue
-            if status.st_mode & _PLAIN == _PLAIN_FILE and easy:
+            if status.st_mode & _PLAIN == _PLAIN_FILE and easy and not may_hold_secrets(name):
                 yield FoundFile(folder, name, status, doubles.get(name), False)
             elif stat.S_ISDIR(status.st_mode):
                 waiting.append(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -236,6 +237,19 @@ _SEEDS = {
     "png": images.encoded("PNG"),
     "zip": pack({"a": b"a" * 100, "META-INF/manifest.xml": odf.LOCKED_MANIFEST}),
 }
+
+
+@pytest.mark.parametrize("kind", ["docx", "odt", "zip"])
+def test_a_list_of_members_that_leads_before_the_file_is_damage(tmp_path: Path, kind: str) -> None:
+    content = bytearray(_SEEDS[kind])
+    end = content.rindex(b"PK\x05\x06")
+    size, offset = struct.unpack("<2L", content[end + 12 : end + 20])
+    # zipfile adds to every place what the list lies too early by, and here that is less than nothing
+    content[end + 12 : end + 20] = struct.pack("<2L", size, offset + size)
+    path = tmp_path / f"broken.{kind}"
+    path.write_bytes(content)
+    outcome = inspect(path, Identity(None, _KINDS[kind], kind, "signature"))
+    assert isinstance(outcome, Failure) and outcome.reason == Reason.DAMAGED, outcome
 
 
 @settings(max_examples=150, deadline=None)

@@ -4,6 +4,7 @@ third takes exactly what changed; and what goes wrong on the way is told and los
 from __future__ import annotations
 
 import pickle
+import re
 import time
 from pathlib import Path
 
@@ -12,11 +13,13 @@ import pytest
 import noarkit
 from noarkit.api.origins import source_at
 from noarkit.cli.exit_codes import ingest_exit_code
+from noarkit.cli.main import main
 from noarkit.errors import OtherArchive
 from noarkit.events import Event
 from noarkit.services.crm.listing import records_by_page
 from noarkit.services.source import ConnectorSource
 from noarkit.services.standins.server import StandinSpec
+from noarkit.words.texts import render
 from tests.services.standing import Standing, standing
 
 pytestmark = pytest.mark.usefixtures("one_archive")
@@ -50,8 +53,9 @@ def test_all_of_a_crm_is_archived_once_and_then_only_what_changes(tmp_path: Path
         held.control("change", module="Deals", delete=[deals[2]])
         time.sleep(1.1)  # times there are whole seconds: what changes in the second of a plan is the next one's
         third = load(held, tmp_path, "third", archive)
-        # a new deal and a new note; the changed deal has new versions; the deleted one is told and kept
-        assert (third.numbers.archived, third.numbers.new_versions, third.numbers.skipped) == (2, 1, 1)
+        # a new deal and a new note; the changed deal has new versions; the deleted one is told and kept, and so are the
+        # notes and attachments that went with it
+        assert (third.numbers.archived, third.numbers.new_versions, third.numbers.skipped) == (2, 1, 4)
         assert third.numbers.add_up
 
         fourth = load(held, tmp_path, "fourth", archive)
@@ -72,8 +76,13 @@ def test_marks_count_for_the_archive_they_were_earned_in_alone(tmp_path: Path) -
         first = load(held, tmp_path, "first", f"embedded:{archive}")
         noarkit.plan("crm:standin", tmp_path / "next", archive=f"embedded:{archive}", settings=held.site())
         archive.rename(tmp_path / "elsewhere")
-        with pytest.raises(OtherArchive):
+        with pytest.raises(OtherArchive) as told:
             noarkit.ingest(tmp_path / "next", archive=f"embedded:{archive}", settings=held.site())
+        marks = Path(str(told.value.data["marks"]))
+        assert marks.is_file() and str(marks) in render(told.value, "en")[3]
+        named = re.findall(r"noarkit (connect .* --marks)", render(told.value, "en")[3])
+        assert [main([*line.split(), "--config", str(held.config)], held.environment) for line in named] == [0]
+        assert not marks.exists(), "the command does what the message says"
         again = load(held, tmp_path, "again", f"embedded:{archive}")  # another stands there: all of it is read
         assert again.numbers.archived == again.numbers.read == first.numbers.read > 0
 

@@ -62,14 +62,14 @@ def test_a_plan_reads_at_least_from_the_first_hint_on(tmp_path: Path) -> None:
         assert isinstance(source, ConnectorSource)
         now = datetime(2026, 5, 2, tzinfo=UTC)
         run_watermarks.commit_watermarks(
-            source, tmp_path, "here", "id", (), now_s=0
+            source, tmp_path, "here", "id", run_watermarks.LeftOut(), now_s=0
         )  # nothing was proposed: nothing is kept
         assert run_watermarks.load_watermarks(source.to, "here") is None
         write_watermarks(
             tmp_path / "marks.json",
             Watermarks("t", "", {"Deals": Watermark(now), "Old": Watermark(datetime(2020, 1, 1, tzinfo=UTC))}),
         )
-        run_watermarks.commit_watermarks(source, tmp_path, "here", "id", (), now_s=0)
+        run_watermarks.commit_watermarks(source, tmp_path, "here", "id", run_watermarks.LeftOut(), now_s=0)
         put(held, 1, now.timestamp() - 3_600)
         put(held, 2, now.timestamp() - 60)
         read = run_watermarks.resume_source(source, "here")

@@ -109,7 +109,7 @@ def test_several_archives_are_kept_whole_and_the_way_to_their_rows_is_told(tmp_p
         ("one.siard", "W254"),
         ("two.siard", "W254"),
     ]
-    assert "noarkit plan one.siard -o RUN" in str(found[0].notes[0].data)
+    assert "noarkit plan one.siard -o one-run" in str(found[0].notes[0].data)
     assert noarkit.plan(place, tmp_path / "run").records == {"mapped": 7}
 
 

@@ -23,7 +23,7 @@ READ: dict[str, tuple[int, dict[str, int]]] = {
     "n5tester-noark5": (3, {}),
     "documaster-valid-case-archive/extraction": (5, {}),
     "documaster-duplicate-system-ids/extraction": (5, {}),
-    "kdrs-uttrekk1/n5uttrekk": (6, {"F202": 1}),
+    "kdrs-uttrekk1/n5uttrekk": (6, {"F202": 1, "F203": 1}),
     "arkade-Noark5Archive": (6, {"F202": 4}),
     "arkade-StructureChecksums/correct": (3, {"F202": 2}),
     "arkade-StructureChecksums/errors": (3, {"F202": 2}),
