@@ -11,8 +11,10 @@
     wire        one HTTP request: to allowed hosts, with no blind redirects, and with bounded answers
     lines       the connections under it: straight to a host, or through a proxy
     client      requests with authentication, pacing and retries; refusals become faults
+    waiting     waits for a service, told while they last
     paging      paged lists, with checks against circles and repeated pages
     prefetch    pages fetched ahead, and several calls at once
+    known_keys  the keys that an archive holds, which streams are compared with
     watermarks  how far each stream was read, and what is read again
     canonical   canonical JSON: the same record always gives the same bytes
     blocks      a file-like reader over blocks of bytes

@@ -28,6 +28,7 @@ from noarkit.errors import (
     ServiceStrange,
 )
 from noarkit.services.pace import Allowance, Clock, Pace
+from noarkit.services.waiting import WaitReporter
 from noarkit.services.wire import Answer, Request, Wire, header_map
 
 _BUSY = 429
@@ -94,7 +95,7 @@ class Client:
 
     def ask(self, request: Request) -> Answer:
         """Sends a request, with retries, and returns the answer. Raises a ServiceFault if there is none."""
-        retries = _RetryState(self.persistence, self.clock, self.jitter)
+        retries = _RetryState(self.persistence, self.clock, self.jitter, self.wire.waits)
         credential_headers = _CurrentHeaders(self.credential, retries)
         while True:
             try:
@@ -129,7 +130,7 @@ class Client:
         Opening is retried like any other read; once bytes flow, the caller knows how far it got. Raises the fault of a
         bad answer.
         """
-        retries = _RetryState(self.persistence, self.clock, self.jitter)
+        retries = _RetryState(self.persistence, self.clock, self.jitter, self.wire.waits)
         credential_headers = _CurrentHeaders(self.credential if with_credential else None, retries)
         with ExitStack() as stack:
             while True:
@@ -152,6 +153,8 @@ class Client:
                 fault = self.fault(request, answer)
                 if not fault.transient:
                     raise fault
+                if isinstance(fault, ServiceBusy) and with_credential:
+                    self.pace.hold_back(retries.busy_s(fault))
                 retries.wait_before_retry(fault)
             yield reply
 
@@ -160,7 +163,7 @@ class Client:
         if not with_credential:
             return stack.enter_context(self.wire.stream(request))
         self.allowance.spend(self.wire.settings.label, request.cost)
-        with self.pace.call(self.wire.settings.label):
+        with self.pace.call(self.wire.settings.label, self.wire.waits):
             return stack.enter_context(self.wire.stream(request, urlsplit(request.url).netloc))
 
     def _read_answer(self, request: Request, reply: httpx.Response) -> Answer:
@@ -193,7 +196,7 @@ class Client:
     def wait_while_busy(self, get: Callable[[], T]) -> T:
         """Runs a call beside the requests, such as a token request, and waits while the service is busy. Raises
         `ServiceBusy`."""
-        return _RetryState(self.persistence, self.clock, self.jitter).retry_while_busy(get)
+        return _RetryState(self.persistence, self.clock, self.jitter, self.wire.waits).retry_while_busy(get)
 
     def close(self) -> None:
         """Closes all connections."""
@@ -202,7 +205,7 @@ class Client:
     def _send_once(self, request: Request, headers: Mapping[str, str]) -> Answer:
         label = self.wire.settings.label
         self.allowance.spend(label, request.cost)
-        with self.pace.call(label):
+        with self.pace.call(label, self.wire.waits):
             answer = self.wire.send(replace(request, headers={**request.headers, **headers}))
         self.dialect.on_answer(answer)
         return answer
@@ -232,8 +235,11 @@ class _CurrentHeaders:
 class _RetryState:
     """The retries of one request: attempts, time spent and waits."""
 
-    def __init__(self, persistence: Persistence, clock: Clock, jitter: Callable[[], float]) -> None:
+    def __init__(
+        self, persistence: Persistence, clock: Clock, jitter: Callable[[], float], waits: WaitReporter
+    ) -> None:
         self._persistence = persistence
+        self._waits = waits
         self._clock = clock
         self._jitter = jitter
         self._started_s = clock.now_s()
@@ -249,7 +255,7 @@ class _RetryState:
         late = self._clock.now_s() - self._started_s + wait_s > self._persistence.total_s
         if self._attempt >= self._persistence.attempts or late:
             raise fault
-        self._clock.sleep_s(wait_s)
+        self._waits.sleep(self._clock, wait_s, "asked" if isinstance(fault, ServiceBusy) else "again")
 
     def retry_while_busy(self, get: Callable[[], T]) -> T:
         """Repeats a call until the service is not busy. Raises `ServiceBusy` if there were enough attempts."""

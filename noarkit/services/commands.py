@@ -15,6 +15,7 @@ from noarkit.errors import UsageFault
 from noarkit.services.settings import Connection
 
 JsonObject = Mapping[str, object]
+OWN_VERBS = ("try", "login", "status", "forget", "configure")  # of every connection, whatever its service
 _FORM_VALUES = ("report_format", "output")
 
 
@@ -43,13 +44,15 @@ class Invocation:
 class Verb(Generic[S]):
     """One verb: its name, the names of its arguments (`ID [ENGINE]`, those that may be left out in brackets), its call.
 
-    `formats` are the forms in which its results may be shown, or written to a file; none if it has but one. A call that
-    `returns_clean` results removed the secrets itself.
+    `members` are the names that `--arguments` may hold: none unless it says so, and any (None) where they are those of
+    an object of the service, which judges them itself. `formats` are the forms in which its results may be shown, or
+    written to a file; none if it has but one. A call that `returns_clean` results removed the secrets itself.
     """
 
     name: str
     arguments: str
     call: Callable[[S, Invocation], Iterable[JsonObject]]
+    members: tuple[str, ...] | None = ()
     formats: tuple[str, ...] = ()
     returns_clean: bool = False
 
@@ -92,26 +95,38 @@ class CommandTable(Generic[S]):
             yield clean if isinstance(clean, Mapping) else {}
 
     def find(self, words: Sequence[str], values: JsonObject) -> tuple[Verb[S], Invocation]:
-        """Finds the verb that is meant. Raises `UsageFault` for an unknown resource or verb, which names those there
-        are, and for a wrong number of words."""
+        """Finds the verb that is meant. Raises `UsageFault` for an unknown resource, verb or member of the arguments,
+        which names those there are, and for a wrong number of words."""
         resource, name, *others = (*words, "", "")[: max(2, len(words))]
         verbs = self.resources.get(resource)
         if verbs is None:
-            raise self._fault(words, " · ".join(self.resources))
+            raise self._fault(words, " · ".join((*self.resources, *OWN_VERBS)), "no-such-verb")
         verb = next((candidate for candidate in verbs if candidate.name == name), None)
         if verb is None:
-            raise self._fault(words, f"{resource} {' · '.join(candidate.usage for candidate in verbs)}")
+            what = "no-such-verb" if name else "missing-argument"
+            raise self._fault(words, f"{resource} {' · '.join(candidate.usage for candidate in verbs)}", what)
         if not verb.accepts(len(others)):
             what = "missing-argument" if len(others) < verb.least else "bad-value"
             raise self._fault(words, f"{resource} {verb.usage}", what)
         if self._has_formats and not verb.formats and any(values.get(key) for key in _FORM_VALUES):
             raise self._fault((*words, *(str(values[key]) for key in _FORM_VALUES if values.get(key))), resource)
+        self._refuse_unknown_members(resource, verb, values)
         return verb, Invocation(resource, name, tuple(others), values)
 
     def usages(self) -> Iterator[str]:
         """Yields a line for each resource: `records list MODULE · get MODULE ID`."""
         for resource, verbs in self.resources.items():
             yield f"{resource} {' · '.join(verb.usage for verb in verbs)}"
+
+    def _refuse_unknown_members(self, resource: str, verb: Verb[S], values: JsonObject) -> None:
+        if verb.members is None:
+            return
+        known = (*verb.members, *(_FORM_VALUES if verb.formats else ()))
+        unknown = [name for name in values if name not in known]
+        if unknown:
+            arguments = f" --arguments {{{', '.join(verb.members)}}}" if verb.members else ""
+            where = f"--arguments: {', '.join(unknown)}"
+            raise self._fault((where,), f"{resource} {verb.usage}{arguments}", "unknown-member")
 
     @property
     def _has_formats(self) -> bool:
@@ -120,3 +135,18 @@ class CommandTable(Generic[S]):
     def _fault(self, words: Sequence[str], usage: str, what: str = "bad-value") -> UsageFault:
         do = f"noarkit connect {self.service}:NAME {usage}"
         return UsageFault(what=what, where=" ".join(word for word in words if word), do=do)
+
+
+def text_list(value: object, name: str) -> tuple[str, ...]:
+    """Reads an argument that is a list of texts. Raises `UsageFault` for any other."""
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise UsageFault(what="not-a-list-of-texts", where=f"--arguments: {name}")
+    return tuple(value)
+
+
+def object_member(values: JsonObject, name: str) -> JsonObject:
+    """Reads an argument that is an object, empty if it is not given. Raises `UsageFault` for any other."""
+    value = values.get(name, {})
+    if not isinstance(value, Mapping):
+        raise UsageFault(what="not-a-json-object", where=f"--arguments: {name}")
+    return value

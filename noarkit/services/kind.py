@@ -56,13 +56,23 @@ class ToolKind:
     default_consent: Callable[[Connection], Literal["own", "connection"]] | None = None
 
 
+def no_again_id(key: str) -> tuple[str, str] | None:
+    """Says of no key that it can be asked for again by itself."""
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceKind:
     """A kind of service. `package` is its room, in which the recipe lies; `setting_keys` are what a connection may set.
 
     `open_service` and `open_login` read the settings and raise `ConfigFault`, `SecretFault`; without `open_login` no
     person ever consents. `standin` is a reference (`package.module:function`) to a function that builds the stand-in
-    for an address; empty if there is none. `takes_ids` if ids of the archive can be written into its records.
+    for an address; empty if there is none. `chances` refers to what may happen in it while a history is played; empty
+    if it plays none. `takes_ids` if ids of the archive can be written into its records.
+
+    `again_id` takes the key of an item that was not archived, and returns its stream and what `Window.again` names it
+    by, if the service reads it again whatever its time; an empty name, or None where its stream is not known by the
+    key, if the whole stream must be read from its old mark again.
     """
 
     name: str
@@ -75,7 +85,9 @@ class ServiceKind:
     renew_webhooks: Callable[[Connection, datetime], Iterable[object]] | None = None
     tools: ToolKind | None = None
     standin: str = ""
+    chances: str = ""
     takes_ids: bool = False
+    again_id: Callable[[str], tuple[str, str] | None] = no_again_id
     recipe: str = "recipe.toml"
 
     def default_recipe(self) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-import time
 import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -21,8 +20,9 @@ from typing import Protocol
 
 from noarkit.errors import AllowanceSpent, ConfigFault, ServiceBusy
 from noarkit.safe.locks import held_folder_lock
+from noarkit.services.waiting import Clock as Clock
+from noarkit.services.waiting import WaitReporter
 
-_REPORT_WAIT_FROM_S = 5.0
 _LONGEST_CALL_S = 300.0
 _CLOCKS_DIFFER_S = 1.0
 _A_SWEEP = 256
@@ -42,19 +42,13 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
-    """The time by which calls are counted (wall time, if processes share the count), and sleep."""
-
-    now_s: Callable[[], float] = time.time
-    sleep_s: Callable[[float], None] = time.sleep
-
-
-@dataclass(frozen=True, slots=True)
 class Turn:
-    """The answer of a log: how long to wait, or the ticket of a call that may be sent."""
+    """The answer of a log: how long to wait, or the ticket of a call that may be sent. `is_held` if the service asked
+    for the wait."""
 
     wait_s: float
     ticket: int = 0
+    is_held: bool = False
 
 
 class Log(Protocol):
@@ -84,27 +78,26 @@ class Pace:
         clock: Clock | None = None,
         *,
         longest_wait_s: float = 1_000.0,
-        on_wait: Callable[[float], None] | None = None,
     ) -> None:
         judge_rates(rates)
         self._rates = tuple(rates)
         self._log = log or MemoryLog()
         self._clock = clock or Clock()
         self._longest_wait_s = longest_wait_s
-        self._on_wait = on_wait
 
     @contextmanager
-    def call(self, location: str) -> Iterator[None]:
-        """Waits until a call may be sent; the block sends it. Raises `ServiceBusy` for too long a wait."""
+    def call(self, location: str, waits: WaitReporter | None = None) -> Iterator[None]:
+        """Waits until a call may be sent, and tells `waits`; the block sends it. Raises `ServiceBusy` for too long a
+        wait."""
         # A call holds its place from before it is sent until its answer; only then is the time written that windows
         # count by. The service counted somewhere in between, so both ends are safe.
-        ticket = self._wait(location)
+        ticket = self._wait(location, waits or WaitReporter(location))
         try:
             yield
         finally:
             self._log.finish(ticket, self._clock.now_s())
 
-    def _wait(self, location: str) -> int:
+    def _wait(self, location: str, waits: WaitReporter) -> int:
         spent_s = 0.0
         while True:
             turn = self._log.take(self._rates, self._clock.now_s())
@@ -113,9 +106,7 @@ class Pace:
             spent_s += turn.wait_s
             if spent_s > self._longest_wait_s:
                 raise ServiceBusy(where=location, retry_after_s=round(turn.wait_s))
-            if turn.wait_s >= _REPORT_WAIT_FROM_S and self._on_wait is not None:
-                self._on_wait(turn.wait_s)
-            self._clock.sleep_s(turn.wait_s)
+            waits.sleep(self._clock, turn.wait_s, "asked" if turn.is_held else "limit")
 
     def hold_back(self, wait_s: float) -> None:
         """Blocks all calls for a while, because the service asked us to wait."""
@@ -144,7 +135,7 @@ class MemoryLog:
         with self._lock:
             # One lock around question and booking: between two steps another thread could take the last place.
             if self._hold_until_s > now_s:
-                return Turn(self._hold_until_s - now_s)
+                return Turn(self._hold_until_s - now_s, is_held=True)
             if not rates:
                 return Turn(0.0)
             # Now and then, not on every call: cutting the front of a list costs its whole length.
@@ -197,7 +188,7 @@ class SharedLog:
             # BEGIN IMMEDIATE takes SQLite's write lock first, so question and booking are one step for all processes.
             hold_until_s = float(db.execute("SELECT coalesce(max(until), 0) FROM held").fetchone()[0])
             if hold_until_s > now_s:
-                return Turn(hold_until_s - now_s)
+                return Turn(hold_until_s - now_s, is_held=True)
             if hold_until_s:
                 db.execute("DELETE FROM held")
             if not rates:

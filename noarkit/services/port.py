@@ -11,6 +11,10 @@ from typing import Literal, Protocol, runtime_checkable
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
+from noarkit.services.known_keys import NOTHING_KNOWN, KnownKeys
+
+DELETED_THERE = "deleted-there"
+DELETION_KEY_END = ":deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,8 @@ class Window:
     With `sweep` the service also looks for changes that are not reported: nothing that belongs to a known record is
     assumed unchanged. `hinted_ids` are ids named by webhook messages since the last run. With `keys_only` only keys are
     needed: what merely fills the fields of items need not be fetched. `again` holds keys that were not ready when first
-    seen.
+    seen. `known_keys` are those that the archive holds: what it lacks is read whatever its time says, and what the
+    service no longer lists is reported.
     """
 
     since: datetime | None
@@ -29,13 +34,15 @@ class Window:
     hinted_ids: frozenset[str] = frozenset()
     keys_only: bool = False
     again: tuple[str, ...] = ()
+    known_keys: KnownKeys = NOTHING_KNOWN
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedDocument:
     """A document generated from listed data: a snapshot, a rebuilt email, a note. Its bytes are known now.
 
-    `title` and `created` are for people; recipes see them as `record.papers[item.index]`.
+    `title` and `created` are for people; recipes see them as `record.papers[item.index]`. `identity` says which
+    document of its item this is, and never changes; without one it is the name.
     """
 
     name: str
@@ -43,6 +50,7 @@ class GeneratedDocument:
     data: bytes
     title: str = ""
     created: str | None = None
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,8 @@ class Item:
     """One object of a service. `key` is stable and built from the service's own ids; `modified` is by the service's
     clock.
 
-    `fields` is what recipes see; `contents` are documents that `Service.open` opens by their locators, `generated`
+    `fields` is what recipes see; `contents` are documents that `Service.open` opens by their locators, and that say by
+    their `identity` which ones of the item they are, `generated`
     those whose bytes are known already. The first of all is the main one: generated ones come first, or last if
     `generated_first` is false. `papers` holds title and date of contents, by locator. `kind` is the recipe's name for
     it, if that is not the stream's name.
@@ -88,7 +97,8 @@ class FetchFailure:
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A deletion in the service. The archive keeps its record; the event is reported."""
+    """A deletion in the service. The archive keeps its record; the event is reported. `key` is that of the item, with
+    `DELETION_KEY_END`."""
 
     stream: str
     key: str

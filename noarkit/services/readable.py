@@ -7,7 +7,9 @@ Each member is a line, nested ones are indented, and empty ones are left out. Na
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 
 from noarkit.services.port import GeneratedDocument
@@ -16,8 +18,20 @@ PLAIN = "text/plain"
 _INDENT = "    "
 _DEEPEST = 20
 _LONGEST_LIST = 100
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _EMPTY_VALUES: tuple[object, ...] = (None, "", [], {}, ())
 _LOOKUP = frozenset({"id", "name", "email"})
+
+
+def title_line(value: object) -> str:
+    """Formats a title on one line. A character that controls something, or turns the direction of reading, becomes one
+    that no archive can hold, so that the recipe replaces it and says so.
+
+    >>> title_line("Vedlegg\u202e  gnp.exe") == "Vedlegg\ufffe gnp.exe"
+    True
+    """
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    return text if text.isprintable() else _UNSEEN.sub("\ufffe", text)
 
 
 def shorten(text: str, most: int) -> str:
@@ -28,6 +42,21 @@ def shorten(text: str, most: int) -> str:
     head = line[:most]
     words = head.rpartition(" ")[0] or head[:-1]
     return words.rstrip(" ,;:-–") + "…"
+
+
+def format_time(text: str) -> str:
+    """Formats a timestamp as a day, with the time of day where it has one; any other text as it is.
+
+    >>> format_time("2026-01-05T00:00:00.000Z"), format_time("2026-01-05T11:30:00+01:00"), format_time("F12")
+    ('2026-01-05', '2026-01-05 kl. 10.30 UTC', 'F12')
+    """
+    if len(text) < len("2026-01-05T10:00") or text[10:11] != "T":
+        return text
+    try:
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC)
+    except ValueError:
+        return text
+    return moment.strftime("%Y-%m-%d" if (moment.hour, moment.minute) == (0, 0) else "%Y-%m-%d kl. %H.%M UTC")
 
 
 def readable_page(

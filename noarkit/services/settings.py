@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,6 +21,7 @@ from noarkit.safe.urls import UrlPolicy
 from noarkit.secrets import Secret, SecretSource, secret_source
 from noarkit.services.pace import Rate
 from noarkit.services.scrub import Scrubber
+from noarkit.services.waiting import OnWait, ignore_wait
 from noarkit.services.wire import Proxy, Wire, WireSettings
 
 LINE_KEYS = frozenset(
@@ -36,12 +37,13 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One connection: its service, its name, its configured values, and the environment."""
+    """One connection: its service, its name, its configured values, and the environment; and who is told of waits."""
 
     service: str
     name: str
     values: Mapping[str, object]
     environment: Mapping[str, str]
+    on_wait: OnWait = field(default=ignore_wait, compare=False, repr=False)
 
     @property
     def full_name(self) -> str:
@@ -185,7 +187,7 @@ def open_wire(connection: Connection, urls: Iterable[str], scrubber: Scrubber) -
         answer_timeout_s=connection.number("answer_timeout_s", 60.0),
         max_connections=int(connection.number("max_connections", 8)),
     )
-    return Wire(line, scrubber)
+    return Wire(line, scrubber, connection.on_wait)
 
 
 def _proxy(connection: Connection, scrubber: Scrubber) -> Proxy | None:

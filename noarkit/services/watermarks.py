@@ -18,6 +18,8 @@ from noarkit.errors import ConfigFault
 from noarkit.safe.atomic import write_text
 
 VERSION = 1
+PROPOSED = "marks.json"
+"""The file in a run's folder that holds the watermarks which the run will have earned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ class Hints:
 @dataclass(frozen=True, slots=True)
 class Watermarks:
     """The watermarks of a connection for one archive. `archive` is the archive's identity, empty while unknown;
-    `is_delivered` if a receipt proved delivery, so that the archive need not be reachable."""
+    `is_delivered` if a receipt proved delivery, so that the archive need not be reachable. `healed` counts by stream
+    what a run took that is older than what the runs before it had read, and was not known."""
 
     tenant: str
     archive: str = ""
@@ -57,6 +60,7 @@ class Watermarks:
     shapes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     hints: Hints | None = None
     is_delivered: bool = False
+    healed: Mapping[str, int] = field(default_factory=dict)
 
     def since(self, stream: str, look_back: timedelta) -> datetime | None:
         """Returns the time from when a stream is to be read; None for all of it."""
@@ -87,6 +91,7 @@ def read_watermarks(path: Path) -> Watermarks | None:
             {name: dict(shape) for name, shape in entry.get("shapes", {}).items()},
             _read_hints(entry.get("hints")),
             entry.get("delivered") is True,
+            {str(name): int(count) for name, count in entry.get("healed", {}).items()},
         )
     except FileNotFoundError:
         return None
@@ -109,6 +114,8 @@ def write_watermarks(path: Path, watermarks: Watermarks) -> None:
     }
     if watermarks.is_delivered:
         entry["delivered"] = True
+    if watermarks.healed:
+        entry["healed"] = dict(watermarks.healed)
     if watermarks.hints is not None:
         hints = watermarks.hints
         entry["hints"] = {"up_to": hints.up_to, "since_s": hints.since_s, "events": dict(hints.events)}

@@ -25,6 +25,7 @@ from noarkit.secrets import Secret
 from noarkit.services.canonical import parse
 from noarkit.services.lines import DirectLine, Line, LineSettings, ProxyLine, as_response, is_timeout, read_body
 from noarkit.services.scrub import Scrubber
+from noarkit.services.waiting import OnWait, WaitReporter, ignore_wait
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
@@ -129,9 +130,10 @@ class WireSettings:
 class Wire:
     """The HTTP connections to one service. Safe for threads; belongs to the process that made it."""
 
-    def __init__(self, settings: WireSettings, scrubber: Scrubber) -> None:
+    def __init__(self, settings: WireSettings, scrubber: Scrubber, on_wait: OnWait = ignore_wait) -> None:
         self.settings = settings
         self.scrubber = scrubber
+        self.waits = WaitReporter(settings.label, on_wait)
         line = LineSettings(
             settings.tls, settings.connect_timeout_s, settings.answer_timeout_s, settings.max_connections
         )

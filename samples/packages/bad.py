@@ -52,6 +52,7 @@ SOFT = said("utgaaendeSkille", "mykt")
 _INFO = '<property name="info">\n<properties>\n'
 _NOTE = '<property name="note">\n<value>?</value>\n</property>\n'
 _SYSTEM_NAME = '<additionalElement name="systemName">.*?</additionalElement>\n'
+_RECORD_TITLE = f"(<systemID>{unit_id('registrering 1')}<.*?<offentligTittel>)"
 _DOCUMENT_COUNT = r'(<property name="antallDokumentfiler" dataType="integer">\n<value>)\d+'
 _PARTIES = "(?s)<korrespondansepart>(?:(?!</korrespondansepart>).)*</korrespondansepart>\n"
 _OTHER_SUMS = f"sha256 {'a' * 64} → {'b' * 64}"
@@ -184,6 +185,7 @@ BAD: tuple[Bad, ...] = (
     ),
     Bad("N341", "date-unlikely", before=element("forfallsdato", "2919-03-04")),
     Bad("N350", "name-unlikely", before=element("avskrevetAv", "4711")),
+    Bad("N351", "identity-number-in-title", before=replaced(STRUCTURE, _RECORD_TITLE, r"\g<1>For 01010750160: ")),
     Bad("N401", "document-missing", before=first_document(lambda content: None)),
     Bad("N402", "document-changed", before=first_document(lambda content: content[:-1] + b"?")),
     Bad("N403", "size-wrong", before=replaced(STRUCTURE, "(<filstoerrelse>)", r"\g<1>9")),

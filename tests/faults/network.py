@@ -177,7 +177,8 @@ class Cable:
         self._whole = threading.Event()
         self._whole.set()
         self._connections: list[socket.socket] = []
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     @property
     def port(self) -> int:
@@ -194,6 +195,9 @@ class Cable:
     def close(self) -> None:
         """Ends it."""
         self._whole.set()
+        with suppress(OSError):
+            self._server.shutdown(socket.SHUT_RDWR)  # closing alone does not wake who accepts
+        self._accepting.join()
         self._server.close()
         for connection in self._connections:
             connection.close()

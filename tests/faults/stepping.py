@@ -34,8 +34,9 @@ _NOT_STEPS = ("", ":memory:")  # databases of the system's own, gone with their 
 class Steps:
     """Counts, and kills its own process before the step it was told: one of a name, by how many came before it."""
 
-    def __init__(self, kill_at: tuple[str, int], names: int) -> None:
+    def __init__(self, kill_at: tuple[str, int], names: int, *, with_removals: bool = False) -> None:
         self._kill_at = kill_at
+        self._with_removals = with_removals
         self._names = names
         self._count: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -59,8 +60,10 @@ class Steps:
             self._count_socket(name)
 
     def _heard(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "os.rename":
+        if event == "os.rename" or (self._with_removals and event == "os.link"):
             self.step(f"place {Path(os.fsdecode(arguments[1])).name}")
+        elif self._with_removals and event in ("os.remove", "os.rmdir"):
+            self.step(f"remove {Path(os.fsdecode(arguments[0])).name}")
 
     def _count_databases(self) -> None:
         original: Callable[..., sqlite3.Connection] = sqlite3.connect
@@ -114,7 +117,8 @@ def _command(told: Mapping[str, Any], names: int) -> None:
         log = os.open(told["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         for number in (1, 2):
             os.dup2(log, number)
-        Steps(tuple(told["kill_at"]), names).watch()
+        Steps(tuple(told["kill_at"]), names, with_removals=told.get("with_removals", False)).watch()
+        os.chdir(told.get("folder", "."))
         code = main(told["line"], told["environment"])
     except BaseException:  # noqa: BLE001  # a child of a fork never goes back into its parent's code
         traceback.print_exc()

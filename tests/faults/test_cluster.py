@@ -332,4 +332,4 @@ def test_the_command_that_comes_next_names_the_cluster_too(world: MakeWorld, clu
     engine = ["--engine", "dask://127.0.0.1:1", "--tls", str(cluster.tls)]
     ended = run_forked(["noarkit", "ingest", here.run, *engine, "--ship"], cwd=tmp_path, env=environment)
     assert (ended.returncode, "F442" in ended.stderr) == (5, True), ended
-    assert f"noarkit ingest {here.run} {' '.join(engine)} --ship" in ended.stdout, ended.stdout
+    assert f"noarkit ingest {here.run} --archive {here.url} {' '.join(engine)} --ship" in ended.stdout, ended.stdout

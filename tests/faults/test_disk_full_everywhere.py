@@ -267,7 +267,8 @@ def test_a_reader_who_leaves_is_passed_over_in_silence_and_the_work_is_done(
 ) -> None:
     line = f"noarkit {option} {words.format(base=stage.base, place=tmp_path)}"
     end = in_a_shell(f"set -o pipefail; {line} | true", tmp_path)
-    assert end.returncode == 0, end.stderr
+    # the extract has noarkit's own schemas, so it is valid and not ready for deposit
+    assert end.returncode == (3 if words.startswith("validate") else 0), end.stderr
     assert "Error" not in end.stderr and "Exception" not in end.stderr
     if words.startswith("plan"):
         assert (tmp_path / "run" / "plan.json").is_file()

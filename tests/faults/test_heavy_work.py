@@ -138,7 +138,7 @@ def test_a_report_is_the_same_though_every_worker_is_killed_in_the_middle(packag
         struck = Striking(workers, cluster, 2)
         shared = validation.validate(package, job_workers=struck)
     assert not struck.left
-    assert timeless(shared) == timeless(validate(package))
+    assert timeless(shared) == timeless(validation.validate(package))
 
 
 def test_a_job_that_three_workers_died_of_ends_the_command(package: Path, cluster: Cluster) -> None:

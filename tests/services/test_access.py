@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import stat
 import subprocess
 import sys
@@ -12,9 +14,11 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 
-from noarkit.errors import ConsentNeeded, SecretFault, ServiceBusy, ServiceDenied, ServiceStrange
+from noarkit.cli.main import main
+from noarkit.errors import ConsentNeeded, DiskFull, SecretFault, ServiceBusy, ServiceDenied, ServiceStrange
 from noarkit.safe.urls import UrlPolicy
 from noarkit.secrets import Secret
 from noarkit.services.access.consent import Ask, begin_consent, code_of, wait_for_code
@@ -25,6 +29,7 @@ from noarkit.services.scrub import Scrubber
 from noarkit.services.wire import Wire, WireSettings
 from tests.services.conftest import kept_open
 from tests.services.scripted import Asked, ScriptedService, Told, VirtualClock, one_after_another, serving, told
+from tests.services.standing import standing
 
 LOOPBACK = frozenset({"127.0.0.1"})
 STYLE = Style("Service-oauthtoken")
@@ -75,6 +80,59 @@ def test_eight_threads_renew_once(tmp_path: Path) -> None:
         for thread in again:
             thread.join()
         assert state["calls"] == 2
+
+
+class Died(BaseException):
+    """The end of a process, in a test."""
+
+
+class FrailStore(GrantStore):
+    """A store that fails from the n-th time on that something is to be kept."""
+
+    def __init__(self, path: Path, good_saves: int, fault: BaseException) -> None:
+        super().__init__(path)
+        self.good_saves, self.fault = good_saves, fault
+
+    def save(self, grant: Grant) -> None:
+        """Keeps a grant, so many times."""
+        self.good_saves -= 1
+        if self.good_saves < 0:
+            raise self.fault
+        super().save(grant)
+
+
+def test_a_disk_that_is_full_uses_up_no_refresh_token(tmp_path: Path) -> None:
+    state, answer = rotating()
+    clock, place = VirtualClock(), tmp_path / "g.json"
+    with serving(answer) as service:  # type: ignore[arg-type]  # it is what answers
+        renewal = Renewal(make_refresher(tokens_at(service, clock).refresh, Secret("refresh-1"), "x"), clock.now_s)
+        TokenCredential(renewal, GrantStore(place), Scrubber(), STYLE).headers()
+        clock.now += 4_000
+        with pytest.raises(DiskFull):
+            TokenCredential(renewal, FrailStore(place, 0, DiskFull(where=str(place))), Scrubber(), STYLE).headers()
+        assert state["calls"] == 1, "nothing was asked for that could not be kept"
+        after = TokenCredential(renewal, GrantStore(place), Scrubber(), STYLE)
+        assert after.headers()["Authorization"].endswith("access-3")
+
+
+def test_a_process_that_dies_between_the_answer_and_the_disk_leaves_a_plain_question(tmp_path: Path) -> None:
+    _, answer = rotating()
+    clock, place = VirtualClock(), tmp_path / "g.json"
+    with serving(answer) as service:  # type: ignore[arg-type]  # it is what answers
+        renewal = Renewal(make_refresher(tokens_at(service, clock).refresh, Secret("refresh-1"), "x"), clock.now_s)
+        TokenCredential(renewal, GrantStore(place), Scrubber(), STYLE).headers()
+        clock.now += 4_000
+        with pytest.raises(Died):
+            TokenCredential(renewal, FrailStore(place, 1, Died()), Scrubber(), STYLE).headers()
+        kept = GrantStore(place).read()
+        assert kept is not None and kept.refresh_token == "refresh-2", "whole, and of before"
+        for _ in range(2):
+            with pytest.raises(ConsentNeeded):
+                TokenCredential(renewal, GrantStore(place), Scrubber(), STYLE).headers()
+        GrantStore(place).save(Grant("access-new", clock.now + 3_600, clock.now + 3_000, "refresh-3", origin=""))
+        assert TokenCredential(renewal, GrantStore(place), Scrubber(), STYLE).headers() == {
+            "Authorization": "Service-oauthtoken access-new"
+        }
 
 
 WORKER = """
@@ -220,6 +278,28 @@ def test_a_browser_that_comes_back_brings_the_code() -> None:
     assert wait_for_code(consent, 20) == "good"
     thread.join()
     assert visits == [400, 400, 200]
+
+
+class QuickBrowser(io.StringIO):
+    """A terminal beside a browser that is signed in already: it is back before the next line is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.visits: list[int] = []
+
+    def write(self, text: str, /) -> int:
+        """Follows every address that is shown."""
+        for url in re.findall(r"https?://\S+", text):
+            self.visits.append(httpx.get(url, follow_redirects=True, timeout=20, trust_env=False).status_code)
+        return super().write(text)
+
+
+def test_a_browser_that_is_quick_finds_us_listening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with standing("crm", tmp_path) as held:
+        terminal = QuickBrowser()
+        monkeypatch.setattr(sys, "stderr", terminal)
+        assert main(["connect", "crm:standin", "login", "--config", str(held.config)], held.environment) == 0
+        assert terminal.visits == [200]
 
 
 def test_nobody_coming_and_refusals_are_told() -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -54,7 +54,7 @@ class Watching(threading.Thread):
 
     def run(self) -> None:
         while not self._ended.wait(0.02):
-            for pid in self._family():
+            for pid in self.family():
                 for name in ("cmdline", "environ"):
                     try:
                         self.seen.setdefault(pid, set()).add(Path(f"/proc/{pid}/{name}").read_bytes())
@@ -66,16 +66,15 @@ class Watching(threading.Thread):
         self._ended.set()
         self.join(10)
 
-    def _family(self) -> Iterator[int]:
+    def family(self) -> Iterator[int]:
+        """The process and all that came from it, as far as they still are."""
         waiting = [self._root]
         while waiting:
             pid = waiting.pop()
             yield pid
-            for children in Path(f"/proc/{pid}/task").glob("*/children"):
-                try:
-                    waiting += map(int, children.read_text().split())
-                except OSError:
-                    continue
+            with suppress(OSError):  # it, or one of its threads, ended between being named and being read
+                for thread in Path(f"/proc/{pid}/task").iterdir():
+                    waiting += map(int, (thread / "children").read_text().split())
 
 
 @contextmanager
@@ -120,6 +119,15 @@ def echoing(held: Standing, path: str, home: Path) -> None:
     seen = [one.decode() for one in known if one not in tools and not one.startswith(b"whsec_")]
     body = json.dumps({"code": "TROUBLE", "type": "TROUBLE", "message": " ".join(sorted(seen)), "status": "error"})
     held.control("trouble", path=path, status=403, body=body)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="command lines of processes are told by Linux")
+def test_a_process_that_ends_while_it_is_watched_has_no_children() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    family = Watching(process.pid).family()
+    assert next(family) == process.pid
+    process.communicate(b"\n")
+    assert list(family) == []
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="command lines of processes are told by Linux")

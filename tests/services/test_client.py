@@ -93,7 +93,7 @@ def test_busy_waits_as_it_is_told_and_sends_again_even_what_changes_things(
     busy = Told(429, b"", {"Retry-After": value} if header else {})
     with serving(one_after_another(busy, told({"good": 1}))) as service:
         client_for(service, clock).ask(Request("POST", service.url + "/x"))
-        assert clock.slept[0] == pytest.approx(waits, abs=0.5)
+        assert sum(clock.slept) == pytest.approx(waits, abs=0.5)
         assert len(service.asked) == 2
 
 

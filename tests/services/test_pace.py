@@ -231,15 +231,6 @@ def test_a_call_of_a_process_that_died_does_not_hold_us_for_ever(tmp_path: Path)
     assert clock.slept == []
 
 
-def test_long_waits_are_told() -> None:
-    clock = VirtualClock()
-    heard: list[float] = []
-    pace = Pace((Rate(1, 30),), clock=Clock(clock.now_s, clock.sleep_s), on_wait=heard.append)
-    go(pace)
-    go(pace)
-    assert heard == [pytest.approx(30, abs=0.1)]
-
-
 def test_rates_nobody_can_keep_are_refused() -> None:
     for rate in (Rate(0, 1), Rate(1, 0)):
         with pytest.raises(ConfigFault):

@@ -16,6 +16,7 @@ import hmac
 import secrets
 import socket
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from socketserver import TCPServer
@@ -87,8 +88,9 @@ def code_of(pasted_url: str, consent: Consent) -> str:
     return answer["code"]
 
 
-def wait_for_code(consent: Consent, timeout_s: float) -> str:
-    """Listens on this machine for the browser to return with a code. Raises `ConsentNeeded` if it does not."""
+def wait_for_code(consent: Consent, timeout_s: float, on_listening: Callable[[], None] = lambda: None) -> str:
+    """Listens on this machine for the browser to return with a code; `on_listening` is called once it may come. Raises
+    `ConsentNeeded` if it does not."""
     address = urlsplit(consent.redirect_url)
     try:
         server = _CallbackServer((address.hostname or "127.0.0.1", address.port or 80), consent)
@@ -97,6 +99,7 @@ def wait_for_code(consent: Consent, timeout_s: float) -> str:
     with server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
         thread.start()
+        on_listening()
         came = server.came.wait(timeout_s)
         server.shutdown()
         thread.join()

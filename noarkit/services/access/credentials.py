@@ -109,6 +109,10 @@ class TokenCredential:
                     self._scrubber.learn(saved_grant.access_token, saved_grant.refresh_token)
                     self._current = saved_grant
                     return saved_grant
+                if saved_grant is not None:
+                    # a pair that rotates is used up by the answer: that the next can be kept is proven before it is
+                    # asked for
+                    self._keep.save(saved_grant)
                 grant = self._request_grant(saved_grant or current)
                 self._keep.save(grant)
             self._current = grant

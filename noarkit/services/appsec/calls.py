@@ -16,6 +16,7 @@ from noarkit.services.wire import Answer, Method, Request
 
 PER_PAGE = 100
 _AUDIT_PER_PAGE = 1_000
+_UNAUTHORIZED = 401
 _NOT_THERE = frozenset({403, 404})
 Params = tuple[tuple[str, str], ...]
 
@@ -27,6 +28,7 @@ class Calls:
         self.client = client
         self._accept = accept
         self._results_a_page = results_a_page
+        self._policies_are_denied = False  # even to a new token: another one does not help
 
     def projects(self) -> Iterator[Row]:
         """Lists every project."""
@@ -44,6 +46,10 @@ class Calls:
     def scan(self, scan_id: str) -> Row | None:
         """Reads one scan; None if the service has forgotten it."""
         return self.find(f"/api/scans/{quote(scan_id, safe='')}")
+
+    def project(self, project_id: str) -> Row | None:
+        """Reads one project; None if there is none."""
+        return self.find(f"/api/projects/{quote(project_id, safe='')}")
 
     def findings(self, scan: str) -> list[Finding]:
         """Reads all findings of a scan. Raises `ServiceStrange` if they cannot be proven complete."""
@@ -68,15 +74,17 @@ class Calls:
     def evaluation(self, project: str, scan: str) -> Row | None:
         """Reads the policy evaluation of a scan; empty if there is none, None if we may not read it."""
         params = (("astProjectId", project), ("scanId", scan))
+        accepts = _NOT_THERE | {_UNAUTHORIZED} if self._policies_are_denied else _NOT_THERE
         try:
-            answer = self.ask("GET", "/api/policy_management_service_uri/evaluation", params, accepts=_NOT_THERE)
+            answer = self.ask("GET", "/api/policy_management_service_uri/evaluation", params, accepts=accepts)
         except ServiceDenied as fault:
-            if fault.data.get("status") != 401:
+            if fault.data.get("status") != _UNAUTHORIZED:
                 raise
-            return None  # with a token that was good a moment ago: this one thing is not for us
-        if answer.status in _NOT_THERE:
-            return None if answer.status == 403 else {}
-        return answer.members()
+            self._policies_are_denied = True  # the token was made a moment ago: this one thing is not for us
+            return None
+        if answer.status == 404:
+            return {}
+        return None if answer.status in accepts else answer.members()
 
     def tags(self, kind: str) -> Row:
         """Reads the tags of projects or scans, with the values of each."""

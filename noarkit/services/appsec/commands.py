@@ -22,11 +22,14 @@ from noarkit.services.appsec.service import AppSec, open_service
 from noarkit.services.appsec.vulnerabilities import vulnerabilities
 from noarkit.services.appsec.write_calls import Hook, Order
 from noarkit.services.canonical import canonical, parse, without_secrets
-from noarkit.services.commands import CommandTable, Invocation, JsonObject, Verb
+from noarkit.services.commands import CommandTable, Invocation, JsonObject, Verb, text_list
 from noarkit.services.inbox import webhooks
 
 _KINDS = {"project": "projects", "application": "applications", "scan": "scans"}
 FORMATS = ("json", "sarif")
+_SCAN_MEMBERS = ("upload", "repoUrl", "branch", "scanners")
+_WEBHOOK_MEMBERS = ("url", "name", "events", "verify_tls", "signed")
+_DO_SCAN = """--arguments '{"upload": "source.zip"}'"""
 _SECRET_MEMBERS = ("url",)  # of a webhook: where nothing is signed, its path is the secret
 
 
@@ -84,21 +87,18 @@ def _delete_webhook(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
 def _create_webhook(service: AppSec, arguments: JsonObject) -> JsonObject:
     """Creates a webhook, and stores the secret that proves its messages for `noarkit listen`. An unsigned one is proven
     by a path that cannot be guessed."""
-    url, events = str(arguments.get("url") or "").rstrip("/"), arguments.get("events", list(write_calls.EVENTS))
+    url = str(arguments.get("url") or "").rstrip("/")
+    events = text_list(arguments.get("events", list(write_calls.EVENTS)), "events")
     flags = [arguments.get(name, True) for name in ("signed", "verify_tls")]
     split = urlsplit(url)
-    if (
-        split.scheme not in ("http", "https")
-        or not isinstance(events, list)
-        or not all(flag in (True, False) for flag in flags)
-    ):
+    if split.scheme not in ("http", "https") or not all(flag in (True, False) for flag in flags):
         raise UsageFault(what="bad-value", where="url", do="""--arguments '{"url": "https://hooks.example.org"}'""")
     is_signed, verifies_tls = map(bool, flags)
     proof = secrets.token_hex(24)
     url += f"/{service.connection.service}/{service.connection.name}" if split.path in ("", "/") else ""
     url += "" if is_signed else f"/{proof}"
     name = str(arguments.get("name") or f"noarkit {service.connection.name}")
-    hook = Hook(name, url, proof if is_signed else "", tuple(str(event) for event in events), verifies_tls)
+    hook = Hook(name, url, proof if is_signed else "", events, verifies_tls)
     created = write_calls.create_webhook(service.calls, hook)
     webhooks.save_webhook(service.connection, webhooks.Webhook(str(created["id"]), url, hook.events, Secret(proof)))
     return {"id": created["id"], "events": list(hook.events), "path": urlsplit(url).path, "signed": is_signed}
@@ -121,15 +121,17 @@ def _show_results(service: AppSec, used: Invocation) -> Iterator[JsonObject]:
 
 
 def _order(service: AppSec, project: str, arguments: JsonObject) -> Order:
+    scanners = text_list(arguments.get("scanners", ["sast"]), "scanners")
     url, source = "", str(arguments.get("upload") or "")
+    if not source and not arguments.get("repoUrl"):
+        raise UsageFault(what="missing-argument", where="--arguments: upload", do=_DO_SCAN)
     if source:
         try:
             url = write_calls.upload_file(service.calls, Path(source), service.settings.upload_part_bytes)
         except OSError as error:
             raise ItemVanished(key=source, why="not-there") from error
-    scanners = arguments.get("scanners")
-    names = tuple(str(scanner) for scanner in scanners) if isinstance(scanners, list) else ("sast",)
-    return Order(project, url, str(arguments.get("repoUrl") or ""), str(arguments.get("branch") or "main"), names)
+    repository, branch = str(arguments.get("repoUrl") or ""), str(arguments.get("branch") or "main")
+    return Order(project, url, repository, branch, scanners)
 
 
 def _without_secrets(service: AppSec, value: JsonObject) -> object:
@@ -137,27 +139,31 @@ def _without_secrets(service: AppSec, value: JsonObject) -> object:
     return service.calls.client.wire.scrubber.hide_in(without_secrets(value, _SECRET_MEMBERS))
 
 
-_OBJECTS: tuple[Verb[AppSec], ...] = (
-    Verb("list", "", _list_objects),
-    Verb("create", "", _create_object),
-    Verb("get", "ID", _get_object),
-    Verb("set", "ID", _set_object),
-    Verb("delete", "ID", _delete_object),
-)
+def _object_verbs(kind: str) -> tuple[Verb[AppSec], ...]:
+    members = write_calls.WRITABLE[kind]
+    return (
+        Verb("list", "", _list_objects),
+        Verb("create", "", _create_object, members),
+        Verb("get", "ID", _get_object),
+        Verb("set", "ID", _set_object, members),
+        Verb("delete", "ID", _delete_object),
+    )
+
+
 COMMANDS = CommandTable(
     "appsec",
     open_service,
     {
         "project": (
-            *_OBJECTS,
+            *_object_verbs("projects"),
             Verb("tags", "", _list_tags),
             Verb("last-scan", "ID", lambda service, used: (service.calls.last_scan(used.words[0]),)),
             Verb("branches", "ID", _list_branches),
         ),
-        "application": _OBJECTS,
+        "application": _object_verbs("applications"),
         "scan": (
             Verb("list", "", lambda service, used: service.calls.scans(None, datetime.now(UTC))),
-            Verb("create", "PROJECT", _create_scan),
+            Verb("create", "PROJECT", _create_scan, _SCAN_MEMBERS),
             Verb("get", "ID", _get_object),
             Verb("wait", "ID", _wait_for_scan),
             Verb("cancel", "ID", _cancel_scan),
@@ -168,7 +174,7 @@ COMMANDS = CommandTable(
         "vulnerability": (Verb("list", "SCAN", lambda service, used: vulnerabilities(service.results(used.words[0]))),),
         "webhook": (
             Verb("list", "", lambda service, used: service.calls.webhooks()),
-            Verb("create", "", lambda service, used: (_create_webhook(service, used.values),)),
+            Verb("create", "", lambda service, used: (_create_webhook(service, used.values),), _WEBHOOK_MEMBERS),
             Verb("delete", "ID", _delete_webhook),
         ),
     },

@@ -24,4 +24,5 @@ APPSEC = ServiceKind(
     webhooks=WebhookKind("body", "X-Webhook-Signature", may_be_unsigned=True),
     tools=ToolKind(_TOOLS),
     standin="noarkit.services.appsec.standin.service:standin",
+    chances="noarkit.services.appsec.standin.history:CHANCES",
 )

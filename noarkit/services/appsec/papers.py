@@ -17,11 +17,12 @@ from pathlib import Path
 from noarkit.errors import ItemUnreadable, ServiceRefused
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.services.appsec.calls import Calls
+from noarkit.services.appsec.states import FORGOTTEN_AFTER
 from noarkit.services.canonical import parse
 from noarkit.services.pace import Clock
 from noarkit.services.wire import Request
 
-RETENTION_S = 40 * 86_400.0
+RETENTION_S = FORGOTTEN_AFTER.total_seconds() + 30 * 86_400.0  # a sweep reads every scan that there is still
 _SECTIONS = ("scan-information", "results-overview", "scan-results", "categories", "vulnerability-details")
 _BLOCK = 1 << 18
 _NO_RESULTS = "no results"

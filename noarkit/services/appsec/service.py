@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import timedelta
 
-from noarkit.errors import ItemVanished, ServiceRefused
+from noarkit.errors import ItemVanished, ServiceFault, ServiceRefused
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
@@ -16,7 +16,7 @@ from noarkit.services.appsec.calls import Calls
 from noarkit.services.appsec.findings import Finding
 from noarkit.services.appsec.papers import DocumentCache, Papers
 from noarkit.services.appsec.sarif import write_sarif
-from noarkit.services.appsec.states import key_in
+from noarkit.services.appsec.states import WITH_FINDINGS, has_ended, key_in
 from noarkit.services.appsec.streams import ScanItems, scan_origin
 from noarkit.services.appsec.trail import Audit, Decisions
 from noarkit.services.client import Client, Dialect
@@ -83,16 +83,17 @@ class AppSec:
             return self._scans.scans(window, self.look_back, emit, self._decisions.note)
         if stream.name == "decisions":
             return self._decisions.items(window)
-        return self._scans.projects() if stream.name == "projects" else Audit(self.calls, self._key).items(window)
+        return self._scans.projects(window) if stream.name == "projects" else Audit(self.calls, self._key).items(window)
 
     def results(self, scan: str) -> list[Finding]:
-        """Reads all findings of a scan, secrets removed. Raises `ServiceRefused` for an unknown scan."""
-        self._row(scan)
+        """Reads all findings of a scan, secrets removed. Raises `ServiceRefused` for a scan that is unknown or cannot
+        have any, `ServiceFault` for one that has not ended."""
+        self._scan_with_findings(scan)
         return self._scans.findings(scan)
 
     def sarif(self, scan: str) -> bytes:
-        """Returns the findings of a scan as SARIF. Raises `ServiceRefused` for an unknown scan."""
-        return write_sarif(scan_origin(self._row(scan)), self._scans.findings(scan))
+        """Returns the findings of a scan as SARIF. Raises what `results` raises."""
+        return write_sarif(scan_origin(self._scan_with_findings(scan)), self._scans.findings(scan))
 
     @property
     def tools_url(self) -> str:
@@ -107,10 +108,15 @@ class AppSec:
             credential=make_tools_credential(self.connection, self.settings, client.credential, client.wire.scrubber),
         )
 
-    def _row(self, scan: str) -> Row:
-        row = self.calls.scan(scan)
+    def _scan_with_findings(self, scan: str) -> Row:
+        """Reads a scan whose findings may be shown: an empty list would say of any other that nothing was found."""
+        row, where = self.calls.scan(scan), f"{self.connection.full_name} {scan}"
         if row is None:
-            raise ServiceRefused(where=self.connection.full_name, why="not-there", status=404)
+            raise ServiceRefused(where=where, why="not-there", status=404)
+        if not has_ended(row):
+            raise ServiceFault(where=where, why="scan-not-ended")
+        if str(row.get("status")).casefold() not in WITH_FINDINGS:
+            raise ServiceRefused(where=where, why="scan-without-results")
         return row
 
     def open(self, content: Content) -> AbstractContextManager[Readable]:

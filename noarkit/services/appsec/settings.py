@@ -17,7 +17,7 @@ KEYS = frozenset(
     {"api_url", "auth_url", "tenant", "auth", "client_id", "client_id_claim", "client_secret", "api_key", "rates",
      "redirect_url", "scopes", "results_a_page", "reports", "sbom", "policies", "decisions", "audit", "poll_s",
      "job_timeout_s", "scan_timeout_s", "upload_part_bytes", "accept", "mcp_path", "mcp_url", "mcp_urls", "mcp_write",
-     "mcp_tools", "mcp_auth_prefix"}
+     "mcp_tools", "mcp_auth_prefix", "sweep_days"}
 )  # fmt: skip
 Auth = Literal["key", "client", "login", "register"]
 _WAYS = ("key", "client", "login", "register")

@@ -4,16 +4,18 @@ the reason."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from urllib.parse import unquote
 
-from noarkit.errors import ItemUnreadable, ServiceRefused, ServiceStrange
+from noarkit.errors import ItemUnreadable, ServiceDenied, ServiceRefused, ServiceStrange
 from noarkit.events import Event, Listener
 from noarkit.services.appsec.calls import Calls
 from noarkit.services.appsec.findings import Finding
 from noarkit.services.appsec.grouped_rows import GroupedRows
 from noarkit.services.appsec.histories import subject_of
+from noarkit.services.appsec.labels import day_of, scan_page
 from noarkit.services.appsec.papers import DocumentCache, Papers
 from noarkit.services.appsec.sarif import MEDIA_TYPE, ScanOrigin, write_sarif
 from noarkit.services.appsec.settings import AppSecSettings
@@ -28,9 +30,9 @@ from noarkit.services.appsec.states import (
 )
 from noarkit.services.appsec.trail import is_decided
 from noarkit.services.canonical import canonical, fingerprint, redact, without_secrets
-from noarkit.services.paging import Row
-from noarkit.services.port import FetchFailure, GeneratedDocument, Item, ServiceItem, Window
-from noarkit.services.readable import readable_page
+from noarkit.services.paging import KeySet, Row
+from noarkit.services.port import DELETION_KEY_END, Deletion, FetchFailure, GeneratedDocument, Item, ServiceItem, Window
+from noarkit.services.readable import readable_page, title_line
 
 _CREDENTIALS = ("credentials", "uploadUrl", "presignedURL")
 _SECRET_MEMBERS = ("snippet", "value", "secret", "match", "lineContent")
@@ -40,6 +42,27 @@ _JSON = "application/json"
 def watermark_lag(window: Window, look_back: timedelta) -> timedelta | None:
     """Returns how far the watermark of a window lies behind; None for the first run."""
     return None if window.since is None else window.until - (window.since + look_back)
+
+
+def gone_items(
+    stream: str,
+    window: Window,
+    prefix: str,
+    is_listed: Callable[[str], bool],
+    find: Callable[[str], Row | None],
+) -> Iterator[Deletion]:
+    """Yields the deletion of each object that the archive holds and the service no longer lists, nor shows by its id. A
+    list was read to its end before."""
+    for key in window.known_keys.under(f"{prefix}:"):
+        if not is_listed(key):
+            try:
+                is_there = find(unquote(key.rpartition(":")[2])) is not None
+            except ServiceDenied as fault:
+                if fault.data.get("status") == 401:
+                    raise
+                continue  # it may not be seen, which is no deletion
+            if not is_there:
+                yield Deletion(stream, f"{key}{DELETION_KEY_END}", None)
 
 
 Note = Callable[[Row, Sequence[Finding]], None]
@@ -55,8 +78,15 @@ class ScanItems:
         self._settings = settings
         self._key = key
 
-    def projects(self) -> Iterator[ServiceItem]:
-        """Yields every project, with the applications it is part of."""
+    def projects(self, window: Window) -> Iterator[ServiceItem]:
+        """Yields every project, with the applications it is part of, and the deletion of those that are gone."""
+        with KeySet() as listed_keys:
+            for item in self._listed_projects():
+                listed_keys.add(item.key)
+                yield item
+            yield from gone_items("projects", window, self._key("project"), listed_keys.has, self._calls.project)
+
+    def _listed_projects(self) -> Iterator[Item]:
         applications = {str(row.get("id")): str(row.get("name") or "") for row in self._calls.applications()}
         for row in self._calls.projects():
             ids = row.get("applicationIds")
@@ -79,6 +109,8 @@ class ScanItems:
         with GroupedRows() as rows:
             self._gather(rows, window)
             for row in rows.rows():
+                if not self._is_due(row, window):
+                    continue
                 if not has_ended(row):
                     self._note_open_scan(row, emit)
                     continue
@@ -87,16 +119,36 @@ class ScanItems:
                     project_ids.add(project)
                     yield self._project({"id": project, "name": row.get("projectName"), "createdAt": None}, [])
                 yield self._scan_item(row, note, missing)
+            listed_keys = (self._key("scan", row.get("id")) for row in rows.rows())
+            yield from self._gone_scans(window, listed_keys)
         for name, count in sorted(missing.items()):
             emit(Event("remark", {"stream": "scans", "why": "not-fetched", "key": name, "count": count}))
 
     def _gather(self, rows: GroupedRows, window: Window) -> None:
-        """Collects the scans of a window, and earlier ones that had not ended when first seen, by their start."""
-        for row in self._calls.scans(window.since, window.until):
+        """Collects the scans of a window, and earlier ones that had not ended when first seen, by their start; all that
+        are listed where it is known which of them the archive holds."""
+        since = None if window.known_keys.is_kept or window.sweep else window.since
+        for row in self._calls.scans(since, window.until):
             rows.add("", str(row.get("id")), str(row.get("createdAt")), row)
         for scan in self._shelf.waiting_scans(FORGOTTEN_AFTER.total_seconds()):
             if not rows.has("", scan) and (scan_row := self._calls.scan(scan)) is not None:
                 rows.add("", scan, str(scan_row.get("createdAt")), scan_row)
+
+    def _is_due(self, row: Row, window: Window) -> bool:
+        """True for a scan of the window, or one that the archive lacks: it may have appeared late. A sweep reads all,
+        but for those of a project that is gone."""
+        known_keys, started_at = window.known_keys, moment(row.get("createdAt"))
+        if not known_keys.has(self._key("scan", row.get("id"))):
+            return True
+        if window.sweep:
+            return not known_keys.is_gone(self._key("project", row.get("projectId")))
+        return window.since is None or started_at is None or started_at >= window.since
+
+    def _gone_scans(self, window: Window, listed_keys: Iterable[str]) -> Iterator[ServiceItem]:
+        with KeySet() as keys:
+            for key in listed_keys:
+                keys.add(key)
+            yield from gone_items("scans", window, self._key("scan"), keys.has, self._calls.scan)
 
     def findings(self, scan: str) -> list[Finding]:
         """Reads all findings of a scan, secrets removed."""
@@ -120,7 +172,7 @@ class ScanItems:
 
     def _project(self, row: Row, applications: Sequence[str]) -> Item:
         clean = without_secrets(row, _CREDENTIALS)
-        name = str(row.get("name") or row.get("id"))
+        name = title_line(row.get("name")) or str(row.get("id"))
         fields = {
             "name": name,
             "applications": list(applications),
@@ -154,10 +206,10 @@ class ScanItems:
         documents = self._documents(row, findings, summary) if status in WITH_FINDINGS else []
         branch, commit = str(row.get("branch") or ""), str(row.get("commitId") or "")
         project = str(row.get("projectName") or row.get("projectId"))
-        date, severities = str(row.get("createdAt") or "")[:10], _count_severities(findings)
+        date, severities = day_of(row.get("createdAt")), _count_severities(findings)
         fields = {
-            "title": " ".join(part for part in (project, branch, date) if part),
-            "about": _join_parts(row.get("status"), ", ".join(scanners), severities, commit),
+            "title": title_line(" ".join(part for part in (project, branch, date) if part)),
+            "about": _join_parts(row.get("status"), ", ".join(scanners), _join_counts(severities), commit),
             "project_key": self._key("project", row.get("projectId")),
             "project": project,
             "branch": branch,
@@ -168,12 +220,15 @@ class ScanItems:
             "commit": commit,
             "engines": scanners,
             "count": len(findings),
-            "severities": severities,
+            "severities": _join_counts(severities),
             "not_fetched": ", ".join(missing),
         }
         # optional documents come last, so that indexes never shift
         place = min(len(documents), 3 if self._settings.reports else 2)
-        documents[place:place] = [_page(fields, details), GeneratedDocument("scan.json", _JSON, canonical(details))]
+        documents[place:place] = [
+            readable_page("scan", f"Sikkerhetsskanning {fields['title']}", scan_page(fields, severities, missing)),
+            GeneratedDocument("scan.json", _JSON, canonical(details)),
+        ]
         if evaluation:
             documents.append(GeneratedDocument("policy.json", _JSON, canonical(without_secrets(evaluation))))
         generated = tuple(_with_title(document, fields) for document in documents)
@@ -232,24 +287,6 @@ def _with_title(document: GeneratedDocument, fields: Mapping[str, object]) -> Ge
     return replace(document, title=title, created=str(created) if created else None)
 
 
-def _page(fields: Mapping[str, object], details: Mapping[str, object]) -> GeneratedDocument:
-    """Builds the readable page of a scan: what was scanned, how it went, and how many findings each engine has."""
-    page = {
-        "Prosjekt": fields["project"],
-        "Gren": fields["branch"],
-        "Tidspunkt": fields["created"],
-        "Status": fields["status"],
-        "Startet av": fields["initiator"],
-        "Innsjekking": fields["commit"],
-        "Motorer": fields["engines"],
-        "Funn": fields["count"],
-        "Funn etter alvorlighet": fields["severities"],
-        "Ikke hentet": fields["not_fetched"],
-        "Alle opplysninger": details,
-    }
-    return readable_page("scan", f"Sikkerhetsskanning {fields['title']}", page)
-
-
 def scan_origin(row: Row) -> ScanOrigin:
     """Builds the origin of a scan for SARIF."""
     is_complete = str(row.get("status")).casefold() == "completed"
@@ -279,12 +316,12 @@ def _join_parts(*parts: object) -> str:
     return "; ".join(str(part) for part in parts if part)
 
 
-def _count_severities(findings: Sequence[Finding]) -> str:
-    counts: dict[str, int] = {}
-    for finding in findings:
-        severity = str(finding.get("severity"))
-        counts[severity] = counts.get(severity, 0) + 1
-    return ", ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
+def _count_severities(findings: Sequence[Finding]) -> dict[str, int]:
+    return dict(sorted(Counter(str(finding.get("severity")) for finding in findings).items()))
+
+
+def _join_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}: {count}" for name, count in counts.items())
 
 
 def _repository(row: Row) -> str:

@@ -1,7 +1,7 @@
 """What people did: each decision about a finding as an item, and each day of the audit trail as another.
 
 Decisions are read finding by finding, for findings with a decision in the scans of a window and in the newest scan of
-each branch; a finding that once had a decision is asked about again in every scan.
+each branch; a finding that once had a decision is asked about again in every scan. A sweep asks all scans there are.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from noarkit.services.appsec.calls import Calls
 from noarkit.services.appsec.findings import Finding
 from noarkit.services.appsec.grouped_rows import GroupedRows
 from noarkit.services.appsec.histories import Subject, decisions_about, subject_of
+from noarkit.services.appsec.labels import day_of, decision_page, decision_title, describe_event
 from noarkit.services.appsec.papers import DocumentCache
 from noarkit.services.appsec.states import FORGOTTEN_AFTER, WITH_FINDINGS, Key, has_ended, moment
 from noarkit.services.canonical import canonical, fingerprint, without_secrets
 from noarkit.services.paging import Row
 from noarkit.services.port import FetchFailure, GeneratedDocument, Item, ServiceItem, Window
-from noarkit.services.readable import readable_page
+from noarkit.services.readable import readable_page, title_line
 
 UNDECIDED = frozenset({"", "NONE", "TO_VERIFY"})
 AUDIT_KEPT = timedelta(days=365)
@@ -117,7 +118,7 @@ class Decisions:
             if not has_ended(row) or str(row.get("status")).casefold() not in WITH_FINDINGS:
                 continue
             started_at = moment(row.get("createdAt"))
-            if window.since is None or (started_at is not None and started_at >= window.since):
+            if window.since is None or window.sweep or (started_at is not None and started_at >= window.since):
                 yield row
                 continue
             branch = str(row.get("projectId")), str(row.get("branch"))
@@ -130,8 +131,12 @@ class Decisions:
         clean = without_secrets(row)
         tail = str(row.get("ID") or row.get("id") or fingerprint(clean)[:16])
         created_at = moment(row.get("createdAt"))
+        title = decision_title(subject, row)
         fields = {
-            "title": " ".join(part for part in (subject.engine, subject.similarity, subject.package) if part),
+            "title": title_line(
+                " ".join(part for part in (subject.engine, subject.similarity, subject.package) if part)
+            ),
+            "heading": title,
             "project_key": self._key("project", subject.project),
             "engine": subject.engine,
             "similarity": subject.similarity,
@@ -139,11 +144,11 @@ class Decisions:
             "severity": str(row.get("severity") or ""),
             "author": str(row.get("createdBy") or ""),
             "created": row.get("createdAt"),
-            "date": str(row.get("createdAt") or "")[:10],
+            "date": day_of(row.get("createdAt")),
         }
         data = canonical({"decision": clean, "finding": finding})
-        title = f"Vurdering av {fields['title']}"
-        page = readable_page(f"vurdering {tail}", title, {"Vurdering": clean, "Funn": finding})
+        visible = clean if isinstance(clean, Mapping) else {}
+        page = readable_page(f"vurdering {tail}", title, decision_page(subject, visible))
         document = GeneratedDocument(f"vurdering {tail}.json", _JSON, data, f"{title}, data")
         key = self._key("triage", *_key_parts(subject), tail)
         return Item("decisions", key, fields, created_at, (page, document), kind="decision")
@@ -157,8 +162,8 @@ class Audit:
         self._key = key
 
     def items(self, window: Window) -> Iterator[ServiceItem]:
-        """Yields each day with its events; a day that changed since is yielded again."""
-        begin = (window.until - AUDIT_KEPT if window.since is None else window.since).date()
+        """Yields each day with its events; a day that changed since is yielded again, and in a sweep every day."""
+        begin = (window.until - AUDIT_KEPT if window.since is None or window.sweep else window.since).date()
         today = window.until.date()
         with GroupedRows() as events:
             try:
@@ -211,7 +216,7 @@ class Audit:
         }
         title = f"Revisjonslogg {day}"
         document = GeneratedDocument(f"revisjonslogg {day}.json", _JSON, canonical(rows), f"{title}, data")
-        page = readable_page(f"revisjonslogg {day}", title, {"Hendelser": list(rows)})
+        page = readable_page(f"revisjonslogg {day}", title, {"Hendelser": [describe_event(row) for row in rows]})
         return Item(
             "audit", self._key("audit", day), fields, moment(f"{day}T00:00:00Z"), (page, document), kind="audit"
         )

@@ -21,10 +21,11 @@ from noarkit.services.wire import Request
 
 EVENTS = ("scan_completed_successfully", "scan_failed", "scan_partial", "project_created")
 _PLACES = {"projects": "/api/projects", "applications": "/api/applications", "scans": "/api/scans"}
-_WRITABLE = {
-    "projects": ("name", "groups", "repoUrl", "mainBranch", "origin", "tags", "criticality", "applicationIds"),
-    "applications": ("name", "description", "criticality", "rules", "tags"),
-}
+WRITABLE = {
+    "projects": ("name", "groups", "repoUrl", "mainBranch", "origin", "tags", "criticality", "applicationIds",
+                 "privatePackage", "scmRepoId"),
+    "applications": ("name", "description", "criticality", "rules", "tags", "type"),
+}  # fmt: skip
 _QUEUE_FULL = "142"
 _UPLOADS = 5
 _ORDERS = 8
@@ -72,7 +73,7 @@ def update(calls: Calls, kind: str, object_id: str, values: JsonObject) -> None:
     """Changes a project or an application. The service replaces it whole, so the current values are read and sent
     along."""
     current = retrieve(calls, kind, object_id) or {}
-    unchanged = {name: current[name] for name in _WRITABLE[kind] if current.get(name) is not None}
+    unchanged = {name: current[name] for name in WRITABLE[kind] if current.get(name) is not None}
     calls.write("PUT", _object_path(kind, object_id), {**unchanged, **values})
 
 

@@ -61,12 +61,16 @@ class Calls:
         return int(str(count)) if str(count).isdigit() else None
 
     def page(
-        self, path: str, fields: Sequence[str], cursor: str | None, order: Literal["asc", "desc"] | None = "asc"
+        self,
+        path: str,
+        fields: Sequence[str],
+        cursor: str | None,
+        sort_by: Literal["Modified_Time", "id"] | None = "Modified_Time",
     ) -> Page:
-        """Reads a page of a list: by token where there is one, oldest change first, newest first, or unsorted."""
+        """Reads a page of a list: by token where there is one, oldest change first, by id, or unsorted."""
         params = [("fields", ",".join(fields)), ("per_page", str(PER_PAGE))]
-        if order is not None:
-            params += [("sort_by", "Modified_Time"), ("sort_order", order)]
+        if sort_by is not None:
+            params += [("sort_by", sort_by), ("sort_order", "asc")]
         return self._page(path, params, cursor, None)
 
     def deleted_page(self, module: str, cursor: str | None, since: datetime) -> Page:
@@ -95,13 +99,15 @@ class Calls:
         records = self._rows(self.get(f"/{module}/{record_id}"), "data")
         return records[0] if records else None
 
-    def query(self, text: str, rows: int) -> Sequence[Row]:
-        """Reads the rows of a query; the cost depends on how many it asks for."""
+    def query(self, text: str, rows: int) -> tuple[Sequence[Row], bool]:
+        """Reads the rows of a query, and whether there are more; the cost depends on how many it asks for."""
         body = orjson.dumps({"select_query": text})
         cost = _cost_of_query(rows)
         url = self.client.url(f"{self._root}/coql")
         request = Request("POST", url, body=body, media_type="application/json", repeatable=True, cost=cost)
-        return self._rows(self.client.ask(request), "data")
+        answer = self.client.ask(request)
+        info = answer.members().get("info") if answer.status != NO_CONTENT else None
+        return self._rows(answer, "data"), isinstance(info, Mapping) and info.get("more_records") is True
 
     def emails(self, module: str, record_id: str, owner: str, index: str | None) -> Page:
         """Reads a page of ten emails of a record, as its owner sees them."""

@@ -53,25 +53,25 @@ def _list_related(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
 def _create_records(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
     unique = "".join(_texts(used.values.get("unique"))[:1])
     return _describe_results(
-        write_calls.insert(crm.calls, _name(used.words[0]), _records_argument(used.values), unique)
+        crm, write_calls.insert(crm.calls, _name(used.words[0]), _records_argument(used.values), unique)
     )
 
 
 def _update_records(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
-    return _describe_results(write_calls.update(crm.calls, _name(used.words[0]), _records_argument(used.values)))
+    return _describe_results(crm, write_calls.update(crm.calls, _name(used.words[0]), _records_argument(used.values)))
 
 
 def _upsert_records(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
     unique = _texts(used.values.get("unique"))
     return _describe_results(
-        write_calls.upsert(crm.calls, _name(used.words[0]), _records_argument(used.values), unique)
+        crm, write_calls.upsert(crm.calls, _name(used.words[0]), _records_argument(used.values), unique)
     )
 
 
 def _delete_records(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
     module, ids = used.words
     return _describe_results(
-        write_calls.delete(crm.calls, _name(module), [_id(record_id) for record_id in ids.split(",")])
+        crm, write_calls.delete(crm.calls, _name(module), [_id(record_id) for record_id in ids.split(",")])
     )
 
 
@@ -85,6 +85,10 @@ def _close_channels(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
     channels.close_channels(crm.calls, channel_ids)
     webhooks.forget_webhooks(crm.connection, channel_ids)
     return ({"closed": entry} for entry in channel_ids)
+
+
+def _open_named_channel(crm: Crm, used: Invocation) -> Iterable[JsonObject]:
+    return (_open_channel(crm, used.words[0], used.values),)
 
 
 def _open_channel(crm: Crm, url: str, arguments: JsonObject) -> JsonObject:
@@ -106,8 +110,14 @@ def _describe_channel(channel: webhooks.Webhook) -> JsonObject:
     return {"id": channel.id, "events": list(channel.events), "ends": ends, "path": channel.path}
 
 
-def _describe_results(results: Iterable[write_calls.WriteResult]) -> Iterator[JsonObject]:
-    return (_describe_result(result) for result in results)
+def _describe_results(crm: Crm, results: Iterable[write_calls.WriteResult]) -> Iterator[JsonObject]:
+    """Yields what became of each record. Raises `ServiceRefused` in the end unless all of it was done."""
+    total = failed = 0
+    for result in results:
+        total, failed = total + 1, failed + (not result.good)
+        yield _describe_result(result)
+    if failed:
+        raise ServiceRefused(where=crm.connection.full_name, why="not-all-done", found=failed, total=total)
 
 
 def _describe_result(result: write_calls.WriteResult) -> JsonObject:
@@ -169,14 +179,14 @@ COMMANDS = CommandTable(
             Verb("count", "MODULE", _count_records),
             Verb("deleted", "MODULE", _list_deleted),
             Verb("related", "MODULE ID LIST", _list_related),
-            Verb("create", "MODULE", _create_records),
-            Verb("update", "MODULE", _update_records),
-            Verb("upsert", "MODULE", _upsert_records),
+            Verb("create", "MODULE", _create_records, ("records", "unique")),
+            Verb("update", "MODULE", _update_records, ("records",)),
+            Verb("upsert", "MODULE", _upsert_records, ("records", "unique")),
             Verb("delete", "MODULE ID,ID…", _delete_records),
         ),
         "notifications": (
             Verb("list", "", lambda crm, used: channels.channels(crm.calls)),
-            Verb("open", "URL", lambda crm, used: (_open_channel(crm, used.words[0], used.values),)),
+            Verb("open", "URL", _open_named_channel, ("events", "fields")),
             Verb("renew", "", _renew_channels),
             Verb("close", "ID,ID…", _close_channels),
         ),

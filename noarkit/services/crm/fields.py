@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,6 +10,7 @@ from noarkit.services.paging import Row
 
 A_CALL = 50
 A_CALL_SIGNS = 1_000  # of names or ids in one parameter, commas counted
+_LOOK_UP = re.compile("(?!owner|user).*lookup")
 _ALWAYS = ("id", "Modified_Time", "Created_Time")
 _TITLES = ("Deal_Name", "Subject", "Full_Name", "Vendor_Name", "Product_Name", "Name", "Last_Name", "Account_Name")
 
@@ -27,19 +29,28 @@ class Fields:
     def batches(self) -> list[tuple[str, ...]]:
         """Splits the field names for calls that take at most fifty of them, and no longer ones; each batch has the id
         and the time of change."""
-        remaining = (name for name in self.names if name not in _ALWAYS)
-        room, signs = A_CALL - len(_ALWAYS), A_CALL_SIGNS - len(",".join(_ALWAYS))
-        batches = [(*_ALWAYS, *batch) for batch in split_batches(remaining, room, signs)]
-        return batches or [_ALWAYS]
+        always = self._always()
+        remaining = (name for name in self.names if name not in always)
+        room, signs = A_CALL - len(always), A_CALL_SIGNS - len(",".join(always))
+        batches = [(*always, *batch) for batch in split_batches(remaining, room, signs)]
+        return batches or [always]
 
     def titles(self) -> tuple[str, ...]:
         """Returns the fields that may hold a record's title, the module's own first."""
         return (*((self.title,) if self.title else ()), *(name for name in _TITLES if name in self.names))
 
+    def look_ups(self) -> tuple[str, ...]:
+        """Returns the fields that refer to other records."""
+        return tuple(name for name in self.names if _LOOK_UP.fullmatch(self.shape.get(name, "")))
+
     def only(self, field_names: Sequence[str]) -> Fields:
         """Keeps only the chosen fields, and a record's id and times."""
         names = tuple(name for name in self.names if name in field_names and name not in _ALWAYS)
-        return Fields((*_ALWAYS, *names), self.private, self.shape, self.title, self.labels)
+        return Fields((*self._always(), *names), self.private, self.shape, self.title, self.labels)
+
+    def _always(self) -> tuple[str, ...]:
+        """Returns the id, and those times that this user may read: a service may refuse what it did not tell of."""
+        return tuple(name for name in _ALWAYS if name == _ALWAYS[0] or name in self.names)
 
 
 def split_batches(
@@ -47,7 +58,7 @@ def split_batches(
 ) -> Iterator[tuple[str, ...]]:
     """Splits words into batches: by number, and by their length joined with commas.
 
-    >>> list(parted(iter(["a", "bb", "ccc", "d"]), signs=5))
+    >>> list(split_batches(iter(["a", "bb", "ccc", "d"]), signs=5))
     [('a', 'bb'), ('ccc', 'd')]
     """
     lot: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from noarkit.services.crm.calls import cost_of_tool
 from noarkit.services.crm.channels import renew_webhooks
 from noarkit.services.crm.commands import COMMANDS
+from noarkit.services.crm.known_items import again_id
 from noarkit.services.crm.service import open_login, open_service
 from noarkit.services.crm.settings import KEYS
 from noarkit.services.kind import ServiceKind, ToolKind, WebhookKind
@@ -28,5 +29,7 @@ CRM = ServiceKind(
     renew_webhooks=renew_webhooks,
     tools=ToolKind(_TOOLS, cost=cost_of_tool, default_consent=lambda connection: "connection"),
     standin="noarkit.services.crm.standin.service:standin",
+    chances="noarkit.services.crm.standin.history:CHANCES",
     takes_ids=True,
+    again_id=again_id,
 )

@@ -10,6 +10,8 @@ from datetime import datetime
 from email.utils import format_datetime
 from urllib.parse import quote
 
+from noarkit.services.crm.times import parse_time, stated_time
+
 MARK = "X-Reconstructed"
 _WORD_BYTES = 36  # of UTF-8 in one encoded word: it fits behind a header's name on a line of 76
 _LINE = 180
@@ -20,7 +22,7 @@ _NEEDS_NOTHING = re.compile(r"(?!.*=\?)(?:[!-~]{1,60}(?: |$))*", re.ASCII)
 
 def build_letter(email: Mapping[str, object]) -> bytes:
     """Builds the .eml message. Its attachments are documents of their own and are listed by name only."""
-    sent_at = moment(email)
+    sent_at = stated_time(email.get("sent_time")) or stated_time(email.get("time"))
     kind = "html" if str(email.get("mail_format") or "").casefold() == "html" else "plain"
     heads = [
         f"{MARK}: from the fields of a service, not the original message",
@@ -44,14 +46,7 @@ def build_letter(email: Mapping[str, object]) -> bytes:
 
 def moment(email: Mapping[str, object]) -> datetime | None:
     """Returns when an email was sent."""
-    for name in ("sent_time", "time"):
-        value = email.get(name)
-        if isinstance(value, str):
-            try:
-                return datetime.fromisoformat(value.replace("Z", "+00:00"))
-            except ValueError:
-                continue
-    return None
+    return parse_time(email.get("sent_time")) or parse_time(email.get("time"))
 
 
 def people(value: object) -> Sequence[Mapping[str, object]]:

@@ -1,4 +1,4 @@
-"""Lists of CRM records: by page and token as far as tokens reach, by keyset for changes, and by the ids of a bulk read
+"""Lists of CRM records: by page and token as far as tokens reach, by id where pages shift, by the ids of a bulk read
 for very many. Records always have the form that lists give, with the names of look-ups; one with more fields than a
 call takes is read in batches and merged."""
 
@@ -7,22 +7,26 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Literal
 
-from noarkit.errors import PackageFault, ServiceBroken, ServiceRefused, ServiceStrange
+from noarkit.errors import PackageFault, ServiceBroken, ServiceDenied, ServiceRefused, ServiceStrange
 from noarkit.safe.digest import buffered
 from noarkit.safe.unpack import UnpackLimits, members
 from noarkit.services.crm.calls import Calls, busy_fault, is_expired
 from noarkit.services.crm.fields import Fields, split_batches
+from noarkit.services.crm.times import parse_time
 from noarkit.services.paging import KeySet, Page, Row, pages, rows
 from noarkit.services.prefetch import in_order, prefetch
 
 A_LOT = 100
-_KEYSET_ROWS = 2_000
-_FIRST_ROWS = 200  # as many as cost one credit: mostly few have changed
+_ATTEMPTS = 3
+_MOST_ROWS = 2_000
+_FIRST_ROWS = 200  # as many as cost one credit
+_SAME_SECOND = timedelta(seconds=1)  # whether a time is taken with those after it is not published
 _PAGES_REACH = 100_000
 _BULK_WAITS_S = (1.0, 2.0, 5.0, 10.0, 15.0)
 _BULK_LONGEST_S = 3_600.0
@@ -33,25 +37,43 @@ _MOST_TABLE_BYTES = 4 * 2**30
 def records_by_page(calls: Calls, module: str, fields: Fields, location: str) -> Iterator[Row]:
     """Lists every record of a module once, oldest change first; an expired token restarts the list."""
     first, *more = fields.batches()
+
+    def complete_pages() -> Iterator[Sequence[Row]]:
+        order: Literal["Modified_Time", "id"] = "Modified_Time" if "Modified_Time" in first else "id"
+        listed_pages = pages(lambda cursor: calls.page(f"/{module}", first, cursor, order), location)
+        source = _check_progress(listed_pages, location)
+        return ([*_complete_rows(calls, module, page.rows, more)] for page in source)
+
+    yield from _restarted(complete_pages)
+
+
+def all_notes(calls: Calls, fields: Sequence[str], location: str) -> Iterator[Row]:
+    """Lists every note once, by id; an expired token restarts the list."""
+
+    def note_pages() -> Iterator[Sequence[Row]]:
+        source = _check_progress(pages(lambda cursor: calls.page("/Notes", fields, cursor, "id"), location), location)
+        return (page.rows for page in source)
+
+    yield from _restarted(note_pages)
+
+
+def _restarted(read: Callable[[], Iterator[Sequence[Row]]]) -> Iterator[Row]:
+    """Yields the rows of all pages once; the list is begun anew where its token expires, three times at most."""
     with KeySet() as seen_ids:
-        for attempt in range(3):
+        for attempt in range(_ATTEMPTS):
             try:
-                page_source = _check_progress(
-                    pages(lambda cursor: calls.page(f"/{module}", first, cursor), location), location
-                )
-                for complete_rows in prefetch(
-                    [*_complete_rows(calls, module, page.rows, more)] for page in page_source
-                ):
-                    yield from (row for row in complete_rows if seen_ids.add(str(row["id"])))
+                for page_rows in prefetch(read()):
+                    yield from (row for row in page_rows if seen_ids.add(str(row["id"])))
                 return
             except ServiceRefused as fault:
-                if not is_expired(fault) or attempt == 2:
+                if not is_expired(fault) or attempt == _ATTEMPTS - 1:
                     raise
 
 
 def all_records(calls: Calls, module: str, fields: Fields, location: str, bulk_from: int) -> Iterator[Row]:
     """Lists every record of a module once, with the same result either way: page by page, or by the ids of a bulk read
-    if there are more than pages reach, or more than `bulk_from`."""
+    if there are more than pages reach, or more than `bulk_from`. A record that moved from page to page while they were
+    read is found by its id."""
     count = calls.count(module)
     with KeySet() as seen_ids:
         if count is None or count <= bulk_from:
@@ -59,6 +81,9 @@ def all_records(calls: Calls, module: str, fields: Fields, location: str, bulk_f
                 yield from (
                     row for row in records_by_page(calls, module, fields, location) if seen_ids.add(str(row["id"]))
                 )
+                by_id = listed_by_id(calls, module, (), location)
+                missed_ids = (record_id for row in by_id if seen_ids.add(record_id := str(row["id"])))
+                yield from records_by_ids(calls, module, fields, missed_ids)
                 return
             except ServiceStrange as fault:
                 if fault.data.get("why") != "list-incomplete" or seen_ids.count < _PAGES_REACH // 2:
@@ -69,13 +94,16 @@ def all_records(calls: Calls, module: str, fields: Fields, location: str, bulk_f
         )
 
 
-def changed_records(calls: Calls, module: str, fields: Fields, since: datetime, until: datetime) -> Iterator[Row]:
-    """Lists the records changed from `since` to before `until`, by keyset, so that no concurrent change is missed or
-    doubled.
-
-    The keyset query gives ids; the records are then read whole, as many per call as possible.
-    """
-    yield from records_by_ids(calls, module, fields, _changed_ids(calls, module, since, until))
+def listed_by_id(calls: Calls, module: str, more_fields: Sequence[str], location: str) -> Iterator[Row]:
+    """Lists every record of a module once, with some of its fields: by id, so that no change can move one past what is
+    being read. A module that cannot be queried is listed by page."""
+    names = ("id", *more_fields)
+    with KeySet() as seen_ids:
+        try:
+            yield from (row for row in _query_by_id(calls, module, names) if seen_ids.add(str(row["id"])))
+        except (ServiceRefused, ServiceDenied):
+            fields = Fields(names, frozenset(), {})
+            yield from (row for row in records_by_page(calls, module, fields, location) if seen_ids.add(str(row["id"])))
 
 
 def records_by_ids(calls: Calls, module: str, fields: Fields, ids: Iterator[str]) -> Iterator[Row]:
@@ -94,33 +122,29 @@ def records_by_ids(calls: Calls, module: str, fields: Fields, ids: Iterator[str]
         yield from rows_by_id
 
 
-def _changed_ids(calls: Calls, module: str, since: datetime, until: datetime) -> Iterator[str]:
-    last_time, last_id = since, 0
-    size = _FIRST_ROWS
+def _query_by_id(calls: Calls, module: str, names: Sequence[str]) -> Iterator[Row]:
+    last_id, size = 0, _FIRST_ROWS
     while True:
-        rows = calls.query(keyset(module, last_time, last_id, until, size), size)
-        yield from (str(row["id"]) for row in rows)
-        if len(rows) < size:
+        found_rows, has_more = calls.query(query_by_id(module, names, last_id, size), size)
+        yield from found_rows
+        if not found_rows or not (has_more or len(found_rows) == size):
             return
-        moment, number = datetime.fromisoformat(str(rows[-1]["Modified_Time"])), int(str(rows[-1]["id"]))
-        if (moment, number) <= (last_time, last_id):
+        newest_id = int(str(found_rows[-1]["id"]))
+        if newest_id <= last_id:
             raise ServiceStrange(where=f"crm {module}", why="page-again")
-        last_time, last_id, size = moment, number, _KEYSET_ROWS
+        last_id, size = newest_id, _MOST_ROWS
 
 
-def keyset(module: str, since: datetime, last_id: int, until: datetime, size: int = _KEYSET_ROWS) -> str:
-    """Builds the query for the records after a given one. Criteria are joined pairwise, as the service requires.
+def query_by_id(module: str, names: Sequence[str], last_id: int, size: int = _MOST_ROWS) -> str:
+    """Builds the query for the records with the ids after a given one.
 
-    >>> keyset("Deals", datetime(2026, 1, 1, tzinfo=UTC), 7, datetime(2026, 1, 2, tzinfo=UTC)).split(" where ")[0]
-    'select id, Modified_Time from Deals'
+    >>> query_by_id("Deals", ("id", "Modified_Time"), 7, 200)
+    'select id, Modified_Time from Deals where id > 7 order by id asc limit 200'
     """
-    if not module.replace("_", "").isalnum():
-        raise ServiceStrange(where=module, why="not-an-object")
-    begin, end = (moment.astimezone(UTC).isoformat(timespec="seconds") for moment in (since, until))
-    window = f"(Modified_Time >= '{begin}' and Modified_Time < '{end}')"
-    beyond = f"(Modified_Time > '{begin}' or id > {last_id})"
-    order = f"order by Modified_Time asc, id asc limit {size}"
-    return f"select id, Modified_Time from {module} where ({window} and {beyond}) {order}"  # noqa: S608  # a name we judged
+    for name in (module, *names):
+        if not name.replace("_", "").isalnum():
+            raise ServiceStrange(where=name, why="not-an-object")
+    return f"select {', '.join(names)} from {module} where id > {last_id} order by id asc limit {size}"  # noqa: S608  # names we judged
 
 
 def records_in_bulk(calls: Calls, module: str, fields: Fields) -> Iterator[Row]:
@@ -139,22 +163,39 @@ def records_in_bulk(calls: Calls, module: str, fields: Fields) -> Iterator[Row]:
 
 
 def deleted_records(calls: Calls, module: str, since: datetime, location: str) -> Iterator[Row]:
-    """Lists records deleted since a time. Numbered pages end: the list continues from the last deletion, and raises
-    `ServiceStrange` if that leads no further."""
+    """Lists records deleted since a time. Numbered pages end: a list in the order of time continues from its last
+    deletion. Raises `ServiceStrange` if that leads no further, or the list is in another order."""
     with KeySet() as seen_ids:
+        after = since
         while True:
-            last, count = since, seen_ids.count
+            order, count = _TimeOrder(after), seen_ids.count
             try:
-                for page in pages(lambda cursor, after=last: calls.deleted_page(module, cursor, after), location):  # type: ignore[misc]  # a default binds it
+                for page in pages(lambda cursor, after=after: calls.deleted_page(module, cursor, after), location):  # type: ignore[misc]  # a default binds it
                     for row in page.rows:
-                        last = max(last, datetime.fromisoformat(str(row["deleted_time"])))
+                        order.add(row.get("deleted_time"))
                         if seen_ids.add(str(row["id"])):
                             yield row
                 return
             except ServiceStrange as fault:
-                if fault.data.get("why") != "list-incomplete" or last <= since or seen_ids.count == count:
+                if fault.data.get("why") != "list-incomplete" or not order.is_kept or seen_ids.count == count:
                     raise
-                since = last
+                after = order.last - _SAME_SECOND
+
+
+class _TimeOrder:
+    """Whether the times of a list go up, and the last of them."""
+
+    def __init__(self, start: datetime) -> None:
+        self.last = start
+        self.is_kept = True
+
+    def add(self, value: object) -> None:
+        """Adds the next time."""
+        moment = parse_time(value)
+        if moment is None or moment < self.last:
+            self.is_kept = False
+        else:
+            self.last = moment
 
 
 def related_records(calls: Calls, module: str, record_id: str, name: str, fields: Fields | None) -> Iterator[Row]:

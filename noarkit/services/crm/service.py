@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
-from typing import Literal
 from urllib.parse import unquote
 
-from noarkit.errors import ServiceDenied, ServiceRefused, ServiceStrange
+from noarkit.errors import ServiceDenied, ServiceRefused
 from noarkit.events import Listener
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
@@ -22,16 +21,18 @@ from noarkit.services.access.oauth import ClientRegistration
 from noarkit.services.blocks import Blocks
 from noarkit.services.client import Client, Dialect
 from noarkit.services.crm import calls as asked
-from noarkit.services.crm import listing
 from noarkit.services.crm.calls import Calls
+from noarkit.services.crm.cases import Cases
 from noarkit.services.crm.fields import Fields, readable_fields
+from noarkit.services.crm.known_items import KnownItems
+from noarkit.services.crm.reading import Reader
 from noarkit.services.crm.settings import SCOPES, CrmSettings, read_settings
-from noarkit.services.crm.streams import NOTE_FIELDS, Cases, CrmItems, RecordOptions
+from noarkit.services.crm.streams import CrmItems, RecordOptions
+from noarkit.services.crm.times import clock_lag
 from noarkit.services.crm.write_calls import A_CALL, write_values
 from noarkit.services.pace import Allowance, Clock, Pace, SharedLog
-from noarkit.services.paging import Page, Row, pages, rows
+from noarkit.services.paging import Row
 from noarkit.services.port import (
-    Deletion,
     FetchFailure,
     Introduction,
     Remark,
@@ -40,7 +41,6 @@ from noarkit.services.port import (
     Window,
     WriteBackOutcome,
 )
-from noarkit.services.prefetch import prefetch
 from noarkit.services.scrub import Scrubber
 from noarkit.services.settings import Connection, open_wire
 from noarkit.services.wire import Answer
@@ -92,6 +92,8 @@ class Crm:
         self._modules: tuple[Row, ...] | None = None
         self._fields: dict[str, Fields] = {}
         self._cases = Cases()
+        self._known = KnownItems()
+        self._clock_lag = timedelta()
         self.connection = connection
 
     @property
@@ -159,6 +161,24 @@ class Crm:
 
     def items(self, stream: Stream, window: Window, emit: Listener) -> Iterator[ServiceItem]:
         """Yields every item of a stream. A module that this user may not read is reported, and the rest goes on."""
+        reader = self._reader(window)
+        try:
+            if stream.name == "Notes":
+                yield from reader.read_notes()
+            elif stream.name == "Attachments":
+                yield from reader.read_papers(stream.name, reader.items.attachments)
+            elif stream.name == "Emails":
+                yield from reader.read_papers(stream.name, reader.items.emails)
+            elif stream.name in self._related_modules():
+                yield from reader.read_related(stream.name, self.fields(stream.name))
+            else:
+                yield from reader.read_cases(stream.name, self.fields(stream.name), emit)
+        except (ServiceRefused, ServiceDenied) as fault:
+            details = {"status": fault.data.get("status")}
+            key = reader.items.key(stream.name)
+            yield FetchFailure(stream.name, key, str(fault.data.get("why") or fault.code), details)
+
+    def _reader(self, window: Window) -> Reader:
         options = RecordOptions(
             self.tenant,
             self.settings.title_fields,
@@ -166,22 +186,19 @@ class Crm:
             self.settings.parallel,
             self.settings.contact_roles,
         )
-        papers = CrmItems(self.calls, options, keys_only=window.keys_only)
-        if stream.name == "Notes":
-            yield from self._notes(papers, window)
-        elif stream.name == "Attachments":
-            yield from papers.for_each_case(self._cases.changed_cases(sweep=window.sweep), papers.attachments)
-        elif stream.name == "Emails":
-            yield from papers.for_each_case(self._cases.changed_cases(sweep=window.sweep), papers.emails)
-        else:
-            is_related = stream.name in self._related_modules()
-            try:
-                yield from (self._related_items if is_related else self._records)(papers, stream.name, window)
-            except (ServiceRefused, ServiceDenied) as fault:
-                details = {"status": fault.data.get("status")}
-                yield FetchFailure(
-                    stream.name, papers.key(stream.name), str(fault.data.get("why") or fault.code), details
-                )
+        if self._known.keys is not window.known_keys:
+            self._known.close()
+            self._known = KnownItems(window.known_keys, self.tenant)
+        return Reader(
+            self.calls,
+            CrmItems(self.calls, options, keys_only=window.keys_only),
+            self._cases,
+            self._known,
+            window,
+            lambda name: f"{self.connection.full_name} {name}",
+            self.settings.bulk_from,
+            self._clock_lag,
+        )
 
     def write_back(self, stream: str, field: str, values: Iterable[tuple[str, str]]) -> Iterator[WriteBackOutcome]:
         """Writes values into a field of a module's records, a hundred a call."""
@@ -207,80 +224,8 @@ class Crm:
     def close(self) -> None:
         """Ends all connections."""
         self._cases.close()
+        self._known.close()
         self.calls.client.close()
-
-    def _records(self, papers: CrmItems, module: str, window: Window) -> Iterator[ServiceItem]:
-        fields = self.fields(module)
-        for record in self._list_records(module, fields, window):
-            moment = datetime.fromisoformat(str(record.get("Modified_Time")))
-            if moment >= window.until:
-                continue  # the next run takes it
-            fresh = window.since is None or moment >= window.since
-            has_activity = fresh or str(record["id"]) in window.hinted_ids or _has_activity(record, window.since)
-            facts = papers.facts(module, record, fields, asks=fresh and not window.keys_only)
-            self._cases.add(module, facts, fresh=has_activity)
-            if fresh:
-                yield papers.record(module, record, fields, facts)
-        if window.since is not None:
-            yield from self._deletions(papers, module, window.since)
-
-    def _deletions(self, papers: CrmItems, module: str, since: datetime) -> Iterator[ServiceItem]:
-        """Yields deletions since a time. The bin lists only so many: an incomplete list is reported."""
-        try:
-            for row in listing.deleted_records(self.calls, module, since, f"{self.connection.full_name} {module}"):
-                deleted_at = datetime.fromisoformat(str(row["deleted_time"]))
-                yield Deletion(module, papers.key(module, row["id"], "deleted"), deleted_at)
-        except ServiceStrange as fault:
-            if fault.data.get("why") != "list-incomplete":
-                raise
-            yield FetchFailure(module, papers.key(module, "deleted"), "list-incomplete")
-
-    def _related_items(self, papers: CrmItems, module: str, window: Window) -> Iterator[ServiceItem]:
-        """Yields the records of a module that belong to cases, each with its case."""
-        fields, location = self.fields(module), f"{self.connection.full_name} {module}"
-        if window.since is None:
-            records = listing.all_records(self.calls, module, fields, location, self.settings.bulk_from)
-        else:
-            records = listing.changed_records(self.calls, module, fields, window.since, window.until)
-        for record in records:
-            case = self._cases.parent_of(record)
-            if case is None or datetime.fromisoformat(str(record.get("Modified_Time"))) >= window.until:
-                continue  # its case is not archived, or the next run takes it
-            self._cases.mark_changed(str(case["id"]))
-            yield papers.related_record(module, record, fields, case)
-
-    def _list_records(self, module: str, fields: Fields, window: Window) -> Iterator[Row]:
-        """Lists all records on a first run; else the changed ones, and the facts of the others."""
-        location = f"{self.connection.full_name} {module}"
-        bulk_from = self.settings.bulk_from
-        if window.since is None:
-            yield from listing.all_records(self.calls, module, fields, location, bulk_from)
-            return
-        slim = fields.only((*_FACTS, *self.settings.title_fields, *fields.titles()))
-        changed_ids: set[str] = set()
-        for record in listing.changed_records(self.calls, module, fields, window.since, window.until):
-            changed_ids.add(str(record["id"]))
-            yield record
-        for record in listing.all_records(self.calls, module, slim, location, bulk_from):
-            if (
-                str(record["id"]) not in changed_ids
-                and datetime.fromisoformat(str(record["Modified_Time"])) < window.since
-            ):
-                yield record
-
-    def _notes(self, papers: CrmItems, window: Window) -> Iterator[ServiceItem]:
-        """Yields every note, or the changed ones by their own times: the list cannot be asked for changes alone."""
-        location = f"{self.connection.full_name} Notes"
-        order: Literal["asc", "desc"] = "asc" if window.since is None else "desc"
-        listing = pages(lambda cursor: self.calls.page("/Notes", NOTE_FIELDS, cursor, order), location)
-        for note in rows(prefetch(_until_older(listing, window.since)), lambda row: str(row.get("id")), location):
-            parent = note.get("Parent_Id")
-            case = self._cases.facts(str(parent.get("id"))) if isinstance(parent, Mapping) else None
-            moment = _changed_at(note)
-            if case is None or moment >= window.until or (window.since is not None and moment < window.since):
-                continue  # its case is not archived, or another run takes it
-            self._cases.mark_changed(str(case["id"]))
-            yield papers.note(note, case)
 
     @contextmanager
     def _bytes(self, path: str, key: str, *params: tuple[str, str]) -> Iterator[Readable]:
@@ -303,31 +248,4 @@ class Crm:
         remaining = answer.headers.get(_CREDITS, "")
         if remaining.isdigit():
             self.allowance.update(int(remaining))
-
-
-def _until_older(source: Iterator[Page], since: datetime | None) -> Iterator[Page]:
-    """Yields pages of a list sorted newest first, until they are older than `since`; all pages if it is not sorted."""
-    newest_first = True
-    for page in source:
-        yield page
-        times = [_changed_at(row) for row in page.rows]
-        newest_first = newest_first and times == sorted(times, reverse=True)
-        if since is not None and newest_first and times and times[-1] < since:
-            return
-
-
-def _changed_at(row: Row) -> datetime:
-    return datetime.fromisoformat(str(row.get("Modified_Time")))
-
-
-def _has_activity(record: Row, since: datetime | None) -> bool:
-    """True if a record's time of last activity, which its related records move, lies within the window."""
-    active_at = record.get(_ACTIVITY)
-    return since is None or (isinstance(active_at, str) and datetime.fromisoformat(active_at) >= since)
-
-
-_ACTIVITY = "Last_Activity_Time"
-_FACTS = (
-    "Owner", "Created_By", "Account_Name", "Contact_Name", "Stage", "Status", "Contract_Number", "Case_Number", "Tag",
-    _ACTIVITY,
-)  # fmt: skip
+        self._clock_lag = clock_lag(answer.headers.get("date", ""), self.calls.client.clock.now_s())

@@ -3,24 +3,22 @@ it finds its case file in any run."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from urllib.parse import quote
 
-from noarkit.errors import NoarkitError, ServiceBroken, ServiceRefused
+from noarkit.errors import NoarkitError, ServiceBroken, ServiceDenied, ServiceRefused
 from noarkit.graph.entity import Content
-from noarkit.safe.clocks import utc_text
-from noarkit.safe.scratch import scratch
 from noarkit.services.canonical import canonical, without_secrets
 from noarkit.services.crm import letters
 from noarkit.services.crm.calls import Calls
 from noarkit.services.crm.fields import Fields
-from noarkit.services.paging import Row, pages, rows
+from noarkit.services.crm.known_items import SNAPSHOT
+from noarkit.services.crm.times import parse_time, utc_or_none
+from noarkit.services.paging import Page, Row, pages, rows
 from noarkit.services.port import FetchFailure, GeneratedDocument, Item, ServiceItem
 from noarkit.services.prefetch import in_order
-from noarkit.services.readable import readable_page, shorten
+from noarkit.services.readable import readable_page, shorten, title_line
 
 NOTE_FIELDS = (
     "Note_Title", "Note_Content", "Parent_Id", "Owner", "Created_By", "Modified_By", "Created_Time", "Modified_Time",
@@ -30,50 +28,8 @@ ATTACHMENT_FIELDS = (
     "$link_url", "$se_module",
 )  # fmt: skip
 _LONGEST_TITLE = 80
-_ITEM_FAULTS = (ServiceRefused, ServiceBroken)
-
-
-class Cases:
-    """The records that notes, emails and attachments belong to, with the facts of each."""
-
-    def __init__(self) -> None:
-        self._db = scratch()
-        self._db.execute(
-            "CREATE TABLE held (id TEXT PRIMARY KEY, module TEXT, facts TEXT, open INTEGER, fresh INTEGER)"
-            " WITHOUT ROWID"
-        )
-
-    def add(self, module: str, facts: Mapping[str, object], *, fresh: bool) -> None:
-        """Adds a case; `fresh` if it, or something that belongs to it, changed within the window."""
-        row = (facts["id"], module, json.dumps(facts), not facts["closed"], fresh)
-        self._db.execute("INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?)", row)
-
-    def mark_changed(self, record_id: str) -> None:
-        """Marks a case as changed, since something that belongs to it changed."""
-        self._db.execute("UPDATE held SET fresh = 1 WHERE id = ?", (record_id,))
-
-    def facts(self, record_id: str) -> dict[str, object] | None:
-        """Returns the facts of a case; None if it is unknown."""
-        row = self._db.execute("SELECT facts FROM held WHERE id = ?", (record_id,)).fetchone()
-        return json.loads(row[0]) if row else None
-
-    def parent_of(self, record: Row) -> dict[str, object] | None:
-        """Returns the case that a record refers to by one of its look-ups; None if there is none."""
-        for value in record.values():
-            if isinstance(value, Mapping) and (case := self.facts(str(value.get("id")))) is not None:
-                return case
-        return None
-
-    def changed_cases(self, *, sweep: bool) -> Iterator[dict[str, object]]:
-        """Yields the cases whose attachments and emails may have changed: open ones, and closed ones with a change; all
-        of them with `sweep`."""
-        query = "SELECT facts FROM held WHERE open OR fresh OR ? ORDER BY module, id"
-        for (facts,) in self._db.execute(query, (sweep,)):
-            yield json.loads(facts)
-
-    def close(self) -> None:
-        """Closes the temporary file."""
-        self._db.close()
+_ITEM_FAULTS = (ServiceRefused, ServiceBroken, ServiceDenied)
+_NOT_LET_IN = 401
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +55,11 @@ class CrmItems:
         self._options = options
         self._keys_only = keys_only
 
+    @property
+    def title_fields(self) -> tuple[str, ...]:
+        """The fields that are preferred as titles."""
+        return self._options.title_fields
+
     def key(self, *parts: object) -> str:
         """Builds a key from the service's own ids."""
         return ":".join(quote(str(part), safe="") for part in (self._options.tenant, *parts))
@@ -111,8 +72,8 @@ class CrmItems:
             "id": str(record["id"]),
             "key": self.key(module, record["id"]),
             "module": module,
-            "title": self._title(module, record, fields),
-            "created": _utc(record.get("Created_Time")),
+            "title": title_line(self._title(module, record, fields)),
+            "created": utc_or_none(record.get("Created_Time")) or utc_or_none(record.get("Modified_Time")),
             "owner": name_of(record.get("Owner")),
             "owner_id": _id_of(record.get("Owner")) or _id_of(record.get("Created_By")),
             "party": name_of(record.get("Account_Name")),
@@ -125,7 +86,7 @@ class CrmItems:
 
     def record(self, stream: str, record: Row, fields: Fields, facts: Mapping[str, object]) -> Item:
         """Builds the item of a record: a readable page and its canonical snapshot, and the case it is."""
-        return self._snapshot(stream, f"{facts['key']}:snapshot", record, fields, facts)
+        return self._snapshot(stream, f"{facts['key']}:{SNAPSHOT}", record, fields, facts)
 
     def _contacts(self, module: str, record: Row, *, asks: bool) -> list[str]:
         """Returns the persons of a record: its contact, and those with a role in it."""
@@ -136,10 +97,13 @@ class CrmItems:
             names += [name_of(row.get("Full_Name")) for row in rows(listing, _id, path)]
         return [name for name in dict.fromkeys(names) if name]
 
+    def related_key(self, stream: str, record: Row, case: Mapping[str, object]) -> str:
+        """Returns the key of a record that belongs to a case."""
+        return f"{case['key']}:{quote(stream, safe='')}:{quote(str(record['id']), safe='')}"
+
     def related_record(self, stream: str, record: Row, fields: Fields, case: Mapping[str, object]) -> Item:
         """Builds the item of a record that belongs to a case: a quote, an invoice, a task."""
-        key = f"{case['key']}:{quote(stream, safe='')}:{quote(str(record['id']), safe='')}"
-        return self._snapshot(stream, key, record, fields, case)
+        return self._snapshot(stream, self.related_key(stream, record, case), record, fields, case)
 
     def _snapshot(self, stream: str, key: str, record: Row, fields: Fields, case: Mapping[str, object]) -> Item:
         title = self._title(stream, record, fields)
@@ -156,12 +120,12 @@ class CrmItems:
             "module": stream,
             "data": clean,
             "private": _filled_fields(record, fields.private),
-            "title": title,
-            "created": _utc(record.get("Created_Time")),
+            "title": title_line(title),
+            "created": utc_or_none(record.get("Created_Time")),
             "author": name_of(record.get("Owner")),
         }
-        kind = "record" if key.endswith(":snapshot") else "related"
-        return Item(stream, key, item_fields, _moment(record.get("Modified_Time")), generated=generated, kind=kind)
+        kind = "record" if key.endswith(f":{SNAPSHOT}") else "related"
+        return Item(stream, key, item_fields, parse_time(record.get("Modified_Time")), generated=generated, kind=kind)
 
     def _title(self, module: str, record: Row, fields: Fields) -> str:
         """Returns the title of a record: from the configured fields, or else the module's own title field."""
@@ -172,29 +136,34 @@ class CrmItems:
             f"{module} {record['id']}",
         )
 
+    def note_key(self, note: Row, case: Mapping[str, object]) -> str:
+        """Returns the key of a note."""
+        return f"{case['key']}:note:{quote(str(note['id']), safe='')}"
+
     def note(self, note: Row, case: Mapping[str, object]) -> Item:
         """Builds the item of a note, as a text."""
         content = str(note.get("Note_Content") or "")
-        title = str(note.get("Note_Title") or "") or shorten(content, _LONGEST_TITLE) or "Notat"
+        own_title = title_line(note.get("Note_Title"))
+        title = own_title or title_line(shorten(content, _LONGEST_TITLE)) or _untitled_note(note, case)
         fields = {
             "case": dict(case),
             "title": title,
             "author": name_of(note.get("Created_By")),
-            "created": _utc(note.get("Created_Time")),
+            "created": utc_or_none(note.get("Created_Time")),
             "data": without_secrets(note),
         }
         document = GeneratedDocument(
             f"notat {note['id']}.txt", "text/plain", content.encode("utf-8", "backslashreplace")
         )
-        key = f"{case['key']}:note:{quote(str(note['id']), safe='')}"
-        return Item("Notes", key, fields, _moment(note.get("Modified_Time")), generated=(document,), kind="note")
+        moment = parse_time(note.get("Modified_Time"))
+        return Item("Notes", self.note_key(note, case), fields, moment, generated=(document,), kind="note")
 
     def attachments(self, case: Mapping[str, object]) -> Sequence[ServiceItem]:
         """Lists the attachments of a case. One that is a link elsewhere has no bytes: its metadata is taken."""
         path = f"/{case['module']}/{case['id']}/Attachments"
         try:
-            listing = pages(lambda cursor: self._calls.page(path, ATTACHMENT_FIELDS, cursor, None), path)
-            return [self._attachment(row, case) for row in rows(listing, _id, path)]
+            listed_rows = _list_twice(lambda cursor: self._calls.page(path, ATTACHMENT_FIELDS, cursor, None), _id, path)
+            return [self._attachment(row, case) for row in listed_rows]
         except _ITEM_FAULTS as fault:
             return [_fetch_failure("Attachments", f"{case['key']}:attachments", fault)]
 
@@ -203,35 +172,37 @@ class CrmItems:
         module, record, owner = str(case["module"]), str(case["id"]), str(case["owner_id"])
         path = f"/{module}/{record}/Emails"
         try:
-            listing = pages(lambda cursor: self._calls.emails(module, record, owner, cursor), path)
-            email_rows = rows(listing, lambda row: str(row.get("message_id")), path)
+            email_rows = _list_twice(
+                lambda cursor: self._calls.emails(module, record, owner, cursor), _message_id, path
+            )
             return [self._email(row, case) for row in email_rows if not _is_unsent(row)]
         except _ITEM_FAULTS as fault:
             return [_fetch_failure("Emails", f"{case['key']}:emails", fault)]
 
     def for_each_case(
         self, cases: Iterator[dict[str, object]], ask: Callable[[Mapping[str, object]], Sequence[ServiceItem]]
-    ) -> Iterator[ServiceItem]:
-        """Lists the documents of many cases, several at once, in the order of the cases."""
-        for items in in_order(cases, ask, self._options.parallel):
-            yield from items
+    ) -> Iterator[tuple[str, Sequence[ServiceItem]]]:
+        """Lists the documents of many cases, several at once, in the order of the cases; each with its case's key."""
+        yield from in_order(cases, lambda case: (str(case["key"]), ask(case)), self._options.parallel)
 
     def _attachment(self, row: Row, case: Mapping[str, object]) -> ServiceItem:
         key = f"{case['key']}:att:{quote(str(row['id']), safe='')}"
         locator = f"attachment:{case['module']}/{case['id']}/{row['id']}"
-        content = Content(locator, letters.plain(row.get("File_Name")) or f"{row['id']}", _size(row.get("Size")))
+        name, identity = letters.plain(row.get("File_Name")) or f"{row['id']}", f"attachment:{row['id']}"
+        content = Content(locator, name, _size(row.get("Size")), identity=identity)
         fields: dict[str, object] = {
             "case": dict(case),
-            "title": content.name,
+            "title": title_line(row.get("File_Name")) or content.name,
             "author": name_of(row.get("Created_By")),
-            "created": _utc(row.get("Created_Time")),
+            "created": utc_or_none(row.get("Created_Time")),
             "data": without_secrets(row),
             "held": True,
         }
-        moment = _moment(row.get("Modified_Time"))
+        moment = parse_time(row.get("Modified_Time"))
         if row.get("$link_url") or str(row.get("$type") or "").casefold() == "link":
             # its bytes are stored elsewhere: its metadata is archived, and says so
-            document = GeneratedDocument(f"{content.name}.json", "application/json", canonical(without_secrets(row)))
+            data = canonical(without_secrets(row))
+            document = GeneratedDocument(f"{content.name}.json", "application/json", data, identity=content.identity)
             return Item("Attachments", key, fields | {"held": False}, moment, generated=(document,), kind="attachment")
         return Item("Attachments", key, fields, moment, contents=(content,), kind="attachment")
 
@@ -250,9 +221,9 @@ class CrmItems:
         contents = tuple(self._enclosure(email, enclosure, case) for enclosure in letters.enclosures(email))
         fields = {
             "case": dict(case),
-            "title": letters.plain(email.get("subject")) or "(uten emne)",
+            "title": title_line(email.get("subject")) or "(uten emne)",
             "sent": bool(email.get("sent")),
-            "created": _utc(email.get("sent_time") or email.get("time")),
+            "created": utc_or_none(email.get("sent_time") or email.get("time")),
             "sender": _person(letters.people(email.get("from"))),
             "to": [_person_fields(enclosure) for enclosure in letters.people(email.get("to"))],
             "cc": [_person_fields(enclosure) for enclosure in letters.people(email.get("cc"))],
@@ -277,9 +248,8 @@ class CrmItems:
             enclosure.get("name") or "",
         ]
         locator = "enclosure:" + "/".join(quote(str(part), safe="") for part in parts)
-        return Content(
-            locator, letters.plain(enclosure.get("name")) or str(enclosure.get("id")), _size(enclosure.get("size"))
-        )
+        name = letters.plain(enclosure.get("name")) or str(enclosure.get("id"))
+        return Content(locator, name, _size(enclosure.get("size")), identity=f"enclosure:{enclosure.get('id')}")
 
 
 def name_of(value: object) -> str:
@@ -295,7 +265,32 @@ def _filled_fields(record: Row, names: Collection[str]) -> list[str]:
 
 
 def _fetch_failure(stream: str, key: str, fault: NoarkitError) -> FetchFailure:
+    """Returns what could not be fetched. Raises a refusal that is not of this item alone."""
+    if isinstance(fault, ServiceDenied) and fault.data.get("status") == _NOT_LET_IN:
+        raise fault
     return FetchFailure(stream, key, str(fault.data.get("why") or fault.code), {"status": fault.data.get("status")})
+
+
+def _untitled_note(note: Row, case: Mapping[str, object]) -> str:
+    """Returns the title of a note that says nothing: its date, and the case that it was made in."""
+    created = utc_or_none(note.get("Created_Time"))
+    return " ".join(["Notat", *([created[:10]] if created else []), f"i {case['title']}"])
+
+
+def _list_twice(ask: Callable[[str | None], Page], key: Callable[[Row], str], path: str) -> list[Row]:
+    """Lists what belongs to one case. What takes several pages is listed twice, for rows that others moved past a page
+    while it was read."""
+    page_count = 0
+
+    def count_pages(cursor: str | None) -> Page:
+        nonlocal page_count
+        page_count += 1
+        return ask(cursor)
+
+    listed_rows = {key(row): row for row in rows(pages(count_pages, path), key, path)}
+    if page_count > 1:
+        listed_rows |= {key(row): row for row in rows(pages(ask, path), key, path)}
+    return list(listed_rows.values())
 
 
 def _is_unsent(row: Row) -> bool:
@@ -304,6 +299,10 @@ def _is_unsent(row: Row) -> bool:
 
 def _id(row: Row) -> str:
     return str(row.get("id"))
+
+
+def _message_id(row: Row) -> str:
+    return str(row.get("message_id"))
 
 
 def _id_of(value: object) -> str:
@@ -331,16 +330,3 @@ def _list(value: object) -> Sequence[Mapping[str, object]]:
 def _size(value: object) -> int | None:
     text = str(value) if value is not None else ""
     return int(text) if text.isdigit() else None
-
-
-def _moment(value: object) -> datetime | None:
-    try:
-        timestamp = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)
-
-
-def _utc(value: object) -> str | None:
-    timestamp = _moment(value)
-    return None if timestamp is None else utc_text(timestamp)

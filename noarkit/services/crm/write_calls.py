@@ -141,7 +141,7 @@ def _settle_doubt(
     if values:
         quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in values)
         text = f"select id, {unique} from {module} where {unique} in ({quoted}) limit {A_CALL}"  # noqa: S608  # quoted
-        ids_by_value = {str(row.get(unique)): str(row["id"]) for row in calls.query(text, A_CALL)}
+        ids_by_value = {str(row.get(unique)): str(row["id"]) for row in calls.query(text, A_CALL)[0]}
     for place, record in enumerate(batch):
         record_id = ids_by_value.get(str(record.get(unique))) if unique else None
         yield WriteResult(

@@ -5,14 +5,14 @@ The arguments hold the definition, its changed members, or the user to check for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from noarkit.errors import ServiceRefused, UsageFault
-from noarkit.services.commands import CommandTable, Invocation, JsonObject, Verb
+from noarkit.errors import ServiceRefused
+from noarkit.services.commands import CommandTable, Invocation, JsonObject, Verb, object_member
 from noarkit.services.features import write_calls
 from noarkit.services.features.service import Features, open_service
 from noarkit.services.features.streams import REVIEWED
-from noarkit.services.features.write_calls import ACTS, GROUPS, READ_ONLY
+from noarkit.services.features.write_calls import ACT_MEMBERS, ACTS, GROUPS, READ_ONLY
 
 
 def _list_definitions(service: Features, used: Invocation) -> Iterable[JsonObject]:
@@ -37,7 +37,7 @@ def _update_definition(service: Features, used: Invocation) -> Iterable[JsonObje
 
 def _delete_definition(service: Features, used: Invocation) -> Iterable[JsonObject]:
     write_calls.delete(service.calls, used.resource, used.words[0])
-    return ()
+    return ({"deleted": used.words[0]},)
 
 
 def _check_definition(service: Features, used: Invocation) -> Iterable[JsonObject]:
@@ -48,40 +48,37 @@ def _list_reviews(service: Features, used: Invocation) -> Iterable[JsonObject]:
     return service.calls.reviews(used.resource, used.words[0])
 
 
+def _list_audit(service: Features, used: Invocation) -> Iterable[JsonObject]:
+    return write_calls.audit(service.calls, used.values)
+
+
 def _act(service: Features, used: Invocation) -> Iterable[JsonObject]:
     return (write_calls.act(service.calls, used.resource, used.words[0], used.verb, used.values),)
 
 
 def _send_event(service: Features, used: Invocation) -> Iterable[JsonObject]:
-    user, metadata = _object(used.values, "user"), _object(used.values, "metadata")
+    user, metadata = object_member(used.values, "user"), object_member(used.values, "metadata")
     return (write_calls.send_event(service, used.words[0], user, used.values.get("value"), metadata),)
-
-
-def _object(arguments: JsonObject, name: str) -> JsonObject:
-    value = arguments.get(name) or {}
-    if not isinstance(value, Mapping):
-        raise UsageFault(what="not-an-object", where=name)
-    return value
 
 
 _READS: tuple[Verb[Features], ...] = (Verb("list", "", _list_definitions), Verb("get", "ID", _get_definition))
 _CHANGES: tuple[Verb[Features], ...] = (
-    Verb("create", "[NAME]", _create_definition),
-    Verb("update", "ID", _update_definition),
+    Verb("create", "[NAME]", _create_definition, None),
+    Verb("update", "ID", _update_definition, None),
     Verb("delete", "ID", _delete_definition),
 )
 
 
 def _verbs(group: str) -> tuple[Verb[Features], ...]:
     """Builds the verbs of a group of definitions: what may be done with them differs."""
-    checks: tuple[Verb[Features], ...] = (Verb("check", "ID", _check_definition),)
+    checks: tuple[Verb[Features], ...] = (Verb("check", "ID", _check_definition, None),)
     reviews: tuple[Verb[Features], ...] = (Verb("reviews", "ID", _list_reviews),)
     return (
         *_READS,
         *_CHANGES,
         *(checks if group in write_calls.CHECKED else ()),
         *(reviews if group in REVIEWED else ()),
-        *(Verb(verb, "ID", _act) for verb in sorted(ACTS.get(group, ()))),
+        *(Verb(verb, "ID", _act, ACT_MEMBERS.get((group, verb), ())) for verb in sorted(ACTS.get(group, ()))),
     )
 
 
@@ -91,9 +88,9 @@ COMMANDS = CommandTable(
     {
         **{group: _verbs(group) for group in GROUPS},
         **{group: _READS for group in READ_ONLY},
-        "audit": (Verb("list", "", lambda service, used: write_calls.audit(service.calls, used.values)),),
-        "logs": (Verb("list", "", lambda service, used: write_calls.logs(service, used.values)),),
-        "events": (Verb("send", "NAME", _send_event),),
+        "audit": (Verb("list", "", _list_audit, ("from", "to")),),
+        "logs": (Verb("list", "", lambda service, used: write_calls.logs(service, used.values), ("query", "hours")),),
+        "events": (Verb("send", "NAME", _send_event, ("user", "value", "metadata")),),
     },
     lambda service, row: service.scrubber.hide_in(row),
 )

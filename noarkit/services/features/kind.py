@@ -25,4 +25,5 @@ FEATURES = ServiceKind(
     webhooks=WebhookKind("stamped", "X-Service-Signature", "X-Service-Request-Timestamp"),
     tools=ToolKind(_TOOLS, has_whole_names=True),
     standin="noarkit.services.features.standin.service:standin",
+    chances="noarkit.services.features.standin.history:CHANCES",
 )

@@ -9,7 +9,7 @@ deleted: the audit log still reports deletions.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,10 +22,12 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class KnownDefinition:
-    """A definition that was listed once. `deleted_at` is when it was first found deleted."""
+    """A definition that was listed once. `deleted_at` is when it was first found deleted; `was_listed` is false for one
+    that only the archive knows of."""
 
     id: str
     deleted_at: datetime | None
+    was_listed: bool = True
 
 
 class KnownDefinitions:
@@ -147,6 +149,15 @@ class Listing:
         """Yields the definitions that were listed once and are not now. To be called at the end of the list."""
         self._keep()
         yield from (definition for definition in self._definitions.all(self._kind) if self._seen_ids.add(definition.id))
+
+    def never_listed(self, ids: Iterable[str]) -> Iterator[KnownDefinition]:
+        """Yields those of some ids that were never listed to us, as after what we knew was lost."""
+        for definition_id in ids:
+            if self._seen_ids.add(definition_id):
+                yield KnownDefinition(definition_id, None, was_listed=False)
+
+    def finish(self) -> None:
+        """Records that the list was read to its end, and compared."""
         self._definitions.finish_listing(self._kind, self._until)
 
     def _keep(self) -> None:

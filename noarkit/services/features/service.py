@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 
 from noarkit.errors import ConfigFault, ItemVanished
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Listener
 from noarkit.graph.entity import Content
 from noarkit.safe.digest import Readable
 from noarkit.secrets import Secret
@@ -49,7 +49,6 @@ class Features:
         self.settings = read_settings(connection)
         self.scrubber = Scrubber()
         self.clock = clock
-        self._tell: Listener = ignore_event
         urls = [self.settings.console_url, self.settings.http_url, self.settings.auth_url]
         self.wire = open_wire(connection, urls, self.scrubber)
         key = connection.secret("api_key")
@@ -83,8 +82,7 @@ class Features:
         return (*kinds, *reviews, Stream("audit", "audit"))
 
     def items(self, stream: Stream, window: Window, emit: Listener) -> Iterator[ServiceItem]:
-        """Yields every item of a stream. Long waits for the service's limits are reported."""
-        self._tell = emit
+        """Yields every item of a stream."""
         if stream.name == "reviews":
             return self._book.reviews(self._reviewed_kinds, window)
         return self._book.audit(window) if stream.name == "audit" else self._book.definitions(stream.name, window)
@@ -129,10 +127,7 @@ class Features:
 
     def _pace(self, rates: tuple[Rate, ...], tail: str) -> Pace:
         log = SharedLog(self.connection.state_file(tail)) if rates else MemoryLog()
-        return Pace(rates, log, self.clock, longest_wait_s=self.settings.wait_most_s, on_wait=self._on_wait)
-
-    def _on_wait(self, wait_s: float) -> None:
-        self._tell(Event("remark", {"stream": "", "why": "limit-waits", "count": round(wait_s)}))
+        return Pace(rates, log, self.clock, longest_wait_s=self.settings.wait_most_s)
 
     def _key_credential(self, key: Secret) -> KeyCredential:
         return KeyCredential(key, self.scrubber, Style("", self.settings.key_header))

@@ -14,7 +14,7 @@ KEYS = frozenset(
     {"console_api_url", "http_api_url", "api_key", "write_key", "key_header", "version_header", "api_version",
      "server_key", "server_key_header", "metadata_name", "segment_prefix", "project_id", "rates", "read_rates",
      "wait_most_s", "volatile", "drop", "pseudonym_key", "kinds", "all_reviews", "mcp_auth", "auth_url", "client_id",
-     "client_secret", "redirect_url", "scopes", *TOOL_KEYS}
+     "client_secret", "redirect_url", "scopes", "sweep_days", *TOOL_KEYS}
 )  # fmt: skip
 # the service's limits are documented as "about", and are shared with people in the console
 RATES = ("90/10s", "850/900s")

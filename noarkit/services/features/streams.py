@@ -4,7 +4,8 @@ The service cannot list changes: definitions are listed whole each time, and the
 and bytes. If the service keeps no versions, the states we saw are all there are. A definition missing from a list is
 read by its id: it is archived and no longer listed, or it is deleted.
 
-Reviews have no list of their own. They are read definition by definition: at first all, then those with a sign of news.
+Reviews have no list of their own. They are read definition by definition: at first and in a sweep all, else those with
+a sign of news.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from urllib.parse import quote
+from itertools import chain, groupby
+from urllib.parse import quote, unquote
 
 from noarkit.errors import ServiceBroken, ServiceRefused, ServiceStrange
 from noarkit.safe.clocks import utc_text
@@ -29,13 +31,22 @@ from noarkit.services.features.definitions import (
     state_of,
 )
 from noarkit.services.features.known_definitions import KnownDefinition, KnownDefinitions
+from noarkit.services.features.labels import (
+    ENDED_STATES,
+    change_page,
+    change_title,
+    decision_title,
+    describe,
+    group_name,
+    review_title,
+)
+from noarkit.services.known_keys import KnownKeys
 from noarkit.services.paging import KeySet, Row
-from noarkit.services.port import Deletion, FetchFailure, GeneratedDocument, Item, ServiceItem, Window
-from noarkit.services.readable import readable_page
+from noarkit.services.port import DELETION_KEY_END, Deletion, FetchFailure, GeneratedDocument, Item, ServiceItem, Window
+from noarkit.services.readable import readable_page, title_line
 
 VERSIONED = frozenset({"gates", "dynamic_configs", "experiments"})
 REVIEWED = ("gates", "dynamic_configs", "experiments")
-_ENDED_STATES = frozenset({"rejected", "committed"})
 _JSON = "application/json"
 _KINDS = {kind: kinds for kinds, kind in SINGULAR.items()}
 _DAY = timedelta(days=1)
@@ -71,14 +82,22 @@ class ProjectItems:
             for row in self._calls.definitions(kind):
                 listing.add(ident(row), _name(row))
                 yield from self._definition(kind, row, window)
-            for definition in listing.missing():
+            missing = chain(listing.missing(), listing.never_listed(self._known_ids(kind, window.known_keys)))
+            for definition in missing:
                 yield from self._missing_items(kind, definition, window, fresh=listing.is_fresh)
+            listing.finish()
+
+    def _known_ids(self, kind: str, known_keys: KnownKeys) -> Iterator[str]:
+        """Yields the ids of the definitions that the archive holds, each after another."""
+        begin = f"{self.key(SINGULAR[kind])}:"
+        for definition_id, _ in groupby(known_keys.under(begin), lambda key: key.removeprefix(begin).partition(":")[0]):
+            yield unquote(definition_id)
 
     def reviews(self, kinds: Iterable[str], window: Window) -> Iterator[ServiceItem]:
         """Yields every review that may be new or changed; a changed state is a new version of its document. Reviews are
         read if a definition changed, is or was under review, or is named in the audit log."""
         with KeySet() as named_ids:
-            if window.since is not None and not self._all_reviews:
+            if not self._reads_all_reviews(window):
                 for entry in self._entries(window):
                     named_ids.add(str(entry.get("name")))
             for kind in kinds:
@@ -97,16 +116,23 @@ class ProjectItems:
 
     def _entries(self, window: Window) -> Iterator[Row]:
         """Reads entries of whole days, from the day before: the time zone of a day is not documented."""
-        begin = None if window.since is None else (window.since - _DAY).date()
+        begin = None if window.since is None or window.sweep else (window.since - _DAY).date()
         return self._calls.audit(begin, (window.until + _DAY).date())
 
     def _definition(self, kind: str, row: Row, window: Window) -> Iterator[ServiceItem]:
         current = state_of(kind, row, self._redaction)
-        if kind in VERSIONED and _is_due(current, window):
+        if kind in VERSIONED and self._is_due(current, window):
             yield from self._earlier_states(current, row)
         yield self._state(current, row)
         if kind == "experiments" and row.get("decisionTime"):
             yield from self._decision(current, row)
+
+    def _is_due(self, state: State, window: Window) -> bool:
+        """True if earlier versions and reviews may be new to us: those of an unchanged definition were read before. A
+        state that the archive lacks is new whatever its time says, and a sweep takes all for new."""
+        if window.since is None or window.sweep or state.changed_at is None or state.changed_at >= window.since:
+            return True
+        return not window.known_keys.has(self.key(SINGULAR[state.kind], state.id, state.tail))
 
     def _missing_items(
         self, kind: str, missing: KnownDefinition, window: Window, *, fresh: bool
@@ -128,16 +154,32 @@ class ProjectItems:
                 return  # it went after this span, and the next will tell it
             deleted_at = window.until
             self._known_definitions.note_deleted(kind, missing.id, deleted_at)
-        if deleted_at <= window.until and (window.since is None or deleted_at > window.since + LOOK_BACK):
-            yield Deletion(kind, self.key(SINGULAR[kind], missing.id, "deleted"), None)
+        if deleted_at <= window.until and self._is_news(kind, missing, deleted_at, window):
+            yield Deletion(kind, f"{self.key(SINGULAR[kind], missing.id)}{DELETION_KEY_END}", None)
+
+    def _is_news(self, kind: str, missing: KnownDefinition, deleted_at: datetime, window: Window) -> bool:
+        """True for a deletion that was not reported to the archive, of what it holds; also of one that was listed again
+        since it was reported, and is gone again."""
+        key = self.key(SINGULAR[kind], missing.id)
+        known_keys = window.known_keys
+        if not known_keys.is_kept:
+            return window.since is None or deleted_at > window.since + LOOK_BACK
+        is_held = next(known_keys.under(f"{key}:"), None) is not None
+        is_gone_again = missing.was_listed and missing.deleted_at is None
+        return is_held and (is_gone_again or not known_keys.is_gone(key))
+
+    def _reads_all_reviews(self, window: Window) -> bool:
+        """True if no sign of news is waited for: on a first run, in a sweep, or if it is configured."""
+        return window.since is None or window.sweep or self._all_reviews
 
     def _may_have_changed(self, kind: str, row: Row, window: Window, named_ids: KeySet) -> bool:
-        if window.since is None or self._all_reviews or row.get("activeReview"):
+        if window.since is None or self._reads_all_reviews(window) or row.get("activeReview"):
             return True
         changed_at, definition_id = moment(row.get("lastModifiedTime")), ident(row)
         if (
             changed_at is None
             or changed_at >= window.since
+            or (window.known_keys.is_kept and self._is_due(state_of(kind, row, self._redaction), window))
             or named_ids.has(_name(row))
             or named_ids.has(definition_id)
         ):
@@ -148,7 +190,7 @@ class ProjectItems:
         definition_id, is_open = ident(row), False
         try:
             for review in self._calls.reviews(kind, definition_id):
-                is_open = is_open or str(review.get("status")).casefold() not in _ENDED_STATES
+                is_open = is_open or str(review.get("status")).casefold() not in ENDED_STATES
                 yield self._review(kind, row, review)
         except ServiceRefused as fault:  # it may have been deleted since it was listed
             key = self.key(SINGULAR[kind], definition_id, "reviews")
@@ -174,7 +216,7 @@ class ProjectItems:
         document = GeneratedDocument(f"{kind} {state.id} {state.tail}.json", _JSON, state.document)
         fields = {
             **self._fields(state.kind, state.id, row),
-            "title": f"{_TITLES[kind]} {_name(row)}, {_state_label(state)}",
+            "title": title_line(f"{_TITLES[kind]} {_name(row)}, {_state_label(state)}"),
             "version": row.get("version"),
             "state": str(row.get("status") or ""),
             "author": _text(row.get("lastModifierName")) or _text(row.get("creatorName")),
@@ -182,12 +224,13 @@ class ProjectItems:
             "data": state.data,
         }
         key = self.key(kind, state.id, state.tail)
-        generated = _with_page(document, str(fields["title"]), state.data)
+        generated = _with_page(document, str(fields["title"]), describe(state.data))
         return Item(state.kind, key, fields, state.changed_at, generated, kind="version")
 
     def _decision(self, state: State, row: Row) -> Iterator[ServiceItem]:
         decided_at = moment(row.get("decisionTime"))
         group = _text(row.get("launchedGroupID"))
+        launched = group_name(state.data.get("groups"), group)
         data = {
             name: state.data.get(name)
             for name in ("decisionTime", "decisionReason", "launchedGroupID", "groups", "hypothesis", "status")
@@ -201,7 +244,7 @@ class ProjectItems:
             )
         fields = {
             **self._fields(state.kind, state.id, row),
-            "title": f"Beslutning om {_name(row)}",
+            "title": decision_title(_name(row), decided_at, launched),
             "reason": _text(row.get("decisionReason")),
             "group": group,
             "author": _text(row.get("lastModifierName")),
@@ -209,9 +252,9 @@ class ProjectItems:
             "data": data,
         }
         key = self.key("experiment", state.id, "decision", row["decisionTime"])
-        title = str(fields["title"])
+        title, page = str(fields["title"]), describe({**data, "launchedGroupID": launched or None})
         results = [replace(document, title=f"{title}, resultat") for document in documents_made[1:]]
-        documents = (*_with_page(documents_made[0], title, data), *results)
+        documents = (*_with_page(documents_made[0], title, page), *results)
         yield Item("experiments", key, fields, decided_at, documents, kind="decision")
 
     def _review(self, kind: str, row: Row, review: Row) -> Item:
@@ -219,14 +262,14 @@ class ProjectItems:
         author = review.get("author")
         fields = {
             **self._fields(kind, ident(row), row),
-            "title": f"Gjennomgang av {_name(row)}",
+            "title": review_title(_name(row), created_at, review.get("status")),
             "state": str(review.get("status") or ""),
             "author": _text(author.get("email")) if isinstance(author, Mapping) else "",
             "changed": _iso(created_at),
             "data": data,
         }
         document = GeneratedDocument(f"gjennomgang {review['review_id']}.json", _JSON, canonical(data))
-        documents = _with_page(document, str(fields["title"]), data)
+        documents = _with_page(document, str(fields["title"]), describe(data))
         return Item("reviews", self.key("review", review["review_id"]), fields, created_at, documents, kind="review")
 
     def _entry(self, row: Row, logged_at: datetime | None) -> Item:
@@ -235,14 +278,14 @@ class ProjectItems:
         fields = {
             "project": self._project,
             "year": str(logged_at.year) if logged_at is not None else "ukjent",
-            "title": f"{action or 'endring'} {_name(row)}",
+            "title": change_title(_name(row), logged_at, action),
             "action": action,
             "author": _text(row.get("updatedBy")),
             "changed": _iso(logged_at),
             "data": data,
         }
         document = GeneratedDocument(f"endring {row['id']}.json", _JSON, canonical(data))
-        documents = _with_page(document, str(fields["title"]), data)
+        documents = _with_page(document, str(fields["title"]), change_page(data, logged_at))
         return Item("audit", self.key("audit", row["id"]), fields, logged_at, documents, kind="audit")
 
     def _logged_deletions(self, row: Row, deleted_at: datetime | None, window: Window) -> Iterator[Deletion]:
@@ -253,7 +296,7 @@ class ProjectItems:
             return
         kind = kinds[0]
         self._known_definitions.note_deleted(kind, name, window.until)
-        yield Deletion(kind, self.key(SINGULAR[kind], name, "deleted"), deleted_at)
+        yield Deletion(kind, f"{self.key(SINGULAR[kind], name)}{DELETION_KEY_END}", deleted_at)
 
     def _definition_exists(self, kind: str, name: str) -> bool:
         """True if we know a definition of that name, or the service still has it."""
@@ -267,7 +310,7 @@ class ProjectItems:
             "definition": definition_id,
             "kind": SINGULAR[kind],
             "kind_title": _TITLES[SINGULAR[kind]],
-            "name": _name(row),
+            "name": title_line(_name(row)),
             "created": _iso(moment(row.get("createdTime"))),
             "owner": _owner(row),
             "tags": names(row.get("tags")),
@@ -306,15 +349,10 @@ _TITLES = {
 }
 
 
-def _with_page(document: GeneratedDocument, title: str, data: object) -> tuple[GeneratedDocument, ...]:
+def _with_page(document: GeneratedDocument, title: str, page: Mapping[str, object]) -> tuple[GeneratedDocument, ...]:
     """Returns the readable page of a document and the document itself."""
-    page = readable_page(document.name.removesuffix(".json"), title, data if isinstance(data, Mapping) else {"": data})
-    return page, replace(document, title=f"{title}, data")
-
-
-def _is_due(state: State, window: Window) -> bool:
-    """True if earlier versions may be new to us: those of an unchanged definition were read before."""
-    return window.since is None or state.changed_at is None or state.changed_at >= window.since
+    made_page = readable_page(document.name.removesuffix(".json"), title, page)
+    return made_page, replace(document, title=f"{title}, data")
 
 
 def _state_label(state: State) -> str:

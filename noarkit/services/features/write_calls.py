@@ -30,11 +30,19 @@ ACTS = {
     "segments": frozenset({"archive"}),
 }
 CHECKED = ("gates", "segments", "dynamic_configs", "experiments")
-_ACTS_WITH_BODY = frozenset({"archive", "make_decision", "abandon"})  # acts that take a body
-_WITH_BODY = frozenset(
-    {(group, what) for group in ("gates", "dynamic_configs", "experiments", "autotunes") for what in _ACTS_WITH_BODY}
-    | {("gates", "unarchive"), ("dynamic_configs", "unarchive"), ("experiments", "start")}
-)
+_DECISION = ("id", "decisionReason", "removeTargeting")
+# what the acts take that take anything
+ACT_MEMBERS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("gates", "archive"): ("archiveReason", "forceArchive"),
+    ("gates", "unarchive"): ("unarchiveReason",),
+    ("dynamic_configs", "archive"): ("archiveReason", "forceArchive"),
+    ("dynamic_configs", "unarchive"): ("unarchiveReason",),
+    ("experiments", "archive"): ("archiveReason",),
+    ("experiments", "start"): ("analysisStartTime", "analysisEndTime"),
+    ("experiments", "abandon"): ("decisionReason",),
+    ("experiments", "make_decision"): _DECISION,
+    ("autotunes", "make_decision"): _DECISION,
+}
 MAX_CHECKED = 100
 _CONFIG_PATH = "/v1/get_config"
 
@@ -103,7 +111,7 @@ def act(calls: Calls, group: str, definition_id: str, verb: str, arguments: Row 
     """Acts on a definition: enables, launches or archives a gate; decides an experiment."""
     if verb not in ACTS.get(_check_group(group), ()):
         raise UsageFault(what="bad-value", where=verb)
-    has_body = (group, verb) in _WITH_BODY
+    has_body = (group, verb) in ACT_MEMBERS
     if arguments and not has_body:
         raise UsageFault(what="bad-value", where=verb)
     answer = calls.write("PUT", f"/{group}/{_part(definition_id)}/{verb}", dict(arguments or {}) if has_body else None)

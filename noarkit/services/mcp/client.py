@@ -36,6 +36,7 @@ from noarkit.errors import (
 )
 from noarkit.services.canonical import parse
 from noarkit.services.client import Credential
+from noarkit.services.mcp.discovery import INSUFFICIENT_SCOPE, Challenge, read_challenge
 from noarkit.services.mcp.rules import Hints, Judgement, Rules
 from noarkit.services.mcp.tool_servers import ToolServer
 from noarkit.services.pace import Allowance, Clock, Pace
@@ -180,11 +181,13 @@ class _NetworkTrace:
     fault: NoarkitError | None = None
     status: int = 0
     retry_after: str = ""
+    challenge: Challenge = field(default_factory=Challenge)
 
     def note(self, answer: httpx2.Response) -> None:
         good = answer.status_code < 300
         self.status = 0 if good else answer.status_code
         self.retry_after = "" if good else answer.headers.get("retry-after", "")
+        self.challenge = read_challenge("" if good else answer.headers.get("www-authenticate", ""))
 
 
 class _CredentialAuth(httpx2.Auth):
@@ -320,6 +323,8 @@ def _of_status(trace: _NetworkTrace, server: ToolServer, context: ToolContext) -
         if wait_s is not None:
             context.pace.hold_back(wait_s)
         return ServiceBusy(where=label, status=status, **wait)
+    if status == 403 and trace.challenge.error == INSUFFICIENT_SCOPE:
+        return ServiceDenied(where=label, status=status, why="more-scopes", scopes=" ".join(trace.challenge.scopes))
     if status in (401, 403):
         return ServiceDenied(where=label, status=status, why=f"HTTP {status}")
     if status < 400:

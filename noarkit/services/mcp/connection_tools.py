@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
-from noarkit.errors import ConfigFault, UsageFault
+from noarkit.errors import ConfigFault, ConsentNeeded, ServiceDenied, UsageFault
 from noarkit.services.access.authorization import grant_store_of
 from noarkit.services.access.credentials import KeyCredential, Style, TokenCredential
 from noarkit.services.access.grant_store import GrantStore
@@ -75,7 +75,20 @@ def open_tools(connection: Connection) -> Iterator[Tools]:
         rules = Rules(kind.tools, connection.texts("mcp_tools"), may_write=connection.flag("mcp_write"))
         settings, cost = client.wire.settings, kind.tools.cost
         means = ToolContext(settings, scrubber, key, client.pace, client.allowance, client.clock, cost)
-        yield Tools(servers, rules, means)
+        with _step_up(connection, servers):
+            yield Tools(servers, rules, means)
+
+
+@contextmanager
+def _step_up(connection: Connection, servers: Sequence[ToolServer]) -> Iterator[None]:
+    """Where a tool needs scopes that a person did not grant, their next consent asks for them too."""
+    try:
+        yield
+    except ServiceDenied as fault:
+        if fault.data.get("why") != "more-scopes" or not _has_own_consent(connection):
+            raise
+        OwnConsent(connection, servers).ask_for_scopes(str(fault.data.get("scopes") or "").split())
+        raise ConsentNeeded(where=f"{connection.full_name} --mcp", why="more-scopes") from fault
 
 
 def _choose_credential(

@@ -12,12 +12,10 @@ server's address.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from noarkit.errors import ConsentNeeded, NoarkitError, SecretFault, ServiceFault, ServiceStrange
 from noarkit.safe.atomic import write_text
@@ -26,6 +24,7 @@ from noarkit.services.access.credentials import Renewal, Style, TokenCredential,
 from noarkit.services.access.grant_store import GrantStore
 from noarkit.services.access.login import Login
 from noarkit.services.access.oauth import ClientRegistration, TokenService
+from noarkit.services.mcp.discovery import find_grantor
 from noarkit.services.mcp.tool_servers import ToolServer
 from noarkit.services.pace import Clock
 from noarkit.services.scrub import Scrubber
@@ -33,8 +32,7 @@ from noarkit.services.settings import Connection, open_wire
 from noarkit.services.wire import Answer, Request, Wire
 
 _BACK = "http://127.0.0.1:0/noarkit"
-_METADATA = re.compile(r'resource_metadata="([^"\s]{1,2000})"')
-_RESOURCE, _AUTHORITY = "/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server"
+_SCOPES_FILE = "mcp-scopes.json"
 _JSON = "application/json"
 
 
@@ -67,10 +65,11 @@ class OwnConsent:
         wire = open_wire(self.connection, [server.url.reveal()], scrubber)
         try:
             with _hide_address(server):
-                resource, scopes, authority = _authority(wire, server)
+                grantor = find_grantor(wire, server)
+                authority = grantor.authority
                 redirect = with_port(self.connection.text("redirect_url", _BACK))
                 client = Client(
-                    _register_client(wire, authority, redirect), _url(authority, "token_endpoint"), resource
+                    _register_client(wire, authority, redirect), _url(authority, "token_endpoint"), grantor.resource
                 )
                 auth_url = _url(authority, "authorization_endpoint")
                 for url in (auth_url, client.token_url):
@@ -79,7 +78,8 @@ class OwnConsent:
             wire.close()
             raise
         write_text(self._place(), json.dumps(asdict(client)), mode=0o600)
-        wanted_scopes = self.connection.texts("mcp_scopes", scopes)
+        scopes = self.connection.texts("mcp_scopes", grantor.scopes)
+        wanted_scopes = tuple(dict.fromkeys((*scopes, *self._scopes_asked_for())))
         ask = Ask(auth_url, client.client_id, redirect, wanted_scopes, more=_resource(client))
         return Login(ask, _tokens(wire, client, clock), self.grant_store, self._origin(client), wire)
 
@@ -94,6 +94,17 @@ class OwnConsent:
         with closing(wire):
             yield TokenCredential(Renewal(renew, clock.now_s, self._origin(client)), self.grant_store, scrubber, style)
 
+    def ask_for_scopes(self, scopes: Sequence[str]) -> None:
+        """Makes the next login ask for these scopes too: the ones given so far did not suffice."""
+        wanted = list(dict.fromkeys((*self._scopes_asked_for(), *scopes)))
+        write_text(self.connection.state_file(_SCOPES_FILE), json.dumps(wanted), mode=0o600)
+
+    def _scopes_asked_for(self) -> tuple[str, ...]:
+        try:
+            return tuple(map(str, json.loads(self.connection.state_file(_SCOPES_FILE).read_bytes())))
+        except (FileNotFoundError, ValueError, TypeError):
+            return ()  # an unreadable file is replaced
+
     def _place(self) -> Path:
         return self.connection.state_file("mcp-client.json")
 
@@ -107,35 +118,6 @@ class OwnConsent:
 
     def _origin(self, client: Client) -> str:
         return origin_of(self.servers[0].url, client.token_url, client.client_id)
-
-
-def _authority(wire: Wire, server: ToolServer) -> tuple[str, tuple[str, ...], Mapping[str, object]]:
-    """Reads the resource and scopes of a tool server, and the metadata of its authorization server."""
-    address = urlsplit(server.url.reveal())
-    base = f"{address.scheme}://{address.netloc}"
-    refusal = wire.send(Request("GET", server.url.reveal(), headers={"Accept": "text/event-stream"}))
-    metadata = _METADATA.search(refusal.headers.get("www-authenticate", ""))
-    places = [metadata[1]] if metadata else [f"{base}{_RESOURCE}{address.path.rstrip('/')}", f"{base}{_RESOURCE}"]
-    members = _first(wire, places)
-    issuers, scopes = members.get("authorization_servers"), members.get("scopes_supported")
-    issuer_url = str(issuers[0]) if isinstance(issuers, list) and issuers else base
-    split = urlsplit(issuer_url)
-    root, path = f"{split.scheme}://{split.netloc}", split.path.rstrip("/")
-    authority = _first(wire, [f"{root}{_AUTHORITY}{path}", f"{root}{path}/.well-known/openid-configuration"])
-    methods = authority.get("code_challenge_methods_supported", ["S256"])
-    if not isinstance(methods, list) or "S256" not in methods:
-        raise ServiceStrange(where=server.label, why="no-pkce")
-    scope_names = tuple(str(scope) for scope in scopes) if isinstance(scopes, list) else ()
-    return str(members.get("resource") or ""), scope_names, authority
-
-
-def _first(wire: Wire, places: Sequence[str]) -> Mapping[str, object]:
-    """Returns the first JSON object found at some addresses; empty if there is none."""
-    for place in places:
-        answer = wire.send(Request("GET", place))
-        if answer.status == 200:
-            return answer.members()
-    return {}
 
 
 def _register_client(wire: Wire, authority: Mapping[str, object], redirect: str) -> str:

@@ -7,10 +7,12 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from io import BytesIO
 from pathlib import Path
 
 from noarkit.errors import ItemVanished
 from noarkit.graph.entity import Content
+from noarkit.safe.fixity import BY_PLAN, checked, sha256_stated
 from noarkit.services.port import GeneratedDocument
 
 NAME = "fetched.db"
@@ -22,7 +24,14 @@ _BATCH_BYTES = 4 * 1024 * 1024
 def content_of(key: str, document: GeneratedDocument) -> Content:
     """The content that stands for a made document. Its locator names its bytes, so that they can be found again."""
     sha256 = hashlib.sha256(document.data).hexdigest()
-    return Content(f"{SCHEME}{sha256}", document.name, len(document.data), None, sha256, document.media_type)
+    return Content(
+        f"{SCHEME}{sha256}",
+        document.name,
+        len(document.data),
+        sha256=sha256,
+        media_type=document.media_type,
+        identity=document.identity or document.name,
+    )
 
 
 class DocumentStore:
@@ -84,6 +93,6 @@ def open_document(folder: Path, content: Content) -> Iterator[DocumentStream]:
         raise ItemVanished(key=content.locator, why="not-with-the-run")
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
         row = db.execute("SELECT bytes FROM piece WHERE sha256 = ?", (sha256,)).fetchone()
-    if row is None or hashlib.sha256(row[0]).hexdigest() != sha256:
+    if row is None or checked(BytesIO(row[0]), *sha256_stated(sha256, BY_PLAN)).read_through().differences():
         raise ItemVanished(key=content.locator, why="not-with-the-run")
     yield DocumentStream(row[0])

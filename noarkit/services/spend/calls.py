@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from urllib.parse import quote
@@ -18,7 +18,8 @@ from noarkit.services.wire import Answer, Method, Request
 PER_PAGE = 100
 _A_SEARCH = 100
 _RENEW = (403, 410)
-_NOT_THERE = 404
+_NOT_THERE = (404, 410)
+ORIGINAL = "ORIGINAL"
 _NOT_EXPORTED = ("NOT_CREATED", "CREATED", "NOT_EXPORTED", "QUEUED", "EXPORTING")
 _ALL_ACCOUNTS = {"excludeIfAssignedToCategory": False, "excludeIfAssignedToContraAccount": False}
 Params = tuple[tuple[str, str], ...]
@@ -67,22 +68,22 @@ class Calls:
 
     def find_entry(self, entry_id: str) -> Row | None:
         """Reads one entry; None if it no longer exists."""
-        try:
-            return self.entry(entry_id)
-        except ServiceRefused as fault:
-            if fault.data.get("status") != _NOT_THERE:
-                raise
-            return None
+        return _or_none(lambda: self.entry(entry_id))
+
+    def find_receipt(self, entry: str, receipt: str) -> Row | None:
+        """Reads what is told of one receipt; None if it no longer exists."""
+        path = f"/v1/accounting-entries/{entry}/receipts/{receipt}"
+        return _or_none(lambda: self._read_object(self._ask("GET", path)))
 
     def receipts(self, entries: Sequence[str]) -> dict[str, list[Row]]:
         """Lists the original receipts of several entries, by entry."""
         receipts_by_entry: dict[str, list[Row]] = {entry_id: [] for entry_id in entries}
         for begin in range(0, len(entries), _A_SEARCH):
             search = {"accountingEntryIds": list(entries[begin : begin + _A_SEARCH])}
-            body = {"includeDeleted": False, "fileType": "ORIGINAL", **search}
+            body = {"includeDeleted": False, "fileType": ORIGINAL, **search}
             listing = self._list("POST", "/v1/accounting-entries/receipts:search", body, (self._scope,))
             for row in rows(listing, _id, "receipts", exact=True):
-                if str(row.get("fileType") or "ORIGINAL") == "ORIGINAL":
+                if str(row.get("fileType") or ORIGINAL) == ORIGINAL:
                     receipts_by_entry.setdefault(str(row.get("accountingEntryId")), []).append(row)
         return receipts_by_entry
 
@@ -230,6 +231,16 @@ class Calls:
         if not isinstance(data, Mapping):
             raise ServiceStrange(where=answer.label, why="not-an-object")
         return data
+
+
+def _or_none(read: Callable[[], Row]) -> Row | None:
+    """Reads something; None if it no longer exists."""
+    try:
+        return read()
+    except ServiceRefused as fault:
+        if fault.data.get("status") not in _NOT_THERE:
+            raise
+        return None
 
 
 def path_part(text: str) -> str:

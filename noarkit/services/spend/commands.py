@@ -87,15 +87,15 @@ _READS: tuple[Verb[Spend], ...] = (
 )
 # which register takes which change is judged by `write_calls`, which says what the service allows
 _CHANGES: tuple[Verb[Spend], ...] = (
-    Verb("create", "", _create_row),
-    Verb("update", "ID", _update_row),
+    Verb("create", "", _create_row, None),
+    Verb("update", "ID", _update_row, None),
     Verb("archive", "ID", _archive_row),
     Verb("delete", "ID", _delete_row),
 )
 _SUBSCRIPTIONS: tuple[Verb[Spend], ...] = (
     *_READS,
-    Verb("create", "", lambda spend, used: (_subscribe(spend, used.values),)),
-    Verb("update", "ID", _update_row),
+    Verb("create", "", lambda spend, used: (_subscribe(spend, used.values),), ("url", "events")),
+    Verb("update", "ID", _update_row, None),
     Verb("archive", "ID", _archive_row),
     Verb("delete", "ID", _delete_subscription),
 )

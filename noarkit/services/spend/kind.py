@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Literal
+from urllib.parse import unquote
 
 from noarkit.services.kind import ServiceKind, ToolKind, WebhookKind
 from noarkit.services.settings import Connection
@@ -21,6 +22,12 @@ def _default_consent(connection: Connection) -> Literal["own", "connection"]:
     return "own" if connection.text("auth", "oauth") == "key" else "connection"
 
 
+def _again_id(key: str) -> tuple[str, str] | None:
+    """Returns the id of an entry, which can be read by itself; all else is listed whole."""
+    parts = key.split(":")
+    return ("entries", unquote(parts[2])) if len(parts) == 3 and parts[1] == "entry" else None
+
+
 SPEND = ServiceKind(
     name="spend",
     package="noarkit.services.spend",
@@ -31,4 +38,6 @@ SPEND = ServiceKind(
     webhooks=WebhookKind("standard"),
     tools=ToolKind(_TOOLS, guards_money=True, default_consent=_default_consent),
     standin="noarkit.services.spend.standin.service:standin",
+    chances="noarkit.services.spend.standin.history:CHANCES",
+    again_id=_again_id,
 )

@@ -12,7 +12,7 @@ from noarkit.services.settings import Connection
 KEYS = frozenset(
     {"api_url", "auth_url", "auth", "client_id", "client_secret", "refresh_token", "api_key", "company_id",
      "organization_id", "rates", "export_version", "redirect_url", "scopes", "final_after_days", "mcp_url",
-     "mcp_write", "mcp_tools", "mcp_auth_prefix", "mcp_auth", "mcp_scopes", "with_internal"}
+     "mcp_write", "mcp_tools", "mcp_auth_prefix", "mcp_auth", "mcp_scopes", "with_internal", "sweep_days"}
 )  # fmt: skip
 SCOPES = (
     "accounting-entries:read",

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import islice
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from noarkit.errors import ServiceDenied
 from noarkit.events import Event, Listener, ignore_event
-from noarkit.graph.entity import Content
 from noarkit.services.canonical import canonical, without_secrets
+from noarkit.services.known_keys import KnownKeys
 from noarkit.services.paging import KeySet, Row
 from noarkit.services.port import (
+    DELETION_KEY_END,
     Deletion,
     FetchFailure,
     GeneratedDocument,
     Item,
     Omission,
-    Paper,
     ServiceItem,
     Window,
 )
@@ -29,14 +28,14 @@ from noarkit.services.prefetch import IN_FLIGHT, in_order, prefetch
 from noarkit.services.readable import readable_page
 from noarkit.services.spend.calls import Calls, path_part
 from noarkit.services.spend.jobs import ENDED
-from noarkit.services.spend.money import format_amount
+from noarkit.services.spend.labels import JOB_ITEM_LABELS, JOB_LABELS, REGISTER_LABELS, STATES, describe
+from noarkit.services.spend.receipts import DATA, PAGE, EntryReceipts, read_receipts
+from noarkit.services.spend.registers import NOT_LET_IN, CompanyRegisters
 from noarkit.services.spend.settings import RETIRING, SpendSettings
+from noarkit.services.spend.vouchers import BILLS, Vouchers, parse_moment
 
-BILLS = frozenset({"BILL_INVOICE", "CREDIT_NOTE"})
 INTERNAL = frozenset({"WALLET", "OVERDRAFT", "BALANCE_AMENDMENT", "CASHBACK"})
 _OWN_INVOICE = "_INVOICE"  # of the service itself, whatever its name; bills of others are BILL_INVOICE
-# Journeys, meals and reimbursements are personal data; so are guests at a meal.
-PERSONAL = frozenset({"MILEAGE", "PER_DIEM", "OUT_OF_POCKET", "REIMBURSEMENT"})
 FINAL = frozenset({"COMPLETED", "COMPLETED_EXTERNALLY"})
 _NEVER_FINAL = frozenset({"CANCELLED", "REJECTED", "ERROR"})
 REGISTERS = ("companies", "employees", "vendors", "accounts", "tax-codes", "tag-groups", "tags")
@@ -44,10 +43,9 @@ _MINIMAL_EMPLOYEE = ("id", "code", "companyId")
 _A_BATCH = 100  # a page of entries; their receipts are read in one call
 _BESIDE_LIST = IN_FLIGHT - 2  # one call lists entries, and one may look up what they point at
 _TELLS_MORE = 2
-_PAPERS = {"application/pdf": "pdf", "image/jpeg": "jpg", "image/png": "png", "application/xml": "xml"}
-_NOT_LET_IN = 403
 _FEW = 100  # so many entries are asked for one by one; of more, those that are not exported yet are listed first
 _EARLIER = timedelta(days=1)  # clocks differ
+_JOB_TIMES = ("createdAt", "startedAt", "completedAt", "lastUpdatedAt")
 
 
 NOT_FINAL = "not-final"
@@ -72,9 +70,9 @@ class CompanyItems:
         self._company = company
         self._not_final: set[str] = set()
         self._reported: set[str] = set()
-        self._codes: dict[str, dict[str, dict[str, object]]] = {}
-        self._lock = threading.Lock()
         self._emit: Listener = ignore_event
+        self._registers = CompanyRegisters(calls, company, self._report_denied)
+        self._vouchers = Vouchers(self._registers, company)
 
     def key(self, *parts: object) -> str:
         """Builds a key from the service's own ids."""
@@ -82,16 +80,23 @@ class CompanyItems:
 
     def entries(self, window: Window, emit: Listener) -> Iterator[ServiceItem]:
         """Yields entries that are settled and final, each with its original receipts. Earlier ones that were not final
-        when first seen are read again, and so are those exported since. Skipped ones are reported."""
+        when first seen are read again, and so are those exported since; a sweep reads all of them, and tells what the
+        archive has and the service no longer lists. Skipped ones are reported."""
         self._emit = emit
         self._not_final.clear()
+        since = None if window.sweep else window.since
         with KeySet() as seen_ids:
-            settled_rows = (
-                row for row in self._calls.entries(window.since, window.until) if seen_ids.add(str(row["id"]))
-            )
+            settled_rows = (row for row in self._calls.entries(since, window.until) if seen_ids.add(str(row["id"])))
             yield from self._entry_items(settled_rows, window)
-            later = (row for row in self._late_entries(window, seen_ids) if seen_ids.add(str(row["id"])))
-            yield from self._entry_items(later, window)
+            absent_ids: list[str] = []
+            late_rows = self._late_entries(window, seen_ids, absent_ids)
+            yield from self._entry_items((row for row in late_rows if seen_ids.add(str(row["id"]))), window)
+            if since is None:
+                missing_rows = self._missing_entries(window, seen_ids, absent_ids)
+                yield from self._entry_items(missing_rows, window)
+        for key in dict.fromkeys(self.key("entry", entry_id) for entry_id in absent_ids):
+            if window.known_keys.has(key):
+                yield _deletion("entries", key, None)
 
     def not_final(self) -> tuple[str, ...]:
         """Returns the entries that were seen and are not final yet."""
@@ -99,32 +104,57 @@ class CompanyItems:
 
     def companies(self) -> tuple[str, ...]:
         """Returns the names of the companies that are read, as far as we may read them."""
-        return tuple(str(row.get("name")) for row in self._register("companies"))
+        return self._registers.companies()
 
     def _entry_items(self, entries: Iterator[Row], window: Window) -> Iterator[ServiceItem]:
-        def fetch(batch: list[Row]) -> tuple[list[tuple[Row, str]], dict[str, list[Row]]]:
+        again_ids = frozenset(window.again)
+
+        def fetch(batch: list[Row]) -> list[tuple[Row, str, EntryReceipts]]:
             judged_rows = [(row, self._reason_to_skip(row, window.until)) for row in batch]
-            entry_ids = [str(row["id"]) for row, reason in judged_rows if not reason and row.get("receiptIds")]
-            return judged_rows, self._calls.receipts(entry_ids)
+            entry_ids = [str(row["id"]) for row, reason in judged_rows if not reason and not row.get("deletedAt")]
+            receipts_by_entry = {} if window.keys_only else self._calls.receipts(entry_ids)
+            return [
+                (row, reason, self._receipts(row, receipts_by_entry.get(str(row["id"])), window, again_ids))
+                for row, reason in judged_rows
+            ]
 
         with closing(prefetch(_batches(entries, _A_BATCH))) as batches:
-            for judged_rows, receipts in in_order(batches, fetch, _BESIDE_LIST):
-                for row, reason in judged_rows:
-                    yield from self._judge_entry(row, reason, receipts.get(str(row["id"]), []))
+            for judged_rows in in_order(batches, fetch, _BESIDE_LIST):
+                for row, reason, receipts in judged_rows:
+                    yield from self._judge_entry(row, reason, receipts, window.known_keys)
 
-    def _judge_entry(self, row: Row, reason: str, receipts: list[Row]) -> Iterator[ServiceItem]:
+    def _receipts(
+        self, row: Row, listed_receipts: list[Row] | None, window: Window, again_ids: frozenset[str]
+    ) -> EntryReceipts:
+        """Decides on the receipts of an entry; none of one that is not archived."""
+        if listed_receipts is None:
+            return EntryReceipts([])
+        entry_id = str(row["id"])
+        key, was_left_out = self.key("entry", entry_id), entry_id in again_ids
+        return read_receipts(self._calls, key, row, listed_receipts, window.known_keys, was_left_out=was_left_out)
+
+    def _judge_entry(
+        self, row: Row, reason: str, receipts: EntryReceipts, known_keys: KnownKeys
+    ) -> Iterator[ServiceItem]:
         key = self.key("entry", row["id"])
         if row.get("deletedAt"):
-            if not reason:
-                yield Deletion("entries", f"{key}:deleted", _moment(row["deletedAt"]))
+            if not known_keys.is_gone(key) and (not reason or known_keys.has(key)):
+                yield _deletion("entries", key, parse_moment(row["deletedAt"]))
         elif reason:
             if reason == NOT_FINAL:
                 self._not_final.add(str(row["id"]))
             yield Omission("entries", key, reason)
         else:
-            yield self._entry(row, receipts)
+            yield from receipts.remarks
+            yield self._vouchers.item(key, row, receipts)
 
-    def _late_entries(self, window: Window, seen_ids: KeySet) -> Iterator[Row]:
+    def _missing_entries(self, window: Window, seen_ids: KeySet, absent_ids: list[str]) -> Iterator[Row]:
+        """Yields the entries that the archive has, and that no list of settled ones shows any more."""
+        prefix = self.key("entry", "")
+        entry_ids = (unquote(key.removeprefix(prefix)) for key in window.known_keys.under(prefix))
+        return self._find_entries((entry_id for entry_id in entry_ids if not seen_ids.has(entry_id)), absent_ids)
+
+    def _late_entries(self, window: Window, seen_ids: KeySet, absent_ids: list[str]) -> Iterator[Row]:
         """Yields earlier entries that may be final by now: those that were not when first seen, and those exported
         since, however long ago they were settled."""
         if window.since is None:
@@ -139,23 +169,26 @@ class CompanyItems:
                     listed_ids.add(str(row["id"]))
                     yield row
         remaining = (entry_id for entry_id in dict.fromkeys(candidates) if entry_id not in listed_ids)
-        for row in in_order(
-            remaining, lambda entry_id: self._calls.find_entry(path_part(entry_id)) or {}, IN_FLIGHT - 1
+        yield from self._find_entries(remaining, absent_ids)
+
+    def _find_entries(self, entry_ids: Iterator[str], absent_ids: list[str]) -> Iterator[Row]:
+        """Yields entries by their ids; those that are not there are added to `absent_ids`."""
+        for entry_id, row in in_order(
+            entry_ids, lambda one: (one, self._calls.find_entry(path_part(one))), IN_FLIGHT - 1
         ):
-            if row:
+            if row is None:
+                absent_ids.append(entry_id)
+            else:
                 yield row
 
     def _exported_ids(self, window: Window) -> Iterator[str]:
-        """Yields the ids of entries that export jobs of this window took."""
+        """Yields the ids of entries that export jobs took: those of this window, and those that had not ended, or were
+        not there, when the archive last heard of jobs."""
+        knows_jobs = window.known_keys.has_any(self.key("job", ""))
         try:
             for job in self._calls.jobs(self._settings.export_version):
-                created_at = _moment(job.get("createdAt"))
-                if (
-                    created_at is None
-                    or window.since is None
-                    or created_at < window.since - _EARLIER
-                    or created_at >= window.until
-                ):
+                is_recent = _is_recent(job, window)
+                if not is_recent and (not knows_jobs or window.known_keys.has(self.key("job", job["id"]))):
                     continue
                 for item in self._calls.job_items(self._settings.export_version, str(job["id"])):
                     if str(item.get("status")) == "successful":
@@ -164,7 +197,9 @@ class CompanyItems:
             self._report_denied("jobs", fault)
 
     def jobs(self, window: Window, emit: Listener) -> Iterator[ServiceItem]:
-        """Yields ended export jobs, with a manifest of the result of each item. They are read, never started."""
+        """Yields ended export jobs, with a manifest of the result of each item: those of the window, and those that the
+        archive does not have, however long ago they began. What it has and the service no longer lists is reported.
+        They are read, never started."""
         version = self._settings.export_version
         if version == RETIRING:
             emit(Event("remark", {"stream": "jobs", "why": "export-version-retires"}))
@@ -172,9 +207,28 @@ class CompanyItems:
         def fetch(job: Row) -> tuple[Row, list[dict[str, object]]]:
             return job, [_item_summary(item, version) for item in self._calls.job_items(version, str(job["id"]))]
 
-        ended_jobs = (job for job in self._calls.jobs(version) if _ended_within(job, window))
-        for job, items in in_order(ended_jobs, fetch, IN_FLIGHT - 1):
-            yield self._job(job, items, _moment(job.get("createdAt")) or window.until)
+        with KeySet() as seen_keys:
+            due_jobs = (job for job in self._listed_jobs(version, seen_keys) if self._is_due(job, window))
+            for job, items in in_order(due_jobs, fetch, IN_FLIGHT - 1):
+                yield self._job(job, items)
+            for key in window.known_keys.under(self.key("job", "")):
+                if not seen_keys.has(key):
+                    yield _deletion("jobs", key, None)
+
+    def _listed_jobs(self, version: int, seen_keys: KeySet) -> Iterator[Row]:
+        """Yields every job, and remembers its key."""
+        for job in self._calls.jobs(version):
+            seen_keys.add(self.key("job", job["id"]))
+            yield job
+
+    def _is_due(self, job: Row, window: Window) -> bool:
+        """True for a job that has ended and is new to the archive, or was created in the window."""
+        created_at = parse_moment(job.get("createdAt"))
+        if str(job.get("status")) not in ENDED or (created_at is not None and created_at >= window.until):
+            return False
+        if window.since is None or window.sweep or not window.known_keys.has(self.key("job", job["id"])):
+            return True
+        return created_at is not None and created_at >= window.since
 
     def registers(self, window: Window, emit: Listener) -> Iterator[ServiceItem]:
         """Yields a snapshot of each register for the year: old vouchers cannot be read without. One that we may not
@@ -186,7 +240,7 @@ class CompanyItems:
             try:
                 records = sorted(self._calls.register(name), key=lambda row: str(row.get("id")))
             except ServiceDenied as fault:
-                if fault.data.get("status") != _NOT_LET_IN:
+                if fault.data.get("status") != NOT_LET_IN:
                     raise
                 yield FetchFailure("registers", key, str(fault.data.get("why") or fault.code), {"register": name})
                 continue
@@ -194,9 +248,13 @@ class CompanyItems:
                 records = [{member: row.get(member) for member in _MINIMAL_EMPLOYEE} for row in records]
             clean = without_secrets(records)
             title = f"Kodeliste {_REGISTER_TITLES[name]} {year}"
+            rows = [describe(row, REGISTER_LABELS[name]) for row in records]
+            heading = f"{title} {self._registers.company_name}".strip()
             documents = (
-                readable_page(f"{name} {year}", f"{title} {self._company_name}".strip(), {"Innhold": clean}),
-                GeneratedDocument(f"{name} {year}.json", "application/json", canonical(clean), f"{title}, data"),
+                replace(readable_page(f"{name} {year}", heading, {"Innhold": rows}), identity=PAGE),
+                GeneratedDocument(
+                    f"{name} {year}.json", "application/json", canonical(clean), f"{title}, data", identity=DATA
+                ),
             )
             fields = {
                 "name": name,
@@ -204,7 +262,7 @@ class CompanyItems:
                 "year": year,
                 "count": len(records),
                 "company_id": self._company,
-                "company": self._company_name,
+                "company": self._registers.company_name,
                 "read": window.until.isoformat(timespec="seconds"),
             }
             yield Item("registers", key, fields, None, generated=documents, kind="register")
@@ -219,183 +277,62 @@ class CompanyItems:
             return "never-final" if str(row.get("status")) in _NEVER_FINAL else NOT_FINAL
         if str(row.get("exportStatus")) == "EXPORTED":
             return ""
-        days, settled_at = self._settings.final_after_days, _moment(row.get("settledAt"))
+        days, settled_at = self._settings.final_after_days, parse_moment(row.get("settledAt"))
         has_waited = bool(days) and settled_at is not None and now - settled_at >= timedelta(days=days)
         return "" if has_waited else NOT_FINAL
 
-    def _entry(self, row: Row, receipts: Iterable[Row]) -> Item:
-        clean = self._resolve_codes(row)
-        booked_at = str(row.get("bookkeepingDate") or row.get("settledAt") or row.get("performedAt") or "")
-        vendor = clean.get("vendor")
-        supplier = self._supplier(row, vendor)
-        amount, day = format_amount(row.get("transactionValue")), str(row.get("performedAt") or "")[:10]
-        is_bill = str(row.get("family")) in BILLS
-        title = " ".join(part for part in (supplier, day, amount) if part)
-        contents = tuple(self._content(row, receipt) for receipt in receipts)
-        paper = "Faktura" if is_bill else "Kvittering"
-        papers = {
-            content.locator: Paper(f"{paper} fra {title}", _text(receipt.get("createdAt")))
-            for content, receipt in zip(contents, receipts, strict=True)
-        }
-        number = self._number(row)
-        fields = {
-            "period": booked_at[:7],
-            "year": booked_at[:4],
-            "company_id": self._company,
-            "company": self._company_name,
-            "family": str(row.get("family")),
-            "supplier": supplier,
-            "supplier_number": _number(vendor),
-            "amount": amount,
-            "title": title,
-            "performed": row.get("performedAt"),
-            "booked": booked_at or None,
-            "created": row.get("createdAt"),
-            "employee": clean.get("employeeCode"),
-            "personal": _is_personal(row),
-            "account": row.get("accountCode"),
-            "invoice": {"invoiceNumber": number} if number else {},
-            "data": clean,
-        }
-        snapshot = GeneratedDocument(
-            f"bilag {row['id']}.json", "application/json", canonical(clean), f"Bilag {title}, data"
-        )
-        generated = (self._page(row, clean, fields), snapshot)
-        key = self.key("entry", row["id"])
-        kind = "bill" if is_bill else "entry"
-        changed_at = _moment(row.get("updatedAt"))
-        return Item("entries", key, fields, changed_at, generated, contents, kind, generated_first=False, papers=papers)
-
-    def _page(self, row: Row, clean: Mapping[str, object], fields: Mapping[str, object]) -> GeneratedDocument:
-        account, tax = clean.get("account"), clean.get("taxCode")
-        page = {
-            "Leverandør": fields["supplier"],
-            "Organisasjonsnummer": fields["supplier_number"],
-            "Fakturanummer": self._number(row),
-            "Beløp": fields["amount"],
-            "Utført": row.get("performedAt"),
-            "Oppgjort": row.get("settledAt"),
-            "Bokført": row.get("bookkeepingDate"),
-            "Konto": _format_code(account) or row.get("accountCode"),
-            "Mva-kode": _format_code(tax),
-            "Merkelapper": [_format_code(tag) for tag in _rows(clean.get("tags")) if _format_code(tag)],
-            "Ansatt": fields["employee"],
-            "Notat": row.get("note"),
-            "Selskap": self._company_name,
-            "Alle opplysninger": clean,
-        }
-        return readable_page(f"bilag {row['id']}", f"Bilag {fields['title']}", page)
-
-    def _supplier(self, row: Row, vendor: object) -> str:
-        """Returns the name of who was paid: the shop where a card was used, or else the vendor of the entry."""
-        names = (row.get("merchant"), vendor, row.get("supplier"), row.get("vendor"))
-        return next((name for name in map(_name, names) if name), "Ukjent leverandør")
-
-    def _number(self, row: Row) -> str:
-        supplier = row.get("supplier")
-        return str(supplier.get("documentNumber") or "") if isinstance(supplier, Mapping) else ""
-
-    def _job(self, job: Row, items: list[dict[str, object]], created_at: datetime) -> Item:
-        manifest = canonical(without_secrets({"job": dict(job), "items": items}))
+    def _job(self, job: Row, items: list[dict[str, object]]) -> ServiceItem:
+        key = self.key("job", job["id"])
+        created_at = next((moment for name in _JOB_TIMES if (moment := parse_moment(job.get(name))) is not None), None)
+        if created_at is None:
+            return FetchFailure("jobs", key, "no-date")
         fields = {
             "period": created_at.strftime("%Y-%m"),
             "year": created_at.strftime("%Y"),
             "company_id": self._company,
-            "company": self._company_name,
+            "company": self._registers.company_name,
+            "title": _job_title(job, created_at),
             "status": str(job.get("status")),
             "count": len(items),
-            "created": job.get("createdAt"),
+            "created": created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         }
-        title = f"Eksport til regnskapet {created_at.date().isoformat()}"
-        documents = (
-            readable_page(f"eksport {job['id']}", title, {"Jobb": without_secrets(job), "Poster": items}),
-            GeneratedDocument(f"eksport {job['id']}.json", "application/json", manifest, f"{title}, data"),
-        )
-        changed_at = _moment(job.get("lastUpdatedAt"))
-        return Item("jobs", self.key("job", job["id"]), fields, changed_at, documents, kind="job")
-
-    def _content(self, row: Row, receipt: Row) -> Content:
-        kind = str(receipt.get("mimeType") or "")
-        size = receipt.get("sizeInBytes")
-        locator = f"receipt:{quote(str(row['id']), safe='')}/{quote(str(receipt['id']), safe='')}"
-        name = f"kvittering {receipt['id']}.{_PAPERS.get(kind, 'bin')}"
-        return Content(locator, name, size if isinstance(size, int) else None, media_type=kind or None)
-
-    def _resolve_codes(self, row: Row) -> dict[str, object]:
-        """Returns the entry with the codes and names of what it refers to, and without what is not needed."""
-        clean = without_secrets(row)
-        entry: dict[str, object] = dict(clean) if isinstance(clean, Mapping) else {}
-        entry.pop("receiptUrls", None)
-        tags = [
-            {**tag, "code": register_row.get("code"), "name": register_row.get("name")}
-            for tag in _rows(row.get("tags"))
-            if (register_row := self._codes_by_id("tags").get(str(tag.get("tagId")), {})) is not None
-        ]
-        entry["tags"] = tags
-        entry["account"] = self._codes_by_id("accounts").get(str(row.get("accountId")))
-        entry["taxCode"] = self._codes_by_id("tax-codes").get(str(row.get("taxCodeId")))
-        entry["employeeCode"] = self._codes_by_id("employees").get(str(row.get("employeeId")), {}).get("code")
-        vendor = self._vendor(row.get("supplier"))
-        if vendor:
-            entry["vendor"] = vendor
-        return entry
-
-    def _vendor(self, supplier: object) -> Mapping[str, object]:
-        """Finds the vendor of an entry's supplier, by its number in the books or at the tax office."""
-        if not isinstance(supplier, Mapping):
-            return {}
-        numbers = [str(supplier.get(name)) for name in ("externalSupplierId", "cif") if supplier.get(name)]
-        return next((self._vendors[number] for number in numbers if number in self._vendors), {})
-
-    @cached_property
-    def _vendors(self) -> dict[str, dict[str, object]]:
-        names = ("id", "name", "code", "registrationNumber", "country")
-        vendors: dict[str, dict[str, object]] = {}
-        for row in self._register("vendors"):
-            vendor = {name: row[name] for name in names if name in row}
-            for name in ("externalId", "code", "taxRegistrationNumber", "registrationNumber"):
-                if row.get(name):
-                    vendors.setdefault(str(row[name]), vendor)
-        return vendors
-
-    @cached_property
-    def _company_name(self) -> str:
-        names_by_id = {str(row["id"]): str(row.get("name") or "") for row in self._register("companies")}
-        return names_by_id.get(self._company) or next(iter(names_by_id.values()), "")
-
-    def _codes_by_id(self, register: str) -> dict[str, dict[str, object]]:
-        """Returns the current codes and names of a register by id."""
-        with self._lock:
-            if register not in self._codes:
-                names = ("code", "name", "rate", "type")
-                records = self._register(register)
-                self._codes[register] = {
-                    str(row["id"]): {name: row[name] for name in names if name in row} for row in records
-                }
-            return self._codes[register]
-
-    def _register(self, name: str) -> list[Row]:
-        """Reads a register that entries refer to; empty, and reported, if we may not read it."""
-        try:
-            return list(self._calls.register(name))
-        except ServiceDenied as fault:
-            self._report_denied(name, fault)
-            return []
+        documents = _job_documents(job, items, str(fields["title"]))
+        return Item("jobs", key, fields, parse_moment(job.get("lastUpdatedAt")), documents, kind="job")
 
     def _report_denied(self, stream: str, fault: ServiceDenied) -> None:
         """Reports once that we may not read something. Raises any other fault."""
-        if fault.data.get("status") != _NOT_LET_IN:
+        if fault.data.get("status") != NOT_LET_IN:
             raise fault
         if stream not in self._reported:
             self._reported.add(stream)
             self._emit(Event("remark", {"stream": stream, "why": "not-let-in", "key": stream}))
 
 
-def _ended_within(job: Row, window: Window) -> bool:
-    created_at = _moment(job.get("createdAt"))
-    if str(job.get("status")) not in ENDED or created_at is None or created_at >= window.until:
+def _is_recent(job: Row, window: Window) -> bool:
+    """True for a job that was created in the window, or shortly before."""
+    created_at = parse_moment(job.get("createdAt"))
+    if created_at is None or window.since is None:
         return False
-    return window.since is None or created_at >= window.since
+    return window.since - _EARLIER <= created_at < window.until
+
+
+def _deletion(stream: str, key: str, deleted_at: datetime | None) -> Deletion:
+    return Deletion(stream, f"{key}{DELETION_KEY_END}", deleted_at)
+
+
+def _job_title(job: Row, created_at: datetime) -> str:
+    status = str(job.get("status"))
+    return f"Eksport til regnskapet {created_at.date().isoformat()}: {STATES.get(status.upper(), status)}"
+
+
+def _job_documents(job: Row, items: list[dict[str, object]], title: str) -> tuple[GeneratedDocument, ...]:
+    """Builds the page of a job, and its manifest: the job, and the result of each of its items."""
+    manifest = canonical(without_secrets({"job": dict(job), "items": items}))
+    page = {**describe(job, JOB_LABELS), "Poster": [describe(item, JOB_ITEM_LABELS) for item in items]}
+    return (
+        replace(readable_page(f"eksport {job['id']}", title, page), identity=PAGE),
+        GeneratedDocument(f"eksport {job['id']}.json", "application/json", manifest, f"{title}, data", identity=DATA),
+    )
 
 
 def _item_summary(item: Row, version: int) -> dict[str, object]:
@@ -408,37 +345,3 @@ def _item_summary(item: Row, version: int) -> dict[str, object]:
 def _batches(source: Iterator[Row], size: int) -> Iterator[list[Row]]:
     while batch := list(islice(source, size)):
         yield batch
-
-
-def _is_personal(row: Row) -> bool:
-    """True if an entry tells of persons: by its family, or its guests."""
-    return bool(str(row.get("family")) in PERSONAL or row.get("attendees"))
-
-
-def _rows(value: object) -> list[Mapping[str, object]]:
-    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
-
-
-def _name(value: object) -> str:
-    return str(value.get("name") or "") if isinstance(value, Mapping) else ""
-
-
-def _number(value: object) -> str:
-    return str(value.get("registrationNumber") or "") if isinstance(value, Mapping) else ""
-
-
-def _format_code(value: object) -> str:
-    """Formats a code with its name: `4000 Konto 4000`."""
-    parts = (value.get("code"), value.get("name")) if isinstance(value, Mapping) else ()
-    return " ".join(str(part) for part in parts if part)
-
-
-def _text(value: object) -> str | None:
-    return str(value) if value else None
-
-
-def _moment(value: object) -> datetime | None:
-    try:
-        return datetime.fromisoformat(str(value).replace("Z", "+00:00")).astimezone(UTC)
-    except ValueError:
-        return None

@@ -12,4 +12,5 @@ that is the same for the same seed. For the demo, rehearsals and tests; they sha
     windows          limits that are enforced and counted
     hooks            webhooks with signatures and retries
     control          switches for trouble, and changes to the data, under /standin/
+    histories        scripts of changes that are played while somebody reads, drawn from a seed or written in a file
 """

@@ -36,6 +36,7 @@ class Control:
 
     troubles: list[InjectedFault] = field(default_factory=list)
     met_count: int = 0
+    on_call: Callable[[str], None] = lambda path: None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, arguments: JsonObject) -> None:
@@ -49,7 +50,9 @@ class Control:
             self.troubles.append(InjectedFault(**members))
 
     def take(self, path: str) -> Response | None:
-        """Returns the injected error for this call; None if there is none."""
+        """Returns the injected error for this call; None if there is none. Every call passes here before it is
+        answered."""
+        self.on_call(path)
         with self._lock:
             for place, trouble in enumerate(self.troubles):
                 if trouble.path not in path:

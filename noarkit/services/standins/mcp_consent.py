@@ -18,6 +18,17 @@ from noarkit.services.standins.issuer import Issuer, TokenPolicy, TokenRefusal
 RESOURCE = "/.well-known/oauth-protected-resource"
 
 
+def make_challenge(url: str, path: str, scope: str) -> str:
+    """Builds the WWW-Authenticate header of a tool server at an address and a path."""
+    return f'Bearer error="invalid_token", scope="{scope}", resource_metadata="{url}{RESOURCE}{path}"'
+
+
+def describe_resource(request: Request, url: str, issuer: str, scope: str) -> Response:
+    """Builds the metadata of the tool server whose path follows the well-known one."""
+    metadata: dict[str, Any] = {"resource": f"{url}{request.path_params['path']}"}
+    return JSONResponse({**metadata, "authorization_servers": [issuer], "scopes_supported": scope.split()})
+
+
 @dataclass(slots=True)
 class ConsentServer:
     """An authorization server at the address of its stand-in. Its tokens are valid for the tool servers only."""
@@ -44,11 +55,10 @@ class ConsentServer:
 
     def challenge(self, path: str) -> str:
         """Builds the WWW-Authenticate header for a refused caller."""
-        return f'Bearer error="invalid_token", resource_metadata="{self.url}{RESOURCE}{path}"'
+        return make_challenge(self.url, path, "tools")
 
     async def _resource(self, request: Request) -> Response:
-        metadata: dict[str, Any] = {"resource": f"{self.url}{request.path_params['path']}"}
-        return JSONResponse({**metadata, "authorization_servers": [self.url], "scopes_supported": ["tools"]})
+        return describe_resource(request, self.url, self.url, "tools")
 
     async def _about(self, request: Request) -> Response:
         metadata = {
@@ -56,6 +66,9 @@ class ConsentServer:
             "authorization_endpoint": f"{self.url}/grants/agree",
             "token_endpoint": f"{self.url}/grants/token",
             "registration_endpoint": f"{self.url}/grants/register",
+            "response_types_supported": ["code"],
+            "grant_types_supported": ["authorization_code", "refresh_token"],
+            "scopes_supported": ["tools"],
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["none"],
         }

@@ -26,6 +26,7 @@ from noarkit.safe.connections import StrictConnection
 from noarkit.safe.serving import StoppableServer
 from noarkit.safe.signals import stop_signals
 from noarkit.safe.sockets import claim_address
+from noarkit.services.standins.histories.script import History
 
 HOST = "127.0.0.1"
 
@@ -36,7 +37,7 @@ class StandinSpec:
     tuple is empty.
 
     With `archivable`, at least `records` archivable records; otherwise so many of its main kind, such as the findings
-    of scans.
+    of scans. A `history` is played while it is served.
     """
 
     records: int = 1_000
@@ -45,6 +46,7 @@ class StandinSpec:
     limits: tuple[tuple[int, float], ...] | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     archivable: bool = False
+    history: History | None = None
 
     def rates(self) -> list[str]:
         """Formats the limits as the `rates` of a connection."""

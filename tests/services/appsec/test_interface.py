@@ -180,7 +180,8 @@ def test_interactive_browser_login(held: Standing, tmp_path: Path) -> None:
 def test_post_api_uploads_then_the_zip_without_our_token_post_api_scans_polled_and_get_api_results(
     tmp_path: Path,
 ) -> None:
-    with standing("appsec", tmp_path, StandinSpec(6)) as other, connected(other, tmp_path) as service:
+    slowly = StandinSpec(6, options={"scan-s": "3600"})
+    with standing("appsec", tmp_path, slowly) as other, connected(other, tmp_path) as service:
         project = str(write_calls.create(service.calls, "projects", {"name": "nytt"})["id"])
         other.control("trouble", path="/store/", status=503, times=1)
         url = write_calls.upload(service.calls, b"PK" + b"x" * 1000)
@@ -298,7 +299,8 @@ def test_projects_and_applications_are_created_read_set_listed_and_deleted(held:
 def test_scans_are_created_got_listed_waited_for_cancelled_and_deleted(tmp_path: Path) -> None:
     source = tmp_path / "source.zip"
     source.write_bytes(b"PK\x05\x06" + bytes(18))
-    with standing("appsec", tmp_path / "standin", StandinSpec(60)) as held:
+    slowly = StandinSpec(60, options={"queue-s": "3600"})
+    with standing("appsec", tmp_path / "standin", slowly) as held:
         to = held.connection({"scan_timeout_s": 0.05})
         project = newest(held)["projectId"]
         scan = str(said(to, f"scan create {project}", upload=str(source), branch="utvikling")[0]["id"])

@@ -22,6 +22,7 @@ from noarkit.events import Event, ignore_event
 from noarkit.services.crm.listing import records_by_page
 from noarkit.services.crm.service import Crm, open_service
 from noarkit.services.inbox.store import Inbox, inbox_place
+from noarkit.services.known_keys import KnownKeys, add_known_keys
 from noarkit.services.port import Item, Window
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import LATER, Standing, connected, standing
@@ -32,16 +33,17 @@ CLOSED = "Closed Won"
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A CRM with a closed deal, and a window in which the deal itself did not change."""
+    """A CRM with a closed deal that is archived, and a window in which the deal itself did not change."""
 
     held: Standing
     crm: Crm
     deal: str
     since: datetime
+    known: KnownKeys
 
     def papers(self, *, sweep: bool = False, hinted: frozenset[str] = frozenset()) -> list[str]:
         """The titles of the attachments and emails of the deal that are found in the window."""
-        window = Window(self.since, LATER, sweep, hinted)
+        window = Window(self.since, LATER, sweep, hinted, known_keys=self.known)
         found: list[str] = []
         for stream in self.crm.streams():
             for item in self.crm.items(stream, window, ignore_event):
@@ -68,7 +70,11 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
     with standing("crm", tmp_path, StandinSpec(12)) as held, connected(open_service, held, tmp_path) as crm:
         deals = records_by_page(crm.calls, "Deals", crm.fields("Deals"), "test")
         deal = next(str(row["id"]) for row in deals if row["Stage"] == CLOSED)
-        yield Scene(held, crm, deal, datetime.now(UTC) - timedelta(minutes=5))
+        whole = Window(None, LATER, keys_only=True)
+        items = [item for stream in crm.streams() for item in crm.items(stream, whole, ignore_event)]
+        add_known_keys(tmp_path / "known.db", "archive", [item.key for item in items], ())
+        with closing(KnownKeys(tmp_path / "known.db")) as known:
+            yield Scene(held, crm, deal, datetime.now(UTC) - timedelta(minutes=5), known)
 
 
 def test_nothing_is_asked_of_a_closed_case_that_nothing_tells_of(scene: Scene) -> None:
@@ -103,6 +109,14 @@ def test_a_case_that_tells_of_activity_is_looked_through_although_it_did_not_cha
     scene.add()
     scene.held.control("stir", module="Deals", id=scene.deal)
     assert {"Etterslep.txt", "Etterspill"} <= set(scene.papers())
+
+
+def test_which_final_states_close_a_case_is_configured(scene: Scene, tmp_path: Path) -> None:
+    scene.add()
+    with connected(open_service, scene.held, tmp_path / "other", closed_states=["lost"]) as crm:
+        assert "Etterslep.txt" in Scene(scene.held, crm, scene.deal, scene.since, scene.known).papers(), (
+            "it is open here"
+        )
 
 
 def load(held: Standing, folder: Path, name: str) -> noarkit.IngestResult:
@@ -179,8 +193,8 @@ def test_what_no_plan_met_is_found_by_a_whole_listing_and_what_was_not_asked_is_
         assert "--whole" in shown.out, "what was not asked is said"
         assert main([*line, "--whole"], held.environment) == 7
         assert "--whole" not in capsys.readouterr().out
-        page = max(tmp_path.glob("second/verify-*.html")).read_text()
-        assert "Attachments" in page
+        certificate = max(tmp_path.glob("second/verify-*.json")).read_text()
+        assert "Attachments" in certificate
 
 
 def test_what_a_rule_left_out_of_an_earlier_run_is_counted_apart_and_is_not_missing(tmp_path: Path) -> None:

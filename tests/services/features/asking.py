@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from noarkit.events import ignore_event
 from noarkit.services.features.service import Features, open_service
+from noarkit.services.known_keys import NOTHING_KNOWN, KnownKeys, add_known_keys
 from noarkit.services.pace import Clock
 from noarkit.services.port import Item, ServiceItem, Window
 from tests.services.scripted import VirtualClock
@@ -36,12 +37,26 @@ def scripted(held: Standing, folder: Path, url: str, **more: object) -> Iterator
         yield service
 
 
-def all_of(service: Features, name: str, since: datetime | None = None, until: datetime = LATER) -> list[ServiceItem]:
+def all_of(
+    service: Features,
+    name: str,
+    since: datetime | None = None,
+    until: datetime = LATER,
+    known_keys: KnownKeys = NOTHING_KNOWN,
+) -> list[ServiceItem]:
     """The items of a stream."""
     stream = next(stream for stream in service.streams() if stream.name == name)
-    return list(service.items(stream, Window(since, until), ignore_event))
+    return list(service.items(stream, Window(since, until, known_keys=known_keys), ignore_event))
 
 
-def items_of(service: Features, name: str, since: datetime | None = None) -> list[Item]:
+def items_of(
+    service: Features, name: str, since: datetime | None = None, known_keys: KnownKeys = NOTHING_KNOWN
+) -> list[Item]:
     """Those that are no tidings."""
-    return [one for one in all_of(service, name, since) if isinstance(one, Item)]
+    return [one for one in all_of(service, name, since, known_keys=known_keys) if isinstance(one, Item)]
+
+
+def keys_known(folder: Path, items: Iterable[Item]) -> KnownKeys:
+    """The keys of an archive that holds these items."""
+    add_known_keys(folder / "keys.db", "archive", [item.key for item in items], [])
+    return KnownKeys(folder / "keys.db")

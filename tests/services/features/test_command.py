@@ -38,7 +38,7 @@ def test_gates_are_listed_made_changed_checked_and_deleted_by_words(
         ended, (checked,) = ask("gates", "check", "fra_linja", "--arguments", '{"userID": "u1"}')
         assert (ended, checked["value"]) == (0, True)
         assert held.control("counts")["exposures"] == 0
-        assert ask("gates", "delete", "fra_linja") == (0, [])
+        assert ask("gates", "delete", "fra_linja") == (0, [{"deleted": "fra_linja"}])
         assert ask("gates", "get", "fra_linja")[0] != 0
         for wrong in (("keys", "list"), ("gates",), ("gates", "list", "a", "b"), ("layers", "check", "x")):
             assert ask(*wrong)[0] == 2

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from noarkit.errors import ServiceBusy
-from noarkit.events import Event
+from noarkit.events import ignore_event
 from noarkit.services.features.service import open_service
 from noarkit.services.features.settings import read_settings
 from noarkit.services.pace import Clock
 from noarkit.services.port import Window
 from noarkit.services.settings import Connection
 from noarkit.services.standins.server import StandinSpec
+from noarkit.services.waiting import Wait, WaitReporter
 from tests.services.features.asking import LATER, connected
 from tests.services.scripted import VirtualClock
 from tests.services.standing import Standing, standing
@@ -64,15 +65,16 @@ def test_both_windows_are_kept_over_all_threads_of_all_processes_in_real_time(tm
 def test_a_long_wait_for_a_limit_is_told_and_a_longer_one_than_is_allowed_is_a_fault(
     held: Standing, tmp_path: Path
 ) -> None:
-    heard: list[Event] = []
     limits: dict[str, object] = {"rates": ["2/900s"], "read_rates": ["shared"]}
     with connected(held, tmp_path, **limits) as service:
         stream = next(one for one in service.streams() if one.name == "audit")
-        list(service.items(stream, Window(None, LATER), heard.append))  # a page, and whose project it is
+        heard: list[Wait] = []
+        service.wire.waits = WaitReporter("features:standin", heard.append)
+        list(service.items(stream, Window(None, LATER), ignore_event))  # a page, and whose project it is
         assert heard == []
-        list(service.items(stream, Window(None, LATER), heard.append))
-    waits = [event.data for event in heard if event.name == "remark"]
-    assert [(one["why"], 880 < int(str(one["count"])) <= 901) for one in waits] == [("limit-waits", True)]
+        list(service.items(stream, Window(None, LATER), ignore_event))
+    assert [wait.why for wait in heard] == ["limit"] * len(heard)
+    assert (880 < heard[0].left_s <= 901, len(heard)) == (True, 16), "at once, and each minute"
     with connected(held, tmp_path / "other", wait_most_s=60, **limits) as service, pytest.raises(ServiceBusy):
         [service.calls.project() for _ in range(3)]
 

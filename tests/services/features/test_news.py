@@ -14,7 +14,7 @@ from noarkit.services.features.known_definitions import KnownDefinitions
 from noarkit.services.features.service import Features
 from noarkit.services.port import Deletion, FetchFailure, Item
 from noarkit.services.standins.server import StandinSpec
-from tests.services.features.asking import LATER, all_of, connected, items_of, scripted
+from tests.services.features.asking import LATER, all_of, connected, items_of, keys_known, scripted
 from tests.services.scripted import Asked, Told, serving, told
 from tests.services.standing import Standing, standing
 
@@ -190,9 +190,12 @@ def test_one_that_is_listed_no_more_and_not_shown_either_is_set_aside_and_the_re
         return told({"data": {"id": "p1"} if asked.path.endswith("/project") else gates})
 
     with serving(answer) as server, scripted(held, tmp_path, server.url, kinds=["gates"]) as service:
-        assert len(items_of(service, "gates")) == 2
+        both = items_of(service, "gates")
+        assert len(both) == 2
         del gates[1]
-        first, left = all_of(service, "gates", datetime.now(UTC))
+        known_keys = keys_known(tmp_path, both)
+        first, left = all_of(service, "gates", datetime.now(UTC), known_keys=known_keys)
+        known_keys.close()
         assert isinstance(first, Item)
         assert isinstance(left, FetchFailure)
         assert (left.key, left.reason) == ("p1:gate:g2:listed-before", "g2 cannot be shown")
@@ -241,6 +244,7 @@ def test_what_is_known_is_known_by_project_and_may_be_deleted(tmp_path: Path) ->
         for number in range(1_200):  # more than one batch
             listing.add(f"g{number}", f"G {number}")
         assert list(listing.missing()) == []
+        listing.finish()
         assert listing.is_fresh
     with known.begin_listing("gates", when) as listing:
         assert not listing.is_fresh

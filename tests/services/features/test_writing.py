@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_of_a_segment_its_rules_or_its_people_are_changed_and_nothing_else(featu
 def test_what_is_asked_for_in_words_is_carried_out(features: Features) -> None:
     def done(verb: str, one: str = "", told_: dict[str, object] | None = None, group: str = "gates") -> list[str]:
         return [
-            str(row.get("id") or row.get("name"))
+            str(row.get("id") or row.get("name") or row.get("deleted"))
             for row in COMMANDS.run_on(features, (group, verb, one) if one else (group, verb), told_ or {})
         ]
 
@@ -71,7 +72,7 @@ def test_what_is_asked_for_in_words_is_carried_out(features: Features) -> None:
     assert done("update", "i_ord", {"isEnabled": False}) == done("get", "i_ord") == ["i_ord"]
     assert "i_ord" in done("list")
     assert done("check", "i_ord", {"userID": "u1"}) == ["i_ord"]
-    assert done("delete", "i_ord") == []
+    assert done("delete", "i_ord") == ["i_ord"]
     with pytest.raises(ServiceRefused):
         done("get", "i_ord")
     wrong = (("check", "x", "layers"), ("check", "", "gates"), ("list", "", "keys"), ("steal", "x", "gates"),
@@ -93,6 +94,18 @@ def test_an_experiment_takes_groups_parameters_and_a_hypothesis_and_is_decided(f
     assert (decided["status"], decided["launchedGroupID"]) == ("decision_made", "A")
     assert any(":nytt_forsok:decision:" in item.key for item in items_of(features, "experiments"))
     write_calls.delete(features.calls, "experiments", "nytt_forsok")
+
+
+@pytest.mark.parametrize("missing", ["name", "size", "parameterValues"])
+def test_the_stand_in_refuses_groups_that_lack_what_every_group_has(features: Features, missing: str) -> None:
+    whole = {"name": "A", "size": 50, "parameterValues": {"farge": "blå"}}
+    name = f"lacks_{missing.casefold()}"
+    wrong = {"groups": [whole, {key: value for key, value in whole.items() if key != missing}]}
+    with pytest.raises(ServiceRefused, match=re.escape(f"groups[1].{missing} is required")):
+        write_calls.create(features.calls, "experiments", {"name": name, **wrong})
+    write_calls.create(features.calls, "experiments", {"name": name, "groups": [whole]})
+    with pytest.raises(ServiceRefused, match=re.escape(f"groups[1].{missing} is required")):
+        write_calls.update(features.calls, "experiments", name, wrong)
 
 
 def test_gates_are_enabled_launched_and_archived_and_nothing_else(features: Features) -> None:

@@ -153,6 +153,7 @@ def test_the_command_asks_shows_and_forgets_the_consent_to_tools(
 def metadata(url: str, **more: object) -> dict[str, Told]:
     """What an honest server says of itself."""
     authority = {
+        "issuer": url, "code_challenge_methods_supported": ["S256"], "response_types_supported": ["code"],
         "authorization_endpoint": f"{url}/agree", "token_endpoint": f"{url}/token",
         "registration_endpoint": f"{url}/register", **more,
     }  # fmt: skip
@@ -170,6 +171,9 @@ def metadata(url: str, **more: object) -> dict[str, Told]:
         ({"authorization_endpoint": "https://elsewhere.example/agree"}, UnsafeUrl),
         ({"registration_endpoint": ""}, ServiceStrange),
         ({"code_challenge_methods_supported": ["plain"]}, ServiceStrange),
+        ({"code_challenge_methods_supported": None}, ServiceStrange),
+        ({"issuer": "https://elsewhere.example"}, ServiceStrange),
+        ({"issuer": None}, ServiceStrange),
         ({"authorization_endpoint": 7}, ServiceStrange),
     ],
 )

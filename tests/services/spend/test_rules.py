@@ -78,7 +78,8 @@ def test_8_amounts_have_the_exponent_of_their_currency_and_a_refund_is_negative(
 def test_8_an_entry_without_a_user_or_supplier_is_archived(held: Standing, tmp_path: Path) -> None:
     found = item(held, tmp_path, "nobody")
     assert found.fields["employee"] is None
-    assert found.fields["supplier"] == "Ukjent leverandør"
+    assert found.fields["supplier"] == "Avsender ikke oppgitt"
+    assert found.fields["title"] == "Kortkjøp, 4600 Konto 4600 2024-01-02 -7876.96 NOK"
 
 
 def test_8_an_entry_of_a_family_nobody_knows_is_archived_as_it_is(held: Standing, tmp_path: Path) -> None:

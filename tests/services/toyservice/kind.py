@@ -26,7 +26,7 @@ TOY = ServiceKind(
         {
             "letters": (
                 Verb("list", "", lambda toy, used: toy.letters(), formats=("json", "toytext")),
-                Verb("add", "", _add_letter),
+                Verb("add", "", _add_letter, ("title",)),
             )
         },
         lambda toy, row: toy.scrubber.hide_in(row),

@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +21,7 @@ from noarkit.services.standins.published_calls import UnpublishedCall
 
 _LIST_MEMBERS = {"projects": "projects", "applications": "applications"}
 _QUEUE_FULL = 142
+_END_EVENTS = {"completed": "scan_completed_successfully", "failed": "scan_failed", "partial": "scan_partial"}
 _MAX_LOCKED = 100
 _PREDICATES_A_PAGE = 100
 # the calls whose errors have another format
@@ -111,11 +112,19 @@ class Calls:
             DOORS.check(call)
         except UnpublishedCall as error:
             raise Refusal(error.status, f"no such call: {call.method} {call.path}") from error
+        for scan in self._store.advance_scans():
+            self.notify_end(scan)
         for method, pattern, handler in self._routes:
             match = pattern.fullmatch(call.path)
             if match is not None and method in ("*", call.method):
                 return handler(call, *match.groups())
         raise Refusal(404, f"no such path: {call.path}")
+
+    def notify_end(self, scan: Record) -> None:
+        """Tells the webhooks that a scan ended."""
+        payload = {"scanId": scan["id"], "projectId": scan["projectId"], "statusInfo": scan["statusDetails"]}
+        event = _END_EVENTS.get(str(scan["status"]).casefold(), "scan_failed")
+        self._notify(event, {**payload, "branch": scan["branch"]})
 
     def paper(self, paper_id: str) -> bytes | None:
         """Returns the bytes that a job made."""
@@ -173,7 +182,7 @@ class Calls:
                     raise Refusal(405, "a scan is not replaced")
                 if call.method == "PUT" and not call.members().get("name"):
                     raise Refusal(400, "name is required")
-                record |= {**call.members(), "updatedAt": stamp(datetime.now(UTC))}
+                record |= {**call.members(), "updatedAt": stamp(self._store.clock())}
                 return Response(status_code=204)
             return _json(record)
 
@@ -241,9 +250,8 @@ class Calls:
         handler = order.get("handler") or {}
         if order["type"] == "upload" and not self._holds_upload(str(handler.get("uploadUrl") or "")):
             raise Refusal(400, "nothing was uploaded")
-        return _json(
-            self._store.new_scan(project, {"branch": handler.get("branch", "main"), "tags": order.get("tags")}), 201
-        )
+        values = {"branch": handler.get("branch", "main"), "tags": order.get("tags")}
+        return _json(self._store.order_scan(project, values), 201)
 
     def _results(self, call: Call) -> Response:
         scan = call.text("scan-id")
@@ -306,7 +314,7 @@ class Calls:
         scan = str((entities[0].get("ids") or [""])[0])
         if scan not in self._store.tables["scans"]:
             raise Refusal(400, "no such scan")
-        job = self._make_job(pdf(f"Skanning {scan} {datetime.now(UTC).isoformat()}"))
+        job = self._make_job(pdf(f"Skanning {scan} {self._store.clock().isoformat()}"))
         return _json({"reportId": job}, 202)
 
     def _job(self, call: Call, job_id: str) -> Response:
@@ -322,7 +330,7 @@ class Calls:
         scan = str(call.members().get("ScanID") or "")
         if not any(result["type"] == "sca" for result in self._store.results(scan)):
             raise Refusal(400, "No results were found")
-        return _json({"exportId": self._make_job(sbom(self._store, scan, stamp(datetime.now(UTC))))}, 202)
+        return _json({"exportId": self._make_job(sbom(self._store, scan, stamp(self._store.clock())))}, 202)
 
     def _export_file(self, call: Call) -> Response:
         export_id = call.text("exportId")

@@ -22,21 +22,35 @@ _SEVERITIES = ("CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO")
 _LONG = 1_234_567_890_123_456_789
 
 
-class Store:
-    """The data of one tenant. The same seed gives the same findings; scans lie in the days before the start."""
+def utc_now() -> datetime:
+    """The clock of this machine."""
+    return datetime.now(UTC)
 
-    def __init__(self, records: int, seed: int, options: Mapping[str, str]) -> None:
+
+class Store:
+    """The data of one tenant. The same seed gives the same findings; scans lie in the days before the start.
+
+    All of it lives by `clock`. A scan that was ordered waits for `queue-s` seconds, and then runs for `scan-s`.
+    """
+
+    def __init__(
+        self, records: int, seed: int, options: Mapping[str, str], clock: Callable[[], datetime] = utc_now
+    ) -> None:
         self.lock = threading.RLock()
         self.seed = seed
-        self.tenant = "tenant-one"
-        self.begun = datetime.now(UTC).replace(microsecond=0)
+        self.clock = clock
+        self.tenant = options.get("tenant", "tenant-one")
+        self.begun = clock().replace(microsecond=0)
         self.retention = timedelta(days=float(options.get("retention-days", "90")))
+        self._queue_time = timedelta(seconds=float(options.get("queue-s", "1")))
+        self._scan_time = timedelta(seconds=float(options.get("scan-s", "2")))
+        self._ordered_at: dict[str, datetime] = {}
         count = int(options.get("scans") or max(6, records // _RESULTS_A_SCAN))
         self._results_each = max(1, records // count)
         self.tables: dict[str, dict[str, Record]] = {
             name: {} for name in ("projects", "applications", "scans", "webhooks")
         }
-        self.trail = Trail(seed, self.begun, options)
+        self.trail = Trail(seed, self.begun, options, clock)
         self.made_results: dict[str, int] = {}
         self._number = 0
         for place in range(max(2, count // 3)):
@@ -49,7 +63,7 @@ class Store:
         """Adds a record to a table."""
         with self.lock:
             self._number += 1
-            record = {"createdAt": stamp(datetime.now(UTC)), **values}
+            record = {"createdAt": stamp(self.clock()), **values}
             record.setdefault("id", SeededRandom(self.seed, table, "new", self._number).uuid("id"))
             record["updatedAt"] = record["createdAt"]
             self.tables[table][str(record["id"])] = record
@@ -57,7 +71,7 @@ class Store:
 
     def scans(self) -> list[Record]:
         """Returns the scans within the retention time, newest first."""
-        oldest = stamp(datetime.now(UTC) - self.retention)
+        oldest = stamp(self.clock() - self.retention)
         with self.lock:
             scans = [scan for scan in self.tables["scans"].values() if scan["createdAt"] >= oldest]
         return sorted(scans, key=lambda scan: str(scan["createdAt"]), reverse=True)
@@ -73,15 +87,39 @@ class Store:
     def finish(self, scan: str, status: str = "Completed") -> Record:
         """Ends a scan."""
         with self.lock:
-            record = self.tables["scans"][scan]
-            record["status"] = status
-            record["updatedAt"] = stamp(datetime.now(UTC))
-            for detail in record["statusDetails"]:
-                detail["status"] = status
+            self._ordered_at.pop(scan, None)
+            return self._set_status(scan, status)
+
+    def order_scan(self, project: str, values: Mapping[str, Any]) -> Record:
+        """Adds a scan that waits, runs and ends by the clock."""
+        with self.lock:
+            record = self.new_scan(project, values)
+            self._ordered_at[str(record["id"])] = self.clock()
             return record
 
+    def advance_scans(self) -> list[Record]:
+        """Lets the ordered scans come as far as the clock is, and returns those that ended."""
+        now, ended = self.clock(), []
+        with self.lock:
+            for scan, ordered_at in list(self._ordered_at.items()):
+                if scan not in self.tables["scans"]:
+                    del self._ordered_at[scan]
+                elif now >= ordered_at + self._queue_time + self._scan_time:
+                    ended.append(self.finish(scan))
+                elif now >= ordered_at + self._queue_time and self.tables["scans"][scan]["status"] == "Queued":
+                    self._set_status(scan, "Running")
+        return ended
+
+    def _set_status(self, scan: str, status: str) -> Record:
+        record = self.tables["scans"][scan]
+        record["status"] = status
+        record["updatedAt"] = stamp(self.clock())
+        for detail in record["statusDetails"]:
+            detail["status"] = status
+        return record
+
     def new_scan(self, project: str, values: Mapping[str, Any], status: str = "Queued") -> Record:
-        """Adds a requested scan."""
+        """Adds a scan that stays in its state."""
         project_record = self.tables["projects"][project]
         record = self.add("scans", _scan_of(project_record, {"id": project, **values}, status))
         return record

@@ -27,7 +27,7 @@ def servers(store: Store) -> dict[str, MCPServer]:
     return {path: _server(store) for path in (PATH, f"{PATH}/{store.tenant}", f"/mcp/{store.tenant}")}
 
 
-def make_gatekeeper(api_key: str, is_known: Callable[[str], bool]) -> Gatekeeper:
+def make_gatekeeper(api_key: str, is_known: Callable[[str], bool], challenge: Callable[[str], str]) -> Gatekeeper:
     """Checks callers: the first server takes the API key, the others a valid bearer token."""
 
     def refuse(path: str, headers: Mapping[str, str], query: str) -> Response | None:
@@ -36,7 +36,9 @@ def make_gatekeeper(api_key: str, is_known: Callable[[str], bool]) -> Gatekeeper
             good = hmac.compare_digest(authorization.encode(), api_key.encode())
         else:
             good = authorization.startswith(BEARER) and is_known(authorization.removeprefix(BEARER))
-        return None if good else JSONResponse({"error": "invalid_token", "error_description": authorization}, 401)
+        headers_told = {} if path == PATH else {"WWW-Authenticate": challenge(path)}
+        body = {"error": "invalid_token", "error_description": authorization}
+        return None if good else JSONResponse(body, 401, headers_told)
 
     return refuse
 
@@ -59,7 +61,7 @@ def _server(store: Store) -> MCPServer:
     def trigger_scan(project_id: str) -> Json:
         if project_id not in store.tables["projects"]:
             raise ToolError(f"404: no such project: {project_id}")
-        return store.new_scan(project_id, {})
+        return store.order_scan(project_id, {})
 
     def change_finding_state(project: str, similarity: str, state: str) -> Json:
         store.trail.decide(project, similarity, state)

@@ -11,9 +11,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from noarkit.services.standins.issuer import Issuer
+from noarkit.services.standins.mcp_consent import RESOURCE, describe_resource, make_challenge
 
 MOST = 500
 _REALM = "/auth/realms/{tenant}"
+_AUTHORITY = "/.well-known/oauth-authorization-server"
+_SCOPE = "openid"
 
 
 class Registry:
@@ -21,6 +24,7 @@ class Registry:
 
     def __init__(self, issuer: Issuer, url: str, tenant: str, options: Mapping[str, str]) -> None:
         self._issuer = issuer
+        self._url = url
         self._realm = f"{url}/auth/realms/{tenant}"
         self._tenant = tenant
         self.count = int(options.get("clients", "1"))
@@ -29,8 +33,17 @@ class Registry:
         """The routes of the realm's metadata and of client registration."""
         return [
             Route(f"{_REALM}/.well-known/openid-configuration", self._describe, methods=["GET"]),
+            Route(f"{_AUTHORITY}{_REALM}", self._describe, methods=["GET"]),
+            Route(f"{RESOURCE}{{path:path}}", self._describe_tools, methods=["GET"]),
             Route(f"{_REALM}/clients-registrations/openid-connect", self._register, methods=["POST"]),
         ]
+
+    def challenge(self, path: str) -> str:
+        """Builds the WWW-Authenticate header for a refused caller of the tools."""
+        return make_challenge(self._url, path, _SCOPE)
+
+    async def _describe_tools(self, request: Request) -> Response:
+        return describe_resource(request, self._url, self._realm, _SCOPE)
 
     async def _describe(self, request: Request) -> Response:
         if request.path_params["tenant"] != self._tenant:
@@ -42,6 +55,9 @@ class Registry:
                 "authorization_endpoint": f"{ways}/auth",
                 "token_endpoint": f"{ways}/token",
                 "registration_endpoint": f"{self._realm}/clients-registrations/openid-connect",
+                "response_types_supported": ["code"],
+                "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+                "code_challenge_methods_supported": ["S256"],
             }
         )
 

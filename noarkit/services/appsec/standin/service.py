@@ -8,8 +8,10 @@ import hmac
 import json
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
 from urllib.parse import urlencode
 
 from starlette.applications import Starlette
@@ -19,10 +21,12 @@ from starlette.routing import Route
 
 from noarkit.services.appsec.standin.calls import Calls, Refusal, refusal_response
 from noarkit.services.appsec.standin.data import Store
+from noarkit.services.appsec.standin.history import appsec_changes
 from noarkit.services.appsec.standin.registration import Registry
 from noarkit.services.standins.call import Call, UnreadableCall, has_tools, make_endpoint, service
 from noarkit.services.standins.consent import consent_redirect, form_of, issue_tokens
 from noarkit.services.standins.control import Control, JsonObject, switches
+from noarkit.services.standins.histories.player import HistoryPlayer, make_clock, start_player
 from noarkit.services.standins.hooks import Delivery, Hooks
 from noarkit.services.standins.issuer import Issuer, TokenPolicy, TokenRefusal
 from noarkit.services.standins.server import StandinSpec
@@ -37,8 +41,8 @@ _REALM = "/auth/realms/{tenant}/protocol/openid-connect"
 @dataclass(slots=True)
 class AppSec:
     """The stand-in. Options: `auth=client`, `offset=row`, `most-results=N` a page, `job-polls=N`, `scans=N`,
-    `retention-days=N`, `container-findings=listed`, `decided=PERCENT`, `audit-days=N`, `audit-a-day=N`, `audit=no`,
-    `policies=no`, `clients=N`."""
+    `retention-days=N`, `queue-s=N` and `scan-s=N` that ordered scans wait and run, `container-findings=listed`,
+    `decided=PERCENT`, `audit-days=N`, `audit-a-day=N`, `audit=no`, `policies=no`, `clients=N`, `tenant=NAME`."""
 
     url: str
     spec: StandinSpec
@@ -47,6 +51,7 @@ class AppSec:
     windows: Windows = field(init=False)
     calls: Calls = field(init=False)
     registry: Registry = field(init=False)
+    player: HistoryPlayer | None = field(init=False)
     control: Control = field(default_factory=Control)
     hooks: Hooks = field(default_factory=Hooks)
     signing_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
@@ -54,7 +59,9 @@ class AppSec:
     leaked_keys: int = 0
 
     def __post_init__(self) -> None:
-        self.store = _store(self.spec)
+        clock = make_clock(self.spec.history)
+        self.store = _store(self.spec, clock.now)
+        self.player = start_player(self.spec.history, partial(appsec_changes, self.store), clock, self.control)
         policy = TokenPolicy("noarkit", secrets.token_urlsafe(24), self.spec.lifetime_s, needs_pkce=True)
         self.issuer = Issuer(policy)
         self.registry = Registry(self.issuer, self.url, self.store.tenant, self.spec.options)
@@ -94,7 +101,7 @@ class AppSec:
         from noarkit.services.appsec.standin import mcp_servers
         from noarkit.services.standins.mcp_gate import Gate
 
-        gatekeeper = mcp_servers.make_gatekeeper(self.api_key, self.issuer.is_good)
+        gatekeeper = mcp_servers.make_gatekeeper(self.api_key, self.issuer.is_good, self.registry.challenge)
         return service(routes, Gate(self.control.take, gatekeeper, mcp_servers.servers(self.store)))
 
     def close(self) -> None:
@@ -239,19 +246,15 @@ class AppSec:
         }
 
     def _finish(self, arguments: JsonObject) -> None:
-        scan, status = str(arguments["scan"]), str(arguments.get("status", "Completed"))
-        record = self.store.finish(scan, status)
-        event_names = {"completed": "scan_completed_successfully", "failed": "scan_failed", "partial": "scan_partial"}
-        payload = {"scanId": scan, "projectId": record["projectId"], "statusInfo": record["statusDetails"]}
-        self.notify(event_names.get(status.casefold(), "scan_failed"), {**payload, "branch": record["branch"]})
+        self.calls.notify_end(self.store.finish(str(arguments["scan"]), str(arguments.get("status", "Completed"))))
 
 
-def _store(spec: StandinSpec) -> Store:
+def _store(spec: StandinSpec, clock: Callable[[], datetime]) -> Store:
     """Builds a store with so many findings; or, with archivable records, so many ended scans."""
     if not spec.archivable or "scans" in spec.options:
-        return Store(spec.records, spec.seed, spec.options)
+        return Store(spec.records, spec.seed, spec.options, clock)
     scans = spec.records + _OPEN_SCANS
-    return Store(scans * _FINDINGS_EACH, spec.seed, {**spec.options, "scans": str(scans)})
+    return Store(scans * _FINDINGS_EACH, spec.seed, {**spec.options, "scans": str(scans)}, clock)
 
 
 def standin(url: str, spec: StandinSpec) -> AppSec:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,9 +18,12 @@ _ACTIONS = (("project", "read"), ("scan", "create"), ("user", "login"), ("policy
 
 
 class Trail:
-    """The decisions and audit events of one tenant. `audit` days have `a_day` events each. Safe for threads."""
+    """The decisions and audit events of one tenant; options say how many there are. Safe for threads."""
 
-    def __init__(self, seed: int, begun_at: datetime, options: Mapping[str, str]) -> None:
+    def __init__(
+        self, seed: int, begun_at: datetime, options: Mapping[str, str], clock: Callable[[], datetime]
+    ) -> None:
+        self._clock = clock
         self._seed = seed
         self._begun_at = begun_at
         self._percent = int(options.get("decided", "6"))
@@ -46,7 +49,7 @@ class Trail:
 
     def decide(self, project: str, similarity: str, state: str, comment: str = "") -> None:
         """Adds a decision by a person."""
-        now = datetime.now(UTC)
+        now = self._clock()
         with self._lock:
             decisions = self._decisions.setdefault((project, similarity), [])
             decision_id = SeededRandom(self._seed, "decided", project, similarity, len(decisions)).uuid("id")

@@ -33,12 +33,14 @@ class _Job:
 
 
 class Bulk:
-    """Answers calls below /crm/bulk/v8. The option `bulk` makes jobs fail or never end."""
+    """Answers calls below /crm/bulk/v8. The option `bulk` makes jobs fail or never end;
+    they end after `bulk-polls` polls."""
 
     def __init__(self, store: Store, url: str, options: Mapping[str, str]) -> None:
         self._store = store
         self._url = url
-        self._fate = options.get("bulk", "")
+        store.bulk_fate = options.get("bulk", "")
+        self._polls = int(options.get("bulk-polls", "3"))
         self._rows = int(options.get("bulk-rows", str(_ROWS)))
         self._jobs: dict[str, _Job] = {}
         self._lock = threading.Lock()
@@ -78,10 +80,11 @@ class Bulk:
 
     def _state(self, job: _Job) -> Response:
         job.poll_count += 1
-        state = ("ADDED", "QUEUED", "IN PROGRESS", "COMPLETED")[min(job.poll_count - 1, 3)]
-        if self._fate == "fails" and job.poll_count > 2:
+        has_ended = job.poll_count > self._polls
+        state = "COMPLETED" if has_ended else ("ADDED", "QUEUED", "IN PROGRESS")[min(job.poll_count - 1, 2)]
+        if self._store.bulk_fate == "fails" and job.poll_count >= self._polls:
             state = "FAILURE"
-        if self._fate == "never":
+        if self._store.bulk_fate == "never":
             state = "IN PROGRESS"
         place = self._store.holdings[job.module].module.place
         job_state: dict[str, object] = {
@@ -124,9 +127,9 @@ class Bulk:
                 writer.writerow([record_id, *(_flat(record.get(name)) for name in names[1:])])
         zip_bytes = io.BytesIO()
         with zipfile.ZipFile(zip_bytes, "w", zipfile.ZIP_DEFLATED) as file:
-            name = "../evil.csv" if self._fate == "climbs" else f"{job.id}.csv"
-            file.writestr(name, ("\ufeff" if self._fate == "bom" else "") + text.getvalue())
-            if self._fate == "two":
+            name = "../evil.csv" if self._store.bulk_fate == "climbs" else f"{job.id}.csv"
+            file.writestr(name, ("\ufeff" if self._store.bulk_fate == "bom" else "") + text.getvalue())
+            if self._store.bulk_fate == "two":
                 file.writestr("other.csv", "Id\n")
         return Response(zip_bytes.getvalue(), media_type="application/zip")
 

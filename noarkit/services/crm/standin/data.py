@@ -6,18 +6,19 @@ Generated records are never stored; changes, new records and deletions are. A mo
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import cast
 
 from noarkit.services.crm.standin.shapes import MODULES, USERS, Module
 from noarkit.services.standins.fake_data import MATTERS, SeededRandom, mail_of
+from noarkit.services.standins.histories.player import OSLO, HistoryClock, make_clock
+from noarkit.services.standins.histories.script import History
 from noarkit.services.standins.papers import PAPERS
 
 Record = dict[str, object]
 NotePlace = tuple[str, str, str, int | None]  # time of change, id, record, and number if generated
-OSLO_OFFSET = "+01:00"
 STAGES = ("Qualification", "Proposal", "Negotiation", "Closed Won", "Closed Lost")
 _WITH_NOTES = ("Deals", "Cases")
 _ID_BASE = 4_150_868_000_000_000_000
@@ -26,9 +27,9 @@ _SPAN_S = 900 * 86_400
 _FIRST = datetime(2023, 1, 2, 7, 0, tzinfo=UTC)
 
 
-def format_time(moment: datetime) -> str:
+def format_time(moment: datetime, offset: timedelta = OSLO) -> str:
     """Formats a timestamp as the service does: in whole seconds, with an offset."""
-    return (moment + timedelta(hours=1)).replace(tzinfo=None).isoformat(timespec="seconds") + OSLO_OFFSET
+    return moment.astimezone(timezone(offset)).isoformat(timespec="seconds")
 
 
 def user(number: int) -> Record:
@@ -58,6 +59,9 @@ class ModuleRecords:
     changed_records: dict[str, Record] = field(default_factory=dict)
     deleted_records: dict[str, Record] = field(default_factory=dict)
     _cache: dict[int, Record] = field(default_factory=dict)
+    hidden_ids: set[str] = field(default_factory=set)
+    is_refused: bool = False
+    is_sorted: bool = True
     _order: list[str] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
     version: int = 0
@@ -77,7 +81,7 @@ class ModuleRecords:
 
     def get(self, record_id: str) -> Record | None:
         """Returns a record; None if there is none."""
-        if record_id in self.deleted_records:
+        if record_id in self.deleted_records or record_id in self.hidden_ids:
             return None
         if record_id in self.changed_records:
             return self.changed_records[record_id]
@@ -113,16 +117,21 @@ class ModuleRecords:
         with self._lock:
             if self._order is None:
                 seeded = (self.record_id(number) for number in range(self.count))
+                absent_ids = self.deleted_records.keys() | self.hidden_ids
                 unchanged = [
                     record_id
                     for record_id in seeded
-                    if record_id not in self.changed_records and record_id not in self.deleted_records
+                    if record_id not in self.changed_records and record_id not in absent_ids
                 ]
-                later = (record_id for record_id in self.changed_records if record_id not in self.deleted_records)
-                self._order = unchanged + sorted(
-                    later, key=lambda record_id: (str(self.changed_records[record_id]["Modified_Time"]), record_id)
-                )
+                later = [record_id for record_id in self.changed_records if record_id not in absent_ids]
+                if not self.is_sorted:  # changes may bear old times
+                    unchanged, later = [], unchanged + later
+                self._order = unchanged + sorted(later, key=self._changed_at)
             return self._order
+
+    def _changed_at(self, record_id: str) -> tuple[datetime, str]:
+        record = self.get(record_id) or {}
+        return datetime.fromisoformat(str(record["Modified_Time"])), record_id
 
     def save(self, record_id: str, record: Record) -> None:
         """Stores a record."""
@@ -134,6 +143,18 @@ class ModuleRecords:
         """Deletes a record and keeps its tombstone for the bin."""
         with self._lock:
             self.deleted_records[record_id] = tombstone
+            self._invalidate()
+
+    def restore(self, record_id: str) -> None:
+        """Takes a record back out of the bin, with the times that it had."""
+        with self._lock:
+            self.deleted_records.pop(record_id, None)
+            self._invalidate()
+
+    def hide(self, record_id: str, *, hides: bool) -> None:
+        """Hides a record from this user, or shows it again; no time tells of it."""
+        with self._lock:
+            (self.hidden_ids.add if hides else self.hidden_ids.discard)(record_id)
             self._invalidate()
 
     def _invalidate(self) -> None:
@@ -159,6 +180,17 @@ class Store:
         self.extra_files: dict[str, bytes] = {}
         self.extra_papers: dict[str, list[tuple[Record, bytes]]] = {}
         self.extra_letters: dict[str, list[Record]] = {}
+        self.changed_notes: dict[str, Record] = {}
+        self.absent_ids: set[str] = set()  # notes, attachments and emails that are deleted, or hidden from this user
+        self.paper_version = 0
+        self.clock = HistoryClock()
+        self.page_rows = 200
+        self.bulk_fate = ""  # how bulk reads go wrong
+
+    def use_history(self, history: History | None) -> None:
+        """Takes the clock and the pages of a history."""
+        self.clock = make_clock(history)
+        self.page_rows = (history.page_rows if history else None) or self.page_rows
 
     def new_id(self) -> str:
         """Returns an unused id."""
@@ -168,7 +200,7 @@ class Store:
 
     def now(self) -> str:
         """Returns the time of a change."""
-        return format_time(datetime.now(UTC))
+        return format_time(self.clock.now(), self.clock.zone)
 
     def save(self, module: str, record: Record, by: Record) -> Record:
         """Adds or changes a record; missing members stay as they are."""
@@ -215,8 +247,7 @@ class Store:
 
     def notes(self, deal_id: str) -> list[Record]:
         """Returns the notes of a deal or case."""
-        notes = [self.note(deal_id, place) for place in range(self._amount(deal_id, "notes", 3))]
-        return notes + [note for note in self.extra_notes.values() if _parent(note) == deal_id]
+        return [note for position in self.note_order() if _parent(note := self.note_at(position)) == deal_id]
 
     def note(self, deal_id: str, place: int) -> Record:
         """Generates one note."""
@@ -248,25 +279,41 @@ class Store:
     def note_order(self) -> list[NotePlace]:
         """Returns the places of all notes, oldest change first."""
         with self.lock:
-            version = (len(self.extra_notes), *(self.holdings[name].version for name in _WITH_NOTES))
+            versions = (self.holdings[name].version for name in _WITH_NOTES)
+            version = (len(self.extra_notes), self.paper_version, *versions)
             if self._notes is None or self._notes[0] != version:
                 order: list[NotePlace] = [
                     (format_time(self._noted_at(record_id, place)), self._note_id(record_id, place), record_id, place)
                     for name in _WITH_NOTES
                     for record_id in self.holdings[name].ordered_ids()
                     for place in range(self._amount(record_id, "notes", 3))
+                    if self._note_id(record_id, place) not in self.changed_notes
                 ]
                 order += [
                     (str(note["Modified_Time"]), record_id, record_id, None)
-                    for record_id, note in self.extra_notes.items()
+                    for record_id, note in (self.extra_notes | self.changed_notes).items()
+                    if self.record_of(_parent(note)) is not None
                 ]
-                self._notes = (version, sorted(order, key=lambda record_id: record_id[:2]))
+                present = [position for position in order if position[1] not in self.absent_ids]
+                self._notes = (version, sorted(present, key=lambda position: (_instant(position[0]), position[1])))
             return self._notes[1]
+
+    def record_of(self, record_id: str) -> Record | None:
+        """Returns a deal, case or other record by its id alone; None if there is none, or this user may not see it."""
+        return self.holdings[self.module_of(record_id)].get(record_id)
+
+    def change_papers(self, change: Callable[[], object]) -> None:
+        """Changes notes, attachments or emails."""
+        with self.lock:
+            change()
+            self.paper_version += 1
 
     def note_at(self, position: NotePlace) -> Record:
         """Returns the note at a place of the order."""
         _, _, deal_id, place = position
-        return self.extra_notes[deal_id] if place is None else self.note(deal_id, place)
+        if place is None:
+            return self.changed_notes.get(deal_id) or self.extra_notes[deal_id]
+        return self.note(deal_id, place)
 
     def _noted_at(self, deal_id: str, place: int) -> datetime:
         return _FIRST + timedelta(seconds=self._age_s(deal_id) + place * 3_600)
@@ -302,7 +349,8 @@ class Store:
                     "$se_module": self.module_of(record_id),
                 }
             )
-        return attachments + [row for row, _ in self.extra_papers.get(record_id, ())]
+        attachments += [row for row, _ in self.extra_papers.get(record_id, ())]
+        return [row for row in attachments if row["id"] not in self.absent_ids]
 
     def attach(self, record_id: str, name: str, data: bytes) -> str:
         """Adds an attachment. The record itself, and its time of change, do not change."""
@@ -338,6 +386,8 @@ class Store:
 
     def attachment(self, record_id: str, attachment_id: str) -> bytes | None:
         """Returns the bytes of an attachment; None if there is none."""
+        if attachment_id in self.absent_ids:
+            return None
         for row, data in self.extra_papers.get(record_id, ()):
             if row["id"] == attachment_id:
                 return data
@@ -350,6 +400,10 @@ class Store:
 
     def emails(self, record_id: str) -> list[Record]:
         """Returns the emails of a deal or case, without their bodies."""
+        return [email for email in self.emails_by_place(record_id) if email["message_id"] not in self.absent_ids]
+
+    def emails_by_place(self, record_id: str) -> list[Record]:
+        """Returns the emails of a record with the absent ones, so that each stands at its own place."""
         extra = self.extra_letters.get(record_id, ())
         plain = [{name: value for name, value in email.items() if name != "content"} for email in extra]
         return [self.email(record_id, place) for place in range(self._amount(record_id, "emails", 4))] + plain
@@ -386,10 +440,12 @@ class Store:
 
     def letter(self, record_id: str, message_id: str) -> Record | None:
         """Returns an email with its body and attachments."""
+        if message_id in self.absent_ids:
+            return None
         for letter in self.extra_letters.get(record_id, ()):
             if letter["message_id"] == message_id:
                 return {**letter, "mail_format": "text", "attachments": []}
-        for place, email in enumerate(self.emails(record_id)):
+        for place, email in enumerate(self.emails_by_place(record_id)):
             if email["message_id"] == message_id:
                 dice = SeededRandom(self.seed, "email", record_id, place)
                 text = dice.text("body", 3)
@@ -434,3 +490,7 @@ class Store:
 
 def _parent(note: Record) -> str:
     return str(cast(Mapping[str, object], note["Parent_Id"])["id"])
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text)

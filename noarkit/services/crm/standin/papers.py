@@ -46,6 +46,8 @@ class Papers:
         if len(parts) < 3 or parts[0] not in self._store.holdings or not parts[1].isdigit():
             return None
         record_id, list_name, remaining = parts[1], parts[2], parts[3:]
+        if self._store.holdings[parts[0]].is_refused:
+            raise Refusal("NO_PERMISSION", 403, "permission denied to read")
         if self._store.holdings[parts[0]].get(record_id) is None:
             return Response(status_code=_NO_CONTENT)
         if list_name == "Notes":
@@ -93,9 +95,14 @@ class Papers:
     def _all_notes(self, call: Call) -> Response:
         check_required(call, "fields")
         places = self._store.note_order()
+        if ids := check_length(call, "ids"):
+            chosen_ids = frozenset(ids.split(","))
+            places = [place for place in places if place[1] in chosen_ids]
+        if call.query.get("sort_by", "id") == "id":
+            places = sorted(places, key=lambda place: int(place[1]))
         if call.query.get("sort_order", "desc") == "desc":
             places = places[::-1]
-        begin, size = _requested_range(call)
+        begin, size = _requested_range(call, self._store.page_rows)
         rows = [self._store.note_at(place) for place in places[begin : begin + size]]
         return _page(rows, begin, size, len(places))
 
@@ -106,7 +113,7 @@ class Papers:
             return _bytes(self._store.attachment(record_id, remaining[0]), name)
         check_known_names(call, "fields", "ids", "page", "per_page", "page_token")
         check_required(call, "fields")
-        begin, size = _requested_range(call)
+        begin, size = _requested_range(call, self._store.page_rows)
         info: Record = {"per_page": size, "count": len(attachments[begin : begin + size]), "page": begin // size + 1}
         more = len(attachments) > begin + size
         info |= {"more_records": more, "next_page_token": f"p{begin + size}" if more else None}
@@ -138,7 +145,9 @@ class Papers:
         return JSONResponse({"Emails": rows, "info": {**info, "per_page": _EMAILS, "more_records": more}})
 
     def _enclosure(self, record_id: str, message_id: str, file_id: str, call_name: str) -> Response:
-        for place, email in enumerate(self._store.emails(record_id)):
+        if message_id in self._store.absent_ids:
+            return Response(status_code=_NO_CONTENT)
+        for place, email in enumerate(self._store.emails_by_place(record_id)):
             if email["message_id"] == message_id:
                 for enclosure_id, name, data in self._store.enclosures(record_id, place, email):
                     if enclosure_id == file_id and name == call_name:
@@ -146,7 +155,7 @@ class Papers:
         return Response(status_code=_NO_CONTENT)
 
     def _page(self, records: Sequence[Record], call: Call) -> Response:
-        begin, size = _requested_range(call)
+        begin, size = _requested_range(call, self._store.page_rows)
         return _page(records[begin : begin + size], begin, size, len(records))
 
 
@@ -158,9 +167,9 @@ def _bytes(data: bytes | None, name: str) -> Response:
     return Response(data, media_type="application/octet-stream", headers={"Content-Disposition": disposition})
 
 
-def _requested_range(call: Call) -> tuple[int, int]:
+def _requested_range(call: Call, most: int) -> tuple[int, int]:
     """Returns the requested range of a list: first row and count."""
-    size = min(_PAGE, int(call.query.get("per_page", "200")))
+    size = min(most, int(call.query.get("per_page", str(_PAGE))))
     token = call.query.get("page_token")
     begin = int(token.removeprefix("p")) if token else (int(call.query.get("page", "1")) - 1) * size
     if not token and begin + size > 2_000:

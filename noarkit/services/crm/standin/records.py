@@ -58,7 +58,7 @@ class Records:
         holdings = self._store.holdings.get(parts[0])
         if holdings is None:
             raise Refusal("INVALID_MODULE", 400, "the module name given seems to be invalid")
-        if not holdings.count:
+        if not holdings.count or holdings.is_refused:
             raise Refusal("NO_PERMISSION", 403, "permission denied to read")
         if len(parts) == 1:
             return self._list_records(holdings, call)
@@ -107,7 +107,7 @@ class Records:
             if not order:
                 since = call.headers.get("if-modified-since")
                 return Response(status_code=304) if since else Response(status_code=NO_CONTENT)
-            page = _Page.from_query(call.query, fields)
+            page = _Page.from_query(call.query, fields, self._store.page_rows)
             list_page = cut_page(order, page.begin, page.size)
             if not list_page.rows:
                 return Response(status_code=NO_CONTENT)
@@ -151,7 +151,7 @@ class Records:
                 for tombstone in tombstones
                 if datetime.fromisoformat(str(tombstone["deleted_time"])) >= datetime.fromisoformat(since)
             ]
-        page = _Page.from_query(call.query, ())
+        page = _Page.from_query(call.query, (), self._store.page_rows)
         list_page = cut_page(tombstones, page.begin, page.size)
         if not list_page.rows:
             return Response(status_code=NO_CONTENT)
@@ -165,7 +165,7 @@ class Records:
         except query.InvalidQuery as wrong:
             raise Refusal(str(wrong)) from wrong
         holdings = self._store.holdings.get(select.module)
-        if holdings is None or not holdings.count:
+        if holdings is None or not holdings.count or holdings.is_refused:
             raise Refusal("INVALID_QUERY", 400, "the module is not supported")
         field_names = {name for name, _ in holdings.module.all_fields}
         if not {*select.fields, *(name for name, _ in select.order)} <= field_names:
@@ -277,8 +277,8 @@ class _Page:
         self._key = key
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str], fields: Sequence[str]) -> _Page:
-        size = min(_LONGEST_PAGE, max(1, int(query.get("per_page", "200"))))
+    def from_query(cls, query: Mapping[str, str], fields: Sequence[str], most: int) -> _Page:
+        size = min(most, max(1, int(query.get("per_page", str(_LONGEST_PAGE)))))
         expected_query = [size, sorted(fields), query.get("sort_by"), query.get("sort_order"), query.get("cvid")]
         key = hashlib.sha256(json.dumps(expected_query).encode()).hexdigest()[:8]
         token = query.get("page_token")

@@ -19,13 +19,16 @@ from starlette.routing import Route
 from noarkit.services.crm.standin.bulk import Bulk
 from noarkit.services.crm.standin.channels import NotificationChannels
 from noarkit.services.crm.standin.data import Store, user
+from noarkit.services.crm.standin.history import crm_changes
 from noarkit.services.crm.standin.papers import Papers
 from noarkit.services.crm.standin.records import Records
 from noarkit.services.crm.standin.refusal import Refusal
 from noarkit.services.standins.call import Call, CallHandler, UnreadableCall, has_tools, make_endpoint, service
 from noarkit.services.standins.consent import consent_redirect, form_of, issue_tokens
 from noarkit.services.standins.control import Control, JsonObject, switches
+from noarkit.services.standins.histories.player import HistoryPlayer, start_player
 from noarkit.services.standins.issuer import Issuer, TokenPolicy, TokenRefusal
+from noarkit.services.standins.mcp_consent import ConsentServer
 from noarkit.services.standins.server import StandinSpec
 from noarkit.services.standins.windows import Windows
 
@@ -42,9 +45,11 @@ class Crm:
     spec: StandinSpec
     store: Store = field(init=False)
     issuer: Issuer = field(init=False)
+    consent_server: ConsentServer = field(init=False)
     windows: Windows = field(init=False)
     control: Control = field(default_factory=Control)
     channels: NotificationChannels = field(init=False)
+    player: HistoryPlayer | None = field(init=False)
     credits: int = 1_000_000
     spent_credits: int = 0
     _refresh_token: str = ""
@@ -52,10 +57,13 @@ class Crm:
 
     def __post_init__(self) -> None:
         self.store = Store(self.spec.records, self.spec.seed)
+        self.store.use_history(self.spec.history)
+        self.player = start_player(self.spec.history, partial(crm_changes, self.store), self.store.clock, self.control)
         policy = TokenPolicy(
             "standin-client", secrets.token_urlsafe(24), self.spec.lifetime_s, refreshes_in_ten_minutes=10
         )
         self.issuer = Issuer(policy)
+        self.consent_server = ConsentServer(self.url, self.spec.lifetime_s)
         self.windows = Windows(self.spec.limits if self.spec.limits is not None else ())
         self.channels = NotificationChannels()
         self.credits = int(self.spec.options.get("credits", "1000000"))
@@ -99,21 +107,23 @@ class Crm:
 
         parts = {"/own/": Layouts(self.store).answer, "/crm/bulk/": bulk, "": remaining}
         servers = mcp_servers.servers(partial(self._answer_tool, parts))
-        return service(
-            routes, Gate(self.control.take, make_key_gatekeeper(self._mcp_key, self.issuer.is_good), servers)
-        )
+        gatekeeper = make_key_gatekeeper(self._mcp_key, self._opens_tools, self.consent_server.challenge)
+        return service([*self.consent_server.routes(), *routes], Gate(self.control.take, gatekeeper, servers))
 
     def close(self) -> None:
         """Stops the webhook thread."""
         self.channels.close()
 
-    def _refuse_call(self, call: Call) -> Response | None:
+    def _opens_tools(self, token: str) -> bool:
+        return self.issuer.is_good(token) or self.consent_server.issuer.is_good(token)
+
+    def _refuse_call(self, call: Call, is_known: Callable[[str], bool]) -> Response | None:
         """Returns the refusal of an unauthenticated call, or one beyond a limit; None for one that may go on."""
         trouble = self.control.take(call.path)
         if trouble is not None:
             return trouble
         authorization = call.headers.get("authorization", "")
-        if not authorization.startswith(_PREFIX) or not self.issuer.is_good(authorization.removeprefix(_PREFIX)):
+        if not authorization.startswith(_PREFIX) or not is_known(authorization.removeprefix(_PREFIX)):
             return _refusal_response("INVALID_TOKEN", 401, "invalid oauth token")
         wait_s = self.windows.enter()
         if wait_s > 0:
@@ -132,11 +142,11 @@ class Crm:
         """Answers a call of a tool server, with the same costs and refusals."""
         rest_call = replace(call, headers={"authorization": _PREFIX + token})
         handler = next(handler for begin, handler in parts.items() if call.path.startswith(begin))
-        return self._answer_with(handler, rest_call)
+        return self._answer_with(handler, rest_call, self._opens_tools)
 
-    def _answer_with(self, handler: CallHandler, call: Call) -> Response:
+    def _answer_with(self, handler: CallHandler, call: Call, is_known: Callable[[str], bool] | None = None) -> Response:
         """Answers a call by a handler, if it may go on."""
-        answer = self._refuse_call(call)
+        answer = self._refuse_call(call, is_known or self.issuer.is_good)
         if answer is None:
             try:
                 answer = handler(call)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import date
 
 from starlette.responses import JSONResponse, Response
 
@@ -30,6 +30,7 @@ _STATES: dict[str, Record] = {
 _WITH_STATE = ("gates", "dynamic_configs", "experiments")
 _ANSWERED_WITH_MESSAGE = ("experiments", "autotunes")  # of which an act answers a message alone
 _REASON_FIELDS = {"make_decision": ("id", "decisionReason"), "abandon": ("decisionReason",)}
+_GROUP_FIELDS = ("name", "size", "parameterValues")
 _ANSWERED_WHEN_DELETED = ("experiments", "holdouts")  # of which the answer to their end is what they were
 _WRITE_ONCE_MEMBERS = {"param_stores": ("tags", "targetAppIDs")}  # taken when one is made, and not shown
 _NAME = re.compile(r"[a-zA-Z0-9_\-. ]{3,100}")
@@ -106,6 +107,7 @@ class Calls:
         definition_id = name.strip().replace(" ", "_")
         if self._store.versions(kind, definition_id):
             raise Refusal(400, f"{name} already exists")
+        _check_groups(kind, values)
         definition = self._store.save(
             kind, definition_id, {k: v for k, v in values.items() if k not in _WRITE_ONCE_MEMBERS.get(kind, ())}
         )
@@ -123,6 +125,7 @@ class Calls:
                 return single_object(definition, "Deleted.")
             return JSONResponse({"message": "Deleted."}) if kind != "param_stores" else Response()
         values = call.members()
+        _check_groups(kind, values)
         changed_definition = self._store.save(
             kind, definition_id, {name: values[name] for name in values if name not in ("id", "version")}
         )
@@ -165,7 +168,7 @@ class Calls:
         if kind == "dynamic_configs" and act == "unarchive":
             state = {"status": "Enabled"}
         if act == "make_decision":
-            state |= {"decisionTime": millis(datetime.now(UTC)), "launchedGroupID": str(body["id"])}
+            state |= {"decisionTime": millis(self._store.clock()), "launchedGroupID": str(body["id"])}
             state["decisionReason"] = body["decisionReason"]
         visible = state if kind in _WITH_STATE else {}  # of others nothing tells that they were archived
         self._store.save(kind, definition_id, visible)
@@ -235,6 +238,17 @@ class Calls:
 
     def _lookup_of(self, kind: str) -> Callable[[str], Record | None]:
         return lambda definition_id: self._store.get(kind, definition_id)
+
+
+def _check_groups(kind: str, values: Record) -> None:
+    """Raises `Refusal` for groups of an experiment that lack what every group has."""
+    groups = values.get("groups") if kind == "experiments" else None
+    if groups is not None and not isinstance(groups, list):
+        raise Refusal(400, "groups must be a list")
+    for number, group in enumerate(groups or []):
+        missing = [name for name in _GROUP_FIELDS if not isinstance(group, dict) or name not in group]
+        if missing:
+            raise Refusal(400, f"groups[{number}].{missing[0]} is required")
 
 
 def object_type(kind: str) -> str:

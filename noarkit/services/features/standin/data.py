@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -30,6 +30,11 @@ _SPAN_S = 1_000 * 86_400
 _STATES = ("pending", "accepted", "rejected", "committed", "changes_requested")
 
 
+def utc_now() -> datetime:
+    """The clock of this machine."""
+    return datetime.now(UTC)
+
+
 def millis(moment: datetime) -> int:
     """Formats a time in milliseconds, as the service does."""
     return int(moment.timestamp() * 1_000)
@@ -47,9 +52,10 @@ def person(dice: SeededRandom, name: str) -> Record:
 
 
 class Store:
-    """The whole service. Safe for threads."""
+    """The whole service, which lives by `clock`. Safe for threads."""
 
-    def __init__(self, definitions: int, audit: int, seed: int) -> None:
+    def __init__(self, definitions: int, audit: int, seed: int, clock: Callable[[], datetime] = utc_now) -> None:
+        self.clock = clock
         self.seed = seed
         self.audit_count = audit
         self.project_id = SeededRandom(seed, "project").uuid("id")[:13]
@@ -156,7 +162,7 @@ class Store:
         """Creates or changes a definition: a new version, and an entry in the audit log."""
         with self.lock:
             versions = list(self.versions(kind, definition_id))
-            now = millis(datetime.now(UTC))
+            now = millis(self.clock())
             new = {
                 **self._shape(kind, definition_id, SeededRandom(self.seed, kind, definition_id), 0, (now, now)),
                 **_empty(kind),
@@ -248,7 +254,7 @@ class Store:
         with self.lock:
             number = self.audit_count + len(self.audit_added)
             author = {"id": "user-000", "name": "Konsollen", "email": "konsollen@etaten.example"}
-            now = datetime.now(UTC)
+            now = self.clock()
             self.audit_added.append((now, _entry(number, (kind, definition_id, action), changes, author, now)))
 
 

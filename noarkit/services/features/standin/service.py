@@ -20,12 +20,15 @@ from starlette.routing import Route
 
 from noarkit.services.features.standin.calls import Calls, object_type
 from noarkit.services.features.standin.data import Store
+from noarkit.services.features.standin.history import features_changes
 from noarkit.services.features.standin.lists import Refusal, refusal_response
 from noarkit.services.standins.call import Call, CallHandler, UnreadableCall, has_tools, make_endpoint, service
 from noarkit.services.standins.consent import consent_redirect, form_of, issue_tokens
 from noarkit.services.standins.control import Control, JsonObject, switches
+from noarkit.services.standins.histories.player import HistoryPlayer, make_clock, start_player
 from noarkit.services.standins.hooks import Delivery, Hooks
 from noarkit.services.standins.issuer import Issuer, TokenPolicy, TokenRefusal
+from noarkit.services.standins.mcp_consent import ConsentServer
 from noarkit.services.standins.server import StandinSpec
 from noarkit.services.standins.windows import Windows
 
@@ -47,6 +50,7 @@ class Features:
     calls: Calls = field(init=False)
     evaluation: Evaluation = field(init=False)
     issuer: Issuer = field(init=False)
+    consent_server: ConsentServer = field(init=False)
     hooks: Hooks = field(init=False)
     control: Control = field(default_factory=Control)
     read_key: str = field(default_factory=lambda: "console-read" + secrets.token_urlsafe(24))
@@ -54,10 +58,13 @@ class Features:
     server_key: str = field(default_factory=lambda: "secret-" + secrets.token_urlsafe(24))
     hook_secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     hook_url: str = ""
+    player: HistoryPlayer | None = field(init=False)
 
     def __post_init__(self) -> None:
         audit = int(self.spec.options.get("audit", str(10 * self.spec.records)))
-        self.store = Store(self.spec.records, audit, self.spec.seed)
+        clock = make_clock(self.spec.history)
+        self.store = Store(self.spec.records, audit, self.spec.seed, clock.now)
+        self.player = start_player(self.spec.history, partial(features_changes, self.store), clock, self.control)
         self.windows = Windows(self.spec.limits if self.spec.limits is not None else _LIMITS)
         self.calls = Calls(self.store, self.notify)
         self.evaluation = Evaluation(self.store, self.send_to_webhook)
@@ -65,6 +72,7 @@ class Features:
             "standin-client", secrets.token_urlsafe(24), self.spec.lifetime_s, rotates=True, needs_pkce=True
         )
         self.issuer = Issuer(policy)
+        self.consent_server = ConsentServer(self.url, self.spec.lifetime_s)
         self.hooks = Hooks.of(self.spec.options)
 
     def settings(self) -> Mapping[str, object]:
@@ -104,7 +112,8 @@ class Features:
         from noarkit.services.standins.mcp_gate import Gate
 
         servers = mcp_servers.servers(self.calls, self.windows, self._may_write)
-        return service([*routes, checks], Gate(self.control.take, self._refuse_tool_call, servers))
+        gate = Gate(self.control.take, self._refuse_tool_call, servers)
+        return service([*self.consent_server.routes(), *routes, checks], gate)
 
     def close(self) -> None:
         """Stops the webhook thread."""
@@ -158,9 +167,12 @@ class Features:
         on."""
         key_shown = headers.get(_KEY, "")
         is_known = any(hmac.compare_digest(key_shown.encode(), key.encode()) for key in (self.read_key, self.write_key))
-        if is_known or self.issuer.is_good(headers.get("authorization", "").removeprefix("Bearer ")):
+        token = headers.get("authorization", "").removeprefix("Bearer ")
+        if is_known or self.issuer.is_good(token) or self.consent_server.issuer.is_good(token):
             return None
-        return refusal_response(Refusal(401, f"Invalid API key. Key: {key_shown}"))
+        refusal = refusal_response(Refusal(401, f"Invalid API key. Key: {key_shown}"))
+        refusal.headers["WWW-Authenticate"] = self.consent_server.challenge(path)
+        return refusal
 
     def _may_write(self, headers: Mapping[str, str]) -> bool:
         """True if the caller of a tool may change something."""

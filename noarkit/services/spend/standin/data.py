@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from noarkit.services.standins.fake_data import SeededRandom, mail_of
+from noarkit.services.standins.histories.player import HistoryClock
 from noarkit.services.standins.papers import PAPERS as ALL_PAPERS
 
 Record = dict[str, Any]
@@ -110,6 +111,9 @@ class Store:
         self.extra_receipts: dict[str, list[str]] = {}
         self.job_states: dict[int, str] = {}
         self.late_jobs: list[tuple[str, list[str]]] = []
+        self.hidden_ids: set[str] = set()  # entries that are not shown, or not yet
+        self.absent_receipts: set[str] = set()
+        self.clock = HistoryClock()
         self._places: dict[str, int] = {}
         self.registers = {
             "companies": Register(seed, "companies", 0, lambda dice, number: {}, is_timed=False),
@@ -144,6 +148,8 @@ class Store:
 
     def entry(self, entry_id: str) -> Record | None:
         """Returns an entry by its id."""
+        if entry_id in self.hidden_ids:
+            return None
         with self.lock:
             if entry_id in self.changed:
                 return self.changed[entry_id]
@@ -164,9 +170,11 @@ class Store:
             added_ids = list(self.added)
         for number in range(self.count):
             record = changed.get(self.entry_id(number))
-            yield self._brief(number) if record is None else record
+            if self.entry_id(number) not in self.hidden_ids:
+                yield self._brief(number) if record is None else record
         for entry_id in added_ids:
-            yield changed[entry_id]
+            if entry_id not in self.hidden_ids:
+                yield changed[entry_id]
 
     def _brief(self, number: int) -> Record:
         dice = SeededRandom(self.seed, "entry", number)
@@ -231,9 +239,9 @@ class Store:
         except ValueError:
             return []
         receipts = self._receipts(number) if entry_id == self.entry_id(number) and number < self.count else []
-        for place, _ in enumerate(self.extra_receipts.get(entry_id, ())):
-            receipts.append(self._receipt(entry_id, 90 + place))
-        return receipts
+        for place, created_at in enumerate(self.extra_receipts.get(entry_id, ())):
+            receipts.append({**self._receipt(entry_id, 90 + place), "createdAt": created_at})
+        return [receipt for receipt in receipts if receipt["id"] not in self.absent_receipts]
 
     def receipt_bytes(self, entry_id: str, receipt_id: str) -> bytes | None:
         """Returns the original file of a receipt."""
@@ -243,6 +251,16 @@ class Store:
                 _, _, make = dice.choose("paper", PAPERS[:2] if receipt["place"] % 7 else PAPERS)
                 return make(f"{entry_id} {dice.text('line', 2)}")
         return None
+
+    def now(self) -> str:
+        """Returns the time of a change."""
+        return format_time(self.clock.now())
+
+    def hide(self, entry_id: str, *, hides: bool) -> None:
+        """Hides an entry, or shows it again; no time tells of it."""
+        with self.lock:
+            (self.hidden_ids.add if hides else self.hidden_ids.discard)(entry_id)
+            self.version += 1
 
     def change(self, entry_id: str, changes: Record) -> Record:
         """Changes an entry, or adds one."""
@@ -255,18 +273,26 @@ class Store:
             }
             if self.entry(entry_id) is None:
                 self.added.append(entry_id)
-            members = {**current, **changes, "updatedAt": format_time(datetime.now(UTC))}
+            members = {**current, **changes, "updatedAt": self.now()}
             full_record = {name: value for name, value in members.items() if value is not None}
             self.changed[entry_id] = full_record
             self.version += 1
             return full_record
+
+    def add_receipt(self, entry_id: str) -> str:
+        """Adds a receipt to an entry, however old it is."""
+        with self.lock:
+            self.extra_receipts.setdefault(entry_id, []).append(self.now())
+            ids = [receipt["id"] for receipt in self.receipts(entry_id)]
+            self.change(entry_id, {"receiptIds": ids})
+            return str(ids[-1])
 
     def export(self, ids: Sequence[str]) -> None:
         """Exports entries now, as a new job."""
         with self.lock:
             for entry_id in ids:
                 self.change(entry_id, {"exportStatus": "EXPORTED"})
-            self.late_jobs.append((format_time(datetime.now(UTC)), list(ids)))
+            self.late_jobs.append((self.now(), list(ids)))
             self._job_numbers = {}
 
     def jobs(self) -> Iterator[Record]:

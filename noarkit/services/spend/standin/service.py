@@ -23,10 +23,12 @@ from starlette.routing import Route
 
 from noarkit.services.spend.standin.calls import ACTIVATED_STATE, Calls
 from noarkit.services.spend.standin.data import Store, format_time
+from noarkit.services.spend.standin.history import spend_changes
 from noarkit.services.spend.standin.lists import Refusal, refusal_response
 from noarkit.services.standins.call import Call, CallHandler, UnreadableCall, has_tools, make_endpoint, service
 from noarkit.services.standins.consent import consent_redirect, form_of, issue_tokens
 from noarkit.services.standins.control import Control, JsonObject, switches
+from noarkit.services.standins.histories.player import HistoryPlayer, make_clock, start_player
 from noarkit.services.standins.hooks import Delivery, Hooks
 from noarkit.services.standins.issuer import Issuer, TokenPolicy, TokenRefusal
 from noarkit.services.standins.mcp_consent import ConsentServer
@@ -57,11 +59,15 @@ class Spend:
     webhook_secrets: dict[str, str] = field(default_factory=dict)
     installation: dict[str, str] = field(init=False)
     consent_server: ConsentServer = field(init=False)
+    player: HistoryPlayer | None = field(init=False)
     _refresh_token: str = ""
     _mcp_key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
     def __post_init__(self) -> None:
         self.store = Store(self.spec.records, self.spec.seed)
+        self.store.clock = make_clock(self.spec.history)
+        make_changes = partial(spend_changes, self.store)
+        self.player = start_player(self.spec.history, make_changes, self.store.clock, self.control)
         policy = TokenPolicy(
             "standin-client", secrets.token_urlsafe(24), self.spec.lifetime_s, rotates=True, needs_pkce=True
         )
@@ -241,10 +247,7 @@ class Spend:
             self.store.change(entry["id"], entry)
 
     def _late_receipt(self, arguments: JsonObject) -> None:
-        entry = arguments["entry"]
-        self.store.extra_receipts.setdefault(entry, []).append("late")
-        ids = [receipt["id"] for receipt in self.store.receipts(entry)]
-        self.store.change(entry, {**(self.store.entry(entry) or {}), "receiptIds": ids})
+        self.store.add_receipt(arguments["entry"])
 
     def _export_entries(self, arguments: JsonObject) -> None:
         """Exports entries now, however long ago they were settled."""

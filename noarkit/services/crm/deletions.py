@@ -1,0 +1,82 @@
+"""What the archive holds and the CRM no longer has. Of modules the list of deleted records tells, of all else a
+comparison with what was listed. What this user merely may not see any more is no deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+
+from noarkit.errors import ServiceDenied, ServiceRefused, ServiceStrange
+from noarkit.services.crm import listing
+from noarkit.services.crm.calls import Calls
+from noarkit.services.crm.fields import A_CALL
+from noarkit.services.crm.known_items import SNAPSHOT, KnownItem, KnownItems
+from noarkit.services.crm.streams import CrmItems
+from noarkit.services.crm.times import parse_time
+from noarkit.services.port import DELETION_KEY_END, Deletion
+
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Deletions:
+    """The deletions since a time; ever, without one. To be asked for once a stream was listed."""
+
+    calls: Calls
+    items: CrmItems
+    known: KnownItems
+    since: datetime | None
+
+    def of_module(self, module: str, place: str) -> Iterator[Deletion]:
+        """Yields the deletions of records. Where the service's list of them is not to be had, or ends too early, what
+        was not listed and cannot be read by its id either is deleted."""
+        if self.known.is_empty:
+            yield from self._since_mark(module, place)
+        elif self.known.has_unlisted(module):
+            try:
+                for row in listing.deleted_records(self.calls, module, self.since or _EVER, place):
+                    for key in self.known.unlisted_keys(module, row["id"]):
+                        yield self._deletion(module, key, row.get("deleted_time"))
+                    self.known.mark_listed(module, row["id"])
+            except (ServiceRefused, ServiceDenied, ServiceStrange) as fault:
+                if isinstance(fault, ServiceStrange) and fault.data.get("why") != "list-incomplete":
+                    raise
+                yield from self._absent(module, lambda item: True)
+
+    def of_notes(self, is_listed: Callable[[str], bool]) -> Iterator[Deletion]:
+        """Yields the deletions of notes whose case is listed, or is deleted itself."""
+        yield from self._absent("Notes", lambda item: is_listed(item.case_key) or self.known.is_gone(item.case_key))
+
+    def of_papers(self, stream: str, is_listed: Callable[[str], bool], *, is_complete: bool) -> Iterator[Deletion]:
+        """Yields the deletions of attachments or emails: of cases whose list was read, or that are deleted. What does
+        not tell its case, as emails do not, is compared once the lists of all cases are complete."""
+        for item in self.known.unlisted(stream):
+            case_key = item.case_key
+            if is_listed(case_key) or self.known.is_gone(case_key) if case_key else is_complete:
+                yield self._deletion(stream, item.key)
+
+    def _since_mark(self, module: str, place: str) -> Iterator[Deletion]:
+        """Yields all deletions of cases since the mark, where nothing is known of what the archive holds."""
+        if self.since is None:
+            return
+        for row in listing.deleted_records(self.calls, module, self.since, place):
+            key = self.items.key(module, row["id"], SNAPSHOT)
+            if not self.known.keys.is_gone(key):
+                yield self._deletion(module, key, row.get("deleted_time"))
+
+    def _absent(self, module: str, may_tell: Callable[[KnownItem], bool]) -> Iterator[Deletion]:
+        """Yields the deletions of what was not listed, and is not found by its id either: a list may have moved."""
+        items = (item for item in self.known.unlisted(module) if may_tell(item))
+        while batch := list(islice(items, A_CALL)):
+            ids = list(dict.fromkeys(item.id for item in batch))
+            found_ids = {str(row.get("id")) for row in self.calls.by_ids(module, ("id",), ids)}
+            for item in batch:
+                if item.id not in found_ids:
+                    yield self._deletion(module, item.key)
+                self.known.mark_listed(module, item.id)
+
+    def _deletion(self, stream: str, key: str, deleted_time: object = None) -> Deletion:
+        self.known.mark_gone(key)
+        return Deletion(stream, f"{key}{DELETION_KEY_END}", parse_time(deleted_time))
