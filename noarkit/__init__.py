@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from noarkit.api.approving import approve
     from noarkit.api.archive import Archive
     from noarkit.api.browsing import open_catalogue
-    from noarkit.api.bundles import acknowledge, check_receipt, pack, receive
+    from noarkit.api.bundles import acknowledge, answer_request, check_receipt, pack, receive
     from noarkit.api.closing import close
     from noarkit.api.clustering import Cluster
     from noarkit.api.comparing import compare
@@ -132,6 +132,7 @@ __all__ = [
     "__version__",
     "accept_copies",
     "acknowledge",
+    "answer_request",
     "approve",
     "backup",
     "check_archive",
@@ -229,6 +230,7 @@ _HOMES = {
     "WriteBackResult": "noarkit.services.source.writeback",
     "accept_copies": "noarkit.api.deriving",
     "acknowledge": "noarkit.api.bundles",
+    "answer_request": "noarkit.api.bundles",
     "approve": "noarkit.api.approving",
     "backup": "noarkit.api.safekeeping",
     "check_archive": "noarkit.api.safekeeping",

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import noarkit
 from noarkit.services.registry import BUILT_IN
+from tests.package_code import MODULES, PACKAGE, nodes_of, tree_of
 
-PACKAGE = Path(noarkit.__file__).parent
 LAYERS = (
     ("version",),
     ("errors",),
     ("events", "results"),
+    ("verdict",),
     ("words",),
     ("manual",),
     ("safe",),
@@ -34,6 +34,7 @@ LAYERS = (
     ("loading", "extraction"),
     ("airgap",),
     ("operations",),
+    ("places",),
     ("catalogue",),
     ("reports",),
     ("retention",),
@@ -73,14 +74,6 @@ MAX_POSITIONAL = 6  # self, and five of its own
 MAX_BARE_LOCALS = 0.01
 """The share of local names that may be a bare participle or pronoun."""
 
-MODULES = sorted(PACKAGE.rglob("*.py"))
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    """The syntax tree of a module, parsed once."""
-    return ast.parse(path.read_text("utf-8"))
-
 
 def name_of(path: Path) -> str:
     """The dotted name of a module."""
@@ -105,7 +98,7 @@ def imported(path: Path) -> tuple[str, ...]:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "noarkit")
         elif isinstance(node, ast.ImportFrom):
@@ -188,7 +181,7 @@ def test_modules_and_functions_stay_small_and_say_what_they_are() -> None:
             faults.append(f"{name} is too long")
         if text and not ast.get_docstring(tree):
             faults.append(f"{name} has no docstring")
-        for node in ast.walk(tree):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 if (node.end_lineno or 0) - node.lineno >= MAX_FUNCTION_LINES:
                     faults.append(f"{name}.{node.name} is too long")
@@ -205,7 +198,7 @@ def is_bare(name: str) -> bool:
 def test_names_of_modules_classes_and_functions_say_what_they_are() -> None:
     bare = [name for name in KNOWN if is_bare(name.rpartition(".")[2])]
     for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and is_bare(node.name):
                 bare.append(f"{name_of(path)}.{node.name}")
     # the position of a stream is asked of every file, by that name
@@ -215,7 +208,7 @@ def test_names_of_modules_classes_and_functions_say_what_they_are() -> None:
 def test_names_of_parameters_and_locals_mostly_say_what_they_are() -> None:
     locals_, bare_locals, bare_parameters = 0, [], []
     for path in MODULES:
-        for function in ast.walk(tree_of(path)):
+        for function in nodes_of(path):
             if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             arguments = function.args
@@ -241,7 +234,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
     for path in MODULES:
         if layer_of(name_of(path)) in ("cli", "embedded"):
             continue
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "sys.exit", "exit", "quit"):
                 outspoken.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
     assert outspoken == []

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from noarkit.cli.connect import OWN_VERBS
 from noarkit.cli.help import chapter_help, code_lists, fault_kinds
 from noarkit.cli.main import COMMANDS, PROGRAM, main
 from noarkit.cli.options import global_options
@@ -26,6 +25,7 @@ from noarkit.recipes import check, read_recipe
 from noarkit.recipes.filters import filters_and_tests
 from noarkit.recipes.recipe_model import Recipe
 from noarkit.recipes.values import Formats
+from noarkit.services.commands import OWN_VERBS
 from noarkit.services.registry import BUILT_IN, find_kind
 from noarkit.services.settings import LINE_KEYS
 from noarkit.sources.files.policy import FilePolicy

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+import errno
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from noarkit import errors
-from noarkit.errors import ArchiveRefused, ConfigFault, NoarkitError, Paused, UnsafePath
+from noarkit.errors import ArchiveRefused, ConfigFault, NoarkitError, Paused, RecipeFault, UnsafePath
+from noarkit.loading.numbers import RecordOutcome
+from noarkit.recipes import RecipeProblem
+from noarkit.reports.lists import reason_of
 from noarkit.words.texts import LANGUAGES, PARTS, Texts, explain, fields, plain, render, texts
-
-PACKAGE = Path(errors.__file__).parent.parent
+from tests.package_code import MODULES, PACKAGE, nodes_of
 
 
 def fault_classes() -> list[type[NoarkitError]]:
@@ -88,11 +90,11 @@ def test_the_last_form_of_each_part_of_a_fault_needs_nothing(lang: str) -> None:
 def words_given_as_reasons() -> set[str]:
     """Every literal `why="…"` of the package that looks like a word of the reasons, not like prose of its own."""
     found = set()
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for path in MODULES:
+        for node in nodes_of(path):
             if isinstance(node, ast.Call):
                 given = [keyword.value for keyword in node.keywords if keyword.arg in ("why", "what")]
-                if ast.unparse(node.func) in ("Broken", "strange"):
+                if isinstance(node.func, ast.Name) and node.func.id in ("Broken", "strange"):
                     given += node.args[1:2]
                 found |= {str(each.value) for each in given if isinstance(each, ast.Constant)}
     return {word for word in found if word and " " not in word and word.islower()}
@@ -107,11 +109,15 @@ def test_every_reason_the_code_gives_has_its_words() -> None:
 def reasons_to_skip() -> set[str]:
     """Every reason for which something of a source is skipped: constants `SKIPPED_…`, and the rules of our recipes."""
     found = set()
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("SKIPPED_"):
+    for path in MODULES:
+        for node in nodes_of(path):
+            if (
+                isinstance(node, ast.Assign)
+                and isinstance(node.targets[0], ast.Name)
+                and node.targets[0].id.startswith("SKIPPED_")
+            ):
                 found.add(ast.literal_eval(node.value))
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Skipped":
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Skipped":
                 found |= {str(each.value) for each in node.args[1:] if isinstance(each, ast.Constant)}
     for path in PACKAGE.rglob("*recipe.toml"):
         found |= set(re.findall(r'^reason = "(.+)"$', path.read_text("utf-8"), re.M))
@@ -221,3 +227,71 @@ def test_a_word_is_chosen_by_its_number_however_that_is_written() -> None:
     assert say("cluster.worker", scheduler="s", slots=1).startswith("At the scheduler s, ready for 1 part at")
     assert say("derive.state.made", count=1) == "has a copy that passed every check"
     assert texts("nb").say("scan.table", table="t", count="1") == "t: 1 rad"
+
+
+def test_a_recipe_fault_takes_its_reason_from_the_sentences_of_recipes() -> None:
+    fault = RecipeFault(key="a.txt", why="no-map", what="file", line=0)
+    assert "No map in the recipe fits a record of the kind file." in render(fault, "en")[0]
+    outcome = RecordOutcome("a.txt", "set_aside", "F220", {"why": "no-map", "what": "file"}, None, None)
+    assert reason_of(outcome, texts("en")) == "No map in the recipe fits a record of the kind file"
+    wrong = RecipeProblem(3, "unknown-field", {"type": "Mappe", "field": "titel", "near": "tittel"})
+    assert texts("en").problem(wrong.key, wrong.data) == "Mappe has no field titel. Did you mean tittel?"
+
+
+def _strings_of_the_house() -> tuple[set[str], list[re.Pattern[str]]]:
+    """Every text that stands in code, templates and tables, and patterns of those that are put together."""
+    literals: set[str] = set()
+    patterns: list[re.Pattern[str]] = []
+    for path in MODULES:
+        for node in nodes_of(path):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                literals.add(node.value)
+                literals.update(re.findall(r"[\w.-]+", node.value) if " " in node.value else ())
+            elif isinstance(node, ast.JoinedStr):
+                parts = [str(part.value) if isinstance(part, ast.Constant) else None for part in node.values]
+                if any(part is not None and len(part.strip(".")) > 1 for part in parts):
+                    pattern = "".join(".+" if part is None else re.escape(part) for part in parts)
+                    patterns.append(re.compile(pattern))
+    for path in [*PACKAGE.rglob("*.html"), *PACKAGE.rglob("*.js"), *PACKAGE.rglob("*.jinja")]:
+        text = path.read_text("utf-8")
+        literals.update(re.findall(r"[\w.-]+", text))
+        patterns += [re.compile(re.escape(head) + ".+") for head in re.findall(r"[\"']([\w.-]+[.-])[\"'] ?[~+]", text)]
+    for path in PACKAGE.rglob("*.toml"):
+        if "words" not in path.parts:
+            text = path.read_text("utf-8")
+            literals.update(re.findall(r"[\w.-]+", text), re.findall(r"^reason = \"(.+)\"$", text, re.MULTILINE))
+    return literals, patterns
+
+
+def test_every_sentence_is_used_somewhere() -> None:
+    literals, patterns = _strings_of_the_house()
+    literals = {*literals, *reasons_to_skip()}  # recipes that ship with the house have reasons of their own
+    # the reading room says `chain.once` and means `browse.chain.once`: a page names what is behind its own first word
+    unused = [
+        f"{table}.{key}"
+        for table in ("say", "reasons", "recipe")
+        for key in texts("en").tables[table]
+        if not any(
+            name in literals or any(pattern.fullmatch(name) for pattern in patterns)
+            for name in (key, *(key.split(".", cut)[-1] for cut in range(1, key.count(".") + 1)))
+        )
+        and not hasattr(errno, key)
+    ]
+    assert unused == []
+
+
+def test_every_sentence_that_code_says_is_written() -> None:
+    missing = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno} {node.args[0].value}"
+        for path in MODULES
+        for node in nodes_of(path)
+        if isinstance(node, ast.Call)
+        and "standin" not in path.parts
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("say", "notify")
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and isinstance(node.args[0].value, str)
+        and not any(f"{above}{node.args[0].value}" in texts("en").tables["say"] for above in ("", "browse."))
+    ]
+    assert missing == []

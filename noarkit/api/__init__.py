@@ -8,6 +8,7 @@ deriving      makes archival copies of documents, accepts and checks them
 adding        makes copies of documents in an archive, and plans them beside their originals
 estimating    estimates the load of a planned run
 approving     writes down that a person approves a plan
+loaded_before  asks an archive whether it holds the same from another root
 ingesting     loads a plan, and goes on with it
 merging       joins the journals of parts of a run that machines loaded side by side
 clustering    lends a machine to runs that many machines load
@@ -26,7 +27,7 @@ reporting     writes reports and lists again
 writing_back  writes the archive's ids back into the service that a run was made of
 keys          the keys of seals
 safekeeping   backs up an archive of one's own, and checks it
-bundles       packs a run for an air gap, receives it, acknowledges it, checks the receipt
+bundles       packs a run for an air gap, receives it, acknowledges it, accepts changes, checks the receipt
 validating    validates a package, on this machine or with a cluster
 heavy_jobs    what workers of a cluster do besides loading
 extracting    extracts a package from an archive

@@ -25,8 +25,8 @@ from noarkit.graph.entity import Content
 from noarkit.loading.closed_material import RIGHT, may_change_finalised
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.numbers import is_loaded
 from noarkit.loading.plan import PlanSpec, make_plan
+from noarkit.loading.state import read_state
 from noarkit.loading.stopping import StopRequest, stop_fault
 from noarkit.reports import write_plan_report
 from noarkit.reports.lists import write_lists
@@ -115,7 +115,7 @@ def unfinished_addition(copies: Place) -> Path | None:
     """The run in a folder of copies that was planned and is not loaded to its end; None where there is none."""
     for run in _runs(Path(copies)):
         folder = RunFolder(run)
-        if (run / "plan.json").exists() and not is_loaded(folder):
+        if folder.is_planned and not read_state(folder).is_loaded:
             return run
     return None
 
@@ -186,6 +186,6 @@ def _runs(copies: Path) -> list[Path]:
 def _next_run(copies: Path) -> RunFolder:
     """A folder for the next run: a new one, or the last where its plan was never finished."""
     runs = _runs(copies)
-    if runs and not (runs[-1] / "plan.json").exists():
+    if runs and not RunFolder(runs[-1]).is_planned:
         return RunFolder(runs[-1])
     return RunFolder(copies / ADDITIONS / str(int(runs[-1].name) + 1 if runs else 1))

@@ -22,14 +22,14 @@ from noarkit.events import Listener, ignore_event
 from noarkit.loading.engines import assembly
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
+from noarkit.places import allow, is_archive_address, recognise
 from noarkit.safe.paths import missing_path_fault
-from noarkit.safe.unpack import form_of
 from noarkit.settings import Place as PlaceName
 from noarkit.settings import Settings, resolve_settings
 from noarkit.sources.database import find_database
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-_SQLITE, _SQLITE_HEAD = "sqlite:///", b"SQLite format 3\0"
+_SQLITE = "sqlite:///"
 
 
 def open_catalogue(
@@ -57,21 +57,20 @@ def open_catalogue(
 def find_place(place: PlaceName, settings: Settings, listener: Listener = ignore_event) -> Place:
     """The place behind a path, a URL or a name, by looking. Raises `SourceGone`, `UsageFault`."""
     where = os.fspath(place)
-    if where.startswith((EMBEDDED, "http://", "https://")):
-        return _connected_archive(where, settings, listener)
     path = Path(where)
+    if is_archive_address(where) and not os.path.lexists(path):
+        return _connected_archive(where, settings, listener)
     if not os.path.lexists(path):
         return _database(where, settings)
-    if _is_sqlite(path):
-        return _database(f"sqlite:///{path.resolve()}", settings)
-    folder = RunFolder(path)
-    if folder.graph.is_file() and (path / "plan.json").is_file():
-        return RunPlace(path, lambda: reopen_source(folder, settings))
-    if (package := find_package_place(path)) is not None:
+    recognised = recognise(path, emit=listener)
+    allow(recognised, "look")
+    if recognised.kind == "database":
+        return _database(f"{_SQLITE}{path.resolve()}", settings)
+    if recognised.kind == "run":
+        return RunPlace(path, lambda: reopen_source(RunFolder(path), settings))
+    if recognised.detected is not None and (package := find_package_place(path, recognised.detected)) is not None:
         return package
-    if path.is_dir() or not path.is_file() or form_of(path) is None:
-        return FilesPlace(path)
-    return PackedFilesPlace(path)
+    return PackedFilesPlace(path) if recognised.kind == "archived" else FilesPlace(path)
 
 
 def _database(where: str, settings: Settings) -> Place:
@@ -84,13 +83,6 @@ def _database(where: str, settings: Settings) -> Place:
     from noarkit.catalogue.places.database import DatabasePlace
 
     return DatabasePlace(source.keyed(settings.config.connections), settings.now_s)
-
-
-def _is_sqlite(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_SQLITE_HEAD)) == _SQLITE_HEAD
 
 
 def _connected_archive(where: str, settings: Settings, listener: Listener) -> Place:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from noarkit.api.destination import EMBEDDED, destination, open_target
+from noarkit.api.destination import destination, open_target
 from noarkit.errors import UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.forms.comparison import By, CompareResult, compare_extracts, compare_with_archive
 from noarkit.loading.engines.worker_factory import connect_archive
+from noarkit.places import allow, is_archive_address, recognise
 from noarkit.settings import Place, Settings, resolve_settings
 
 
@@ -26,6 +27,8 @@ def compare(
     Raises `PackageFault` where neither is an extract, `UsageFault` for two archives, and faults of the archive.
     """
     sides = (str(left), str(right))
+    for side in sides:
+        allow(recognise(side), "compare")
     archives = [side for side in sides if is_archive(side)]
     if not archives:
         return compare_extracts(Path(left), Path(right), by)
@@ -43,4 +46,4 @@ def compare(
 
 def is_archive(side: str) -> bool:
     """True for the name of an archive, which a package cannot have."""
-    return side.startswith((EMBEDDED, "http://", "https://"))
+    return is_archive_address(side)

@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from noarkit.api.validating import validate as validate_package
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.extraction.convert import ConvertOptions, ConvertResult
 from noarkit.extraction.convert import convert as convert_files
 from noarkit.extraction.databases import convert_database
-from noarkit.forms.metadata.facts import own_facts
+from noarkit.extraction.making_note import forget_note
+from noarkit.forms.metadata.facts import own_facts, read_facts
 from noarkit.forms.package_form import PLAIN, FormName
 from noarkit.forms.recognition import detect_form
 from noarkit.forms.registry import FILES, FLAT_FILES, known_forms
 from noarkit.forms.validation import validate
+from noarkit.places import allow, recognise
+from noarkit.reports.deliveries import hand_on, judged_facts, note_verdict
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.paths import require_existing
 from noarkit.safe.unpack import LIMITS
@@ -56,6 +60,39 @@ def convert(
     Raises `PackageFault` where the source is a package that is not whole, `UsageFault`, and `HostileInput` for what is
     refused as unsafe.
     """
+    result = make_conversion(
+        source,
+        target,
+        form=form,
+        package=package,
+        source_kind=source_kind,
+        despite_damage=despite_damage,
+        strict=strict,
+        encoding=encoding,
+        copies=copies,
+        settings=settings,
+        listener=listener,
+    )
+    forget_note(result.package, "convert")
+    return result
+
+
+def make_conversion(
+    source: Place,
+    target: Place,
+    *,
+    form: str,
+    package: Place | None,
+    source_kind: str | None,
+    despite_damage: bool,
+    strict: bool,
+    encoding: str | None,
+    copies: Place | None,
+    settings: Settings | None,
+    listener: Listener,
+) -> ConvertResult:
+    """As `convert`, for a caller that still has to tell what came of it: the same call comes to the same end until the
+    note on it is removed (`forget_note`)."""
     options = ConvertOptions(
         form,
         Path(package) if package is not None else own_facts(),
@@ -63,20 +100,33 @@ def convert(
         source_form=_form_named(source_kind),
         strict=strict,
         copies=Path(copies) if copies is not None else None,
+        keep_note=True,
     )
     if copies is not None and known_forms().product(form).kind != "package":
         raise UsageFault(what="bad-value", where="--copies")
+    if ":" not in str(source) or known_forms().product(form).kind != "database":
+        require_existing(str(source))  # neither an address nor the name of a connection
+    place = recognise(source, options.limits, source_kind=source_kind, emit=listener)
     if known_forms().product(form).kind == "database":
-        if ":" not in str(source):  # neither an address nor the name of a connection
-            require_existing(str(source))
+        if place.kind != "database":
+            allow(place, "convert", source_kind)
         connections = resolve_settings(None, settings).config.connections
         return convert_database(
-            str(source), Path(target), options, connections=connections, despite_damage=despite_damage, emit=listener
+            place.address, Path(target), options, connections=connections, despite_damage=despite_damage, emit=listener
         )
-    require_existing(str(source))
+    allow(place, "convert", source_kind)
     if not despite_damage:
         options = replace(options, checked=_refuse_damaged(Path(source), options, listener))
-    return convert_files(Path(source), Path(target), options, emit=listener)
+    result = convert_files(Path(source), Path(target), options, emit=listener)
+    if not result.holds_extract:
+        return result
+    agreement = read_facts(options.package).metadata.agreement
+    was_told = hand_on(Path(source), result.package, names_agreement=bool(agreement))
+    report = validate_package(result.package, listener=listener)
+    facts = judged_facts(report, result.package)
+    if was_told and report.verdict is not None and facts is not None:
+        note_verdict(result.package, report.verdict, facts)
+    return replace(result, verdict=report.verdict)
 
 
 def _form_named(kind: str | None) -> FormName | None:

@@ -16,9 +16,10 @@ from pathlib import Path
 from noarkit.archive.settings import ArchiveSettings, settings_of
 from noarkit.archive.token import Credentials
 from noarkit.config import ArchiveConfig, Config
+from noarkit.errors import ArchiveFault, ConfigFault
 from noarkit.events import Listener
 from noarkit.loading import preflight
-from noarkit.loading.engines.assembly import ArchiveTarget
+from noarkit.loading.engines.assembly import ArchiveTarget, check_reachable
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.safe.paths import require_existing
 
@@ -64,6 +65,19 @@ def embedded_identity(destination_: Destination, emit: Listener) -> str | None:
         return ""
     with open_target(destination_) as target, closing(connect_archive(target.settings, emit=emit)) as connection:
         return preflight.find_identity(connection) or target.name
+
+
+def archive_identity(destination_: Destination, emit: Listener) -> str | None:
+    """Which archive stands there: empty for the folder of an embedded one that is not yet, None where it cannot be
+    asked."""
+    if destination_.embedded is not None:
+        return embedded_identity(destination_, emit)
+    try:
+        with open_target(destination_) as target, closing(connect_archive(target.settings, emit=emit)) as connection:
+            check_reachable(target, emit)
+            return preflight.find_identity(connection) or target.name
+    except (ArchiveFault, ConfigFault):
+        return None
 
 
 @contextmanager

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import closing
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,23 +13,29 @@ from pathlib import Path
 
 from noarkit.api.clustering import Cluster, cluster_jobs, cluster_target
 from noarkit.api.destination import destination, open_target
+from noarkit.api.heavy_jobs import archive_identity
+from noarkit.api.validating import validate
 from noarkit.archive.port import Archive
-from noarkit.errors import PackageFault, UsageFault
+from noarkit.errors import NoarkitError, PackageFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.extraction.changes import ChangeLog
 from noarkit.extraction.convert import NOARK, ConvertOptions
-from noarkit.extraction.delivery import deliver
+from noarkit.extraction.delivery import deliver, delivery_folder
+from noarkit.extraction.making_note import forget_note, note_path
 from noarkit.extraction.remote import ArchiveMark, RemoteArchive
 from noarkit.extraction.run import ExtractResult, ExtractSettings
 from noarkit.extraction.run import extract as extract_package
 from noarkit.extraction.selection import Selection, all_fonds
 from noarkit.forms.metadata.facts import own_facts, read_facts
 from noarkit.forms.registry import known_forms
-from noarkit.forms.validation import validate
 from noarkit.loading.engines.assembly import ArchiveTarget
 from noarkit.loading.engines.worker_factory import connect_archive
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.load_proof import LoadedRun, loaded_into
 from noarkit.loading.stopping import StopRequest, stop_fault
+from noarkit.reports.deliveries import judged_facts, note_verdict
 from noarkit.results import Result
+from noarkit.retention.forgetting import runs_in
 from noarkit.safe.csv_files import write_csv
 from noarkit.safe.event_log import log_if_watched
 from noarkit.settings import Place, Settings, resolve_settings
@@ -46,7 +53,8 @@ class ExtractOptions:
     business-specific metadata, unless `carry` is False. `kept_log` is a change log that a load kept beside its run;
     `change_log` says which change log the package gets. A document that has an archival copy is delivered as the copy;
     with `with_originals` also as it is, where its own format is taken for deposit. `cluster` are machines that fetch
-    too; the package is the same.
+    too; the package is the same. What holds no folders and no records is refused, unless `allow_empty`.
+    `runs` are run folders of loads into this archive; those in the working folder and beside the package are found.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -55,9 +63,11 @@ class ExtractOptions:
     include_open: bool = False
     carry: bool = True
     kept_log: Path | None = None
-    change_log: ChangeLog = "from-archive"
+    change_log: ChangeLog = "closing"
     with_originals: bool = False
     cluster: Cluster | None = None
+    allow_empty: bool = False
+    runs: tuple[Path, ...] = ()
 
 
 def extract(
@@ -85,17 +95,33 @@ def extract(
     already, `SourceGone` where an embedded archive does not, `Paused` or `LimitReached` where `stop_request` asked
     for it, and faults of the archive.
     """
-    known_forms().product(form, "extract", "package")
     resolved = resolve_settings(archive, settings)
-    with log_if_watched(Path(target), listener, resolved.now_s, "extract") as emit:
-        return _extract(
-            Path(target),
-            options or ExtractOptions(),
-            form,
-            resolved,
-            StopRequest() if stop_request is None else stop_request,  # one that nobody asked yet is false
-            emit=emit,
-        )
+    result = make_extract(
+        Path(target),
+        options or ExtractOptions(),
+        form=form,
+        settings=resolved,
+        stop_request=StopRequest() if stop_request is None else stop_request,  # one that nobody asked yet is false
+        listener=listener,
+    )
+    forget_note(result.package, "extract")
+    return result
+
+
+def make_extract(
+    target: Path,
+    options: ExtractOptions,
+    *,
+    form: str,
+    settings: Settings,
+    stop_request: StopRequest,
+    listener: Listener,
+) -> ExtractResult:
+    """As `extract`, for a caller that still has to tell what came of it: the same call comes to the same end until the
+    note on it is removed (`forget_note`)."""
+    known_forms().product(form, "extract", "package")
+    with log_if_watched(target, listener, settings.now_s, "extract") as emit:
+        return _extract(target, options, form, settings, stop_request, emit=emit)
 
 
 def _extract(
@@ -122,6 +148,8 @@ def _extract(
             facts=facts,
             schemas=options.schemas,
             include_open=options.include_open,
+            refuse_empty=not options.allow_empty,
+            keep_note=True,
             carry=options.carry,
             with_originals=options.with_originals,
             kept_log=options.kept_log,
@@ -132,6 +160,7 @@ def _extract(
             now=lambda: datetime.fromtimestamp(resolved.now_s(), UTC),
             pause=partial(_raise_if_asked, stop_request),
             remote=_remote_archive(options, opened, connection),
+            loads=_loads_into(archive_identity(connection, opened.name), options.runs, target),
         )
         if form == NOARK:
             extracted = extract_package(connection, target, extract_settings, emit=emit)
@@ -140,17 +169,35 @@ def _extract(
             extracted = deliver(connection, target, convert_options, extract_settings, emit=emit)
     # who makes a package is the first to hold it to the rules
     report = validate(extracted.package, schemas=options.schemas, listener=emit)
-    return replace(extracted, errors=report.number("error"), warnings=report.number("warning"))
+    facts_known = judged_facts(report, extracted.package)
+    if report.verdict is not None and facts_known is not None:
+        note_verdict(extracted.package, report.verdict, facts_known)
+    return replace(
+        extracted,
+        errors=report.number("error"),
+        warnings=report.number("warning"),
+        verdict=report.verdict,
+        loads=() if facts_known is None else facts_known.loads,
+    )
 
 
 def _remote_archive(options: ExtractOptions, opened: ArchiveTarget, connection: Archive) -> RemoteArchive | None:
     """The workers of a cluster for this archive, where they are wanted. Raises `UsageFault`."""
     if options.cluster is None:
         return None
-    from noarkit.api.heavy_jobs import archive_identity
-
     mark = ArchiveMark(opened.name, archive_identity(connection, opened.name), opened.settings.credentials.client_id)
     return RemoteArchive(mark, partial(cluster_jobs, options.cluster))
+
+
+def _loads_into(identity: str, runs: Sequence[Path], target: Path) -> tuple[LoadedRun, ...]:
+    """The runs that loaded into an archive: those that are named, and those that lie in the working folder or beside
+    the package. Raises `JournalFault` for one that is named and cannot be read."""
+    loads = {run.resolve(): loaded_into(RunFolder(run), identity) for run in runs}
+    for run in (*runs_in(Path()), *runs_in(target.absolute().parent)):
+        if run.resolve() not in loads:
+            with suppress(NoarkitError, sqlite3.Error, OSError):  # nobody named it, and `noarkit runs` tells its fault
+                loads[run.resolve()] = loaded_into(RunFolder(run), identity)
+    return tuple(load for load in loads.values() if load is not None)
 
 
 def _raise_if_asked(stop_request: StopRequest) -> None:
@@ -204,12 +251,29 @@ def extract_each(
 
     Raises what `extract` raises for all of them.
     """
-    extract_options = options or ExtractOptions()
-    if extract_options.selection.arkiv or extract_options.selection.arkivdel or extract_options.selection.klasse:
-        raise UsageFault(what="bad-value", where="--each")
     resolved = resolve_settings(archive, settings)
+    asked = StopRequest() if stop_request is None else stop_request
+    for result in make_each_extract(
+        Path(target), options or ExtractOptions(), form=form, settings=resolved, stop_request=asked, listener=listener
+    ):
+        yield result
+        forget_note(result.package, "extract")
+
+
+def make_each_extract(
+    target: Path,
+    options: ExtractOptions,
+    *,
+    form: str,
+    settings: Settings,
+    stop_request: StopRequest,
+    listener: Listener,
+) -> Iterator[FondsResult]:
+    """As `extract_each`, for a caller that still has to tell what came of them all, as with `make_extract`."""
+    if options.selection.arkiv or options.selection.arkivdel or options.selection.klasse:
+        raise UsageFault(what="bad-value", where="--each")
     with (
-        open_target(destination(resolved.config, resolved.environment)) as archive_target,
+        open_target(destination(settings.config, settings.environment)) as archive_target,
         closing(connect_archive(archive_target.settings)) as connection,
     ):
         fonds = [(entry.id, str(entry.fields.get("tittel", ""))) for entry in all_fonds(connection)]
@@ -220,17 +284,11 @@ def extract_each(
     for number, title in fonds:
         package = folder / f"{number}-{_plain_name(title)}{suffix}".replace("-.", ".")
         entry = FondsResult(number, title, package)
-        if not package.exists():
-            part = replace(extract_options, selection=replace(extract_options.selection, arkiv=number))
+        if not package.exists() or note_path(package, "extract").is_file() or delivery_folder(package).exists():
+            part = replace(options, selection=replace(options.selection, arkiv=number))
             try:
-                extracted = extract(
-                    package,
-                    part,
-                    form=form,
-                    archive=archive,
-                    settings=settings,
-                    stop_request=stop_request,
-                    listener=listener,
+                extracted = make_extract(
+                    package, part, form=form, settings=settings, stop_request=stop_request, listener=listener
                 )
                 entry = replace(entry, extracted=extracted)
             except PackageFault as fault:

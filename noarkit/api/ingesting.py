@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,9 +11,10 @@ from zoneinfo import ZoneInfo
 
 from noarkit.api.clustering import Cluster, cluster_target
 from noarkit.api.destination import destination, open_target
-from noarkit.api.origins import is_bundle, reopen_source
+from noarkit.api.loaded_before import refuse_load_of_loaded
+from noarkit.api.origins import is_bundle, reopen_source, source_of
 from noarkit.api.reporting import write_run_results
-from noarkit.errors import UsageFault
+from noarkit.errors import SourceGone, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import require_approval
@@ -23,9 +26,12 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.gate import command_gate
 from noarkit.loading.governor import Rate, read_rate
 from noarkit.loading.merge import check_before_load
+from noarkit.loading.next_step import command_line, propose_run
 from noarkit.loading.part import parse_part
+from noarkit.loading.request import RunRequest, run_request
+from noarkit.loading.state import read_state, refuse_delivered
 from noarkit.loading.stopping import StopRequest
-from noarkit.records import Source, released
+from noarkit.records import AbsentSource, Listening, Source, innermost, released
 from noarkit.safe.event_log import log_run
 from noarkit.settings import Place, Settings, resolve_settings
 
@@ -45,6 +51,7 @@ def ingest(
     approved_only: bool = False,
     shard: str | None = None,
     cluster: Cluster | None = None,
+    as_new: bool = False,
     settings: Settings | None = None,
     stop_request: StopRequest | None = None,
     listener: Listener = ignore_event,
@@ -64,6 +71,7 @@ def ingest(
         approved_only: loads only a plan that a person approved as it is (`approve`).
         shard: a part of the run, beside other machines: `spine`, then `1/8` to `8/8`, and after `merge_runs` `links`.
         cluster: the machines that load, in place of this one (`Cluster`).
+        as_new: does not ask whether the archive holds the same already, from the same folder by another path.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.
         listener: is called with each event.
@@ -73,6 +81,8 @@ def ingest(
     """
     final_settings = resolve_settings(archive, settings)
     folder = _run_to_load(run, approved_only=approved_only, shard=shard, is_combined=dry_run or cluster is not None)
+    repeated: dict[str, object] = {"until": until, "max_rate": max_rate, "max_errors": max_errors, "workers": workers}
+    repeated |= {"check_command": check_command, "todays_dates": todays_dates, "approved_only": approved_only}
     options = LoadOptions(
         until=_moment(until, folder, final_settings.now_s()) if until else None,
         rate=read_rate(max_rate) if max_rate else Rate(),
@@ -82,9 +92,24 @@ def ingest(
         gate=command_gate(check_command) if check_command else no_gate,
         todays_dates=todays_dates,
         operator=final_settings.config.operator,
+        request=_request(final_settings, cluster, {**repeated, "as_new": as_new}),
         cluster=cluster_target(cluster, dry_run=dry_run, check_command=check_command),
     )
     return _load(folder, source, options, stop_request, final_settings, emit=listener)
+
+
+def _request(settings: Settings, cluster: Cluster | None, options: Mapping[str, object]) -> RunRequest:
+    """How this load is asked for, to be remembered; the archive in its full form, where this call names one."""
+    place = destination(settings.config, settings.environment)
+    return run_request(
+        "ingest",
+        archive=place.name if place.is_named else None,
+        **options,
+        engine=None if cluster is None else cluster.scheduler,
+        tls=None if cluster is None else Path(cluster.tls),
+        ship=cluster is not None and cluster.ship,
+        **settings.explicit,
+    )
 
 
 def _moment(until: str, folder: RunFolder, now_s: float) -> datetime:
@@ -93,10 +118,12 @@ def _moment(until: str, folder: RunFolder, now_s: float) -> datetime:
 
 def _run_to_load(run: Place, *, approved_only: bool, shard: str | None, is_combined: bool) -> RunFolder:
     if is_bundle(run):
-        raise UsageFault(what="run-wanted", where=str(run), do=f"noarkit ingest {run} -o RUN")
+        command = command_line("ingest", run, "-o", propose_run(str(run)))
+        raise UsageFault(what="run-wanted", where=str(run), do=shlex.join(command))
     folder = RunFolder(Path(run), parse_part(shard) if shard else None)
     if folder.part is not None and is_combined:
         raise UsageFault(what="part-alone", where=f"--shard {shard}")
+    refuse_delivered(folder)
     check_before_load(folder)
     if approved_only:
         require_approval(folder)
@@ -113,7 +140,7 @@ def _load(
     emit: Listener,
 ) -> IngestResult:
     stop_request = StopRequest() if stop_request is None else stop_request
-    source = reopen_source(folder, settings, planned_source)
+    source = _reopen(folder, settings, planned_source)
     begun_with, planned_for = folder.archive_name(), folder.planned_archive()
     archive_place = destination(settings.config, settings.environment, begun_with or planned_for)
     if options.cluster is not None and archive_place.embedded is not None:
@@ -122,20 +149,34 @@ def _load(
         stack.enter_context(released(source))
         emit_logged = stack.enter_context(log_run(folder.path, emit, settings.now_s, "ingest", name=folder.log.name))
         target = stack.enter_context(open_target(archive_place, rehearse=options.dry_run))
+        if isinstance(teller := innermost(source), Listening):
+            teller.listen(emit_logged)
         emit_logged(Event("target", {"archive": target.name, "account": target.account}))
         if begun_with is None and planned_for is not None:
             _emit_other_archive(planned_for, target.name, settings, emit_logged)
-        watermarks.check_archive(folder, target, emit_logged)
+        watermarks.check_archive(folder, source, target, emit_logged)
+        if begun_with is None and options.request is not None:
+            refuse_load_of_loaded(target, folder, source, options.request, emit_logged)
         try:
             result = assembly.ingest_run(
                 folder, source, target, options, stop_request=stop_request, emit=emit_logged, now_s=settings.now_s
             )
             if folder.part is None:
-                watermarks.keep_watermarks(source, result, settings.now_s())
+                watermarks.keep_watermarks(source, result, settings.now_s(), emit_logged)
             return result
         finally:
             if not options.dry_run and folder.part is None:
                 write_run_results(folder, settings.config.lang)
+
+
+def _reopen(folder: RunFolder, settings: Settings, planned_source: Source | None) -> Source:
+    """The source of a run; one that is gone is missed only where something remains to be loaded."""
+    try:
+        return reopen_source(folder, settings, planned_source)
+    except SourceGone as gone:
+        if not read_state(folder).is_finished:
+            raise
+        return AbsentSource(source_of(folder), gone)
 
 
 def _emit_other_archive(planned_for: str, name: str, settings: Settings, emit: Listener) -> None:

@@ -21,7 +21,9 @@ def signer(settings: Settings, key: Place | None) -> Signer:
     """
     path = Path(key) if key is not None else settings.config.seal.key
     if path is None:
-        raise UsageFault(what="seal-key-wanted", where="--seal-key", do="--seal-key FILE (noarkit key new -o FILE)")
+        raise UsageFault(
+            what="seal-key-wanted", where="--seal-key", do="--seal-key seal.key (noarkit key new -o seal.key)"
+        )
     return read_signer(read_private_file(path, settings.environment), str(path))
 
 

@@ -6,25 +6,23 @@ What is screened comes out masked. A reason (`because`) shows it, and stands in 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 
 from noarkit.api.browsing import open_catalogue
 from noarkit.catalogue.access_log import reveal_card, reveal_document
 from noarkit.catalogue.catalogue import Card, Catalogue, Entry, Link
 from noarkit.catalogue.conversion_steps import role_of
-from noarkit.catalogue.masking import document_ref, is_screened, mask_entry, masked_card
+from noarkit.catalogue.masking import document_ref, is_screened, item_ref, mask_entry, masked_card
 from noarkit.catalogue.naming import find_item, unveiled
 from noarkit.catalogue.port import Document
-from noarkit.catalogue.veil import shown_ref
-from noarkit.errors import ChecksumDiffers, ItemChanged, UsageFault
+from noarkit.errors import ItemChanged, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.reports.copies_words import role_mark
 from noarkit.results import Result
 from noarkit.safe.atomic import open_atomic
-from noarkit.safe.digest import BLOCK_BYTES
+from noarkit.safe.fixity import refuse_differences
 from noarkit.settings import Place, Settings, resolve_settings
 from noarkit.words.texts import texts
 
@@ -42,9 +40,10 @@ class ListedItem(Result):
         """The line, as `noarkit ls --json` has it."""
         facts = asdict(self.entry)
         facts["class"] = facts.pop("klass")
-        del facts["n"]
+        for name in ("n", "public_title", "hides_key"):
+            del facts[name]
         if not self.is_revealed:
-            facts["ref"] = shown_ref(self.entry.ref, screened=self.entry.screened)
+            facts["ref"] = item_ref(self.entry)
         return facts
 
 
@@ -63,7 +62,7 @@ class ShownItem(Result):
         return {
             **ListedItem(card.entry, self.is_revealed).to_dict(),
             "masked": self.is_masked,
-            "ancestors": [ListedItem(entry, self.is_revealed).to_dict() for entry in card.ancestors],
+            "ancestors": [ListedItem(entry).to_dict() for entry in card.ancestors],
             "fields": dict(card.fields),
             "files": [self._document_facts(document) for document in card.documents],
             "links": [self._link_facts(link) for link in card.links],
@@ -82,7 +81,7 @@ class ShownItem(Result):
 
     def _link_facts(self, link: Link) -> dict[str, object]:
         entry = link.entry
-        ref = link.ref if self.is_revealed else shown_ref(link.ref, screened=entry is not None and entry.screened)
+        ref = link.ref if entry is None else item_ref(entry)
         return {"name": link.name, "ref": ref, "type": entry and entry.type, "title": entry and entry.title}
 
 
@@ -204,15 +203,11 @@ def _one_document(catalogue: Catalogue, name: str, lang: str) -> tuple[Document,
 
 
 def _write(catalogue: Catalogue, document: Document, path: Path) -> FetchedDocument:
-    digest, size = sha256(), 0
-    with ExitStack() as stack:
-        stream = stack.enter_context(catalogue.open(document))
-        with open_atomic(path, mode=0o600, replace=False) as file:
-            while block := stream.read(BLOCK_BYTES):
-                digest.update(block)
-                size += file.write(block)
-            if not stream.still_the_same():
-                raise ItemChanged(key=document.ref)
-            if document.sha256 and digest.hexdigest() != document.sha256.lower():
-                raise ChecksumDiffers(key=document.ref, ours=digest.hexdigest(), theirs=document.sha256)
-    return FetchedDocument(document.ref, path, digest.hexdigest(), size, is_checked=bool(document.sha256))
+    with catalogue.open(document) as stream, open_atomic(path, mode=0o600, replace=False) as file:
+        for block in stream:
+            file.write(block)
+        refuse_differences(stream.differences(), document.ref)
+        if not stream.untouched():
+            raise ItemChanged(key=document.ref)
+    has_checksum = any(statement.has_checksum for statement in stream.statements)
+    return FetchedDocument(document.ref, path, stream.sha256, stream.size_bytes, is_checked=has_checksum)

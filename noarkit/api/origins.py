@@ -17,11 +17,12 @@ from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.finders import open_source as find_source
 from noarkit.forms.finders import reopen
-from noarkit.forms.sealed.read import is_sealed
 from noarkit.graph.store import GraphStore
 from noarkit.loading.folder import RunFolder
+from noarkit.places import allow, own_kind, recognise
 from noarkit.records import Settling, Source, SourceIdentity, keyed
 from noarkit.safe.archive_names import named_encoding
+from noarkit.safe.paths import without_climbs
 from noarkit.safe.unpack import LIMITS
 from noarkit.services.registry import is_connection_name
 from noarkit.settings import Place, Settings, resolve_settings
@@ -62,13 +63,17 @@ def source_at(
         connection = find_connection(address, settings.config, settings.environment, now)
         if connection is not None:
             return run_watermarks.resume_source(connection, archive)
-    found_there = find_source(address, kind, emit, limits)
+    if os.path.lexists(address):
+        address = str(without_climbs(Path(address)))
+    place = recognise(address, limits, source_kind=kind, emit=emit)
+    allow(place, "read", kind)
+    found_there = find_source(place.address, kind, emit, limits, detected=place.detected)
     return found_there if settings is None else keyed(found_there, settings.config.connections)
 
 
 def is_bundle(place: object) -> bool:
     """True for a place where a sealed bundle lies, or what is left of one."""
-    return isinstance(place, str | Path) and is_sealed(Path(place))
+    return isinstance(place, str | Path) and own_kind(Path(place)) == "sealed"
 
 
 def source_of(folder: RunFolder) -> SourceIdentity:

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from noarkit.api.clustering import Cluster, cluster_jobs, cluster_target
-from noarkit.api.destination import Destination, destination, embedded_identity, open_target
+from noarkit.api.destination import Destination, archive_identity, destination, open_target
 from noarkit.api.keys import trusted_keys
+from noarkit.api.loaded_before import refuse_plan_of_loaded
 from noarkit.api.origins import prepare_source, source_at
 from noarkit.copies.inside import with_own_copies
 from noarkit.copies.lookup import StoreLookup
@@ -21,11 +22,14 @@ from noarkit.embedded import keep_services, starter_codes
 from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.forms.noark5.source import ExtractSource, read_extract_recipe
+from noarkit.graph.store import GraphStore
 from noarkit.loading.engines import assembly, watermarks
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.follow_up import EarlierRun, check_same_archive, check_same_origin, read_earlier_run
 from noarkit.loading.plan import PlanResult, PlanSpec, known_elements, make_plan
 from noarkit.loading.renamed_content import find_renamed_content
+from noarkit.loading.request import RunRequest, run_request
 from noarkit.recipes import Recipe, check, compile_recipe, fits, read_recipe
 from noarkit.records import Settling, Shallow, Source, accept_damage, fitted, released
 from noarkit.reports import write_plan_report
@@ -56,8 +60,11 @@ def plan(
     carry: bool = True,
     copies: Place | None = None,
     trust_key: Place | Sequence[Place] | None = None,
+    other_recipe: bool = False,
     archive: str | None = None,
     cluster: Cluster | None = None,
+    as_new: bool = False,
+    same_as: Place | None = None,
     settings: Settings | None = None,
     listener: Listener = ignore_event,
 ) -> PlanResult:
@@ -70,11 +77,11 @@ def plan(
         recipe: a file or a `Recipe`; without one the source's own is used.
         source_kind: what a path is read as, whatever it looks like (`files`, or a form of package).
         hash_contents: computes the checksum of every document now, not when it is loaded.
-        since: an earlier run; records that came under another key since are named.
+        since: an earlier run of the same source, recipe and archive; records that came under another key are named.
+        other_recipe: follows `since` although the recipe is another; what is there stays as that run made it.
         strict: takes a warning for a fault.
         accept_loss: elements whose loss is accepted (`gradering`, `utfoertKassasjon`); the plan is refused otherwise.
-        take_incomplete: loads records of an extract as metadata where files are missing or damaged, and journal posts
-            without a party.
+        take_incomplete: loads records whose files are missing or damaged as metadata, and posts without a party.
         despite_damage: takes a bag or SIARD archive whose own checksums do not hold; it is refused otherwise.
         encoding: how names in an archive file are read that are not UTF-8 (`cp1252`).
         shallow_root: the folder below which files outside of an E-ARK package are taken; they are set aside otherwise.
@@ -83,20 +90,19 @@ def plan(
         trust_key: public keys, one of which must have sealed the folder of copies.
         archive: the archive whose code lists apply, which must answer; without it that of the settings, if it answers.
         cluster: machines that hash (`Cluster`), with `hash_contents` and for a source that is a path.
+        as_new: loads again what the archive has from another path.
+        same_as: the run that loaded the same from another path, whose keys are taken.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         listener: is called with each event.
 
-    Raises `PlanFault` for a recipe or plan that cannot work, `LossNotAccepted`, `SourceGone`, `PackageFault`,
-    `UsageFault` where a plan exists already; with a `cluster` also `EngineAway`, `EngineTrust`, `NoWorkers`,
-    `OtherVersion`, `OtherSource` and `JobLost`.
+    Raises `PlanFault`, `LossNotAccepted`, `SourceGone`, `PackageFault`, `UsageFault`, `LoadedBefore`; with a `cluster`
+    also `EngineAway`, `EngineTrust`, `NoWorkers`, `OtherVersion`, `OtherSource` and `JobLost`.
     """
-    final_settings = resolve_settings(archive, settings)
-    folder = RunFolder(Path(run))
     options = _PlanOptions(recipe, hash_contents, since, strict, archive, known_elements(accept_loss), take_incomplete)
     options = replace(options, source_kind=source_kind, carry=carry, despite_damage=despite_damage)
-    options = replace(options, cluster=cluster)
-    options = replace(options, encoding=encoding, shallow_root=shallow_root, copies=copies, trust_key=trust_key)
-    return _plan(source, folder, options, final_settings, listener)
+    options = replace(options, cluster=cluster, as_new=as_new, same_as=same_as, encoding=encoding, copies=copies)
+    options = replace(options, shallow_root=shallow_root, trust_key=trust_key, other_recipe=other_recipe)
+    return _plan(source, RunFolder(Path(run)), options, resolve_settings(archive, settings), listener)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +124,21 @@ class _PlanOptions:
     copies: Place | None = None
     trust_key: Place | Sequence[Place] | None = None
     cluster: Cluster | None = None
+    other_recipe: bool = False
+    as_new: bool = False
+    same_as: Place | None = None
 
 
 def _plan(
     source: Place | Source, folder: RunFolder, options: _PlanOptions, settings: Settings, emit: Listener
 ) -> PlanResult:
-    archive_place = destination(settings.config, settings.environment)
+    earlier = read_earlier_run(RunFolder(Path(options.since))) if options.since is not None else None
+    archive_place = destination(settings.config, settings.environment, earlier.archive if earlier else None)
     own_source = source_at(source, settings, archive_place.name, options.source_kind, emit, encoding=options.encoding)
     _refuse_engine(options, own_source)
     with keep_services():
-        place = watermarks.drop_foreign_marks(own_source, partial(embedded_identity, archive_place, emit), emit)
+        _check_archive(earlier, settings, emit)
+        place = watermarks.drop_foreign_marks(own_source, partial(archive_identity, archive_place, emit), emit)
         prepare_source(place, folder.path)
         emit(Event("target", {"archive": archive_place.name}))
         codes = _archive_codes(
@@ -137,7 +148,7 @@ def _plan(
         with CopyStore.open(Path(options.copies)) as store:
             prove_seal(store, trusted_keys(settings, options.trust_key))
     lookup = _lookup(options.copies)
-    spec = _plan_spec(options, place, codes)
+    spec = _checked_spec(earlier, options, _with_keys(options, _plan_spec(options, place, codes)))
     if lookup is not None:
         source, mapper = with_copies(spec.source, spec.mapper, lookup.folder, lookup, StoreLookup)
         spec = replace(spec, source=source, mapper=mapper)
@@ -148,10 +159,12 @@ def _plan(
         strict=options.strict,
         accept_loss=options.accept_loss,
         accepted_by="{operator}@{machine}".format_map(imprint(settings).as_data()),
-        since=RunFolder(Path(options.since)) if options.since is not None else None,
+        since=None if earlier is None else earlier.folder,
         codes=codes,
-        archive=archive_place.name if archive_place.is_named else None,
+        archive=archive_place.name if archive_place.is_named or earlier is not None else None,
+        request=_request(source, options, archive_place, settings),
     )
+    spec = _with_refusal(spec, options, archive_place, folder, emit)
     _refuse_planned(folder)
     closed = nullcontext() if lookup is None else closing(lookup)
     with released(place), closed, log_run(folder.path, emit, settings.now_s, "plan") as emit_logged:
@@ -176,6 +189,51 @@ def _plan(
         write_plan_report(folder, settings.config.lang, context)
         write_lists(folder, settings.config.lang)
     return result
+
+
+def _checked_spec(earlier: EarlierRun | None, options: _PlanOptions, spec: PlanSpec) -> PlanSpec:
+    """The plan as it was specified. Raises `UsageFault` where it cannot follow `earlier`."""
+    if earlier is not None:
+        recipe = earlier.recipe if options.other_recipe else spec.recipe
+        chose_recipe = options.recipe is not None
+        check_same_origin(earlier, spec.source.identity, spec.external_system, recipe, chose_recipe=chose_recipe)
+    return spec
+
+
+def _check_archive(earlier: EarlierRun | None, settings: Settings, emit: Listener) -> None:
+    """Raises `UsageFault` where an option, the environment or the config says another archive than `earlier` is in."""
+    place = destination(settings.config, settings.environment)
+    if earlier is not None and (place.is_named or settings.config.archive.url is not None):
+        check_same_archive(earlier, place.name, lambda: archive_identity(place, emit))
+
+
+def _request(
+    source: Place | Source, options: _PlanOptions, archive_place: Destination, settings: Settings
+) -> RunRequest:
+    """How the plan is asked for, to be remembered. A key or a recipe that is no file cannot be named again."""
+    return run_request(
+        "plan",
+        source if isinstance(source, str | Path) else "",
+        recipe=None if options.recipe is None or isinstance(options.recipe, Recipe) else Path(options.recipe),
+        source_kind=options.source_kind,
+        hash=options.hash_contents,
+        since=None if options.since is None else Path(options.since),
+        other_recipe=options.other_recipe,
+        strict=options.strict,
+        accept_loss=tuple(options.accept_loss),
+        take_incomplete=options.take_incomplete,
+        despite_damage=options.despite_damage,
+        encoding=options.encoding,
+        shallow_root=None if options.shallow_root is None else Path(options.shallow_root),
+        no_carry=not options.carry,
+        copies=None if options.copies is None else Path(options.copies),
+        archive=archive_place.name if archive_place.is_named else None,
+        engine=None if options.cluster is None else options.cluster.scheduler,
+        tls=None if options.cluster is None else Path(options.cluster.tls),
+        as_new=options.as_new,
+        same_as=None if options.same_as is None else Path(options.same_as),
+        **settings.explicit,
+    )
 
 
 def _refuse_engine(options: _PlanOptions, source: Source) -> None:
@@ -212,8 +270,29 @@ def _archive_codes(
         return None
 
 
+def _with_keys(options: _PlanOptions, spec: PlanSpec) -> PlanSpec:
+    """The plan with the keys of the run that it is the same as."""
+    if options.same_as is None:
+        return spec
+    with closing(GraphStore.open(RunFolder(Path(options.same_as)).graph)) as graph:
+        return replace(spec, external_system=graph.meta("external_system") or spec.external_system)
+
+
+def _with_refusal(
+    spec: PlanSpec, options: _PlanOptions, archive_place: Destination, folder: RunFolder, emit: Listener
+) -> PlanSpec:
+    """The plan that is refused where the archive holds the same from another root, unless somebody said that it may."""
+    request = spec.request
+    if options.as_new or options.same_as is not None or request is None:
+        return spec
+    return replace(
+        spec,
+        before_freeze=lambda graph: refuse_plan_of_loaded(archive_place, graph, spec.source, folder, request, emit),
+    )
+
+
 def _refuse_planned(folder: RunFolder) -> None:
-    if (folder.path / "plan.json").exists():
+    if folder.is_planned:
         raise UsageFault(what="plan-exists", where=str(folder.path))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from noarkit.loading.folder import RunFolder
-from noarkit.reports import write_reports, write_run_report
+from noarkit.reports import write_plan_outcome, write_reports, write_run_report
 from noarkit.reports.lists import write_lists
 from noarkit.reports.premis import write_premis
 from noarkit.settings import Place, Settings, resolve_settings
@@ -32,5 +32,6 @@ def report(
 def write_run_results(folder: RunFolder, lang: str) -> None:
     """Writes the report and the lists of a run that began, also where it broke off."""
     if folder.journal.exists():
+        write_plan_outcome(folder, lang)
         write_run_report(folder, lang)
         write_lists(folder, lang)

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from noarkit.api.ingesting import ingest
+from noarkit.api.origins import reopen_source, source_of
 from noarkit.events import Listener, ignore_event
 from noarkit.loading.approval import require_approval
-from noarkit.loading.engines import assembly
+from noarkit.loading.engines import accepted_losses, assembly
 from noarkit.loading.engines.assembly import IngestResult
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.stopping import StopRequest
-from noarkit.records import Source
-from noarkit.settings import Place, Settings, resolve_settings
+from noarkit.records import Source, released
+from noarkit.safe.clocks import iso_seconds
+from noarkit.services.registry import is_connection_name
+from noarkit.services.source.accepted_losses import AcceptedLoss
+from noarkit.settings import Place, Settings, imprint, resolve_settings
 
 
 def retry(
@@ -40,7 +44,7 @@ def retry(
 
     Options:
         fault: only what was left out with this code (`F202`).
-        accept: keys of findings that are accepted as they are, in the name of the caller.
+        accept: keys of findings that are accepted as they are, or as gone from a service, in the name of the caller.
         source: the source that was planned, where its reader has no registered name.
         archive: the address of the archive, or `embedded:DIR`; without it that of the run, or of the settings.
         until: when to stop: a time of day (`06:00`) or a moment (`2026-11-23T06:00`).
@@ -77,11 +81,28 @@ def retry(
     )
 
 
+def accept_losses(run: Place, accept: Sequence[str], *, settings: Settings | None = None) -> tuple[AcceptedLoss, ...]:
+    """Accepts what of these keys a connection no longer has; returns it."""
+    folder, resolved = RunFolder(Path(run)), resolve_settings(None, settings)
+    if not accept or not is_connection_name(source_of(folder).where):
+        return ()
+    source, author = reopen_source(folder, resolved), "{operator}@{machine}".format_map(imprint(resolved).as_data())
+    with released(source):
+        return accepted_losses.accept_losses(folder, source, accept, author, iso_seconds(resolved.now_s()))
+
+
+def without_losses(accept: Sequence[str], losses: Sequence[AcceptedLoss]) -> tuple[str, ...]:
+    """The keys that are none of what was accepted as gone."""
+    keys = {loss.record_key for loss in losses}
+    return tuple(key for key in accept if key not in keys)
+
+
 def reopen(
     run: Place, *, fault: str | None = None, accept: Sequence[str] = (), settings: Settings | None = None
 ) -> int:
     """The first half of `retry`: opens what was left out for the next `ingest`; returns how many items."""
     folder = RunFolder(Path(run))
-    if accept:
-        assembly.accept_findings(folder, accept, resolve_settings(None, settings).now_s())
+    findings = without_losses(accept, accept_losses(run, accept, settings=settings))
+    if findings:
+        assembly.accept_findings(folder, findings, resolve_settings(None, settings).now_s())
     return assembly.reopen_items(folder, fault.upper() if fault else None) if folder.journal.exists() else 0

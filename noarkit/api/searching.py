@@ -13,6 +13,7 @@ from pathlib import Path
 from noarkit.api.browsing import open_catalogue
 from noarkit.api.looking import ListedItem
 from noarkit.catalogue.catalogue import Catalogue
+from noarkit.catalogue.masking import item_ref
 from noarkit.catalogue.search import Hit, SearchPage, SearchQuery
 from noarkit.catalogue.text.collecting import ReadingOptions, collect_texts
 from noarkit.catalogue.veil import shown_ref
@@ -73,8 +74,8 @@ class FoundItems(Result):
 @dataclass(frozen=True, slots=True)
 class DocumentsRead(Result):
     """What became of documents that were read for searching: `documents` read anew, `copies` of what was read before,
-    `without` a text by reason, `missing` where the place did not give them. `isolated` is false on a system that has no
-    walls for what reads them."""
+    `without` a text by reason, `missing` where the place did not give them, `differing` where their bytes are not
+    what was stated of them. `isolated` is false on a system that has no walls for what reads them."""
 
     documents: int
     copies: int
@@ -82,6 +83,7 @@ class DocumentsRead(Result):
     without: dict[str, int] = field(default_factory=dict)
     characters: int = 0
     isolated: bool = True
+    differing: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """What became of them, as `noarkit search --read-documents --json` has it."""
@@ -120,7 +122,8 @@ def read_documents(
     with _opened(place, settings, listener) as catalogue:
         counts = collect_texts(catalogue.path, catalogue.place, listener, options)
     return DocumentsRead(
-        *(counts.documents, counts.copies, counts.missing, counts.without, counts.characters, counts.is_isolated)
+        *(counts.documents, counts.copies, counts.missing, counts.without, counts.characters, counts.is_isolated),
+        counts.differing,
     )
 
 
@@ -136,7 +139,7 @@ def write_search_csv(catalogue: Catalogue, query: SearchQuery, path: Path, heads
             yield (
                 *(entry.ident, entry.title, entry.type, entry.day, entry.status, entry.klass),
                 *("x" if entry.screened else "", entry.fault, entry.state, entry.documents),
-                shown_ref(entry.ref, screened=entry.screened),
+                item_ref(entry),
             )
 
     write_csv(path, heads, rows())

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from noarkit.airgap.delivery import delivery_state
+from noarkit.loading.findings import exit_code_of
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import ArchiveFinding
-from noarkit.loading.numbers import Numbers, numbers
+from noarkit.loading.numbers import Numbers
 from noarkit.loading.part import part_journals, part_of_journal, shard_counts
-from noarkit.loading.retraction.record import retraction_counts
+from noarkit.loading.state import Closed, read_state
 from noarkit.results import Result
 from noarkit.settings import Place
 
@@ -29,11 +28,13 @@ class PartStatus:
 
 @dataclass(frozen=True, slots=True)
 class StatusResult(Result):
-    """The status of a run. `state` is `planned`, `running`, `open`, `done`, `retracting`, `retracted`,
-    `retracted_in_part`, or what is known of a run that left in a
-    bundle; `owner` is the process that works on it, `chunks` counts chunks by state, `findings` are what is wrong in
-    the archive, `losses` the shards that were handed on or set aside because workers were lost;
-    `parts` are those that have a journal of their own, `retracted` what was taken out of the archive again."""
+    """The status of a run. `state` is `running`, or the stage that it came to: `planned`, `open`, `done`, `sealed`,
+    `delivered`, `retracting`, `retracted`, `retracted_in_part`.
+
+    `owner` is the process that works on it, `chunks` counts chunks by state, `findings` are what is wrong in the
+    archive, `losses` the shards that were handed on or set aside because workers were lost; `parts` are those that have
+    a journal of their own, `retracted` what was taken out of the archive again, `exit_code` what all this comes to.
+    """
 
     folder: RunFolder
     state: str
@@ -45,6 +46,8 @@ class StatusResult(Result):
     losses: Mapping[str, int] = field(default_factory=dict)
     parts: tuple[PartStatus, ...] = ()
     retracted: Mapping[str, int] = field(default_factory=dict)
+    exit_code: int = 0
+    closed: Closed = ""
 
     def to_dict(self) -> dict[str, object]:
         """The status, as `noarkit status --json` has it, with its chunks and the number of findings."""
@@ -59,6 +62,8 @@ class StatusResult(Result):
             "losses": dict(self.losses),
             "parts": [asdict(part) for part in self.parts],
             "retracted": dict(self.retracted),
+            "closed": self.closed,
+            "found_wrong": len(self.findings),
         }
 
 
@@ -68,25 +73,21 @@ def status(run: Place) -> StatusResult:
     Raises `JournalFault` where `run` is no run.
     """
     folder = RunFolder(Path(run))
-    folder.plan()
-    totals, owner, parts = numbers(folder), folder.owner(), _parts(folder)
-    if folder.journal.exists():
-        with closing(folder.open_journal()) as journal:
-            archive, chunks, findings = journal.meta("where"), journal.chunk_counts(), tuple(journal.findings())
-            losses, retraction = journal.losses(), journal.meta("retraction")
-            retracted = retraction_counts(journal)
-        state = "running" if owner else retraction or ("open" if totals.open or totals.in_doubt else "done")
-        return StatusResult(folder, state, owner, archive, totals, chunks, findings, losses, parts, retracted)
-    if owner:
-        return StatusResult(folder, "running", owner, None, totals, parts=parts)
-    delivered = delivery_state(folder)
-    if delivered is None:
-        state = "open" if parts else "planned"
-        return StatusResult(folder, state, None, None, totals, parts=parts)
-    state, receipt = delivered  # what became of it is known by its receipt alone
-    if receipt is None:
-        return StatusResult(folder, state, None, None, totals)
-    return StatusResult(folder, state, None, receipt.archive, receipt.numbers)
+    state, owner = read_state(folder), folder.owner()
+    return StatusResult(
+        folder,
+        "running" if owner else state.word,
+        owner,
+        state.archive,
+        state.numbers,
+        state.chunks,
+        state.findings,
+        state.losses,
+        _parts(folder),
+        state.retracted,
+        exit_code=exit_code_of(state.findings) if owner else state.exit_code,
+        closed=state.closed,
+    )
 
 
 def _parts(folder: RunFolder) -> tuple[PartStatus, ...]:

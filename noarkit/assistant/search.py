@@ -13,6 +13,7 @@ from noarkit.archive.query import Condition, all_of, equals, like, select
 from noarkit.archive.values import SavedObject
 from noarkit.errors import UsageFault
 from noarkit.model import metamodel
+from noarkit.model.disclosure import mask_text, of_fields
 
 TYPES = (
     "Arkiv", "Arkivdel", "Klasse", "Mappe", "Saksmappe", "Moetemappe", "Basisregistrering", "Journalpost", "Arkivnotat",
@@ -28,7 +29,6 @@ _UP = (
     "refForelderMappe", "refMappe", "refForelderKlasse", "refPrimaerKlasse", "refKlassifikasjonssystem", "refArkivdel",
     "refForelderArkiv", "refArkiv",
 )  # fmt: skip
-_SCREEN = "skjerming"
 _TITLE = "tittel"
 _MOST = 50
 _MOST_SEEN = 2_000
@@ -65,7 +65,7 @@ def _find_hits(archive: Archive, request: SearchRequest) -> Iterator[dict[str, o
         if closed and request.title:
             continue
         shown_fields = {name: candidate.fields[name] for name in _SHOWN_FIELDS if name in candidate.fields}
-        title = {} if closed else {"title": candidate.fields[_TITLE]}
+        title = {} if closed else {"title": mask_text(str(candidate.fields[_TITLE]))}
         yield {"type": candidate.type, "id": candidate.id, "screened": closed, **shown_fields, **title}
 
 
@@ -95,7 +95,7 @@ class _ScreeningCheck:
 
     def above(self, saved_object: SavedObject, depth: int = 0) -> bool:
         """True if the object, or anything above it, is screened."""
-        if saved_object.fields.get(_SCREEN) is not None or depth > _DEEPEST:
+        if of_fields(saved_object.fields).is_screened or depth > _DEEPEST:
             return True
         references = metamodel().types[saved_object.type].references
         up = {name: saved_object.links[name] for name in _UP if name in references and name in saved_object.links}

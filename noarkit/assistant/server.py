@@ -8,7 +8,9 @@ import hmac
 import logging
 import os
 import socket
-from collections.abc import Callable, Iterator
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Annotated, ParamSpec
 
@@ -16,6 +18,7 @@ import anyio
 import anyio.to_thread
 import uvicorn
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
@@ -26,16 +29,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from noarkit.assistant.search import SearchRequest
 from noarkit.assistant.toolset import ToolAnswer, Tools
 from noarkit.errors import ConfigFault, NoarkitError
+from noarkit.events import Event
+from noarkit.operations.tally import Tally, step_text, take_event
 from noarkit.safe.connections import StrictConnection
 from noarkit.secrets import Secret
 from noarkit.version import __version__
-from noarkit.words.texts import render
+from noarkit.words.texts import Texts, render, texts
 
 P = ParamSpec("P")
 _Title = Annotated[str, Field(description="A part of the title. One of title, ident and id must be given.")]
 _Ident = Annotated[str, Field(description="The ident (2026/17) in full. One of title, ident and id must be given.")]
 _Id = Annotated[str, Field(description="The archive's id. One of title, ident and id must be given.")]
 PATH = "/mcp"
+_TELL_EVERY_S = 0.5
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _PLANS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 _INSTRUCTIONS = (
@@ -116,26 +122,26 @@ class _ToolThreads:
         self._toolset = toolset
         self._room: anyio.CapacityLimiter | None = None
 
-    async def scan(self, source: str) -> ToolAnswer:
+    async def scan(self, context: Context, source: str) -> ToolAnswer:
         """Counts what a source holds, a folder or a file: records, formats, years, and what will be trouble."""
-        return await self._call_tool(self._toolset.scan, source)
+        return await self._call_telling(context, self._toolset.scan, source)
 
-    async def plan(self, source: str, run: str, recipe: str = "") -> ToolAnswer:
+    async def plan(self, context: Context, source: str, run: str, recipe: str = "") -> ToolAnswer:
         """Plans a load: writes a new run folder with a frozen plan and a page to read. Sends nothing."""
-        return await self._call_tool(self._toolset.plan, source, run, recipe)
+        return await self._call_telling(context, self._toolset.plan, source, run, recipe)
 
     async def status(self, run: str) -> ToolAnswer:
         """How far a run is: its state, its numbers, and its faults by code."""
         return await self._call_tool(self._toolset.status, run)
 
-    async def validate(self, package: str) -> ToolAnswer:
+    async def validate(self, context: Context, package: str) -> ToolAnswer:
         """Holds a package to every rule of its form: which rules it does not keep, and how often."""
-        return await self._call_tool(self._toolset.validate, package)
+        return await self._call_telling(context, self._toolset.validate, package)
 
-    async def compare(self, left: str, right: str, by: str = "id") -> ToolAnswer:
+    async def compare(self, context: Context, left: str, right: str, by: str = "id") -> ToolAnswer:
         """What differs between two extracts, or an extract and the archive (written "archive"); by "id" or "key". An
         extract may lie in any package that validate knows: a folder, zip, tar, bag, E-ARK or DIAS package."""
-        return await self._call_tool(self._toolset.compare, left, right, by)
+        return await self._call_telling(context, self._toolset.compare, left, right, by)
 
     async def search(
         self, type: str, title: _Title = "", ident: _Ident = "", id: _Id = "", limit: int = 20
@@ -145,12 +151,64 @@ class _ToolThreads:
         ident and id alone, and without its title."""
         return await self._call_tool(self._toolset.search, SearchRequest(type, title, ident, id, limit))
 
+    async def _call_telling(self, context: Context, tool: Callable[..., ToolAnswer], *args: str) -> ToolAnswer:
+        """Calls a tool that may take long, and tells a caller who asks for it how far it is."""
+        progress = ToolProgress(texts(self._toolset.settings.config.lang))
+        answer, fault = ToolAnswer(), None
+        async with anyio.create_task_group() as group:
+            group.start_soon(progress.keep_telling, context.report_progress)
+            try:
+                answer = await self._call_tool(tool, *args, listener=progress.on_event)
+            except ToolError as error:
+                fault = error
+            group.cancel_scope.cancel()
+        if fault is not None:
+            raise fault
+        await progress.tell(context.report_progress)
+        return answer
+
     async def _call_tool(self, tool: Callable[P, ToolAnswer], *args: P.args, **kwargs: P.kwargs) -> ToolAnswer:
         self._room = self._room or anyio.CapacityLimiter(2)
         try:
             return await anyio.to_thread.run_sync(partial(tool, *args, **kwargs), limiter=self._room)
         except NoarkitError as fault:
             raise ToolError("\n".join(render(fault, self._toolset.settings.config.lang))) from fault
+
+
+class ToolProgress:
+    """How far a call is: what was counted in all its steps, and the words of the step under way. Safe for threads."""
+
+    def __init__(self, words: Texts, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._texts = words
+        self._clock = clock
+        self._tally = Tally()
+        self._done_before = 0
+        self._last_told = -1
+        self._lock = threading.Lock()
+
+    def on_event(self, event: Event, /) -> None:
+        """Counts an event of the call."""
+        with self._lock:
+            step, done = self._tally.step, self._tally.done_count
+            if take_event(self._tally, event, self._clock()) and self._tally.step != step:
+                self._done_before += done
+
+    async def tell(self, report: Callable[..., Awaitable[None]]) -> None:
+        """Reports what was done, if it is more than was told last: a number that falls is no progress."""
+        with self._lock:
+            tally, done = self._tally, self._done_before + self._tally.done_count
+            if done <= self._last_told:
+                return
+            self._last_told = done
+            total = None if tally.total is None else self._done_before + tally.total
+            message = step_text(tally, self._texts) if tally.step else None
+        await report(done, total, message)
+
+    async def keep_telling(self, report: Callable[..., Awaitable[None]]) -> None:
+        """Reports again and again, until it is cancelled."""
+        while True:
+            await self.tell(report)
+            await anyio.sleep(_TELL_EVERY_S)
 
 
 def _silence() -> None:

@@ -15,11 +15,13 @@ from noarkit.api.planning import plan
 from noarkit.api.scanning import scan
 from noarkit.assistant import search as searching
 from noarkit.errors import UsageFault
+from noarkit.events import Listener, ignore_event
 from noarkit.forms.comparison import By
 from noarkit.forms.validation import validate
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.numbers import fault_counts, numbers
+from noarkit.loading.numbers import fault_counts
+from noarkit.loading.state import read_state
 from noarkit.settings import Settings
 from noarkit.words.texts import texts
 
@@ -37,34 +39,38 @@ class Tools:
     roots: Sequence[Path]
     settings: Settings
 
-    def scan(self, source: str) -> ToolAnswer:
+    def scan(self, source: str, listener: Listener = ignore_event) -> ToolAnswer:
         """Counts what a source holds."""
-        return scan(self._place(source), settings=self.settings).to_dict()
+        return scan(self._place(source), settings=self.settings, listener=listener).to_dict()
 
-    def plan(self, source: str, run: str, recipe: str = "") -> ToolAnswer:
+    def plan(self, source: str, run: str, recipe: str = "", listener: Listener = ignore_event) -> ToolAnswer:
         """Plans a load in a new run folder."""
         place = self._place(run)
-        if (place / "plan.json").exists():
+        if RunFolder(place).is_planned:
             raise UsageFault(what="plan-exists", where=str(place))
         recipe_path = self._place(recipe) if recipe else None
-        plan_result = plan(self._place(source), place, recipe=recipe_path, settings=self.settings)
+        source_place = self._place(source)
+        plan_result = plan(source_place, place, recipe=recipe_path, settings=self.settings, listener=listener)
         return {**plan_result.to_dict(), "run": str(place)}
 
     def status(self, run: str) -> ToolAnswer:
         """The numbers of a run as they are now."""
         folder = RunFolder(self._place(run))
-        if not (folder.path / "plan.json").is_file():
+        if not folder.is_planned:
             raise UsageFault(what="not-a-run", where=str(folder.path))
-        counts, owner = numbers(folder), folder.owner()
-        state = "running" if owner else "open" if counts.open or counts.in_doubt else "done"
-        if not owner and not folder.journal.exists():
-            state = "planned"
-        return {"run": folder.name, "state": state, "numbers": counts.as_data(), "faults": fault_counts(folder)}
+        state = read_state(folder)
+        return {
+            "run": folder.name,
+            "state": "running" if folder.owner() else state.word,
+            "numbers": state.numbers.as_data(),
+            "faults": fault_counts(folder),
+            "found_wrong": len(state.findings),
+        }
 
-    def validate(self, package: str) -> ToolAnswer:
+    def validate(self, package: str, listener: Listener = ignore_event) -> ToolAnswer:
         """Which rules a package does not keep, and how often."""
         place = self._place(package)
-        report, texts_ = validate(place), texts(self.settings.config.lang)
+        report, texts_ = validate(place, listener=listener), texts(self.settings.config.lang)
         rules = [
             {
                 "code": outcome.rule.code,
@@ -83,13 +89,13 @@ class Tools:
             "rules": rules,
         }
 
-    def compare(self, left: str, right: str, by: str = "id") -> ToolAnswer:
+    def compare(self, left: str, right: str, by: str = "id", listener: Listener = ignore_event) -> ToolAnswer:
         """What differs between two extracts, or an extract and the configured archive: kinds, types and fields."""
         criterion = next((difference for difference in get_args(By) if difference == by), None)
         if criterion is None:
             raise UsageFault(what="bad-value", where=by)
         sides = [self._archive() if side == ARCHIVE else str(self._place(side)) for side in (left, right)]
-        comparison = compare(sides[0], sides[1], by=criterion, settings=self.settings)
+        comparison = compare(sides[0], sides[1], by=criterion, settings=self.settings, listener=listener)
         differences: list[Mapping[str, object]] = [
             {
                 "kind": difference.kind,

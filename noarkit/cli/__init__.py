@@ -5,12 +5,12 @@ options         options that every command has, the session they make, help from
 console         results on stdout, lines for people on stderr, JSON on request
 exit_codes      the exit code of a command, from its result
 contract        what every line of --json can hold
+service_contract  the same of connections to services
 trace_contract  the same of work with personal data
 safekeeping_contract  the same of backups, checks and retractions
 terminal        lines broken to the width of a terminal, verdicts in colour
 line_names      what RUN and SOURCE are on this command line
 next_command    the command that comes next, with the real names
-part_steps      what comes next in a run that is loaded in parts
 progress        how far a run is, on a terminal and elsewhere
 look_lines      items, cards and custody chains as lines
 forgetting      `runs forget`

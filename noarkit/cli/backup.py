@@ -30,4 +30,4 @@ def backup_command(session: Session, folder: Path, *, target: Path, previous: Pa
         linked=result.linked or None,
     )
     session.console.result("backup", line, source=str(folder), **result.to_dict())
-    session.console.notify("backup.next", command=next_command(session, "serve", "--data", target))
+    session.console.notify("backup.next", command=next_command("serve", "--data", target))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from noarkit.cli.options import Session, command, option
-from noarkit.cli.running import settings
+from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault
 from noarkit.safe import atomic
 
@@ -51,10 +51,11 @@ def browse_command(
     if with_documents and static is None:
         raise UsageFault(what="bad-value", where="--with-documents", do="--static DIR")
     listener = session.console.on_event
-    with (
-        open_catalogue(place, settings=settings(session, None), listener=listener, refresh=refresh) as catalogue,
-        ExitStack() as stack,
-    ):
+    with ExitStack() as stack:
+        with working(session) as work:
+            caller = settings(session, None)
+            opened = open_catalogue(place, settings=caller, listener=work.emit, refresh=refresh)
+        catalogue = stack.enter_context(opened)
         if static is not None:
             _write_copy(session, catalogue, place, static, with_documents=with_documents)
             return

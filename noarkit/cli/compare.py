@@ -12,7 +12,7 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault, VerifyMismatch
 from noarkit.forms.comparison import By, CompareResult, Difference
-from noarkit.reports.comparison_page import REPORT_FORMATS, ReportFormat, shown_keys, write_comparison
+from noarkit.reports.comparison_page import REPORT_FORMATS, ReportFormat, mask_difference, shown_keys, write_comparison
 from noarkit.reports.fixity import package_fixity
 from noarkit.reports.unit_names import unit_names
 from noarkit.settings import imprint
@@ -40,7 +40,7 @@ def compare_command(session: Session, *, left: str, right: str, by: By, report: 
         comparison = compare(left, right, by=by, settings=settings(session, None), listener=work.emit)
     console = session.console
     differences = comparison.differences if console.as_json else comparison.differences[:_MOST_SHOWN]
-    for item in differences:
+    for item in map(mask_difference, differences):
         console.result("difference", _line(session, item), **_data(item))
     console.result(
         "comparison",

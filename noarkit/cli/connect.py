@@ -7,7 +7,9 @@ import sys
 import webbrowser
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
@@ -16,21 +18,24 @@ from noarkit.catalogue.moments import spoken
 from noarkit.cli.configuring import configure
 from noarkit.cli.console import to_json
 from noarkit.cli.form_choices import REPORT_FORMATS
-from noarkit.cli.line_names import propose_run
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session, command, option
+from noarkit.cli.progress import wait_words
 from noarkit.errors import ConsentNeeded, UsageFault
+from noarkit.loading.next_step import propose_run
 from noarkit.services.access.authorization import grant_store_of
 from noarkit.services.access.consent import code_of, wait_for_code
 from noarkit.services.access.grant_store import GrantStore
+from noarkit.services.commands import OWN_VERBS
 from noarkit.services.connections import open_login, open_service, read_connection, run_service_command
 from noarkit.services.mcp.connection_tools import open_tools, open_tools_login, tools_grant_store
 from noarkit.services.overrides import apply_overrides, read_overrides
 from noarkit.services.registry import verbs_with_formats
 from noarkit.services.settings import Connection
+from noarkit.services.waiting import Wait, wait_event
 from noarkit.words.texts import plain
 
-OWN_VERBS = ("try", "login", "status", "forget", "configure")
+_DO_ARGUMENTS = '--arguments \'{"name": "value"}\''
 
 
 @command("connect", exits=(2, 4, 5, 6, 11))
@@ -39,6 +44,7 @@ OWN_VERBS = ("try", "login", "status", "forget", "configure")
 @option("--paste", is_flag=True)
 @option("--wait", type=click.FloatRange(1, 3_600), default=300.0, metavar="SECONDS")
 @option("--mcp", is_flag=True)
+@option("--marks", is_flag=True)
 @option("--call", "tool", metavar="TOOL", default="")
 @option("--arguments", metavar="JSON", default="")
 @option("--set", "settings", multiple=True, metavar="KEY=VALUE")
@@ -52,6 +58,7 @@ def connect_command(
     paste: bool,
     wait: float,
     mcp: bool,
+    marks: bool,
     tool: str,
     arguments: str,
     settings: tuple[str, ...],
@@ -61,6 +68,8 @@ def connect_command(
     """Without a verb: who we are there, and what can be read; with --mcp, its tools; else what the service is asked."""
     verb = words[0] if words else "try"
     is_own_command = verb not in OWN_VERBS or len(words) > 1
+    if marks and (verb != "forget" or mcp):
+        raise UsageFault(what="bad-value", where="--marks", do=next_command("connect", name, "forget", "--marks"))
     if (tool and not mcp) or (arguments and not tool and not is_own_command) or (mcp and is_own_command):
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME --mcp --call TOOL --arguments JSON")
     shape, overrides = _output_options(words, report_format, output), read_overrides(settings)
@@ -70,13 +79,15 @@ def connect_command(
     connection = read_connection(name, session.config(), session.environment, must_be=not overrides)
     if connection is None:
         raise UsageFault(what="bad-value", where=name, do="noarkit connect crm:NAME")
-    connection = apply_overrides(connection, overrides)
+    connection = replace(apply_overrides(connection, overrides), on_wait=partial(_tell_wait, session))
     if is_own_command:
         _run_command(session, connection, words, {**_parse_object(arguments), **shape})
     elif verb == "login":
         _run_login(session, connection, paste, wait, mcp=mcp)
     elif verb == "status":
         _status(session, connection, mcp=mcp)
+    elif verb == "forget" and marks:
+        _forget_marks(session, connection)
     elif verb == "forget":
         _forget(session, connection, mcp=mcp)
     elif mcp:
@@ -89,6 +100,12 @@ def connect_command(
             _run_tools(session, connection, tool, arguments)
     else:
         _introduce(session, connection)
+
+
+def _tell_wait(session: Session, wait: Wait) -> None:
+    event = wait_event(wait)
+    session.console.on_event(event)
+    session.console.notify(f"progress.service-{wait.why}", **wait_words(event.data))
 
 
 def _introduce(session: Session, connection: Connection) -> None:
@@ -105,7 +122,7 @@ def _introduce(session: Session, connection: Connection) -> None:
             stream_line = session.texts.say("connect.stream", name=stream.name)
             session.console.result("stream", stream_line, connection=connection.full_name, stream=stream.name)
         name = connection.full_name
-        command = next_command(session, "plan", name, "-o", propose_run(name))
+        command = next_command("plan", name, "-o", propose_run(name))
         session.console.notify("connect.next", command=command)
 
 
@@ -129,7 +146,9 @@ def _run_tools(session: Session, connection: Connection, tool: str, arguments: s
                 kind=entry.judgement,
                 may=entry.is_allowed,
             )
-        session.console.notify("connect.tool.next", where=connection.full_name)
+        session.console.notify(
+            "connect.tool.next", command=next_command("connect", connection.full_name, "--mcp", "--call")
+        )
 
 
 def _run_command(
@@ -157,10 +176,10 @@ def _output_options(words: tuple[str, ...], report_format: str | None, output: P
 def _parse_object(text: str) -> dict[str, object]:
     try:
         value = json.loads(text or "{}")
-    except ValueError:
-        value = None
+    except ValueError as error:
+        raise UsageFault(what="arguments-not-json", where="--arguments", do=_DO_ARGUMENTS) from error
     if not isinstance(value, dict):
-        raise UsageFault(what="not-an-object", where="--arguments", do='--arguments \'{"name": "value"}\'')
+        raise UsageFault(what="not-a-json-object", where="--arguments", do=_DO_ARGUMENTS)
     return value
 
 
@@ -174,18 +193,22 @@ def _run_login(session: Session, connection: Connection, paste: bool, wait_s: fl
     login = (open_tools_login(connection) if mcp else None) or open_login(connection)
     with closing(login):
         consent = login.begin()
-        # the address goes to a person's terminal alone: it is no result, and no log hears of it
-        print(session.texts.say("connect.visit", url=consent.url), file=sys.stderr, flush=True)
         if paste:
+            _show_address(session, consent.url)
             code = code_of(_read_pasted_code(session), consent)
         else:
-            if sys.stderr.isatty():
-                webbrowser.open(consent.url)
-            code = wait_for_code(consent, wait_s)
+            code = wait_for_code(consent, wait_s, partial(_show_address, session, consent.url, opens=True))
         login.finish(consent, code)
     session.console.result(
         "consented", session.texts.say("connect.consented", where=connection.full_name), connection=connection.full_name
     )
+
+
+def _show_address(session: Session, url: str, *, opens: bool = False) -> None:
+    """Shows the address to visit on a person's terminal alone: it is no result, and no log hears of it."""
+    print(session.texts.say("connect.visit", url=url), file=sys.stderr, flush=True)
+    if opens and sys.stderr.isatty():
+        webbrowser.open(url)
 
 
 def _read_pasted_code(session: Session) -> str:
@@ -212,6 +235,18 @@ def _status(session: Session, connection: Connection, *, mcp: bool) -> None:
 
 def _grant_store(connection: Connection, mcp: bool) -> GrantStore:
     return tools_grant_store(connection) if mcp else grant_store_of(connection)
+
+
+def _forget_marks(session: Session, connection: Connection) -> None:
+    from noarkit.services.source.run_watermarks import forget_watermarks
+
+    paths, name = forget_watermarks(connection), connection.full_name
+    for path in paths:
+        session.console.result(
+            "forgotten", session.texts.say("connect.marks-forgotten", path=path), connection=name, path=str(path)
+        )
+    if not paths:
+        session.console.notify("connect.no-marks", where=name)
 
 
 def _forget(session: Session, connection: Connection, *, mcp: bool) -> None:

@@ -33,7 +33,8 @@ _OURS = (ConfigFault, UsageFault, RunFault)
 
 
 class Console:
-    """One command's voice. `verbosity` is -1 for -q, and counts each -v; `names` tells what RUN and SOURCE are."""
+    """One command's voice. `verbosity` is -1 for -q, and counts each -v; `names` tells what RUN and
+    SOURCE are, `complete` makes the commands of a remedy those of the run at hand."""
 
     def __init__(self, texts: Texts, *, as_json: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self.texts = texts
@@ -42,12 +43,14 @@ class Console:
         self.color: Color = "auto"
         self.environment: Mapping[str, str] = {}
         self.names: Callable[[], Mapping[str, str]] = dict
+        self.complete: Callable[[str, str, str], str] = lambda text, code, forgotten: text
         self.log_path: Path | None = None
         self._log: TextIO | None = None
         self._clock = clock
         self._started = clock()
         self._summary: dict[str, object] = {}
         self.operations: Operations | None = None
+        self._once_told: list[Callable[[], None]] = []
 
     def open_log(self, path: Path) -> None:
         """Writes a line of JSON to `path` for whatever happens from now on; nobody else may read it."""
@@ -124,7 +127,7 @@ class Console:
     def fault(self, fault: NoarkitError) -> None:
         """A fault in four lines on stderr, or as an event with the same four parts."""
         lines = render(fault, self.texts.lang)
-        lines[-1] = with_real_names(lines[-1], self.names())
+        lines[-1] = self._with_real_commands(lines[-1], fault.code)
         parts = dict(zip(PARTS, [lines[0].removeprefix(f"{fault.code}  "), *lines[1:]], strict=True))
         facts = {"code": fault.code, "exit": fault.exit_code, "transient": fault.transient, **parts}
         if self.as_json:
@@ -137,9 +140,16 @@ class Console:
         exit_facts = {"code": fault.code, "exit": fault.exit_code, "transient": fault.transient}
         self._watch("fault", {**loggable_data(fault.data), **exit_facts})
 
+    def _with_real_commands(self, remedy: str, code: str) -> str:
+        return with_real_names(self.complete(remedy, code, self.texts.say("end.forgotten")), self.names())
+
     def count(self, **numbers: object) -> None:
         """Adds to the summary that ends every --json output."""
         self._summary.update(numbers)
+
+    def once_told(self, action: Callable[[], None]) -> None:
+        """Has `action` done once everything is told, to the last line: what is needed to tell it again may then go."""
+        self._once_told.append(action)
 
     def finish(self, exit_code: int) -> None:
         """The last line of --json: the summary with state, seconds and exit code."""
@@ -149,6 +159,8 @@ class Console:
         if self.as_json:
             _write_line(sys.stdout, _json(summary))
         self.log("summary", {name: value for name, value in summary.items() if name != "event"})
+        for action in self._once_told:
+            action()
 
 
 def size(size_bytes: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from noarkit.cli.safekeeping_contract import SAFEKEEPING_EVENTS
+from noarkit.cli.service_contract import SERVICE_EVENTS
 from noarkit.cli.trace_contract import TRACE_EVENTS
 from noarkit.errors import GRAVITY
 
@@ -27,15 +28,13 @@ CORE_EVENTS: Mapping[str, Mapping[str, str]] = {
     "copy_settled": {"state": "text", "reason": "text?", "n": "count"},
     "copies_made": {"settled": "count", "open": "count"},
     "target": {"archive": "text", "account": "text?"},
+    "other_root_unknown": {"code": "text"},
     "other_archive": {"archive": "text", "planned": "text?", "configured": "text?"},
     "source_read": {"items": "count"},
     "members_listed": {"members": "count", "of": "count?"},
     "remark": {"stream": "text", "why": "text", "days": "count?", "key": "text?", "count": "count?"},
     "source_scanned": {"read": "count", "records": "count", "bytes": "count"},
     "read": {"records": "count"},
-    "hints": {"connection": "text", "count": "count", "events": "counts"},
-    "not_written_back": {"stream": "text", "id": "text", "why": "text"},
-    "field_changed": {"stream": "text", "field": "text", "how": "text"},
     "planned": {"records": "counts", "entities": "counts"},
     "preflight": {"identity": "text?", "honours_versions": "flag", "sets_system_fields": "flag", "fresh": "flag"},
     "load_began": {"objects": "count", "done": "count", "bytes": "count", "bytes_done": "count"},
@@ -62,6 +61,7 @@ CORE_EVENTS: Mapping[str, Mapping[str, str]] = {
     "closed": {"objects": "count"},
     "not_closed": {"type": "text", "id": "text", "code": "text"},
     "walked": {"records": "count", "of": "count?"},
+    "not_remembered": {"code": "text"},
     "asked": {"keys": "count"},
     "change_log_kept": {"where": "text", "entries": "count"},
     "bundle": {"id": "text", "key": "text", "files": "count"},
@@ -92,6 +92,7 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "note": "text",
         "withdrawn": "flag",
     },
+    "finding_for_sender": {**dict.fromkeys(("run", "code", "key", "detail", "actual"), "text"), "accepted": "flag"},
     "card": {
         "ref": "text",
         "type": "text",
@@ -141,6 +142,8 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "untold_events": "count",
         "unread": "list",
         "copies": "count",
+        "verdict": "text?",
+        "reasons": "list?",
     },
     "accepted": {"copies": "text", "accepted": "count", "by": "text"},
     "copies_sealed": {
@@ -209,11 +212,16 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "flaws": "list",
         "errors": "count?",
         "warnings": "count?",
+        "verdict": "text?",
+        "reasons": "list?",
         "copies": "count?",
         "copies_in": "text?",
         "originals_in": "text?",
         "originals_left_out": "count?",
+        "loads": "list?",
     },
+    "verdict": {"verdict": "text", "reasons": "list"},
+    "delivery": {"package": "text", "path": "text", "verdict": "text?", "reasons": "list"},
     "finding": {"code": "text", "level": "text", "count": "count", "title": "text", "places": "list?"},
     "made": {"path": "text", "undecided": "list?"},
     "group": {
@@ -233,6 +241,7 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "without": "counts",
         "characters": "count",
         "isolated": "flag",
+        "differing": "count",
     },
     "hit": {
         "ref": "text",
@@ -291,6 +300,8 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "good": "flag",
         "compared": "object",
         "differences": "count",
+        "accepted_by_sender": "count",
+        "sender": "text?",
         "certificate": "text",
     },
     "kept": {"path": "text"},
@@ -305,7 +316,7 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
     },
     "problem": {"file": "text", "recipe_line": "count", "level": "text", "problem": "text", "told": "text"},
     "report": {"path": "text"},
-    "run": {"run": "text", "path": "text"},
+    "run": {"run": "text", "path": "text", "found_wrong": "count?"},
     "scan": {
         "where": "text",
         "source_kind": "text",
@@ -332,20 +343,12 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "known": "list",
         "messages": "list",
     },
-    "connected": {"connection": "text", "tenant": "text", "account": "text"},
-    "configured": {"connection": "text", "path": "text"},
-    "consented": {"connection": "text"},
     "room": {"place": "text", "url": "text?", "link_file": "text?"},
     "static_copy": {
         **{"place": "text", "path": "text", "files": "count", "bytes": "count"},
         **{"documents": "count", "lost": "count", "differing": "count", "without_text": "count"},
     },
     "door": {"connection": "text", "path": "text"},
-    "forgotten": {"connection": "text"},
-    "grant": {"connection": "text", "ends": "text"},
-    "stream": {"connection": "text?", "stream": "text", "count": "count?"},
-    "tool": {"connection": "text", "server": "text", "tool": "text", "kind": "text", "may": "flag"},
-    "tool_result": {"connection": "text", "tool": "text"},
     "offered": {"url": "text"},
     "scheduler": {"address": "text"},
     "worker": {"scheduler": "text", "slots": "count", "addresses": "list"},
@@ -360,6 +363,8 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "open": "count",
         "losses": "counts?",
         "parts": "list?",
+        "closed": "text?",
+        "found_wrong": "count?",
     },
     "merged": {
         "run": "text",
@@ -380,11 +385,17 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "differences": "count",
         "certificate": "text",
         "receipt": "text?",
+        "request": "text?",
+        "accepted_by_sender": "count",
+        "sender": "text?",
         "verdict": "text",
         "rows": "list",
         "missing": "counts",
         "left_by_choice": "counts",
         "changes": "count",
+        "source": "text",
+        "source_new": "count",
+        "source_late": "count",
         "whole": "flag",
         "asked_since": "text?",
     },
@@ -444,7 +455,14 @@ _KINDS: Mapping[str, Json] = {
 
 def events() -> dict[str, Mapping[str, str]]:
     """Returns every event by name, with the kinds of its fields."""
-    return {**CORE_EVENTS, **RESULT_EVENTS, **SAFEKEEPING_EVENTS, **TRACE_EVENTS, "summary": SUMMARY_FIELDS}
+    return {
+        **CORE_EVENTS,
+        **SERVICE_EVENTS,
+        **RESULT_EVENTS,
+        **SAFEKEEPING_EVENTS,
+        **TRACE_EVENTS,
+        "summary": SUMMARY_FIELDS,
+    }
 
 
 def schema() -> Json:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
-from noarkit.api.converting import convert
+from noarkit.api.converting import make_conversion
 from noarkit.cli.form_choices import PRODUCTS, SOURCE_KINDS
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
 from noarkit.extraction.convert import ConvertResult
+from noarkit.extraction.making_note import forget_note
 from noarkit.extraction.renamed import names_path, set_aside_path
 from noarkit.forms.registry import known_forms
+from noarkit.reports.verdict_words import verdict_lines
+from noarkit.verdict import NOT_READY_EXIT
 
 _SHOWN = 20
 
@@ -44,7 +48,7 @@ def convert_command(
 ) -> int:
     """Converts, and says what was made."""
     with working(session) as work:
-        result = convert(
+        result = make_conversion(
             source,
             output,
             form=form,
@@ -64,6 +68,9 @@ def convert_command(
         **result.to_dict(),
     )
     session.console.count(bytes=result.bytes, set_aside=result.set_aside)
+    session.console.once_told(partial(forget_note, result.package, "convert"))
+    if result.verdict is not None and not result.verdict.is_ready:
+        return NOT_READY_EXIT
     return ItemNotAFile.exit_code if result.set_aside else 0
 
 
@@ -100,6 +107,8 @@ def _lines(session: Session, result: ConvertResult, form: str) -> list[str]:
         lines.append(texts.say("convert.untold_events", count=result.untold_events))
     if result.unread:
         lines.append(texts.say("convert.unread", count=len(result.unread), names=", ".join(result.unread[:_SHOWN])))
+    if result.verdict is not None:
+        lines += verdict_lines(result.verdict, texts)
     if form != "sqlite":
-        lines.append(texts.say("convert.next", command=next_command(session, "validate", result.package)))
+        lines.append(texts.say("convert.next", command=next_command("validate", result.package)))
     return lines

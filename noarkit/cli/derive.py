@@ -151,7 +151,12 @@ def _report(session: Session, copies: Path, path: Path | None, *, titles: bool) 
 def _seal(session: Session, copies: Path, seal_key: Path | None) -> int:
     result, texts = deriving.seal_copies(copies, seal_key=seal_key, settings=settings(session, None)), session.texts
     text = texts.say(
-        "derive.sealed", count=result.objects, size=texts.size(result.bytes), fingerprint=result.fingerprint
+        "derive.sealed",
+        count=result.objects,
+        size=texts.size(result.bytes),
+        fingerprint=result.fingerprint,
+        copies=copies,
+        seal=(seal_key or session.config().seal.key or copies).name,
     )
     session.console.result("copies_sealed", text, **result.to_dict())
     return 0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from noarkit.api import deriving, origins
+from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session
 from noarkit.cli.running import settings
 from noarkit.copies.store import CopyStore
@@ -37,9 +38,8 @@ def check_choices(
     if archive is not None and source is not None:
         raise UsageFault(what="source-and-archive", where=source)
     if archive is not None and compare is not None:
-        raise UsageFault(
-            what="compare-and-archive", where=compare, do=f"noarkit derive -o {copies} --compare {compare}"
-        )
+        command = next_command("derive", "-o", copies, "--compare", compare)
+        raise UsageFault(what="compare-and-archive", where=compare, do=command)
 
 
 def compare_copy(session: Session, copies: Path, key: str, report: Path | None, origin: Origin) -> int:

@@ -40,16 +40,16 @@ def _print_held(session: Session, count: int, copies: Path) -> None:
     console.notify("derive.held-one" if count == 1 else "derive.held", count=count)
     if held:
         compare = ("--compare", held[0][0], "--report", "page.html")
-        console.notify("derive.look", command=next_command(session, "derive", "-o", copies, *compare))
+        console.notify("derive.look", command=next_command("derive", "-o", copies, *compare))
     for digits, found_codes in held:
-        command = next_command(session, "derive", "-o", copies, "--accept", digits, "--by", "NAME")
+        command = next_command("derive", "-o", copies, "--accept", digits, "--by")
         names = ", ".join(f"{finding_name(texts, code)} ({code})" for code in found_codes)
         console.notify("derive.accept-document", command=command, findings=names)
     if count > len(held):
         console.notify("derive.more-held", count=count - len(held))
     for group in sorted({tuple(codes) for _, codes in held if codes}):
         accept = [word for code in group for word in ("--accept", code)]
-        command = next_command(session, "derive", "-o", copies, *accept, "--by", "NAME")
+        command = next_command("derive", "-o", copies, *accept, "--by")
         names = ", ".join(finding_name(texts, code) for code in group)
         console.notify("derive.accept-finding", command=command, findings=names)
 

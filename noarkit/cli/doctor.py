@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from noarkit.archive.settings import ArchiveSettings
 
 EMBEDDED = "embedded:"
+_NO_ARCHIVE = "no-archive"
 _LEAST_FREE_BYTES = 1_000_000_000
 _MOST_SKEW_S = 60
 _LEAST_DAYS = 30
@@ -63,13 +64,14 @@ def doctor_command(
     if run is not None:
         require_run(run)
     flags = {"archive.url": archive, "archive.token_url": token_url, "archive.client_id": client_id}
-    codes = [0]
+    codes, is_complete = [0], True
     for check in examine(session, flags, probe=probe, run=run, until=until):
         _print_check(session, check)
         if check.fault is not None:
             codes.append(check.fault.exit_code)
+        is_complete = is_complete and check.key != _NO_ARCHIVE
     code = gravest(*codes)
-    session.console.notify("doctor.bad" if code else "doctor.good")
+    session.console.notify("doctor.bad" if code else "doctor.good" if is_complete else "doctor.without-archive")
     return code
 
 
@@ -107,7 +109,7 @@ def examine(
     if config.archive.url is None and run is not None:
         config = replace(config, archive=replace(config.archive, url=RunFolder(run).remembered_archive()))
     if config.archive.url is None:
-        yield CheckResult("no-archive", "note")
+        yield CheckResult(_NO_ARCHIVE, "note")
         return
     try:
         yield from _archive(config, session.environment, probe=probe)

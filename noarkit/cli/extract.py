@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -14,19 +15,22 @@ from noarkit.cli.form_choices import EXTRACT_PRODUCTS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.extraction import copies, not_in_form
-from noarkit.extraction.changes import NO_FLAWS, ChangeLog
+from noarkit.extraction.changes import ChangeLog
+from noarkit.extraction.making_note import forget_note
 from noarkit.extraction.run import ExtractResult
 from noarkit.extraction.selection import Selection
 from noarkit.forms.noark5.spec import DOCUMENT_FOLDER
+from noarkit.reports.verdict_words import verdict_lines
+from noarkit.verdict import NOT_READY_EXIT, Load
 
 _DAY = click.DateTime(("%Y-%m-%d",))
-_NOT_DEPOSITABLE = 3
+_LOG_SENTENCES = frozenset({"no-changes", "changes-noted"})
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @command("extract", exits=(3, 4, 5, 6, 7, 8, 9, 10, 130, 143))
-@option("-o", "--output", type=_FOLDER, required=True, metavar="PKG")
+@option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="PKG")
 @option("--as", "form", type=EXTRACT_PRODUCTS, default="noark5")
 @option("--arkiv", metavar="NAME")
 @option("--each", is_flag=True)
@@ -36,15 +40,17 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--to", "until", type=_DAY, metavar="DATE")
 @option("--select", "query", metavar="QUERY")
 @option("--include-open", is_flag=True)
+@option("--allow-empty", is_flag=True)
 @option("--schemas", type=_FOLDER, metavar="DIR")
 @option("--package", type=_FILE, metavar="FILE")
 @option("--no-carry-in-vsm", is_flag=True)
 @option("--with-originals", is_flag=True)
 @option("--kept-log", type=_FILE, metavar="FILE")
-@option("--change-log", type=click.Choice(get_args(ChangeLog)), default="from-archive")
+@option("--change-log", type=click.Choice(get_args(ChangeLog)), default="closing")
 @option("--archive", metavar="URL", variable=None)
 @option("--engine", metavar="dask://HOST:PORT")
 @option("--tls", type=_FOLDER, metavar="DIR")
+@option("--run", "runs", type=click.Path(exists=True, file_okay=False, path_type=Path), multiple=True, metavar="RUN")
 def extract_command(
     session: Session,
     *,
@@ -58,6 +64,7 @@ def extract_command(
     until: datetime | None,
     query: str | None,
     include_open: bool,
+    allow_empty: bool,
     schemas: Path | None,
     package: Path | None,
     no_carry_in_vsm: bool,
@@ -67,8 +74,9 @@ def extract_command(
     archive: str | None,
     engine: str | None,
     tls: Path | None,
+    runs: tuple[Path, ...],
 ) -> int:
-    """Extracts, and says what was made and what stands against depositing it."""
+    """Extracts, and says what was made and whether it is ready for deposit."""
     days = (since.date() if since else None, until.date() if until else None)
     options = extracting.ExtractOptions(
         Selection(arkiv, arkivdel, klasse, *days, query),
@@ -80,11 +88,13 @@ def extract_command(
         change_log,
         with_originals,
         parse_cluster(engine, tls),
+        allow_empty,
+        runs,
     )
     if each:
         return _extract_each(session, output, options, form, archive)
     with working(session, drains=True) as work:
-        result = extracting.extract(
+        result = extracting.make_extract(
             output,
             options,
             form=form,
@@ -93,7 +103,8 @@ def extract_command(
             listener=work.emit,
         )
     _print_result(session, result)
-    return 0 if result.depositable else _NOT_DEPOSITABLE
+    session.console.once_told(partial(forget_note, result.package, "extract"))
+    return 0 if result.depositable else NOT_READY_EXIT
 
 
 def _extract_each(
@@ -103,12 +114,13 @@ def _extract_each(
     results: list[extracting.FondsResult] = []
     with working(session, drains=True) as work:
         archive_settings = settings(session, archive)
-        for result in extracting.extract_each(
+        for result in extracting.make_each_extract(
             output, options, form=form, settings=archive_settings, stop_request=work.stopping, listener=work.emit
         ):
             results.append(result)
             if result.extracted is not None:
                 _print_result(session, result.extracted)
+                session.console.once_told(partial(forget_note, result.package, "extract"))
             if result.fault is not None:
                 session.console.fault(result.fault)
     faults = [result.fault for result in results if result.fault is not None]
@@ -117,20 +129,7 @@ def _extract_each(
     session.console.notify("extract.each", count=count, refused=len(faults), path=report)
     if faults:
         return max(fault.exit_code for fault in faults)
-    return (
-        0 if all(result.extracted is None or result.extracted.depositable for result in results) else _NOT_DEPOSITABLE
-    )
-
-
-def _verdict(session: Session, result: ExtractResult) -> str:
-    """Whether it can be deposited, and what stands against it with the way to mend it."""
-    texts = session.texts
-    if result.depositable:
-        return texts.say("extract.depositable")
-    flaws = [texts.say(f"extract.flaw.{flaw}") for flaw in result.flaws if flaw not in NO_FLAWS]
-    if result.errors:
-        flaws.insert(0, texts.say("extract.flaw.errors", count=result.errors, package=result.package))
-    return "\n".join([texts.say("extract.not-depositable"), *(f"  - {flaw}" for flaw in flaws)])
+    return 0 if all(result.extracted is None or result.extracted.depositable for result in results) else NOT_READY_EXIT
 
 
 def _copies_line(session: Session, result: ExtractResult) -> str:
@@ -141,6 +140,19 @@ def _copies_line(session: Session, result: ExtractResult) -> str:
         copies_in=result.copies_in or f"{DOCUMENT_FOLDER}/",
         originals_in=result.originals_in or None,
         left_out=result.originals_left_out,
+    )
+
+
+def _load_line(session: Session, load: Load) -> str:
+    """What became of the records of a load, side by side: read, in the archive, left out, and what of it is here."""
+    return session.texts.say(
+        "extract.load",
+        run=Path(load.run).name,
+        read=load.read,
+        archived=load.archived,
+        left_out=load.left_out,
+        objects=load.objects,
+        lost=load.lost or None,
     )
 
 
@@ -157,10 +169,9 @@ def _print_result(session: Session, result: ExtractResult) -> None:
         ),
         texts.say("extract.journals", count=result.journal_entries),
         *([texts.say("extract.changes", count=result.changes)] if result.changes else []),
-        *(texts.say(f"extract.{flaw}") for flaw in result.flaws if flaw in NO_FLAWS),
+        *(texts.say(f"extract.{flaw}") for flaw in result.flaws if flaw in _LOG_SENTENCES),
     ]
     lines.append(texts.say("extract.validated", errors=result.errors, warnings=result.warnings))
-    lines.append(_verdict(session, result))
     if result.carried:
         lines.append(texts.say("extract.carried", count=result.carried))
     if result.beside:
@@ -170,7 +181,9 @@ def _print_result(session: Session, result: ExtractResult) -> None:
     if result.formats_not_taken:
         table = copies.table_path(result.package)
         lines.append(texts.say("extract.formats-not-taken", count=result.formats_not_taken, table=table))
+    lines += [_load_line(session, load) for load in result.loads]
     lines.append(texts.say("extract.report", path=result.report))
+    lines += [] if result.verdict is None else verdict_lines(result.verdict, texts)
     session.console.result(
         "extracted",
         "\n".join(lines),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import click
 
-from noarkit.airgap.source.index import is_received
 from noarkit.api import ingesting, origins
 from noarkit.api.clustering import Cluster, parse_cluster
 from noarkit.api.origins import is_bundle
@@ -17,17 +16,16 @@ from noarkit.api.writing_back import check_takes_ids
 from noarkit.api.writing_back import write_back as write_ids_back
 from noarkit.cli.exit_codes import ITEMS, ingest_exit_code, state_of_exit
 from noarkit.cli.form_choices import SOURCE_KINDS
-from noarkit.cli.line_names import free_name, planned_source, propose_run
-from noarkit.cli.next_command import next_command
+from noarkit.cli.next_command import next_command, next_steps, step_rows
 from noarkit.cli.options import FILE, FOLDER, Session, command, option
 from noarkit.cli.plan import print_plan
 from noarkit.cli.running import (
     CommandWork,
     RunSummary,
-    is_run,
     print_summary,
     refuse_missing_run,
     report_failure,
+    require_run,
     settings,
     working,
 )
@@ -36,8 +34,11 @@ from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, grave
 from noarkit.events import Event
 from noarkit.loading.engines.assembly import IngestResult
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.numbers import count_planned_set_aside, is_loaded
-from noarkit.loading.part import SPINE, parse_part, shard_counts
+from noarkit.loading.next_step import propose_run
+from noarkit.loading.part import parse_part, shard_counts
+from noarkit.loading.request import check_same_request, options_given
+from noarkit.loading.state import read_state
+from noarkit.places import is_run
 
 _LIMITS = ("until", "max-errors")
 
@@ -58,6 +59,7 @@ class IngestOptions:
     write_back: str | None = None
     cluster: Cluster | None = None
     shard: str | None = None
+    as_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +73,17 @@ class Planning:
     source_kind: str | None = None
     encoding: str | None = None
     shallow_root: Path | None = None
+    as_new: bool = False
+    same_as: Path | None = None
+
+    def as_options(self) -> dict[str, object]:
+        """The options that were given, by their names."""
+        return options_given(asdict(self))
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options that were given."""
-        flags = {
-            "--recipe": self.recipe is not None,
-            "--accept-loss": bool(self.accept_loss),
-            "--take-incomplete": self.take_incomplete,
-            "--despite-damage": self.despite_damage,
-            "--source-kind": self.source_kind is not None,
-            "--encoding": self.encoding is not None,
-            "--shallow-root": self.shallow_root is not None,
-        }
-        return tuple(name for name, present in flags.items() if present)
+        """The options that were given, as they are written, but what a load takes as well."""
+        return tuple(f"--{name}" for name in self.as_options() if name != "as-new")
 
 
 def load_options(function: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -118,6 +117,8 @@ def load_options(function: Callable[..., int | None]) -> Callable[..., int | Non
 @option("--despite-damage", is_flag=True)
 @option("--encoding", metavar="NAME")
 @option("--shallow-root", type=FOLDER, metavar="DIR")
+@option("--as-new", is_flag=True)
+@option("--same-as", type=FOLDER, metavar="RUN")
 @option("--dry-run", is_flag=True)
 @option("--shard", metavar="spine|K/N|links")
 @option("--write-back", metavar="FIELD")
@@ -135,6 +136,8 @@ def ingest_command(
     despite_damage: bool,
     encoding: str | None,
     shallow_root: Path | None,
+    as_new: bool,
+    same_as: Path | None,
     dry_run: bool,
     shard: str | None,
     write_back: str | None,
@@ -142,11 +145,12 @@ def ingest_command(
     **wanted: object,
 ) -> int:
     """Loads a run, or a source or a sealed bundle through a plan of its own."""
-    options = replace(ingest_options(wanted, dry_run=dry_run), write_back=write_back, shard=shard)
+    options = replace(ingest_options(wanted, dry_run=dry_run), write_back=write_back, shard=shard, as_new=as_new)
     part = parse_part(shard) if shard else None
     if part is not None and (write_back or not is_run(Path(place))):
         raise UsageFault(what="part-alone" if write_back else "part-of-run", where=f"--shard {shard}")
     planning = Planning(recipe, accept_loss, take_incomplete, despite_damage, source_kind, encoding, shallow_root)
+    planning = replace(planning, as_new=as_new, same_as=same_as)
     with working(session, drains=True) as work, keep_services():
         if trust_key or is_bundle(place):
             folder = _unpack_bundle(work, place, output, planning, trust_key)
@@ -182,7 +186,8 @@ def ingest_options(values: dict[str, object], *, dry_run: bool = False) -> Inges
 def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> int:
     """Loads, and tells how it ended, whatever happened."""
     session = work.session
-    had_nothing_left = is_loaded(folder) and folder.part is None
+    before = read_state(folder)
+    had_nothing_left = folder.part is None and before.is_loaded and not before.differences
     try:
         result = ingesting.ingest(
             folder.path,
@@ -196,6 +201,7 @@ def load_run(work: CommandWork, folder: RunFolder, options: IngestOptions) -> in
             approved_only=options.approved_only,
             shard=options.shard,
             cluster=options.cluster,
+            as_new=options.as_new,
             settings=settings(session, options.archive),
             stop_request=work.stopping,
             listener=work.emit,
@@ -254,9 +260,12 @@ def _find_or_plan(
         return RunFolder(Path(place))
     if output is None:
         refuse_missing_run(work.session, place, "ingest")
+    if planning.same_as is not None:
+        require_run(planning.same_as)
     folder = RunFolder(output)
     if is_run(output):
         origins.check_same_source(folder, place, planning.source_kind)
+        check_same_request(folder, planning.as_options())
         return folder
 
     def emit_or_pause(event: Event, /) -> None:
@@ -274,6 +283,8 @@ def _find_or_plan(
         despite_damage=planning.despite_damage,
         encoding=planning.encoding,
         shallow_root=planning.shallow_root,
+        as_new=planning.as_new,
+        same_as=planning.same_as,
         settings=settings(work.session, options.archive),
         listener=emit_or_pause,
     )
@@ -290,7 +301,7 @@ def _unpack_bundle(
     for option_given in planning.options:
         raise UsageFault(what="options-of-a-source", where=option_given)
     if output is None:
-        command = next_command(work.session, "ingest", place, "-o", propose_run(place))
+        command = next_command("ingest", place, "-o", propose_run(place))
         raise UsageFault(what="run-wanted", where=place, do=command)
     from noarkit.api import bundles
 
@@ -317,9 +328,9 @@ def _print_result(session: Session, result: IngestResult, exit_code: int, *, app
         session.console.count(part=str(result.folder.part), part_shards=shard_counts(folder.journal)[1])
     elif not result.dry_run:
         lines[texts.say("end.report")] = str(folder.path / "report.html")
-    step = _next(result)
-    command = _next_command(session, step, folder, approved_only=approved_only)
-    lines[texts.say("end.next")] = texts.say(f"end.{step}", command=command)
+    steps = next_steps(session, result.folder, is_rehearsal=result.dry_run, approved_only=approved_only)
+    lines |= step_rows(texts, steps)
+    is_part_done = any(step.name in ("parts", "merge") for step in steps)
     print_summary(
         session,
         folder,
@@ -330,7 +341,7 @@ def _print_result(session: Session, result: IngestResult, exit_code: int, *, app
             result.stopped_by,
             lines,
             result.dry_run,
-            meaning="end.exit" if exit_code or step not in ("parts", "merge") else "end.exit-part",
+            meaning="end.exit" if exit_code or not is_part_done else "end.exit-part",
         ),
         result.numbers,
     )
@@ -339,37 +350,3 @@ def _print_result(session: Session, result: IngestResult, exit_code: int, *, app
 def _is_empty_part(folder: RunFolder) -> bool:
     """True for a part without a shard: the run has fewer shards than it was divided into parts."""
     return folder.part is not None and folder.part.count > 0 and shard_counts(folder.journal)[1] == 0
-
-
-def _next_command(session: Session, step: str, folder: RunFolder, *, approved_only: bool) -> str:
-    """The command that a next step is taken with."""
-    run = folder.path
-    if step == "replan":
-        return next_command(session, "plan", planned_source(run) or "SOURCE", "-o", free_name(run), "--since", run)
-    if step == "receipt":
-        key = () if session.config().seal.key else ("--seal-key", "FILE")
-        return next_command(session, "verify", run, "--receipt-out", f"{run.name}-receipt.zip", *key)
-    if step == "merge":
-        return next_command(session, "runs", "merge", run)
-    if step == "verify":
-        return next_command(session, "verify", run)
-    flags = ("--approved-only",) if approved_only else ()
-    if folder.part is not None and step == "again":
-        flags = ("--shard", str(folder.part), *flags)
-    if step == "parts":
-        return next_command(session, "ingest", run, "--shard", "K/N", *flags)
-    return next_command(session, "retry" if step == "retry" else "ingest", run, *flags)
-
-
-def _next(result: IngestResult) -> str:
-    if result.dry_run:
-        return "for-real"
-    if result.state != "done":
-        return "again"
-    part = result.folder.part
-    if part is not None and part.suffix:
-        return "parts" if part.kind == SPINE else "merge"
-    left_out = result.numbers.set_aside + result.numbers.refused
-    if not left_out:
-        return "receipt" if is_received(result.folder.path) else "verify"
-    return "replan" if left_out == count_planned_set_aside(result.folder) else "retry"

@@ -3,55 +3,36 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
-from noarkit.errors import NoarkitError
-from noarkit.safe.paths import has_file
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.next_step import NEEDS_PLAN, free_name, planned_source, with_real_commands
+from noarkit.loading.request import GLOBALS, RunRequest, run_request
+from noarkit.places import is_run
 
-
-def propose_run(source: str) -> str:
-    """A name for the run of a source: of its last part, and of no file that is there."""
-    last = re.split(r"[/\\:]", source.rstrip("/\\").partition("?")[0])[-1]
-    name = re.sub(r"[^\w.-]+", "-", last).strip("-.") or "run"
-    return free_name(Path(f"{name}-run"))
-
-
-def free_name(place: Path) -> str:
-    """The name itself, or with the first number that makes it one of nothing that is there."""
-    number, candidate = 1, place
-    while candidate.exists():
-        number += 1
-        candidate = place.with_name(f"{place.name}-{number}")
-    return str(candidate)
+EMBEDDED = "embedded:"
+_COMMAND = re.compile(
+    r"\bnoarkit (?!retry RUN|plan SOURCE -o RUN2)(?=(?:plan|ingest|verify|connect|doctor|config|derive|recipe) [\w.])"
+)
 
 
 def names_at_hand() -> dict[str, str]:
     """What RUN, RUN2 and SOURCE are on this command line, as far as it names them or a run knows its source."""
     words = {name: value_on_line(name) for name in ("run", "place", "source", "output")}
     run = words["run"] or next(
-        (value for value in (words["place"], words["output"]) if value and has_file(Path(value), "plan.json")), None
+        (value for value in (words["place"], words["output"]) if value and is_run(Path(value))), None
     )
     source = words["source"] or (words["place"] if words["place"] != run else None)
     if run is not None and source is None:
-        source = planned_source(Path(run))
+        source = planned_source(RunFolder(Path(run)))
     names = {"RUN": run, "SOURCE": source}
     if run is not None:
         names["RUN2"] = free_name(Path(run))
     return {name: value for name, value in names.items() if value}
-
-
-def planned_source(run: Path) -> str | None:
-    """The place that a run was planned from, as a command takes it; None where that cannot be said."""
-    from noarkit.api.origins import source_of  # heavy, and only wanted after a fault or at the end of a run
-    from noarkit.loading.folder import RunFolder
-
-    try:
-        return source_of(RunFolder(run)).where or None
-    except (NoarkitError, OSError, ValueError):
-        return None
 
 
 def value_on_line(name: str) -> str | None:
@@ -61,3 +42,35 @@ def value_on_line(name: str) -> str | None:
         return None
     value = context.params.get(name)
     return None if value is None else str(value)
+
+
+def line_request() -> RunRequest:
+    """What the command that runs now was given on its line, and the config, profile and language that it reads."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return RunRequest("")
+    options = {
+        max(parameter.opts, key=len).lstrip("-"): context.params.get(parameter.name or "")
+        for parameter in context.command.params
+        if isinstance(parameter, click.Option)
+        and parameter.name in context.params
+        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    }
+    archive = str(options.get("archive") or "")
+    if archive.startswith(EMBEDDED):
+        options["archive"] = EMBEDDED + str(Path(archive.removeprefix(EMBEDDED)).expanduser().absolute())
+    values = getattr(context.obj, "values", {})
+    return run_request(context.command.name or "", **{**options, **{name: values.get(name) for name in GLOBALS}})
+
+
+def complete_remedy(remedy: str, code: str, forgotten: str) -> str:
+    """A remedy with the commands of the run at hand; all others get the config, profile and language of this one.
+    `forgotten` is said of a new plan whose options the run does not remember."""
+    line, run = line_request(), names_at_hand().get("RUN")
+    if options := shlex.join(line.words(*GLOBALS)):
+        remedy = _COMMAND.sub(lambda match: f"{match[0]}{options} ", remedy)
+    if run is not None and RunFolder(Path(run)).is_planned:
+        remedy = with_real_commands(
+            remedy, RunFolder(Path(run)), line, forgotten=forgotten, only_plan=code in NEEDS_PLAN
+        )
+    return remedy

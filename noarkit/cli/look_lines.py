@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from noarkit.catalogue.catalogue import Card, Entry, Link
 from noarkit.catalogue.conversion_steps import role_of
-from noarkit.catalogue.masking import document_ref
+from noarkit.catalogue.masking import document_ref, item_ref
 from noarkit.catalogue.moments import spoken
 from noarkit.catalogue.port import CustodyStep, Document, Json
-from noarkit.catalogue.veil import shown_ref
 from noarkit.reports.copies_words import role_mark
 from noarkit.words.labels import field_label, glossed
 from noarkit.words.texts import Texts, grouped, plain
@@ -36,7 +35,7 @@ class LookLines:
         if entry.screened:
             parts.append(f"[{self.texts.say('browse.mark.screened')}]")
         parts += self._outcome(entry)
-        return "  ".join([*parts, f"<{self._ref(entry)}>"])
+        return "  ".join([*parts, f"<{plain(item_ref(entry))}>"])
 
     def title(self, entry: Entry) -> str:
         """The title of an item; of a group of records, what became of them."""
@@ -47,7 +46,7 @@ class LookLines:
         entry, say = card.entry, self.texts.say
         yield f"{self._name('type', entry.type)}  {plain(entry.ident)}  {self.title(entry)}".replace("    ", "  ")
         rows = {
-            "looks.ref": self._ref(entry),
+            "looks.ref": plain(entry.ref if self.is_revealed else item_ref(entry)),
             "looks.inside": " › ".join(self.title(above) for above in card.ancestors),
             "looks.status": glossed(self.texts, entry.status),
             "looks.class": plain(entry.klass),
@@ -64,9 +63,6 @@ class LookLines:
         yield from self._section("looks.links", (self._link(link) for link in card.links))
         yield from self._section("looks.links-here", (self._link(link) for link in card.links_here))
         yield from self._section("looks.history", self._history(card))
-
-    def _ref(self, entry: Entry) -> str:
-        return plain(entry.ref if self.is_revealed else shown_ref(entry.ref, screened=entry.screened))
 
     def _section(self, key: str, lines: Iterator[str]) -> Iterator[str]:
         first = next(lines, None)
@@ -138,8 +134,7 @@ class LookLines:
 
     def _link(self, link: Link) -> str:
         if link.entry is None:
-            ref = link.ref if self.is_revealed else shown_ref(link.ref, screened=False)
-            return f"{self._label(link.name)}: <{plain(ref)}> ({self.texts.say('browse.links.gone')})"
+            return f"{self._label(link.name)}: <{plain(link.ref)}> ({self.texts.say('browse.links.gone')})"
         return f"{self._label(link.name)}: {self.entry(link.entry)}"
 
     def _history(self, card: Card) -> Iterator[str]:

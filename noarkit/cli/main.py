@@ -81,6 +81,7 @@ COMMANDS: tuple[str, ...] = (
 PROGRAM = "noarkit"
 COMPLETION_VARIABLE = "_NOARKIT_COMPLETE"
 Finder = Callable[[str], click.Command]
+_VERSION = {"--version": "version", "-V": "version"}
 _SECRET_OPTIONS = ("--client-secret", "--secret", "--password", "--token")
 
 
@@ -91,6 +92,12 @@ class Program(click.Group):
         super().__init__(PROGRAM, invoke_without_command=True, callback=_start, params=list(global_options()))
         self.context_settings = {"max_content_width": 100, "help_option_names": ["-h", "--help"]}
         self._find = find
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Reads what stands before the command; `--version` and `-V` there are the command `version`."""
+        names = (place for place, argument in enumerate(args) if argument in COMMANDS)
+        before = next(names, len(args))
+        return super().parse_args(ctx, [_VERSION.get(word, word) for word in args[:before]] + args[before:])
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of `COMMANDS`."""

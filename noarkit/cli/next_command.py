@@ -1,49 +1,60 @@
-"""The command that comes next, as it can be copied: with real names, and the archive, cluster and config given."""
+"""The command that comes next, as it can be copied, and the rows that say what it is for.
+
+What comes next is decided in `loading.next_step`, from what the run remembers and what this command line was given.
+"""
 
 from __future__ import annotations
 
 import shlex
-from urllib.parse import urlsplit
+from collections.abc import Sequence
 
-from noarkit.cli.line_names import value_on_line
+from noarkit.cli.line_names import line_request
 from noarkit.cli.options import Session
-
-_WITH_ENGINE = ("ingest", "retry")
-_WITH_ARCHIVE = ("plan", "ingest", "retry", "close", "retract", "verify", "extract")
-
-
-def next_command(session: Session, *words: object, archive: str | None = None) -> str:
-    """A command line of ours, quoted for a shell, with the archive, cluster, config and profile of this one.
-
-    `archive` is one that was remembered, in its full form.
-    """
-    line = ["noarkit", *(str(word) for word in words)]
-    target = archive or value_on_line("archive")
-    if target and words[0] in _WITH_ARCHIVE and not _may_hold_secret(target):
-        line += ["--archive", target]
-    if words[0] in _WITH_ENGINE:
-        line += _engine_options()
-    if session.sources.file is not None:
-        line += ["--config", str(session.sources.file)]
-    if session.sources.profile is not None:
-        line += ["--profile", session.sources.profile]
-    return shlex.join(line)
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.next_step import Step, command_line
+from noarkit.loading.next_step import next_steps as steps_of
+from noarkit.loading.request import RunRequest
+from noarkit.loading.state import read_state
+from noarkit.words.texts import Texts
 
 
-def _engine_options() -> list[str]:
-    """The cluster that this command was given; without its address where that may hold a password."""
-    options = []
-    for name in ("engine", "tls"):
-        value = value_on_line(name)
-        if value and not (name == "engine" and _may_hold_secret(value)):
-            options += [f"--{name}", value]
-    return [*options, "--ship"] if options and value_on_line("ship") else options
+def next_command(*words: object, run: RunFolder | None = None) -> str:
+    """A command line of ours, quoted for a shell, with the options that it shares with this one and with `run`."""
+    return shlex.join(command_line(str(words[0]), *words[1:], folder=run, line=line_request()))
 
 
-def _may_hold_secret(address: str) -> bool:
-    """True for an address with a user or a query, which is refused wherever it is given."""
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return True
-    return "@" in parts.netloc or bool(parts.query)
+def next_rows(
+    session: Session, folder: RunFolder, *, is_rehearsal: bool = False, approved_only: bool = False
+) -> dict[str, str]:
+    """The rows of the last block that say what comes next in a run as it is now; none where nothing is left to do."""
+    steps = next_steps(session, folder, is_rehearsal=is_rehearsal, approved_only=approved_only)
+    return step_rows(session.texts, steps)
+
+
+def next_steps(
+    session: Session, folder: RunFolder, *, is_rehearsal: bool = False, approved_only: bool = False
+) -> tuple[Step, ...]:
+    """The steps that come next in a run, as this command says them."""
+    line = line_request()
+    if approved_only:
+        line = line.updated(RunRequest("", values={"approved-only": True}))
+    has_key = session.config().seal.key is not None
+    return steps_of(folder, read_state(folder), line, is_rehearsal=is_rehearsal, has_seal_key=has_key)
+
+
+def step_rows(texts: Texts, steps: Sequence[Step]) -> dict[str, str]:
+    """Steps as rows: those that are done one after the other, and those that may be done instead."""
+    rows: dict[str, list[str]] = {}
+    title = "end.next"
+    for number, step in enumerate(step for step in steps if step.command):
+        if number and not step.is_further:
+            title = "end.or"
+        rows.setdefault(texts.say(title), []).append(say_step(texts, step))
+    return {name: f"\n{'':18} ".join(lines) for name, lines in rows.items()}
+
+
+def say_step(texts: Texts, step: Step) -> str:
+    """A step, and what it is for."""
+    forgotten = texts.say("end.forgotten") if step.lacks_options else None
+    then = shlex.join(step.then) if step.then else None
+    return texts.say(f"end.{step.name}", command=str(step), then=then, forgotten=forgotten)

@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from noarkit.cli.console import Console
-from noarkit.cli.line_names import names_at_hand
+from noarkit.cli.line_names import complete_remedy, names_at_hand
 from noarkit.cli.operating import HOOK_MOMENTS, CommandStart, begin_operations, operations_flags
 from noarkit.cli.terminal import COLORS
 from noarkit.config import Config, Sources, load
@@ -215,7 +215,7 @@ def session_of(ctx: click.Context) -> Session:
     )
     console.color = next((color for color in COLORS if color == values.get("color")), "auto")
     console.environment = line.environment
-    console.names = names_at_hand
+    console.names, console.complete = names_at_hand, complete_remedy
     console.verbosity = -1 if values.get("quiet") else int(str(values.get("verbose", 0)))
     if isinstance(log_file, Path) and console.log_path != log_file:
         console.open_log(log_file)

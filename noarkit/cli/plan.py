@@ -17,10 +17,12 @@ from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.line_names import value_on_line
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import FILE, FOLDER, Session, command, option
-from noarkit.cli.running import CommandWork, is_run, refuse_missing_run, require_run, settings, working
+from noarkit.cli.running import CommandWork, refuse_missing_run, require_run, settings, working
 from noarkit.errors import UsageFault
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.next_step import command_line
 from noarkit.loading.plan import PackResult, PlanResult
+from noarkit.places import is_run
 from noarkit.reports import plan_report
 from noarkit.reports.lists import NOT_IN_ARCHIVE
 from noarkit.settings import Settings, resolve_settings
@@ -37,6 +39,7 @@ _WAYS = {"in": "incoming", "out": "outgoing"}
 @option("--source-kind", type=SOURCE_KINDS)
 @option("--hash", "hash_contents", is_flag=True)
 @option("--since", type=FOLDER, metavar="RUN")
+@option("--other-recipe", is_flag=True)
 @option("--strict", is_flag=True)
 @option("--accept-loss", metavar="FIELD", multiple=True)
 @option("--take-incomplete", is_flag=True)
@@ -45,6 +48,8 @@ _WAYS = {"in": "incoming", "out": "outgoing"}
 @option("--shallow-root", type=FOLDER, metavar="DIR")
 @option("--no-carry", is_flag=True)
 @option("--copies", type=FOLDER, metavar="COPIES")
+@option("--as-new", is_flag=True)
+@option("--same-as", type=FOLDER, metavar="RUN")
 @option("--archive", metavar="URL", variable=None)
 @option("--engine", metavar="dask://HOST:PORT")
 @option("--tls", type=FOLDER, metavar="DIR")
@@ -69,13 +74,15 @@ def plan_command(
     pack: Path | None,
     seal_key: Path | None,
     trust_key: tuple[Path, ...],
+    same_as: Path | None,
     **reading: Any,  # as `plan` takes them, by the types of the options above
 ) -> int:
     """Makes a plan and says what it holds; packs it, where that is wished."""
     output = _require_output(session, source, output, pack)
     fresh = not is_run(output)
-    if since is not None:
-        require_run(since)
+    for earlier in (since, same_as):
+        if earlier is not None:
+            require_run(earlier)
     final_settings = resolve_settings(archive, settings(session, None))
     if is_bundle(source) or (trust_key and copies is None):
         code = _receive(session, source, output, trust_key, final_settings)
@@ -87,6 +94,7 @@ def plan_command(
                 source,
                 output,
                 since=since,
+                same_as=same_as,
                 strict=strict,
                 cluster=parse_cluster(engine, tls),
                 carry=not no_carry,
@@ -177,8 +185,8 @@ def _print_bundle(session: Session, packed: PackResult) -> None:
     if packed.left_out:
         lines.append(texts.say("pack.left-out", count=packed.left_out))
     lines.append(texts.say("key.fingerprint", fingerprint=packed.fingerprint))
-    run, key = packed.path.name.partition(".")[0], value_on_line("seal_key")
-    there = ["noarkit", "ingest", packed.path.name, "-o", run, "--trust-key", f"{Path(key or 'FILE').name}.pub"]
+    run, key = packed.path.name.partition(".")[0], value_on_line("seal_key") or session.config().seal.key
+    there = command_line("ingest", packed.path.name, "-o", run, "--trust-key", f"{Path(key or run).name}.pub")
     lines.append(texts.say("pack.next", command=shlex.join(there)))
     session.console.result(
         "packed",
@@ -254,7 +262,7 @@ def print_plan(session: Session, result: PlanResult, *, packed: bool = False, lo
         lines.append(texts.say("plan.frozen", path=folder.graph, sha256=result.sha256))
     lines.append(texts.say("plan.look", path=folder.path / "plan.html"))
     if not packed and not loading:
-        command = next_command(session, "ingest", folder.path, archive=folder.planned_archive())
+        command = next_command("ingest", folder.path, run=folder)
         lines.append(texts.say("plan.next", command=command))
     console.result(
         "plan",

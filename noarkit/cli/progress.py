@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from noarkit.cli.console import Console
@@ -50,6 +51,11 @@ class Progress:
             self._show_retry(event)
         elif event.name == "waiting":
             self._console.notify("progress.waiting", count=event.data.get("chunks"), wait_s=event.data.get("wait_s"))
+        elif event.name == "service_waits":
+            self._console.notify(f"progress.service-{event.data['why']}", **wait_words(event.data))
+        elif event.name == "healed" and isinstance(streams := event.data.get("streams"), Mapping):
+            names = ", ".join(f"{name} {count}" for name, count in sorted(streams.items()))
+            self._console.notify("progress.healed", count=sum(streams.values()), streams=names)
         elif event.name == "remark":
             counts = {name: event.data.get(name) for name in ("days", "count")}
             self._console.notify(f"remark.{event.data['why']}", **counts, scan=event.data.get("key"))
@@ -138,6 +144,12 @@ class Progress:
             file=sys.stderr,
             dynamic_ncols=True,
         )
+
+
+def wait_words(data: Mapping[str, object]) -> dict[str, object]:
+    """What the sentences on a wait for a service hold; the time as clocks on this machine show it."""
+    until = datetime.fromisoformat(str(data["until"])).astimezone()
+    return {"connection": data["connection"], "until": f"{until:%H:%M:%S}", "wait_s": data["wait_s"]}
 
 
 def _bar_format(width: int) -> str:

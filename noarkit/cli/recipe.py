@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -16,11 +16,12 @@ from noarkit.errors import PlanFault, UsageFault
 from noarkit.events import Listener
 from noarkit.recipes import Recipe, RecipeProblem, check, read_recipe
 from noarkit.recipes.screening import undecided_kinds
-from noarkit.records import OpenSource, Source, SourceRecord, accept_damage, fitted
+from noarkit.records import Source, SourceRecord, accept_damage, fitted
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import read_text
 
 _SAMPLES = 2000
+_OpenSource = Callable[[str, Listener], Source]
 
 
 @command("recipe", exits=(4, 5, 6, 8))
@@ -42,8 +43,8 @@ def recipe_command(
 ) -> int:
     """Writes a recipe, or checks one."""
 
-    def open_source(where: str) -> Source:
-        candidate = origins.source_at(where, settings(session, None), kind=source_kind)
+    def open_source(where: str, emit: Listener) -> Source:
+        candidate = origins.source_at(where, settings(session, None), kind=source_kind, emit=emit)
         return accept_damage(candidate, despite_damage=despite_damage)
 
     if action == "new":
@@ -51,11 +52,11 @@ def recipe_command(
     return _check(session, place, source, open_source)
 
 
-def _new(session: Session, source: str, output: Path | None, open_source: OpenSource) -> int:
+def _new(session: Session, source: str, output: Path | None, open_source: _OpenSource) -> int:
     if output is None:
         raise UsageFault(what="missing-argument", where="noarkit recipe new", do="-o FILE")
     with working(session) as work:
-        text = open_source(source).proposal(work.emit)
+        text = open_source(source, work.emit).proposal(work.emit)
     write_text(output, text, replace=False)
     texts = session.texts
     lines = [texts.say("recipe.written", path=output)]
@@ -67,7 +68,7 @@ def _new(session: Session, source: str, output: Path | None, open_source: OpenSo
     return 0
 
 
-def _check(session: Session, file: str, source: str | None, open_source: OpenSource) -> int:
+def _check(session: Session, file: str, source: str | None, open_source: _OpenSource) -> int:
     text = read_text(Path(file))
     with working(session) as work:
         recipe = read_recipe(text, file)
@@ -82,8 +83,8 @@ def _check(session: Session, file: str, source: str | None, open_source: OpenSou
     return 0
 
 
-def _samples(open_source: OpenSource, source: str, recipe: Recipe, emit: Listener) -> Iterator[SourceRecord]:
-    place = fitted(open_source(source), recipe.data.get("source"))
+def _samples(open_source: _OpenSource, source: str, recipe: Recipe, emit: Listener) -> Iterator[SourceRecord]:
+    place = fitted(open_source(source, emit), recipe.data.get("source"))
     records = (item for item in place.records(emit) if isinstance(item, SourceRecord))
     return islice(records, _SAMPLES)
 
@@ -91,9 +92,7 @@ def _samples(open_source: OpenSource, source: str, recipe: Recipe, emit: Listene
 def _print_problem(session: Session, file: str, problem: RecipeProblem) -> None:
     texts = session.texts
     level = "warning" if problem.warning else "error"
-    data = {name: value for name, value in problem.data.items() if value not in ("", None)}
-    more = ", ".join(f"{name} {value}" for name, value in data.items())
-    reason = texts.reason(problem.key) + (f" ({more})" if more else "")
+    reason = texts.problem(problem.key, problem.data)
     line = texts.say("recipe.line", where=file, line=problem.line, level=texts.say(f"recipe.{level}"), told=reason)
     fields = {"recipe_line": problem.line, "level": level, "problem": problem.key, "told": reason}
     session.console.result("problem", line, file=file, **fields)

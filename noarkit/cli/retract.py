@@ -9,8 +9,7 @@ import click
 from noarkit.api.retracting import retract
 from noarkit.catalogue.moments import spoken
 from noarkit.cli.exit_codes import ITEMS
-from noarkit.cli.line_names import free_name, planned_source
-from noarkit.cli.next_command import next_command
+from noarkit.cli.next_command import next_command, next_rows
 from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import require_run, settings, working
 from noarkit.errors import Paused
@@ -70,7 +69,7 @@ def _print_result(session: Session, run: Path, result: RetractResult) -> None:
     console.result("retraction", "\n".join(lines), **result.to_dict())
     if not result.deletes and result.objects:
         flags = ("--closed",) if click.get_current_context().params.get("closed") else ()
-        console.notify("retract.next", command=next_command(session, "retract", run, "--delete", *flags))
+        console.notify("retract.next", command=next_command("retract", run, "--delete", *flags, run=RunFolder(run)))
     elif result.deletes and result.gone:
-        source = planned_source(run) or "SOURCE"
-        console.notify("retract.again", command=next_command(session, "plan", source, "-o", free_name(run)))
+        for title, row in next_rows(session, RunFolder(run)).items():
+            console.notify("retract.again", title=title, row=row)

@@ -13,21 +13,27 @@ from types import FrameType
 from typing import NoReturn
 
 from noarkit.cli.exit_codes import ITEMS, STATES, state_of_exit
-from noarkit.cli.line_names import free_name, planned_source, propose_run
-from noarkit.cli.next_command import next_command
+from noarkit.cli.next_command import next_command, next_rows
 from noarkit.cli.options import Session
-from noarkit.cli.part_steps import steps_after_fault
 from noarkit.cli.progress import Progress, choose_progress
 from noarkit.cli.terminal import Mood
-from noarkit.errors import NoarkitError, NotApproved, PartNotReady, Paused, RunRetracted, UsageFault, gravest
+from noarkit.errors import (
+    LoadedBefore,
+    NoarkitError,
+    PartNotReady,
+    Paused,
+    UsageFault,
+    gravest,
+)
 from noarkit.events import Event, Listener, combine_listeners
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.next_step import propose_run
 from noarkit.loading.numbers import Numbers, fault_counts, numbers
 from noarkit.loading.stopping import StopRequest
+from noarkit.places import is_run
 from noarkit.safe.disk import fault_of_disk
-from noarkit.safe.paths import has_file
 from noarkit.safe.signals import end_by, status_signal, stop_signals
-from noarkit.settings import Settings
+from noarkit.settings import Settings, explicit_settings
 from noarkit.words.texts import grouped
 
 _MILD = {ITEMS, *(code for code, state in STATES.items() if state == "paused")}
@@ -64,6 +70,8 @@ def working(session: Session, *, drains: bool = False) -> Iterator[CommandWork]:
     def target(event: Event, /) -> None:
         if event.name == "target":
             console.notify("run.target", archive=event.data["archive"], account=event.data.get("account"))
+        elif event.name == "not_remembered":
+            console.notify("run.not-remembered")
         elif event.name == "other_archive":
             console.notify("run.other-archive" if "planned" in event.data else "run.not-configured", **event.data)
 
@@ -85,14 +93,14 @@ def refuse_missing_run(session: Session, source: str, command: str) -> NoReturn:
     from noarkit.api.origins import source_at
 
     source_at(source, settings(session, None))
-    raise UsageFault(
-        what="run-wanted", where=source, do=next_command(session, command, source, "-o", propose_run(source))
-    )
+    raise UsageFault(what="run-wanted", where=source, do=next_command(command, source, "-o", propose_run(source)))
 
 
 def settings(session: Session, archive: str | None) -> Settings:
     """The settings of this command line."""
-    return Settings(session.config({"archive.url": archive}), session.environment)
+    sources = session.sources
+    explicit = explicit_settings(sources.file, sources.profile, sources.flags.get("lang"))
+    return Settings(session.config({"archive.url": archive}), session.environment, explicit=explicit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,33 +166,17 @@ def report_failure(
     """
     fault = fault_of_disk(fault) or fault
     session.console.fault(fault)
-    if (folder.path / "plan.json").exists():
+    if isinstance(fault, LoadedBefore) or (isinstance(fault, UsageFault) and fault.data.get("what") != "parts-first"):
+        return fault.exit_code  # nothing was begun, so nothing is said of the run
+    if folder.is_planned:
         why = "" if folder.journal.exists() else "not-begun"
-        flags = ("--approved-only",) if approved_only else ()
-        steps = steps_after_fault(session, folder, fault, *flags)
-        lines = steps or {session.texts.say("end.next"): _line_after(session, folder, fault, *flags)}
-        meaning = "end.exit-parts" if steps and isinstance(fault, PartNotReady) else "end.exit"
+        lines: dict[str, str] = {}
+        with suppress(NoarkitError, OSError):  # a journal that cannot be read has been told of
+            lines = next_rows(session, folder, approved_only=approved_only)
+        meaning = "end.exit-parts" if isinstance(fault, PartNotReady) else "end.exit"
         state = state_of_exit(fault.exit_code)
         print_summary(session, folder, RunSummary(state, fault.exit_code, archive, why, lines, meaning=meaning))
     return gravest(fault.exit_code)
-
-
-def _line_after(session: Session, folder: RunFolder, fault: NoarkitError, *flags: str) -> str:
-    """The command that comes after a fault, and what it is for."""
-    ingest = next_command(session, "ingest", folder.path, *flags)
-    if isinstance(fault, NotApproved):
-        approve = next_command(session, "approve", folder.path, "--by", "NAME")
-        return session.texts.say("end.then", command=approve, then=ingest)
-    if isinstance(fault, RunRetracted):
-        source = planned_source(folder.path) or "SOURCE"
-        plan = next_command(session, "plan", source, "-o", free_name(folder.path))
-        return session.texts.say("end.plan-again", command=plan)
-    return session.texts.say("end.again" if folder.journal.exists() else "end.begin", command=ingest)
-
-
-def is_run(place: Path) -> bool:
-    """True for a folder that holds a plan."""
-    return has_file(place, "plan.json")
 
 
 def require_run(place: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sqlite3
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import click
@@ -14,15 +13,18 @@ from noarkit.api.merging import merge_runs
 from noarkit.catalogue.moments import spoken
 from noarkit.cli.exit_codes import ITEMS, state_of_exit
 from noarkit.cli.forgetting import forget
-from noarkit.cli.line_names import free_name, planned_source
-from noarkit.cli.next_command import next_command
+from noarkit.cli.line_names import line_request
+from noarkit.cli.next_command import next_command, next_rows, step_rows
 from noarkit.cli.options import Session, command, option
-from noarkit.cli.part_steps import steps_to_join
 from noarkit.cli.running import RunSummary, print_summary, require_run, settings
 from noarkit.errors import NoarkitError, PartNotReady, UsageFault
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.next_step import steps_to_join
 from noarkit.loading.part import parse_part
-from noarkit.reports.dashboard import state_of, write_dashboard
+from noarkit.loading.state import read_state
+from noarkit.reports.dashboard import write_dashboard
+from noarkit.reports.deliveries import Delivery, deliveries_in
+from noarkit.reports.verdict_words import verdict_sentence
 from noarkit.retention.forgetting import runs_in
 from noarkit.settings import imprint
 from noarkit.words.texts import grouped
@@ -79,11 +81,12 @@ def _merge(session: Session, run: Path, journals: tuple[str, ...]) -> int:
     code = code if result.is_complete else PartNotReady.exit_code
     state = state_of_exit(code)
     if result.is_complete:
-        steps = {texts.say("end.next"): texts.say("end.merged", command=next_command(session, "ingest", run))}
+        rows = next_rows(session, result.folder)
     else:
-        steps = steps_to_join(session, result.folder, (*result.open_shards, *result.missing))
+        missing = (*result.open_shards, *result.missing)
+        rows = step_rows(texts, tuple(steps_to_join(result.folder, missing, line_request())))
     meaning = "end.exit" if result.is_complete else "end.exit-parts"
-    print_summary(session, result.folder, RunSummary(state, code, lines=steps, meaning=meaning), result.numbers)
+    print_summary(session, result.folder, RunSummary(state, code, lines=rows, meaning=meaning), result.numbers)
     return code
 
 
@@ -93,7 +96,8 @@ def _list(session: Session, folder: Path, html: Path | None) -> None:
         session.console.notify("runs.none", where=folder)
     if html is not None:
         page_imprint = imprint(settings(session, None))
-        write_dashboard(run_paths, html, session.texts.lang, partial(_spell, session), imprint=page_imprint)
+        packages = deliveries_in(folder)
+        write_dashboard(run_paths, html, session.texts.lang, line_request(), imprint=page_imprint, packages=packages)
         session.console.result("report", session.texts.say("report.written", path=html), path=str(html))
         return
     for path in run_paths:
@@ -102,16 +106,31 @@ def _list(session: Session, folder: Path, html: Path | None) -> None:
         except (NoarkitError, OSError, sqlite3.Error) as error:
             fault = error.describe() if isinstance(error, NoarkitError) else str(error)
             session.console.result("run", f"{path}  {fault}", run=path.name, path=str(path), fault=fault)
+    for delivery in deliveries_in(folder):
+        _print_delivery(session, delivery)
+
+
+def _print_delivery(session: Session, delivery: Delivery) -> None:
+    """A package in the folder, judged by the facts beside it."""
+    verdict = delivery.verdict
+    if verdict is None:
+        command = next_command("validate", delivery.package)
+        sentence = session.texts.say("runs.not-judged", command=command)
+    else:
+        sentence = verdict_sentence(verdict, session.texts)
+    facts = {"verdict": None, "reasons": []} if verdict is None else verdict.to_dict()
+    path = delivery.package
+    session.console.result("delivery", f"{path!s:<32}  {sentence}", package=path.name, path=str(path), **facts)
 
 
 def _print_run(session: Session, path: Path) -> None:
     run = RunFolder(path)
-    state, totals = state_of(run)
-    texts = session.texts
+    state, texts = read_state(run), session.texts
+    totals = state.numbers
     frozen = datetime.fromtimestamp(float(str(run.plan().get("frozen_at", 0))), UTC)
     parts = [
         f"{path!s:<32}",
-        f"{texts.say(f'state.{state}'):<14}",
+        f"{texts.say(f'state.{state.word}'):<14}",
         spoken(frozen.isoformat(timespec="seconds"), session.config().zone),
         texts.say("end.records", count=totals.read),
     ]
@@ -120,13 +139,8 @@ def _print_run(session: Session, path: Path) -> None:
         for name in ("archived", "set_aside", "refused", "open")
         if (count := getattr(totals, name))
     ]
-    session.console.result("run", "  ".join(parts), run=run.name, path=str(path), state=state, **totals.as_data())
-
-
-def _spell(session: Session, step: str, run: Path) -> str:
-    """The command of a step, as it can be copied."""
-    if step == "replan":
-        return next_command(session, "plan", planned_source(run) or "SOURCE", "-o", free_name(run), "--since", run)
-    if step == "receipt":
-        return next_command(session, "verify", run, "--receipt", "RECEIPT")
-    return next_command(session, step, run, archive=RunFolder(run).remembered_archive())
+    wrong = len(state.findings)
+    if wrong:
+        parts.append(texts.say("runs.wrong", count=wrong))
+    facts = {"state": state.word, **totals.as_data(), "found_wrong": wrong}
+    session.console.result("run", "  ".join(parts), run=run.name, path=str(path), **facts)

@@ -8,10 +8,10 @@ import click
 
 from noarkit.api.scanning import scan
 from noarkit.cli.form_choices import SOURCE_KINDS
-from noarkit.cli.line_names import propose_run
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
+from noarkit.loading.next_step import propose_run
 from noarkit.sources.scan import FILES, ScanResult
 from noarkit.words.texts import Texts, explain, grouped, plain
 
@@ -38,7 +38,7 @@ def scan_command(
         )
     session.console.result("scan", "\n".join(_lines(session.texts, report, source)), **report.to_dict())
     session.console.count(read=report.read, bytes=report.bytes, set_aside=sum(report.set_aside.values()))
-    session.console.notify("scan.next", command=next_command(session, "plan", source, "-o", propose_run(source)))
+    session.console.notify("scan.next", command=next_command("plan", source, "-o", propose_run(source)))
     return 3 if report.set_aside else 0
 
 

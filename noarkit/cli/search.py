@@ -101,6 +101,8 @@ def _read(session: Session, catalogue: Catalogue, emit: Listener, *, is_told: bo
     texts, console = session.texts, session.console
     if not counts.isolated:
         console.notify("search.not-isolated")
+    if counts.differing:
+        console.notify("search.differing", count=counts.differing)
     if is_told:
         without = sum(counts.without.values())
         line = texts.say("search.read", documents=counts.documents, copies=counts.copies, missing=counts.missing)

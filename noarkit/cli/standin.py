@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-import shlex
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from noarkit.cli.line_names import propose_run
+from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import UsageFault
+from noarkit.loading.next_step import propose_run
 from noarkit.services.registry import GROUP, find_kind, service_names
 
 if TYPE_CHECKING:
+    from noarkit.services.standins.histories.script import History
     from noarkit.services.standins.server import StandinBuilder
 
 _LIMIT = re.compile(r"(\d+)/(\d+(?:\.\d+)?)")
@@ -30,6 +31,8 @@ _LIMIT = re.compile(r"(\d+)/(\d+(?:\.\d+)?)")
 @option("--token-life", type=click.FloatRange(1, 86_400), default=3_600, metavar="SECONDS")
 @option("--limit", "limits", multiple=True, metavar="N/SECONDS")
 @option("--set", "options", multiple=True, metavar="NAME=VALUE")
+@option("--history", metavar="FILE|SEED")
+@option("--history-out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
 def standin_command(
     session: Session,
     *,
@@ -41,8 +44,11 @@ def standin_command(
     token_life: float,
     limits: tuple[str, ...],
     options: tuple[str, ...],
+    history: str | None,
+    history_out: Path | None,
 ) -> None:
     """Serves a stand-in; its config stands before the port opens."""
+    from noarkit.services.standins.histories.script import write_history
     from noarkit.services.standins.server import ReadyStandin, StandinSpec, serve
 
     console = session.console
@@ -52,12 +58,17 @@ def standin_command(
         console.result("standin", line, service=service, url=ready.url, config=str(ready.config or ""))
         if ready.config is not None:
             name = f"{service}:standin"
-            words = ["noarkit", "plan", name, "-o", propose_run(name), "--config", str(ready.config)]
-            console.notify("standin.config", path=ready.config, command=shlex.join(words))
+            command = next_command("plan", name, "-o", propose_run(name), "--config", ready.config)
+            console.notify("standin.config", path=ready.config, command=command)
         console.notify("serve.stop")
 
     windows = tuple(_limit(text) for text in limits) if limits else None
-    spec = StandinSpec(records, seed, token_life, windows, dict(_option(text) for text in options), archivable=True)
+    script = _history(service, history) if history else None
+    if history_out is not None and script is not None:
+        write_history(history_out, script)
+    spec = StandinSpec(
+        records, seed, token_life, windows, dict(_option(text) for text in options), archivable=True, history=script
+    )
     serve(service, find_standin(service), spec, port=port, config_out=config_out, ready=announce)
     console.notify("standin.stopped")
 
@@ -68,6 +79,20 @@ def find_standin(service: str) -> StandinBuilder:
     if not reference:
         raise UsageFault(what="no-standin", where=service)
     return cast("StandinBuilder", EntryPoint(service, reference, GROUP).load())  # a reference is known by its text
+
+
+def _history(service: str, text: str) -> History:
+    """The history in a file, or the one of a seed. Raises `ConfigFault`, `UsageFault` for a service that plays none."""
+    from noarkit.services.standins.histories.chance import Chances, draw_history
+    from noarkit.services.standins.histories.script import read_history
+
+    reference = find_kind(service).chances
+    if not reference:
+        raise UsageFault(what="no-history", where=service)
+    if not text.isdecimal():
+        return read_history(Path(text))
+    chances = cast("Chances", EntryPoint(service, reference, GROUP).load())  # a reference is known by its text
+    return draw_history(chances, int(text))
 
 
 def _limit(text: str) -> tuple[int, float]:

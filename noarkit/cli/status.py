@@ -8,12 +8,10 @@ from pathlib import Path
 import click
 
 from noarkit.api.status import StatusResult, status
-from noarkit.cli.exit_codes import ITEMS
-from noarkit.cli.next_command import next_command
+from noarkit.cli.next_command import next_rows
 from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import RunSummary, print_summary, require_run
-from noarkit.errors import UsageFault, gravest
-from noarkit.loading.findings import exit_code_of
+from noarkit.errors import UsageFault
 from noarkit.loading.folder import RunFolder
 from noarkit.reports.lists import DELIVERED
 from noarkit.retention.forgetting import runs_in
@@ -43,12 +41,7 @@ def _print_status(session: Session, result: StatusResult) -> int:
     lines = {texts.say("status.owner"): result.owner or texts.say("status.nobody")}
     if findings:
         keys = ", ".join(finding.key for finding in findings[:_SHOWN])
-        lines[texts.say("status.wrong")] = texts.say(
-            "status.wrong_keys",
-            count=len(findings),
-            keys=keys,
-            command=next_command(session, "retry", folder.path),
-        )
+        lines[texts.say("status.wrong")] = texts.say("status.wrong_keys", count=len(findings), keys=keys)
     for part in result.parts:
         counts = {"done": grouped(part.done), "total": grouped(part.shards)}
         owner = part.owner or texts.say("status.nobody")
@@ -63,8 +56,9 @@ def _print_status(session: Session, result: StatusResult) -> int:
         lines[texts.say("status.chunks")] = texts.say(
             "status.chunk", done=grouped(result.chunks.get("done", 0)), total=grouped(total)
         )
-    code = ITEMS if result.state in ("done", "delivered") and totals.set_aside + totals.refused else 0
-    code = gravest(code, exit_code_of(findings))
+    if result.owner is None:
+        lines |= next_rows(session, folder)
+    code = result.exit_code
     if session.console.as_json:
         data = {name: value for name, value in result.to_dict().items() if name not in ("chunks", "findings")}
         session.console.result("status", "", **data)

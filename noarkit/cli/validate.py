@@ -17,16 +17,17 @@ from noarkit.cli.running import settings
 from noarkit.cli.terminal import Mood
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.forms.findings import Opinion, Place
-from noarkit.forms.noark5.spec import STRUCTURE
 from noarkit.forms.second_opinion import agrees, disagreement, second_opinion
 from noarkit.forms.validation import ValidateResult
 from noarkit.reports.fixity import package_fixity
-from noarkit.reports.unit_names import unit_names
-from noarkit.reports.validation_page import REPORT_FORMATS, named_ids, write_validation
+from noarkit.reports.unit_names import shown_report
+from noarkit.reports.validation_page import REPORT_FORMATS, write_validation
+from noarkit.reports.verdict_words import verdict_lines
 from noarkit.safe.archive_names import named_encoding
 from noarkit.safe.event_log import log_if_watched
 from noarkit.safe.unpack import LIMITS
 from noarkit.settings import imprint
+from noarkit.verdict import NOT_READY_EXIT
 from noarkit.words.texts import plain
 
 _MOODS: Mapping[str, Mood] = {"error": "bad", "warning": "warn"}
@@ -38,7 +39,7 @@ _QUICKLY_READ_BYTES = 50_000_000
 _FOLDER = click.Path(path_type=Path)
 
 
-@command("validate", exits=(4, 5, 6, 8, 10))
+@command("validate", exits=(3, 4, 5, 6, 8, 10))
 @click.argument("package", metavar="PKG", type=_FOLDER)
 @option("--report", "report", type=click.Choice(REPORT_FORMATS))
 @option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
@@ -46,6 +47,9 @@ _FOLDER = click.Path(path_type=Path)
 @option("--second-opinion-command", "second_command", metavar="COMMAND", default="")
 @option("--encoding", metavar="NAME")
 @option("--schemas", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR")
+@option("--accept", "accept", multiple=True, metavar="REASON")
+@option("--by", metavar="NAME", default="")
+@option("--note", metavar="TEXT", default="")
 @option("--engine", metavar="dask://HOST:PORT")
 @option("--tls", type=FOLDER, metavar="DIR")
 def validate_command(
@@ -58,10 +62,13 @@ def validate_command(
     second_command: str,
     encoding: str | None,
     schemas: Path | None,
+    accept: tuple[str, ...],
+    by: str,
+    note: str,
     engine: str | None,
     tls: Path | None,
 ) -> int:
-    """A line for each rule that does not hold, a report where one is asked for; 4 where there are errors."""
+    """A line for each rule that does not hold, and the verdict; 4 where there are errors, 3 where it is not ready."""
     kind = next((item for item in REPORT_FORMATS if item == report), None)
     if output is not None and kind is None:
         raise UsageFault(what="bad-value", where="--output", do="--report html|json|csv -o FILE")
@@ -70,29 +77,35 @@ def validate_command(
         raise UsageFault(what="inside-package", where=str(target))
     limits = replace(LIMITS, encoding=named_encoding(encoding))
     with log_if_watched(package, session.console.on_event, time.time, "validate") as emit:
-        result = validate(package, schemas=schemas, limits=limits, cluster=parse_cluster(engine, tls), listener=emit)
-    _print_report(session, result, _names_of_shown(package, result))
+        result = validate(
+            package,
+            schemas=schemas,
+            limits=limits,
+            cluster=parse_cluster(engine, tls),
+            accept=accept,
+            by=by,
+            note=note,
+            listener=emit,
+        )
+    in_short, names = shown_report(package, result, most_places=_SHOWN_PLACES, most_bytes=_QUICKLY_READ_BYTES)
+    _print_report(session, in_short, names)
     if kind is None and result.number("error") + result.number("warning") and not session.console.as_json:
         _print_next(session, package)
     if second or second_command:
         _print_opinion(session, result, second_opinion(result, command=second_command))
     if kind is not None:
         made = imprint(settings(session, None))
-        names = unit_names(package, named_ids(result)) if result.form == "noark5" else {}
+        in_full, names = shown_report(package, result)
         write_validation(
-            *(result, target, kind, session.texts.lang), imprint=made, fixity=package_fixity(package), names=names
+            *(in_full, target, kind, session.texts.lang),
+            imprint=made,
+            fixity=package_fixity(package),
+            names=names,
         )
         session.console.result("report", session.texts.say("validate.written", path=target), path=str(target))
-    return 0 if result.valid else _INVALID
-
-
-def _names_of_shown(package: Path, result: ValidateResult) -> Mapping[str, str]:
-    """What the units are called that the lines name, screened ones masked; nothing where that would take long."""
-    structure = package / f"{STRUCTURE}.xml"
-    if result.form != "noark5" or not structure.is_file() or structure.stat().st_size > _QUICKLY_READ_BYTES:
-        return {}
-    places = (place for outcome in result.outcomes for place in outcome.places[:_SHOWN_PLACES])
-    return unit_names(package, {place.system_id for place in places if place.system_id is not None})
+    if not result.valid:
+        return _INVALID
+    return 0 if result.verdict is None or result.verdict.is_ready else NOT_READY_EXIT
 
 
 def _print_report(session: Session, report: ValidateResult, names: Mapping[str, str]) -> None:
@@ -129,6 +142,8 @@ def _print_report(session: Session, report: ValidateResult, names: Mapping[str, 
     key = "validate.bad" if errors else "validate.warned" if warnings else "validate.good"
     mood: Mood = "bad" if errors else "warn" if warnings else "good"
     session.console.notify_verdict(mood, key, errors=errors, warnings=warnings)
+    if report.verdict is not None:
+        session.console.result("verdict", "\n".join(verdict_lines(report.verdict, texts)), **report.verdict.to_dict())
     info_count = sum(outcome.rule.level == "info" for outcome in report.outcomes)
     if info_count and session.console.verbosity < 1:
         session.console.notify("validate.may", count=info_count)
@@ -146,7 +161,7 @@ def _print_next(session: Session, package: Path) -> None:
     page = Path(f"{whole.name}-validation.html")
     if page.resolve().is_relative_to(whole):
         page = whole.parent / page
-    command = next_command(session, "validate", package, "--report", "html", "-o", page)
+    command = next_command("validate", package, "--report", "html", "-o", page)
     session.console.notify("validate.places", command=command)
 
 

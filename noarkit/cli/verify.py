@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
+from noarkit.airgap.acceptance import may_be_accepted
 from noarkit.api import bundles, origins
 from noarkit.api.verifying import verify
 from noarkit.cli.exit_codes import ITEMS, verify_exit_code
+from noarkit.cli.next_command import next_command, next_rows
 from noarkit.cli.options import FILE, FOLDER, Session, command, option
 from noarkit.cli.running import require_run, settings, working
 from noarkit.cli.terminal import Mood
 from noarkit.errors import UsageFault, VerifyMismatch
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.verification import Depth, VerifyResult
-from noarkit.loading.verification.outcome import DEPTHS
+from noarkit.loading.verification.outcome import ACCEPTED_BY_SENDER, DEPTHS
 from noarkit.reports.lists import NOT_IN_ARCHIVE
 from noarkit.services.source import changes_since
 from noarkit.words import not_compared
@@ -30,8 +32,11 @@ _PLACE = click.Path(path_type=Path)
 @option("--depth", type=click.Choice(DEPTHS))
 @option("--sample", metavar="P%")
 @option("--whole", is_flag=True)
+@option("--without-source", is_flag=True)
 @option("--archive", metavar="URL", variable=None)
 @option("--receipt-out", type=_PLACE, metavar="FILE")
+@option("--request-out", type=_PLACE, metavar="FILE")
+@option("--acceptance", type=_PLACE, metavar="FILE")
 @option("--seal-key", type=FILE, metavar="FILE", variable=None)
 @option("--receipt", type=_PLACE, metavar="FILE")
 @option("--trust-key", type=FILE, metavar="FILE", multiple=True, variable=None)
@@ -42,8 +47,11 @@ def verify_command(
     depth: Depth | None,
     sample: str | None,
     whole: bool,
+    without_source: bool,
     archive: str | None,
     receipt_out: Path | None,
+    request_out: Path | None,
+    acceptance: Path | None,
     seal_key: Path | None,
     receipt: Path | None,
     trust_key: tuple[Path, ...],
@@ -52,6 +60,12 @@ def verify_command(
     require_run(run)
     if receipt is not None and receipt_out is not None:
         raise UsageFault(what="bad-value", where="--receipt --receipt-out")
+    for name, value in (("--request-out", request_out), ("--acceptance", acceptance)):
+        if value is not None and receipt_out is None:
+            raise UsageFault(what="bad-value", where=name, do=f"--receipt-out FILE {name} FILE")
+    if without_source and (receipt_out is not None or receipt is not None or whole):
+        other = "--whole" if whole else "--receipt-out" if receipt_out is not None else "--receipt"
+        raise UsageFault(what="bad-value", where=f"--without-source {other}")
     share = _share(sample) if sample else 1.0
     with working(session) as work:
         final_settings = settings(session, archive)
@@ -63,32 +77,53 @@ def verify_command(
             if depth not in (None, "bytes") or share < 1:
                 raise UsageFault(what="receipt-whole", where="--receipt-out", do="--depth bytes")
             result = bundles.acknowledge(
-                run, receipt_out, seal_key=seal_key, whole=whole, settings=final_settings, listener=work.emit
+                run,
+                receipt_out,
+                seal_key=seal_key,
+                request=request_out,
+                acceptance=acceptance,
+                trust_key=trust_key or None,
+                whole=whole,
+                settings=final_settings,
+                listener=work.emit,
             )
         else:
             result = verify(
-                run, depth=depth or "fields", sample=share, whole=whole, settings=final_settings, listener=work.emit
+                run,
+                depth=depth or "fields",
+                sample=share,
+                whole=whole,
+                without_source=without_source,
+                settings=final_settings,
+                listener=work.emit,
             )
     if receipt is not None:
         return _print_delivery(session, run, result)
-    return _print_result(session, run, result, all_keys=whole)
+    return _print_result(session, run, result, all_keys=whole, wants_receipt=receipt_out is not None)
 
 
-def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys: bool) -> int:
+def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys: bool, wants_receipt: bool) -> int:
     """What agrees between source, run and archive, what does not, and what was not compared."""
     texts, console = session.texts, session.console
     rows = [row.as_data() for row in result.rows.values()]
     lines = [not_compared.format_row(texts, row) for row in rows if row["all"]]
+    if result.source != "read":
+        lines.append(texts.say(f"verify.source-{result.source}"))
     if result.source_new:
         lines.append(texts.say("verify.grown", new=result.source_new))
+    if result.source_late:
+        name = origins.source_of(RunFolder(run)).where
+        command = next_command("connect", name, "forget", "--marks")
+        lines.append(texts.say("verify.late", late=result.source_late, command=command))
     span = changes_since(origins.source_of(RunFolder(run)))
     if span is not None and not all_keys:
         lines.append(texts.say("verify.since", since=span) if span else texts.say("verify.once"))
     certificate = result.certificate or run
     lines.append(console.verdict(_verdict(session, result, rows, certificate), _MOODS[result.verdict]))
     lines.append(texts.say("verify.certificate", path=certificate))
-    if result.receipt is not None:
-        lines.append(texts.say("verify.receipt-made", path=result.receipt))
+    if wants_receipt:
+        lines += _receipt_lines(session, result)
+    lines += [f"{title}: {row}" for title, row in next_rows(session, RunFolder(run)).items()]
     console.result(
         "verified",
         "\n".join(lines),
@@ -103,14 +138,31 @@ def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys
     return verify_exit_code(result)
 
 
+def _receipt_lines(session: Session, result: VerifyResult) -> Iterator[str]:
+    """What became of the receipt, and what the sender accepted or is asked to accept."""
+    texts = session.texts
+    if result.receipt is not None:
+        yield texts.say("verify.receipt-made", path=result.receipt)
+        if result.sender is not None and result.accepted_by_sender:
+            yield texts.say("verify.receipt-accepted", count=result.accepted_by_sender, by=result.sender.by)
+        return
+    yield texts.say("verify.receipt-withheld")
+    if result.request is not None:
+        yield texts.say("verify.request-made", path=result.request, count=len(set(result.for_sender)))
+    elif may_be_accepted(result):
+        yield texts.say("verify.request-possible")
+
+
 def _verdict(session: Session, result: VerifyResult, rows: Sequence[Mapping[str, object]], certificate: Path) -> str:
     """The verdict, with what it lacks."""
     texts = session.texts
     loss_data = {"values": result.left_behind, "fields": result.left_behind_fields, "list": NOT_IN_ARCHIVE}
     if result.verdict == "verified":
-        return texts.say("verify.verified-but", **loss_data) if result.left_behind else texts.say("verify.verified")
+        key = "verify.verified-plan" if result.source == "plan" else "verify.verified"
+        return texts.say(f"{key}-but", **loss_data) if result.left_behind else texts.say(key)
     if result.verdict == "in_part":
-        missing = not_compared.format_summary(texts, rows, {**result.missing, **result.left_by_choice})
+        accepted = [ACCEPTED_BY_SENDER] if result.accepted_by_sender else []
+        missing = not_compared.format_summary(texts, rows, [*result.missing, *result.left_by_choice, *accepted])
         if result.left_behind:
             return texts.say("verify.in-part-but", left=missing, **loss_data)
         return texts.say("verify.in-part", left=missing)
@@ -135,6 +187,8 @@ def _print_delivery(session: Session, run: Path, result: VerifyResult) -> int:
         lines.append(console.verdict(texts.say("delivered.partly", count=left_out), "warn"))
     else:
         lines.append(console.verdict(texts.say("delivered.whole"), "good"))
+    if result.good and result.sender is not None:
+        lines.append(texts.say("delivered.accepted", count=result.accepted_by_sender, by=result.sender.by))
     lines.append(texts.say("verify.certificate", path=certificate))
     console.result(
         "delivered",
@@ -145,6 +199,8 @@ def _print_delivery(session: Session, run: Path, result: VerifyResult) -> int:
             name: {"planned": expected, "there": actual} for name, (expected, actual) in result.compared_counts.items()
         },
         differences=result.differences,
+        accepted_by_sender=result.accepted_by_sender,
+        sender=result.sender.by if result.sender is not None else None,
         certificate=str(certificate),
     )
     console.count(run=run.name, **{name: n for name, n in numbers.as_data().items()})

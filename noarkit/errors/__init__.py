@@ -19,6 +19,7 @@ NoarkitError                        F900  exit 1   unforeseen
 │   ├── ItemTooNew                  F205           changed just now, may still be written to
 │   ├── ItemMalformed               F206           a file, row or message that cannot be read as what it is
 │   ├── ItemRefused                 F207           the site's own check refused it
+│   ├── ItemGone                    F208           a service says that it no longer has it
 │   ├── RecipeFault                 F220           the recipe does not fit this record
 │   ├── IdentityNumberFound         F221           a national identity number, and the recipe sets such records aside
 │   ├── KeyTwice                    F222           its key, or that of something it makes, is taken
@@ -59,7 +60,8 @@ NoarkitError                        F900  exit 1   unforeseen
 │   ├── ServiceRefused              F360  exit 4   it will not do what was asked
 │   ├── ServiceStrange              F361  exit 1   an answer that is none
 │   ├── ServiceDenied               F362  exit 6   token, key or right refused
-│   └── ConsentNeeded               F363  exit 6   nobody has let us in yet
+│   ├── ConsentNeeded               F363  exit 6   nobody has let us in yet
+│   └── OtherTenant                 F364  exit 2   the connection leads to another organisation now
 ├── RunFault                        F400  exit 1   the run folder and its journal
 │   ├── JournalFault                F401  exit 1   the journal cannot be written or read
 │   ├── PlanChanged                 F402  exit 2   graph.db is not what was frozen
@@ -68,6 +70,7 @@ NoarkitError                        F900  exit 1   unforeseen
 │   ├── DiskFull                    F405  exit 10  no room
 │   ├── LimitReached                F406  exit 11  --until, --max-errors
 │   ├── RunRetracted                F408  exit 2   the run was taken back out of the archive
+│   ├── LoadedBefore                F330  exit 2   the archive holds the same records, under another root
 │   ├── WorkerLost                  F431  exit 5   a process of ours died in the middle of its work
 │   ├── ShardSetAside               F432  exit 3   a part of a run that two workers died of is set aside
 │   ├── ShardNotLoaded              F433  exit 5   such a part that cannot be set aside: others need it
@@ -151,6 +154,7 @@ from noarkit.errors.run import (
     JournalsClash,
     LeaseEnded,
     LimitReached,
+    LoadedBefore,
     LossNotAccepted,
     NotApproved,
     NoWorkers,
@@ -173,6 +177,7 @@ from noarkit.errors.run import (
 from noarkit.errors.service import (
     AllowanceSpent,
     ConsentNeeded,
+    OtherTenant,
     ServiceAway,
     ServiceBroken,
     ServiceBusy,
@@ -187,6 +192,7 @@ from noarkit.errors.source import (
     FieldWrong,
     IdentityNumberFound,
     ItemChanged,
+    ItemGone,
     ItemMalformed,
     ItemNotAFile,
     ItemRefused,
@@ -234,6 +240,7 @@ __all__ = [
     "HostileInput",
     "IdentityNumberFound",
     "ItemChanged",
+    "ItemGone",
     "ItemMalformed",
     "ItemNotAFile",
     "ItemRefused",
@@ -247,6 +254,7 @@ __all__ = [
     "LeaseEnded",
     "LimitReached",
     "LinkDangling",
+    "LoadedBefore",
     "LossNotAccepted",
     "NoWorkers",
     "NoarkitError",
@@ -259,6 +267,7 @@ __all__ = [
     "OtherArchive",
     "OtherPlace",
     "OtherSource",
+    "OtherTenant",
     "OtherVersion",
     "PackageFault",
     "ParentMissing",

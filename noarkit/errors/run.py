@@ -127,6 +127,14 @@ class OtherPlace(RunFault):
     exit_code = 2
 
 
+class LoadedBefore(RunFault):
+    """The archive holds the same records already, under another root. Data: where, other, count,
+    sampled, and as far as they are known: run, do, again."""
+
+    code = "F330"
+    exit_code = 2
+
+
 class OtherSource(RunFault):
     """A worker does not read what this machine reads. Data: where, machine, why, expected, found."""
 

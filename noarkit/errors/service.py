@@ -67,6 +67,14 @@ class ServiceDenied(ServiceFault):
     exit_code = 6
 
 
+class OtherTenant(ServiceFault):
+    """The connection leads to another organisation than the one that its watermarks, or the run, are of. Data: where,
+    expected, found; connection where its marks stand in the way, run where the plan is the other's."""
+
+    code = "F364"
+    exit_code = 2
+
+
 class ConsentNeeded(ServiceFault):
     """Nobody has let us in yet, or the consent is used up: `connect … login` asks for it."""
 

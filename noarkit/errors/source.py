@@ -54,6 +54,12 @@ class ItemRefused(SourceFault):
     code = "F207"
 
 
+class ItemGone(ItemVanished):
+    """A service says that it no longer has the item (404, 410). Data: key, service."""
+
+    code = "F208"
+
+
 class RecipeFault(SourceFault):
     """The recipe does not fit this record. Data: key, line, why."""
 

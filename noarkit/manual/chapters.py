@@ -29,6 +29,7 @@ CHAPTERS = (
     "ingesting",
     "scale",
     "verification",
+    "deciding",
     "browsing",
     "extracting",
     "validation",

@@ -25,6 +25,8 @@ LANGUAGES = ("en", "nb")
 PARTS = ("what", "where", "so_what", "do")
 
 _COUNTS = frozenset({"count", "limit"})
+_OWN_REASONS = {"F220": "recipe", "F410": "recipe"}
+"""Tables with the reasons of some faults alone: a word means there what it means nowhere else."""
 
 Template = tuple[str, ...]
 
@@ -44,6 +46,29 @@ class Texts:
         """What a fault's `why` means: its sentence where there is one, else the word itself."""
         sentence = self.tables["reasons"].get(str(key))
         return sentence if isinstance(sentence, str) else plain(key)
+
+    def why(self, code: object, data: Mapping[str, object]) -> str:
+        """Why a fault arose, in the sentences of its own kind where it has some (a record that a recipe does not fit);
+        empty where its data do not tell."""
+        key = str(data.get("why") or "")
+        own = _OWN_REASONS.get(str(code), "")
+        if own and key and self.has(own, key):
+            values = {"name": data.get("what"), **data}
+            sentence = self._fill_whole(self.forms(own, key), values)
+            if sentence:
+                return sentence
+        return self.reason(key) if key else ""
+
+    def problem(self, key: str, data: Mapping[str, object]) -> str:
+        """What is wrong with a recipe, as `recipe check` says it."""
+        sentence = self._fill_whole(self.forms("recipe", key), data) if self.has("recipe", key) else ""
+        more = ", ".join(f"{name} {value}" for name, value in data.items() if value not in ("", None))
+        return sentence or self.reason(key) + (f" ({more})" if more else "")
+
+    def _fill_whole(self, forms: Template, data: Mapping[str, object]) -> str:
+        """The first form whose fields are all given, filled; empty where none is."""
+        given_names = {name for name, value in data.items() if value not in ("", None)}
+        return self.fill(forms, data) if any(fields(form) <= given_names for form in forms) else ""
 
     def forms(self, *keys: str) -> Template:
         """The forms of a sentence, by its table and keys. Raises `KeyError` for one nobody wrote."""
@@ -143,7 +168,8 @@ def add_words(lang: str, more: Mapping[str, Mapping[str, object]]) -> None:
 def render(fault: NoarkitError, lang: str) -> list[str]:
     """A fault in four lines: what happened (with its code), where, why that matters, and what to do."""
     catalog = texts(lang)
-    lines = [catalog.fill(catalog.forms("faults", fault.code, part), fault.data) for part in PARTS]
+    data = {**fault.data, "why": catalog.why(fault.code, fault.data)} if fault.data.get("why") else fault.data
+    lines = [catalog.fill(catalog.forms("faults", fault.code, part), data).replace("?.", "?") for part in PARTS]
     return [f"{fault.code}  {lines[0]}", *lines[1:]]
 
 

@@ -313,7 +313,7 @@ def _close(work: Path) -> int:
 def _extract(work: Path) -> int:
     import noarkit
 
-    noarkit.extract(work / "package", archive=_archive(work))
+    noarkit.extract(work / "package", noarkit.ExtractOptions(allow_empty=True), archive=_archive(work))
     return _entity_count(work)
 
 

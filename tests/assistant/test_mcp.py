@@ -164,9 +164,11 @@ def test_no_title_of_what_is_screened_is_told_or_finds_anything(place: Path) -> 
             assert told
 
 
-@pytest.mark.parametrize(("above", "screened"), [("open", False), ("closed", True), ("gone", True)])
+@pytest.mark.parametrize(
+    ("above", "screened"), [("open", False), ("empty", False), ("closed", True), ("graded", True), ("gone", True)]
+)
 def test_what_hangs_below_something_screened_or_unseen_is_screened_though_it_does_not_say_so(
-    place: Path, above: Literal["open", "closed", "gone"], screened: bool
+    place: Path, above: Above, screened: bool
 ) -> None:
     with archive_in(place / "archive") as archive:
         titles = titles_in(archive)
@@ -202,10 +204,18 @@ def test_an_assistant_searches_the_configured_archive(place: Path) -> None:
     assert CANARY not in heard
 
 
+Above = Literal["", "open", "empty", "closed", "graded", "gone"]
+SCREENINGS: dict[Above, dict[str, object]] = {
+    "empty": {"skjerming": ""},
+    "closed": {"skjerming": "P13"},
+    "graded": {"gradering": "F"},
+}
+
+
 class Deaf(WholeArchive):
     """An archive that knows nothing of public use. Where its series is `above`, that alone says what is screened."""
 
-    def __init__(self, service: Service, above: Literal["", "open", "closed", "gone"] = "") -> None:
+    def __init__(self, service: Service, above: Above = "") -> None:
         super().__init__(service)
         self._above = above
 
@@ -218,8 +228,8 @@ class Deaf(WholeArchive):
 
     def _seen(self, one: SavedObject) -> SavedObject:
         fields = {name: value for name, value in one.fields.items() if name != "skjerming"}
-        closed = self._above == "closed" and one.type == "Arkivdel"
-        return replace(one, fields={**fields, "skjerming": "P13"} if closed else fields)
+        of_series = SCREENINGS.get(self._above, {}) if one.type == "Arkivdel" else {}
+        return replace(one, fields={**fields, **of_series})
 
 
 def titles_in(archive: WholeArchive) -> dict[str, tuple[str, str, bool]]:

@@ -46,7 +46,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str) -> int:
-    return main([*arguments, "--include-open", "--archive", "embedded:arkiv"], {"HOME": os.environ["HOME"]})
+    return main(
+        [*arguments, "--include-open", "--allow-empty", "--archive", "embedded:arkiv"], {"HOME": os.environ["HOME"]}
+    )
 
 
 def test_each_arkiv_becomes_a_package_and_one_list_tells_of_all(place: Path) -> None:

@@ -85,9 +85,9 @@ def test_a_plan_that_nobody_approved_leads_to_an_approval_and_then_to_a_load_tha
     assert main([*words, "--progress", "none"], {}) == 4
     said = capsys.readouterr().out
     assert {"en": "runs  stopped (planned, not begun)", "nb": "runs  stanset (planlagt, ikke begynt)"}[lang] in said
-    next_line = next(line for line in said.splitlines() if "--by NAME" in line)
-    assert "noarkit approve runs --by NAME" in next_line
-    assert next_line.partition("noarkit ingest runs")[2].split()[0] == "--approved-only"
+    next_line = next(line for line in said.splitlines() if "noarkit approve" in line)
+    assert commands_in(next_line) == [["noarkit", "approve", "runs", "--lang", lang, "--by"]]
+    assert "--approved-only" in next_line.partition("noarkit ingest runs")[2].split()
 
 
 def test_the_step_after_a_dry_run_of_an_approved_plan_still_demands_the_approval(capsys: Output) -> None:

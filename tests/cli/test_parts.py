@@ -153,7 +153,7 @@ def _without_what_the_archive_gives(path: Path) -> list[str]:
 def _output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[list[str]], str]:
     """What a command says to people: its exit code, the commands of its last block as a shell reads them, all of it."""
     capsys.readouterr()
-    code = main(["--lang", "en", "--progress", "none", *arguments], {})
+    code = main(["--progress", "none", *arguments], {})
     said = capsys.readouterr()
     block = said.out.rpartition("─")[2]
     lines = [line[line.index("noarkit ") :] for line in block.splitlines() if "noarkit " in line]
@@ -180,8 +180,9 @@ def test_a_part_that_comes_too_early_leads_to_the_commands_that_load_what_is_mis
     code, commands, _ = _output_of(capsys, "ingest", run)
     assert (code, commands) == (2, [[*load, "2/2"], ["noarkit", "runs", "merge", run]])
     code, commands, said = _output_of(capsys, "runs", "merge", run)
-    assert (code, commands[:2]) == (5, [[*load, "2/2"], ["noarkit", "runs", "merge", run]])
-    assert commands[2:] == [["noarkit", "ingest", run]]
+    again = [*archive, "--workers", "0"]  # as its parts were loaded
+    assert (code, commands[:2]) == (5, [[*load, "2/2", *again], ["noarkit", "runs", "merge", run]])
+    assert commands[2:] == [["noarkit", "ingest", run, *again]]
     assert "Missing: 2/2." in said and "(run-2-of-2.db)" in said and "archive is unavailable" not in said
     assert main([*load[1:], "2/2", "--workers", "0"], {}) == 0
     (tmp_path / "run" / "run.db").unlink()
@@ -189,8 +190,8 @@ def test_a_part_that_comes_too_early_leads_to_the_commands_that_load_what_is_mis
     assert (code, commands) == (5, [["noarkit", "runs", "merge", run]])
     assert "loaded, but not joined" in said
     code, commands, _ = _output_of(capsys, *commands[0][1:])
-    assert (code, commands) == (0, [["noarkit", "ingest", run]])
-    assert main([*commands[0][1:], "--workers", "0"], {}) == 0
+    assert (code, commands) == (0, [["noarkit", "ingest", run, "--workers", "0"]])
+    assert main(commands[0][1:], {}) == 0
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,6 @@ def as_it_is(run: Path) -> AbstractContextManager[object]:
 
 
 CASES: list[tuple[int, tuple[str, ...], Callable[[Path], AbstractContextManager[object]]]] = [
-    (2, ("--max-rate", "many"), as_it_is),
     (5, ("--shard", "1/2"), as_it_is),
     (8, (), without_source),
     (9, (), locked_run),
