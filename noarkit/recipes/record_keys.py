@@ -10,7 +10,8 @@ from noarkit.recipes.values import key_text
 LONGEST_KEY = 8_000
 CONTENTS_LEFT_OUT = "W224"
 _NAMED = "#d="
-_RESERVED = ("folder:", "class:", "classification:", "arkiv:", "arkivdel:", "arkivskaper:", "record:")
+_FOLDER = "folder:"
+_RESERVED = (_FOLDER, "class:", "classification:", "arkiv:", "arkivdel:", "arkivskaper:", "record:")
 
 
 def record_key(key: str) -> str:
@@ -21,7 +22,16 @@ def record_key(key: str) -> str:
 
 def folder_key(key: str) -> str:
     """The entity key of a folder that some map's parents make."""
-    return f"folder:{key_text(key)}"
+    return f"{_FOLDER}{key_text(key)}"
+
+
+def folder_source_key(key: str) -> str:
+    """The source key in the entity key of such a folder; empty for anything else.
+
+    >>> folder_source_key("folder:7:Deals:41"), folder_source_key("7:Deals:41:snapshot")
+    ('7:Deals:41', '')
+    """
+    return key.removeprefix(_FOLDER) if key.startswith(_FOLDER) else ""
 
 
 def document_key(key: str, number: int, identity: str, taken_keys: Container[str]) -> str:

@@ -72,7 +72,8 @@ class ServiceKind:
 
     `again_id` takes the key of an item that was not archived, and returns its stream and what `Window.again` names it
     by, if the service reads it again whatever its time; an empty name, or None where its stream is not known by the
-    key, if the whole stream must be read from its old mark again.
+    key, if the whole stream must be read from its old mark again. `names_no_case` says of which keys the folder that
+    they were put into is remembered, since they do not tell what they belong to.
     """
 
     name: str
@@ -88,6 +89,7 @@ class ServiceKind:
     chances: str = ""
     takes_ids: bool = False
     again_id: Callable[[str], tuple[str, str] | None] = no_again_id
+    names_no_case: Callable[[str], bool] | None = None
     recipe: str = "recipe.toml"
 
     def default_recipe(self) -> str:

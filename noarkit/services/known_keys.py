@@ -98,6 +98,11 @@ def document_key(key: str, identity: str) -> str:
     return f"document:{key}:{identity}"
 
 
+def place_key(key: str, folder_key: str) -> str:
+    """Builds the key that says in which folder of the archive the item with this key lies."""
+    return f"place:{key}:{folder_key}"
+
+
 def add_known_keys(
     path: Path, archive: str, held_keys: Iterable[str], gone_keys: Iterable[str], at_s: float = 0.0
 ) -> None:

@@ -234,8 +234,8 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
             f"{RUNS}::test_what_the_account_may_no_longer_see_does_not_count_as_deleted",
         ),
         Clause(
-            "as long as it hides a case, deleted mail is not reported,",
-            "så lenge den skjuler en sak, meldes ikke slettet e-post,",
+            "as long as it hides a case, mail that is deleted there is not reported.",
+            "så lenge den skjuler en sak, meldes ikke e-post som slettes der.",
             f"{CRM}::test_a_case_that_is_hidden_is_not_deleted_and_neither_is_what_hangs_on_it",
         ),
     ),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 
 from noarkit.errors import OtherArchive
 from noarkit.events import Event, Listener
@@ -20,10 +20,10 @@ from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.follow_up import SINCE_ARCHIVE
 from noarkit.loading.numbers import outcomes
-from noarkit.recipes.record_keys import document_identity
+from noarkit.recipes.record_keys import document_identity, folder_source_key
 from noarkit.records import Source, innermost
 from noarkit.services.drift import Change
-from noarkit.services.known_keys import KnownKeys, add_known_keys, document_key
+from noarkit.services.known_keys import KnownKeys, add_known_keys, document_key, place_key
 from noarkit.services.paging import KeySet
 from noarkit.services.port import DELETED_THERE, DELETION_KEY_END
 from noarkit.services.registry import find_kind
@@ -149,15 +149,18 @@ def keep_delivered_watermarks(
 def _keep_known_keys(
     source: ConnectorSource, folder: RunFolder, archive: str, identity: str, held_keys: Iterable[str], now_s: float
 ) -> None:
-    """The keys that this run archived or found there are known from now on, with their documents, and so is what the
-    service deleted."""
+    """The keys that this run archived or found there are known from now on, with their documents, the places of those
+    that do not tell theirs, and so is what the service deleted."""
     deletions = (outcome for outcome in outcomes(folder, "skipped") if outcome.data.get("reason") == DELETED_THERE)
     gone_keys = (outcome.key.removesuffix(DELETION_KEY_END) for outcome in deletions)
     place = run_watermarks.known_file(source.to, archive)
     add_known_keys(place, identity, held_keys, gone_keys, now_s)
     with closing(KnownKeys(place)) as known_keys:
-        document_keys = (document_key(*names) for names in _planned_documents(folder) if known_keys.has(names[0]))
-        while batch := list(islice(document_keys, _A_BATCH)):  # the file is not read while it is written
+        more_keys = chain(
+            (document_key(*names) for names in _planned_documents(folder) if known_keys.has(names[0])),
+            (place_key(*names) for names in _planned_places(source, folder) if known_keys.has(names[0])),
+        )
+        while batch := list(islice(more_keys, _A_BATCH)):  # the file is not read while it is written
             add_known_keys(place, identity, batch, (), now_s)
 
 
@@ -170,6 +173,20 @@ def _planned_documents(folder: RunFolder) -> Iterator[tuple[str, str]]:
         for key, name in rows:
             if identity := document_identity(name):
                 yield key, identity
+
+
+def _planned_places(source: ConnectorSource, folder: RunFolder) -> Iterator[tuple[str, str]]:
+    """The key of each record of a plan that does not tell its case, with the source key of the folder it lies in."""
+    names_no_case = find_kind(source.to.service).names_no_case
+    if names_no_case is None:
+        return
+    with closing(GraphStore.open(folder.graph)) as graph:
+        rows = graph.db.execute(
+            "SELECT r.key, p.key FROM record r JOIN entity e ON e.record = r.n JOIN entity p ON p.n = e.parent"
+        )
+        for key, parent_key in rows:
+            if (place := folder_source_key(parent_key)) and names_no_case(key):
+                yield key, place
 
 
 def _streams_by_key(folder: RunFolder) -> Iterator[tuple[str, str]]:

@@ -47,15 +47,24 @@ class Deletions:
 
     def of_notes(self, is_listed: Callable[[str], bool]) -> Iterator[Deletion]:
         """Yields the deletions of notes whose case is listed, or is deleted itself."""
-        yield from self._absent("Notes", lambda item: is_listed(item.case_key) or self.known.is_gone(item.case_key))
+        yield from self._absent("Notes", lambda item: self._are_compared(item, is_listed))
 
-    def of_papers(self, stream: str, is_listed: Callable[[str], bool], *, is_complete: bool) -> Iterator[Deletion]:
-        """Yields the deletions of attachments or emails: of cases whose list was read, or that are deleted. What does
-        not tell its case, as emails do not, is compared once the lists of all cases are complete."""
-        for item in self.known.unlisted(stream):
-            case_key = item.case_key
-            if is_listed(case_key) or self.known.is_gone(case_key) if case_key else is_complete:
-                yield self._deletion(stream, item.key)
+    def of_attachments(self, is_listed: Callable[[str], bool]) -> Iterator[Deletion]:
+        """Yields the deletions of attachments of cases whose list was read, or that are deleted."""
+        for item in self.known.unlisted("Attachments"):
+            if self._are_compared(item, is_listed):
+                yield self._deletion("Attachments", item.key)
+
+    def of_emails(self, is_listed: Callable[[str], bool], *, hides_cases: bool) -> Iterator[Deletion]:
+        """Yields the deletions of emails, once the lists of all cases were read that this user may see: an email may
+        belong to any. If there are cases that are hidden, those are no deletions that may lie in one of them."""
+        for item in self.known.unlisted("Emails"):
+            if self._are_compared(item, is_listed) if item.case_keys else not hides_cases:
+                yield self._deletion("Emails", item.key)
+
+    def _are_compared(self, item: KnownItem, is_listed: Callable[[str], bool]) -> bool:
+        """True if the lists of all cases of an item were read, or are gone with their case."""
+        return all(is_listed(case_key) or self.known.is_gone(case_key) for case_key in item.case_keys)
 
     def _since_mark(self, module: str, place: str) -> Iterator[Deletion]:
         """Yields all deletions of cases since the mark, where nothing is known of what the archive holds."""

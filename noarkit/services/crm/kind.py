@@ -5,7 +5,7 @@ from __future__ import annotations
 from noarkit.services.crm.calls import cost_of_tool
 from noarkit.services.crm.channels import renew_webhooks
 from noarkit.services.crm.commands import COMMANDS
-from noarkit.services.crm.known_items import again_id
+from noarkit.services.crm.known_items import again_id, names_no_case
 from noarkit.services.crm.service import open_login, open_service
 from noarkit.services.crm.settings import KEYS
 from noarkit.services.kind import ServiceKind, ToolKind, WebhookKind
@@ -32,4 +32,5 @@ CRM = ServiceKind(
     chances="noarkit.services.crm.standin.history:CHANCES",
     takes_ids=True,
     again_id=again_id,
+    names_no_case=names_no_case,
 )

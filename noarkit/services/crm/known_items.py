@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from noarkit.safe.scratch import scratch
-from noarkit.services.known_keys import NOTHING_KNOWN, KnownKeys
+from noarkit.services.known_keys import NOTHING_KNOWN, KnownKeys, place_key
 from noarkit.services.paging import KeySet
 
 SNAPSHOT = "snapshot"
@@ -18,11 +18,11 @@ _TABLE = "CREATE TABLE known_item (key TEXT PRIMARY KEY, stream TEXT, id TEXT, i
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """An item that the archive holds, and the key of the case that it belongs to; empty if its key tells of none."""
+    """An item that the archive holds, and the keys of the cases that it belongs to; none if nobody knows them."""
 
     key: str
     id: str
-    case_key: str
+    case_keys: tuple[str, ...]
 
 
 class KnownItems:
@@ -79,13 +79,20 @@ class KnownItems:
         after = ""
         query = "SELECT key, id FROM known_item WHERE stream = ? AND NOT is_listed AND key > ? ORDER BY key LIMIT 1000"
         while rows := self._db.execute(query, (stream, after)).fetchall():
-            yield from (KnownItem(key, item_id, _case_key_of(key)) for key, item_id in rows)
+            yield from (KnownItem(key, item_id, self._cases_of(key)) for key, item_id in rows)
             after = str(rows[-1][0])
 
     def unlisted_keys(self, stream: str, item_id: object) -> list[str]:
         """Returns the keys of what is known by this id and was not listed: one for each case that it belonged to."""
         query = "SELECT key FROM known_item WHERE stream = ? AND id = ? AND NOT is_listed ORDER BY key"
         return [key for (key,) in self._db.execute(query, (stream, str(item_id)))]
+
+    def _cases_of(self, key: str) -> tuple[str, ...]:
+        """Returns the keys of the cases of an item: by its own key, or by the folders that it was archived in."""
+        if names_no_case(key):
+            beginning = place_key(key, "")
+            return tuple(place.removeprefix(beginning) for place in self.keys.under(beginning))
+        return (":".join(key.split(":")[:3]),)
 
     def close(self) -> None:
         """Closes the temporary files."""
@@ -130,6 +137,10 @@ def again_id(key: str) -> tuple[str, str] | None:
     return _place_of(key)
 
 
-def _case_key_of(key: str) -> str:
-    parts = key.split(":")
-    return ":".join(parts[:3]) if len(parts) > 3 else ""
+def names_no_case(key: str) -> bool:
+    """True for the key of an email, which is archived once though it may belong to several cases.
+
+    >>> names_no_case("7:email:a"), names_no_case("7:Deals:41:snapshot")
+    (True, False)
+    """
+    return key.split(":")[1:2] == ["email"]

@@ -154,18 +154,22 @@ class Reader:
         """Yields the attachments or emails of the cases in which something may have changed."""
         self.known.begin_listing(stream)
         due_cases = self.cases.changed_cases(self.since, sweep=self.window.sweep, again=self.window.again)
-        is_complete = self.reads_all and self.cases.is_complete and not self._has_hidden_cases()
+        is_whole = self.reads_all
         with KeySet() as listed_cases:
             for case_key, case_items in self.items.for_each_case(due_cases, ask):
                 if any(isinstance(item, FetchFailure) and item.key.startswith(f"{case_key}:") for item in case_items):
-                    is_complete = False
+                    is_whole = False
                 else:
                     listed_cases.add(case_key)
                 for item in case_items:
                     self.known.mark_item(item.key)
                     yield item
-            yield from self.deletions.of_papers(stream, listed_cases.has, is_complete=is_complete)
+            if stream == "Attachments":
+                yield from self.deletions.of_attachments(listed_cases.has)
+            elif is_whole:
+                yield from self.deletions.of_emails(listed_cases.has, hides_cases=self._hides_cases())
 
-    def _has_hidden_cases(self) -> bool:
-        """True if the archive holds a case that this user may not see any more."""
-        return any(self.known.has_unlisted(module) for module in self.cases.modules())
+    def _hides_cases(self) -> bool:
+        """True if there are cases that this user may not see, or the archive holds one that it may not see any more."""
+        is_complete = self.cases.is_complete
+        return not is_complete or any(self.known.has_unlisted(module) for module in self.cases.modules())

@@ -15,7 +15,7 @@ import httpx
 
 from noarkit.events import Event, ignore_event
 from noarkit.services.crm.service import Crm, open_service
-from noarkit.services.known_keys import KnownKeys, add_known_keys
+from noarkit.services.known_keys import KnownKeys, add_known_keys, place_key
 from noarkit.services.port import DELETION_KEY_END, Deletion, FetchFailure, Item, Stream, Window
 from noarkit.services.standins.server import StandinSpec
 from tests.services.scripted import Asked, Told, serving
@@ -87,6 +87,8 @@ class Connection:
         self.held, self.between, self.crm = held, between, crm
         self.known = folder / "known.db"
         self.known_keys: dict[str, bool] = {}
+        self.places: dict[str, str] = {}
+        self.remembers_places = True
         self.marks: dict[str, datetime] = {}
 
     def run(self, *, sweep: bool = False, hinted: frozenset[str] = frozenset()) -> RunFindings:
@@ -111,6 +113,8 @@ class Connection:
                     elif isinstance(item, Deletion):
                         found.deletions.append(item.key.removesuffix(DELETION_KEY_END))
                         assert item.key.endswith(DELETION_KEY_END)
+        emails = [item for item in found.items.values() if item.stream == "Emails"]
+        self.places |= {item.key: str(item.fields["case"]["key"]) for item in emails}  # type: ignore[index]  # a table
         self.known_keys |= dict.fromkeys(found.items, True) | dict.fromkeys(found.deletions, False)
         self._write_known()
         self.marks |= {stream.name: until for stream in streams if stream.name not in failed_streams}
@@ -138,6 +142,8 @@ class Connection:
     def _write_known(self) -> None:
         self.known.unlink(missing_ok=True)
         held_keys = [key for key, is_held in self.known_keys.items() if is_held]
+        if self.remembers_places:
+            add_known_keys(self.known, "archive", (place_key(*names) for names in self.places.items()), ())
         add_known_keys(self.known, "archive", held_keys, [key for key in self.known_keys if key not in held_keys])
 
     def _since(self, stream: Stream) -> datetime | None:
