@@ -10,7 +10,7 @@ import pytest
 from noarkit.embedded import keep_services
 from tests.services.histories.sweep import try_seed
 
-SAMPLES = {"crm": (2, 3, 8), "spend": (1, 3), "appsec": (1, 3), "features": (8, 25)}
+SAMPLES = {"crm": (2, 3, 8, 230), "spend": (1, 3), "appsec": (1, 3), "features": (8, 25)}
 
 
 @pytest.mark.parametrize("service", SAMPLES)
