@@ -28,7 +28,7 @@ from noarkit.errors import (
     ServiceStrange,
 )
 from noarkit.services.pace import Allowance, Clock, Pace
-from noarkit.services.waiting import WaitReporter
+from noarkit.services.waiting import WaitReason, WaitReporter
 from noarkit.services.wire import Answer, Request, Wire, header_map
 
 _BUSY = 429
@@ -92,6 +92,10 @@ class Client:
     def url(self, path: str) -> str:
         """Returns the URL of a path of the service."""
         return self.base + path
+
+    def pause(self, seconds: float, why: WaitReason) -> None:
+        """Sleeps for so long, and tells of it."""
+        self.wire.waits.sleep(self.clock, seconds, why)
 
     def ask(self, request: Request) -> Answer:
         """Sends a request, with retries, and returns the answer. Raises a ServiceFault if there is none."""

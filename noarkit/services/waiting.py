@@ -15,8 +15,9 @@ from typing import Literal
 
 from noarkit.events import Event
 
-WaitReason = Literal["asked", "limit", "again"]
-"""The service asked for a pause, a limit of calls is reached, or a call that failed is to be made again."""
+WaitReason = Literal["asked", "limit", "again", "job"]
+"""The service asked for a pause, a limit of calls is reached, a call that failed is to be made again, or a job has not
+ended yet."""
 TELL_EVERY_S = 60.0
 _TELL_FROM_S = 5.0
 

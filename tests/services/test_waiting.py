@@ -23,6 +23,8 @@ from noarkit.safe.urls import UrlPolicy
 from noarkit.services.client import Client
 from noarkit.services.pace import Pace, Rate
 from noarkit.services.scrub import Scrubber
+from noarkit.services.spend.calls import Calls as SpendCalls
+from noarkit.services.spend.jobs import wait_for
 from noarkit.services.standins.server import StandinSpec
 from noarkit.services.waiting import TELL_EVERY_S, Clock, Wait, WaitReporter, wait_event
 from noarkit.services.wire import Request, Wire, WireSettings
@@ -127,6 +129,19 @@ def test_a_service_that_is_away_is_told_once_the_waits_grow_long() -> None:
         client.ask(Request("GET", service.url + "/x"))
     assert {wait.why for _, wait in waits.told} == {"again"}
     assert waits.longest_silence(clock.now_s()) <= TELL_EVERY_S
+
+
+def test_a_job_that_does_not_end_is_told_each_minute() -> None:
+    clock = VirtualClock()
+    waits, began_s = Waits(clock), clock.now_s()
+    states = ["processing"] * 30 + ["completed"]
+    with serving(one_after_another(*(told({"data": {"status": state}}) for state in states))) as service:
+        calls = SpendCalls(client_for(service, clock, waits), ("company_id", "1"))
+        assert wait_for(calls, 1, "7")["status"] == "completed"
+    assert clock.now_s() - began_s > 4 * TELL_EVERY_S
+    assert {wait.why for _, wait in waits.told} == {"job"}
+    assert waits.told[0][0] <= began_s + TELL_EVERY_S
+    assert waits.longest_silence(clock.now_s()) <= TELL_EVERY_S + 15
 
 
 def test_a_fault_after_all_waits_was_told_before() -> None:

@@ -86,7 +86,8 @@ def make_token_credential(
 ) -> TokenCredential:
     """Builds the credential for the interface. Raises `ConfigFault`, `SecretFault`."""
     tokens = TokenService(wire, _registration(connection, settings), clock.now_s)
-    renewal = Renewal(_make_renewal(connection, settings, tokens, clock), clock.now_s, _origin(connection, settings))
+    renew = _make_renewal(connection, settings, tokens, lambda wait_s: wire.waits.sleep(clock, wait_s, "again"))
+    renewal = Renewal(renew, clock.now_s, _origin(connection, settings))
     return TokenCredential(renewal, GrantStore(connection.state_file("grant.json")), wire.scrubber, Style())
 
 
@@ -114,7 +115,7 @@ def _origin(connection: Connection, settings: AppSecSettings) -> str:
 
 
 def _make_renewal(
-    connection: Connection, settings: AppSecSettings, tokens: TokenService, clock: Clock
+    connection: Connection, settings: AppSecSettings, tokens: TokenService, pause: Callable[[float], None]
 ) -> Callable[[Grant | None], Grant]:
     place = f"connections.appsec.{connection.name}"
     if settings.auth in ("login", "register"):
@@ -122,7 +123,7 @@ def _make_renewal(
     if settings.auth == "client":
         if connection.secret("client_secret") is None:
             raise ConfigFault(where=f"{place}.client_secret", why="not-set")
-        return lambda last: _retry_while_away(tokens.client_credentials, clock)
+        return lambda last: _retry_while_away(tokens.client_credentials, pause)
     key = connection.secret("api_key")
     if key is None:
         raise ConfigFault(where=f"{place}.api_key", why="not-set")
@@ -130,7 +131,7 @@ def _make_renewal(
     def exchange(last: Grant | None) -> Grant:
         """A token for the key. What comes back beside it does not take the key's place."""
         try:
-            return replace(_retry_while_away(lambda: tokens.refresh(key.reveal()), clock), refresh_token="")
+            return replace(_retry_while_away(lambda: tokens.refresh(key.reveal()), pause), refresh_token="")
         except ConsentNeeded as refusal:
             raise ServiceDenied(where=connection.full_name, why="key-dead") from refusal
         except ServiceDenied as refusal:
@@ -141,13 +142,13 @@ def _make_renewal(
     return exchange
 
 
-def _retry_while_away(ask: Callable[[], Grant], clock: Clock) -> Grant:
+def _retry_while_away(ask: Callable[[], Grant], pause: Callable[[float], None]) -> Grant:
     """Retries a token request that may be repeated while the token service is unavailable."""
     for attempt in range(_TRIES - 1):
         try:
             return ask()
         except (ServiceAway, ServiceBroken):
-            clock.sleep_s(_FIRST_WAIT_S * 2**attempt)
+            pause(_FIRST_WAIT_S * 2**attempt)
     return ask()
 
 

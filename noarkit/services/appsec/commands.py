@@ -65,12 +65,12 @@ def _list_branches(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
 
 def _create_scan(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
     order = _order(service, used.words[0], used.values)
-    return (write_calls.start(service.calls, order, service.calls.client.clock),)
+    return (write_calls.start(service.calls, order),)
 
 
 def _wait_for_scan(service: AppSec, used: Invocation) -> Iterable[JsonObject]:
-    settings, clock = service.settings, service.calls.client.clock
-    return (write_calls.poll(service.calls, used.words[0], clock, settings.poll_s, settings.scan_timeout_s),)
+    settings = service.settings
+    return (write_calls.poll(service.calls, used.words[0], settings.poll_s, settings.scan_timeout_s),)
 
 
 def _cancel_scan(service: AppSec, used: Invocation) -> Iterable[JsonObject]:

@@ -139,7 +139,7 @@ class Papers:
             evaluation = self._calls.evaluation(project, scan)
             if evaluation is None or str(evaluation.get("status")).casefold() not in _EVALUATING_STATES:
                 return evaluation
-            self._clock.sleep_s(self._poll_s)
+            self._calls.client.pause(self._poll_s, "job")
         raise ItemUnreadable(key=f"policies of {scan}", why="job-too-long")
 
     def materials(self, scan: str) -> bytes | None:
@@ -169,7 +169,7 @@ class Papers:
                     return None
                 if fault.data.get("status") != 400 or attempt == _MOST_REFUSALS - 1:
                     raise
-                self._clock.sleep_s(self._poll_s)
+                self._calls.client.pause(self._poll_s, "job")
         raise AssertionError("unreachable")
 
     def _poll_job(self, path: str, params: tuple[tuple[str, str], ...], key: str) -> Iterator[Mapping[str, object]]:
@@ -178,7 +178,7 @@ class Papers:
         while self._clock.now_s() - started_s <= self._most_s:
             answer = self._calls.ask("GET", path, params, accepts=_NOT_YET)
             yield {} if answer.status in _NOT_YET else answer.members()
-            self._clock.sleep_s(self._poll_s)
+            self._calls.client.pause(self._poll_s, "job")
         raise ItemUnreadable(key=key, why="job-too-long")
 
     def _bytes(self, path: str) -> bytes:

@@ -16,7 +16,6 @@ from urllib.parse import quote
 from noarkit.errors import ServiceAway, ServiceBroken, ServiceFault, ServiceRefused, UsageFault
 from noarkit.services.appsec.calls import Calls, code_of
 from noarkit.services.appsec.states import has_ended
-from noarkit.services.pace import Clock
 from noarkit.services.wire import Request
 
 EVENTS = ("scan_completed_successfully", "scan_failed", "scan_partial", "project_created")
@@ -87,10 +86,11 @@ def cancel(calls: Calls, scan: str) -> None:
     calls.write("PATCH", _object_path("scans", scan), {"status": "Canceled"})
 
 
-def poll(calls: Calls, scan: str, clock: Clock, poll_s: float, most_s: float) -> JsonObject:
+def poll(calls: Calls, scan: str, poll_s: float, most_s: float) -> JsonObject:
     """Polls a scan until it has ended, less often with time. Raises `ServiceRefused` if there is none, `ServiceFault`
     if it takes too long."""
-    started_s, location = clock.now_s(), calls.client.wire.settings.label
+    clock, location = calls.client.clock, calls.client.wire.settings.label
+    started_s = clock.now_s()
     polls = 0
     while True:
         scan_row = calls.scan(scan)
@@ -101,7 +101,7 @@ def poll(calls: Calls, scan: str, clock: Clock, poll_s: float, most_s: float) ->
         wait_s = poll_s * min(1 + polls / 25, _LONGEST_POLL)
         if clock.now_s() - started_s + wait_s > most_s:
             raise ServiceFault(where=location, why="scan-runs-on")
-        clock.sleep_s(wait_s)
+        calls.client.pause(wait_s, "job")
         polls += 1
 
 
@@ -142,7 +142,7 @@ def upload_parts(calls: Calls, path: Path, part_bytes: int) -> str:
     return first
 
 
-def start(calls: Calls, order: Order, clock: Clock) -> JsonObject:
+def start(calls: Calls, order: Order) -> JsonObject:
     """Orders a scan. A full queue is waited for, longer each time; an order whose answer was lost is looked up by its
     tag, and the fault is raised if it cannot be found."""
     mark = secrets.token_hex(8)
@@ -153,7 +153,7 @@ def start(calls: Calls, order: Order, clock: Clock) -> JsonObject:
         except ServiceRefused as fault:
             if code_of(fault) != _QUEUE_FULL or attempt == _ORDERS - 1:
                 raise
-            clock.sleep_s(_FIRST_WAIT_S * 2**attempt)
+            calls.client.pause(_FIRST_WAIT_S * 2**attempt, "again")
         except (ServiceAway, ServiceBroken) as fault:
             scan = _find_lost_scan(calls, order, mark, fault)
             if scan is not None:

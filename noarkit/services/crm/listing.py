@@ -262,7 +262,7 @@ def _wait_for_job(calls: Calls, job: str) -> Mapping[str, object]:
             raise ServiceBroken(where=f"bulk read {job}", why=state)
         if clock.now_s() - started_s > _BULK_LONGEST_S:
             break
-        clock.sleep_s(_BULK_WAITS_S[min(place, len(_BULK_WAITS_S) - 1)])
+        calls.client.pause(_BULK_WAITS_S[min(place, len(_BULK_WAITS_S) - 1)], "job")
     raise busy_fault(f"bulk read {job}")
 
 

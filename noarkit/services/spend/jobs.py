@@ -23,5 +23,5 @@ def wait_for(calls: Calls, version: int, job: str) -> Row:
         wait_s = _WAITS_S[min(polls, len(_WAITS_S) - 1)]
         if clock.now_s() - started_s + wait_s > LONGEST_S:
             raise ServiceBusy(where=f"export job {job}")
-        clock.sleep_s(wait_s)
+        calls.client.pause(wait_s, "job")
         polls += 1

@@ -21,7 +21,6 @@ from noarkit.events import Event
 from noarkit.services.appsec import write_calls
 from noarkit.services.appsec.service import AppSec, open_service
 from noarkit.services.appsec.standin.data import canary
-from noarkit.services.pace import Clock
 from noarkit.services.port import FetchFailure, Item
 from noarkit.services.standins.server import StandinSpec
 from tests.services.appsec.there import LATER, all_of, connected, newest, papers, said, scripted
@@ -95,7 +94,7 @@ def test_an_order_whose_answer_is_lost_is_looked_for_and_not_sent_again() -> Non
     with serving(answer) as lossy:
         service = scripted(lossy.url)
         order = write_calls.Order("p", repository="https://kode.example/a.git")
-        assert write_calls.start(service.calls, order, Clock())["id"] == "s-1"
+        assert write_calls.start(service.calls, order)["id"] == "s-1"
         assert len(orders) == 1
         service.close()
 
@@ -234,7 +233,7 @@ def test_a_scan_is_not_ordered_again_for_a_fault_of_the_service(held: Standing, 
     before = len(list(appsec.calls.scans(None, LATER)))
     held.control("trouble", path="/api/scans", status=500, times=1)
     with pytest.raises(ServiceBroken):
-        write_calls.start(appsec.calls, write_calls.Order(project, repository="https://a.example"), Clock())
+        write_calls.start(appsec.calls, write_calls.Order(project, repository="https://a.example"))
     assert len(list(appsec.calls.scans(None, LATER))) == before
 
 

@@ -186,10 +186,9 @@ def test_post_api_uploads_then_the_zip_without_our_token_post_api_scans_polled_a
         other.control("trouble", path="/store/", status=503, times=1)
         url = write_calls.upload(service.calls, b"PK" + b"x" * 1000)
         other.control("set", full=2)  # the queue is full twice
-        clock = service.calls.client.clock
-        scan = str(write_calls.start(service.calls, write_calls.Order(project, url), clock)["id"])
-        polling = Ending(other, scan)
-        found = write_calls.poll(polling, scan, clock, 5.0, 3_600.0)  # type: ignore[arg-type]  # all that polling asks
+        scan = str(write_calls.start(service.calls, write_calls.Order(project, url))["id"])
+        polling = Ending(other, service, scan)
+        found = write_calls.poll(polling, scan, 5.0, 3_600.0)  # type: ignore[arg-type]  # all that polling asks
         assert (found["status"], polling.asked) == ("Completed", 3)
         assert len(service.calls.findings(scan)) == 1
         assert other.control("counts")["leaked"] == 0
@@ -198,10 +197,10 @@ def test_post_api_uploads_then_the_zip_without_our_token_post_api_scans_polled_a
 class Ending:
     """Calls for a scan that ends after it was asked for twice."""
 
-    def __init__(self, held: Standing, scan: str) -> None:
+    def __init__(self, held: Standing, service: AppSec, scan: str) -> None:
         self._held = held
-        self._service = open_service(held.connection())
-        self.client = self._service.calls.client
+        self._service = service
+        self.client = service.calls.client
         self._scan = scan
         self.asked = 0
 
@@ -210,10 +209,7 @@ class Ending:
         self.asked += 1
         if self.asked == 3:
             self._held.control("finish", scan=self._scan)
-        found = self._service.calls.scan(one)
-        if self.asked == 3:
-            self._service.close()
-        return found
+        return self._service.calls.scan(one)
 
 
 def test_a_scan_that_runs_on_is_polled_less_often_and_not_for_ever(held: Standing, appsec: AppSec) -> None:
@@ -222,14 +218,14 @@ def test_a_scan_that_runs_on_is_polled_less_often_and_not_for_ever(held: Standin
     begun_s = clock.now_s()
     before = held.control("counts")["limits"]
     with pytest.raises(ServiceFault) as caught:
-        write_calls.poll(appsec.calls, running, clock, 5.0, 3_600.0)
+        write_calls.poll(appsec.calls, running, 5.0, 3_600.0)
     assert caught.value.data["why"] == "scan-runs-on"
     after = held.control("counts")["limits"]
     assert isinstance(before, dict) and isinstance(after, dict)
     assert 50 < after["calls"] - before["calls"] < 3_600 / 5 / 2
     assert clock.now_s() - begun_s <= 3_600
     with pytest.raises(ServiceRefused):
-        write_calls.poll(appsec.calls, "nothing", clock, 5.0, 60.0)
+        write_calls.poll(appsec.calls, "nothing", 5.0, 60.0)
 
 
 def test_a_large_zip_is_uploaded_in_parts(held: Standing, appsec: AppSec, tmp_path: Path) -> None:
@@ -239,7 +235,7 @@ def test_a_large_zip_is_uploaded_in_parts(held: Standing, appsec: AppSec, tmp_pa
     held.control("trouble", path="/store/", status=403, times=1, after=1)  # a link that was used up
     name = write_calls.upload_file(appsec.calls, source, part_bytes=32)
     order = write_calls.Order(project, name, scanners=("sast", "sca"))
-    scan = str(write_calls.start(appsec.calls, order, appsec.calls.client.clock)["id"])
+    scan = str(write_calls.start(appsec.calls, order)["id"])
     write_calls.cancel(appsec.calls, scan)
     found = appsec.calls.scan(scan)
     assert found is not None and found["status"] == "Canceled"
