@@ -92,6 +92,26 @@ def test_the_readme_and_the_package_agree_on_scripts_and_licence() -> None:
     assert f"## {project['version']}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
+@pytest.mark.parametrize(("page", "most_lines"), [("CHANGELOG.md", 100), ("BENCHMARKS.md", 200)])
+def test_a_page_that_is_read_at_a_sitting_stays_one(page: str, most_lines: int) -> None:
+    assert len((ROOT / page).read_text("utf-8").splitlines()) <= most_lines
+
+
+def test_each_entry_of_the_changelog_names_what_there_is() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("### Moved names")[0]
+    entries = re.findall(r"^- .*?(?=\n\n|\n- |\Z)", changelog, re.MULTILINE | re.DOTALL)
+    assert len(entries) > 20
+    for entry in entries:
+        assert re.search(r"`[^`]+`|\bF\d{3}\b", entry), f"neither a command nor a code: {entry}"
+    for name in re.findall(r"`noarkit ([a-z-]+)", changelog):
+        assert name in COMMANDS, name
+    assert set(re.findall(r"\bF\d{3}\b", changelog)) <= set(fault_kinds())
+    commands = all_commands().values()
+    options = {name for command in commands for option in command.params for name in option.opts}
+    options |= {name for option in global_options() for name in option.opts}
+    assert set(re.findall(r"(?<=[` ])--[a-z-]+", changelog)) <= options
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_begins_with_examples_and_ends_with_exit_codes(
