@@ -27,6 +27,7 @@ from noarkit.safe.secret_files import SKIPPED_SECRETS
 from noarkit.safe.toml import load_toml
 from noarkit.server import DATABASE_FILE, LOGS_FILE
 from noarkit.server.safekeeping.manifest import BACKUP_FILE, UNFINISHED_FILE
+from tests.package_code import MODULES, PACKAGE, modules_with, nodes_of, text_of
 
 READERS = (
     ("scan", "PLACE"),
@@ -366,7 +367,6 @@ def test_a_document_that_is_kept_in_a_zip_is_a_file(mark: str, workplace: Path) 
 
 def test_nobody_else_recognises_what_noarkit_keeps() -> None:
     """The names of marks stand where they are written and in the owner alone."""
-    package = Path(noarkit.__file__).parent
     writers = {
         "plan.json": ("loading", "retention", "airgap"),
         "archive.db": ("server",),
@@ -377,11 +377,11 @@ def test_nobody_else_recognises_what_noarkit_keeps() -> None:
         "SQLite format 3": ("sources/files", "reading_room/viewers"),
     }
     elsewhere = []
-    for path in sorted(package.rglob("*.py")):
-        name = path.relative_to(package).as_posix()
+    for path in modules_with(*writers):
+        name = path.relative_to(PACKAGE).as_posix()
         texts = [
             node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            for node in nodes_of(path)
             if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
         ]
         for mark, rooms in writers.items():
@@ -392,13 +392,10 @@ def test_nobody_else_recognises_what_noarkit_keeps() -> None:
 
 
 def test_nobody_asks_for_the_form_of_a_place_but_the_owner_and_the_forms() -> None:
-    package = Path(noarkit.__file__).parent
     asking = {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        if re.search(
-            r"\b(?:detect_form|detect_place)\b|import is_sealed|read import .*\bis_sealed\b", path.read_text("utf-8")
-        )
+        path.relative_to(PACKAGE).as_posix()
+        for path in MODULES
+        if re.search(r"\b(?:detect_form|detect_place)\b|import is_sealed|read import .*\bis_sealed\b", text_of(path))
     }
     assert {name for name in asking if not name.startswith("forms/")} == {
         "places.py",

@@ -14,8 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from noarkit.safe.csv_files import cell_for_csv, cell_from_csv, write_csv
+from tests.package_code import PACKAGE, modules_with, nodes_of
 
-PACKAGE = Path(__file__).resolve().parents[2] / "noarkit"
 WRITER = PACKAGE / "safe" / "csv_files.py"
 
 awkward = st.text(alphabet=st.sampled_from("=+-@'\";,|\t\r\n \\u0041ab＝\u202e\ud800\U000e0041\xa0")) | st.text(
@@ -91,10 +91,10 @@ def test_a_file_has_a_mark_semicolons_and_every_cell_in_quotes(tmp_path: Path) -
 
 def csv_writers() -> Iterator[str]:
     """Every place of the package that makes a CSV writer; stand-ins speak for other systems, in their own way."""
-    for path in PACKAGE.rglob("*.py"):
+    for path in modules_with("csv"):
         if path == WRITER or {"standin", "standins"} & set(path.parts):
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes_of(path):
             named = isinstance(node, ast.Attribute) and ast.unparse(node) in ("csv.writer", "csv.DictWriter")
             if named or (isinstance(node, ast.ImportFrom) and node.module == "csv"):
                 yield f"{path.relative_to(PACKAGE)}: {ast.unparse(node)}"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import noarkit
 from noarkit.catalogue.store import FORMAT, open_catalogue
 from noarkit.safe.shared_connection import open_shared
+from tests.package_code import PACKAGE, modules_with, nodes_of
 
 ONE_AT_A_TIME = {
     "copies/store.py": "the coordinator's thread, and whoever closes it",
@@ -32,15 +32,14 @@ ONE_AT_A_TIME = {
 
 
 def _shared_connections(path: Path) -> list[ast.Call]:
-    calls = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call))
+    calls = (node for node in nodes_of(path) if isinstance(node, ast.Call))
     return [call for call in calls if any(keyword.arg == "check_same_thread" for keyword in call.keywords)]
 
 
 def test_each_connection_for_any_thread_says_why_that_is_safe() -> None:
-    root = Path(noarkit.__file__).parent
     found = {
-        path.relative_to(root).as_posix(): calls
-        for path in sorted(root.rglob("*.py"))
+        path.relative_to(PACKAGE).as_posix(): calls
+        for path in modules_with("check_same_thread")
         if (calls := _shared_connections(path))
     }
     assert set(found) == set(ONE_AT_A_TIME)

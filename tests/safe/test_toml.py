@@ -19,8 +19,8 @@ from noarkit.safe.toml import MAX_BYTES, MAX_DEPTH, BadToml, key_lines, load_tom
 from noarkit.server.clients import ClientsFile
 from noarkit.server.fault_script import read_script
 from noarkit.server.settings import read_settings
+from tests.package_code import PACKAGE, modules_with, nodes_of
 
-PACKAGE = Path(__file__).resolve().parents[2] / "noarkit"
 DOOR = "safe/toml.py"
 # these read what lies in the package itself, never what others write
 OF_THE_PACKAGE = {
@@ -99,8 +99,8 @@ def test_a_long_line_within_a_text_is_passed_quickly() -> None:
 def test_toml_of_others_comes_in_by_one_door() -> None:
     users = {
         str(path.relative_to(PACKAGE))
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for path in modules_with("tomllib")
+        for node in nodes_of(path)
         if isinstance(node, ast.Import) and any(alias.name == "tomllib" for alias in node.names)
     }
     assert users == {DOOR, *OF_THE_PACKAGE}

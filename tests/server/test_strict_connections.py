@@ -31,11 +31,11 @@ from noarkit.server.wire import Refusal
 from noarkit.services.standins.server import ReadyStandin as StandinReady
 from noarkit.services.standins.server import StandinSpec
 from noarkit.services.standins.server import serve as serve_standin
+from tests.package_code import modules_with, nodes_of
 from tests.server.conftest import Archive
 from tests.server.test_run import make_certificate
 from tests.server.wire import BASE, Wire
 
-PACKAGE = Path(__file__).resolve().parents[2] / "noarkit"
 H2C = (
     "Connection: Upgrade, HTTP2-Settings",
     "Upgrade: h2c",
@@ -293,8 +293,8 @@ def test_a_standin_loses_no_body_either(service: str) -> None:
 def test_every_service_of_ours_has_strict_connections() -> None:
     made = [
         (path.name, {keyword.arg for keyword in node.keywords}, ast.unparse(node))
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for path in modules_with("uvicorn.Config")
+        for node in nodes_of(path)
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("uvicorn.Config")
     ]
     assert len(made) >= 4

@@ -23,9 +23,9 @@ from noarkit.services.registry import BUILT_IN, find_kind, is_service, service_n
 from noarkit.services.settings import Connection
 from noarkit.services.standins.server import StandinSpec
 from tests.forked import run_forked
+from tests.package_code import PACKAGE, modules_with, nodes_of
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "noarkit"
 TOY = Path(__file__).parent / "toyservice"
 LETTERS = 4
 ALL_SERVICES = tuple(BUILT_IN)
@@ -252,12 +252,12 @@ def test_each_unknown_command_is_answered_by_those_there_are(service: str) -> No
 
 def test_names_of_services_stand_in_the_registry_alone() -> None:
     spelled = []
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in modules_with(*BUILT_IN):
         place = path.relative_to(PACKAGE)
         in_its_room = place.parts[0] == "services" and place.parts[1] in BUILT_IN
         if in_its_room or str(place) in (*CONTRACTS, "services/registry.py"):
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.Constant) and node.value in BUILT_IN:
                 spelled.append(f"{place}:{node.lineno}")
     assert spelled == []
