@@ -25,7 +25,6 @@ _INDEPENDENT = {
     "forms/siard/danish_rules/*": "likewise",
     "server/*": "the embedded archive stands apart",
     "*/standin/*": "stand-ins stand apart",
-    "bagit/fetch.py": "a download is compared before it gets its name; nothing of it was opened yet",
     "services/inbox/*": "signatures of messages, compared in constant time",
     "sources/files/conditions.py": "a file that is known by its checksum",
     "extraction/originals.py": "whether a file was fetched before",

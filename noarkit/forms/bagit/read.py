@@ -164,13 +164,6 @@ class Bag:
         """How a tag file lies in an archive file; None in a folder."""
         return self._storage.member(name)
 
-    def holes(self) -> Iterator[Hole]:
-        """What `fetch.txt` promises."""
-        for hole in fetch_lines(self._storage, self.declaration):
-            if isinstance(hole, BadLine):
-                raise _fault(self.where, FETCH, hole)
-            yield hole
-
     def _load_inventory(self) -> Inventory:
         if self._inventory is None:
             self._inventory = _inventory(self._storage, self.declaration, self.manifests)

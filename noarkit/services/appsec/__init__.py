@@ -6,7 +6,7 @@ calls            the REST calls, one method for each
 states           scan states, timestamps and keys
 findings         all findings of a scan, proven complete, however pages are counted
 papers           reports and bills of materials: ordered, waited for, and cached
-sarif            findings as SARIF 2.1.0; sarif_rules checks SARIF files
+sarif            findings as SARIF 2.1.0
 grouped_rows     rows collected on disk, for lists that must be complete before use
 streams          projects and scans as items; trail: decisions about findings, and the days of the audit trail
 write_calls      changes on request: projects, applications, scans, uploads and webhooks

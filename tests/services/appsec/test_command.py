@@ -11,9 +11,9 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.errors import ServiceRefused, SourceFault, UsageFault
 from noarkit.services.appsec.commands import COMMANDS
-from noarkit.services.appsec.sarif_rules import problems
 from noarkit.services.appsec.standin.data import canary
 from noarkit.services.standins.server import StandinSpec
+from tests.services.appsec.sarif_rules import problems
 from tests.services.appsec.there import newest
 from tests.services.standing import Standing, standing
 

@@ -30,7 +30,6 @@ from noarkit.services.access.consent import code_of
 from noarkit.services.appsec import write_calls
 from noarkit.services.appsec.access import open_login
 from noarkit.services.appsec.commands import COMMANDS
-from noarkit.services.appsec.sarif_rules import problems
 from noarkit.services.appsec.service import AppSec, open_service
 from noarkit.services.appsec.standin.registration import MOST
 from noarkit.services.inbox.endpoints import inbox_endpoints
@@ -42,6 +41,7 @@ from noarkit.services.mcp.connection_tools import open_tools
 from noarkit.services.overrides import SECRET_KEYS, apply_overrides, read_overrides
 from noarkit.services.settings import Connection
 from noarkit.services.standins.server import StandinSpec
+from tests.services.appsec.sarif_rules import problems
 from tests.services.appsec.there import all_of, connected, newest, papers, scripted
 from tests.services.scripted import Asked, Told, serving, told
 from tests.services.standing import Standing, standing

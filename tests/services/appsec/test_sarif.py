@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft4Validator  # type: ignore[import-untyped]  # it has no types
 
 from noarkit.services.appsec.sarif import ScanOrigin, write_sarif
-from noarkit.services.appsec.sarif_rules import problems
 from noarkit.services.appsec.standin.data import Store
+from tests.services.appsec.sarif_rules import problems
 
 REFERENCE = Path(os.environ.get("NOARKIT_REFERENCE", Path(__file__).resolve().parents[4] / "shared"))
 SCANNED = ScanOrigin("11111111-2222-4333-8444-555555555555", True, "https://kode.example/a b.git", "main", "abc")
