@@ -134,5 +134,4 @@ CHANCES = Chances(
         ChanceChange("show", _SCANS, 3),
     ),
     ("/api/scans", "/api/results", "/api/projects", "-predicates", "audit-events", "/api/reports"),
-    {"hide": "show"},
 )

@@ -281,5 +281,4 @@ CHANCES = Chances(
         ChanceChange("mail", _WITH_PAPERS, 2, _content),
     ),
     ("/Deals", "/Cases", "/coql", "/Notes", "/Attachments", "/Emails", "/Quotes", "/Tasks", "/actions/count"),
-    {"hide": "show", "delete": "restore"},
 )
