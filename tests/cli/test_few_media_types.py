@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.elsewhere import environment
-from tests.waiting import PATIENCE_S
 
 _HIDING = """
 import sys
@@ -46,7 +45,7 @@ def without(names: tuple[str, ...], home: Path, *words: str) -> subprocess.Compl
         env=environment(home),
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=120,
         check=False,
     )
 

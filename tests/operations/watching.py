@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-from tests.waiting import PATIENCE_S
+
+PATIENCE_S = 60.0
 
 
 def needs(program: str) -> str:

@@ -31,7 +31,6 @@ from noarkit.loading.numbers import numbers
 from noarkit.reading_room.serve import OpenRoom, serve_room
 from noarkit.reading_room.static.writer import write_static_copy
 from tests.reading_room.wire import ask, enter
-from tests.waiting import PATIENCE_S
 
 RECIPE = """
 [source]
@@ -216,10 +215,10 @@ def _room(place: str) -> Iterator[OpenRoom]:
     thread = Thread(target=serve)
     thread.start()
     try:
-        yield rooms.get(timeout=PATIENCE_S)
+        yield rooms.get(timeout=30)
     finally:
         stop.set()
-        thread.join(PATIENCE_S)
+        thread.join(30)
 
 
 KINDS = ("first", "later", "again", "extract", "aip", "of extract", "of rows", "archive", "other")

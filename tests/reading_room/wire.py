@@ -11,7 +11,8 @@ from urllib.parse import urlencode, urlsplit
 from lxml import html
 
 from noarkit.reading_room.serve import OpenRoom
-from tests.waiting import PATIENCE_S
+
+TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def send(url: str, request: bytes) -> Reply:
     """What the server of an address answers to some bytes; status 0 where it answers nothing."""
     where = urlsplit(url)
     assert where.hostname and where.port
-    with socket.create_connection((where.hostname, where.port), PATIENCE_S) as connection:
+    with socket.create_connection((where.hostname, where.port), TIMEOUT_S) as connection:
         connection.sendall(request)
         answer = b""
         while piece := connection.recv(65536):

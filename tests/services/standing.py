@@ -25,7 +25,6 @@ from noarkit.services.standins.server import ReadyStandin, StandinSpec, serve
 from noarkit.settings import Settings
 from tests.services.scripted import VirtualClock
 from tests.services.wire_tables import Recorder, hold_to_table, recorder
-from tests.waiting import PATIENCE_S
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 S = TypeVar("S", bound=Service)
@@ -70,7 +69,7 @@ class Standing:
 
     def control(self, what: str, **told: object) -> dict[str, object]:
         """Asks for trouble, changes the data, or counts."""
-        answer = httpx.post(f"{self.url}/standin/{what}", json=told, timeout=PATIENCE_S, trust_env=False, verify=PLAIN)
+        answer = httpx.post(f"{self.url}/standin/{what}", json=told, timeout=30, trust_env=False, verify=PLAIN)
         assert answer.status_code == 200, answer.text
         found: dict[str, object] = answer.json()
         return found
@@ -128,11 +127,11 @@ def standing(
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    ready = opened.get(timeout=PATIENCE_S)
+    ready = opened.get(timeout=180)
     assert isinstance(ready, ReadyStandin), ready
     try:
         yield Standing(service, ready.url, config, folder)
     finally:
         stopping.set()
-        thread.join(PATIENCE_S)
+        thread.join(20)
     hold_to_table(recorded, service, requests_alone=odd)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 
 from noarkit.services.prefetch import in_order, prefetch
-from tests.waiting import PATIENCE_S
 
 
 class Desk:
@@ -25,7 +24,7 @@ class Desk:
         with self._lock:
             self._here += 1
             self.most = max(self.most, self._here)
-        self._together.wait(PATIENCE_S)
+        self._together.wait(20)
         with self._lock:
             self._here -= 1
         return number

@@ -20,7 +20,6 @@ import pytest
 
 from noarkit.cli.main import COMMANDS
 from noarkit.loading.engines.cluster.tls import write_certificates
-from tests.waiting import PATIENCE_S
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -78,7 +77,7 @@ class Watched:
                 yield told
             finally:
                 running.send_signal(signal.SIGTERM)
-                running.wait(PATIENCE_S)
+                running.wait(60)
 
 
 @pytest.fixture(scope="module")

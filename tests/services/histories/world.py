@@ -24,7 +24,6 @@ from noarkit.services.standins.histories.script import History
 from noarkit.services.standins.server import ReadyStandin, Standin, StandinSpec, serve
 from tests.services.histories.facts import Listing, Oracle
 from tests.services.standing import Standing
-from tests.waiting import PATIENCE_S
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 CALL_S = 0.2
@@ -160,10 +159,10 @@ def serving(service: str, spec: StandinSpec, folder: Path) -> Iterator[tuple[Sta
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    ready = opened.get(timeout=PATIENCE_S)
+    ready = opened.get(timeout=180)
     assert isinstance(ready, ReadyStandin), ready
     try:
         yield Standing(service, ready.url, folder / "standin.toml", folder), built[0]
     finally:
         stopping.set()
-        thread.join(PATIENCE_S)
+        thread.join(20)

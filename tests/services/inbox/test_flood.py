@@ -22,8 +22,6 @@ from pathlib import Path
 
 from noarkit.services.inbox.store import Inbox, inbox_place
 from tests.cli.elsewhere import environment
-from tests.ports import free_port
-from tests.waiting import PATIENCE_S
 
 HOSTILE = 10_000
 GOOD = 150
@@ -58,7 +56,7 @@ def listening(home: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     with (home / "listen.log").open("ab") as log:
         process = subprocess.Popen(command, env=environment(home) | SECRETS, stdout=log, stderr=log)
     try:
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + 60
         while time.monotonic() < until and process.poll() is None:
             with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                 break
@@ -67,7 +65,13 @@ def listening(home: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
         yield process
     finally:
         process.kill()
-        process.wait(PATIENCE_S)
+        process.wait(20)
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def post(path: str, body: bytes, headers: Mapping[str, bytes]) -> bytes:
