@@ -19,7 +19,6 @@ from noarkit.safe.descriptors import open_descriptor
 from noarkit.services.appsec.calls import Calls
 from noarkit.services.appsec.states import FORGOTTEN_AFTER
 from noarkit.services.canonical import parse
-from noarkit.services.pace import Clock
 from noarkit.services.wire import Request
 
 RETENTION_S = FORGOTTEN_AFTER.total_seconds() + 30 * 86_400.0  # a sweep reads every scan that there is still
@@ -104,9 +103,9 @@ class DocumentCache:
 class Papers:
     """Orders documents from the service, and polls each job every `poll_s` seconds, for at most `most_s`."""
 
-    def __init__(self, calls: Calls, clock: Clock, poll_s: float, most_s: float) -> None:
+    def __init__(self, calls: Calls, poll_s: float, most_s: float) -> None:
         self._calls = calls
-        self._clock = clock
+        self._clock = calls.client.clock
         self._poll_s = poll_s
         self._most_s = most_s
 

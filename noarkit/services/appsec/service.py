@@ -55,7 +55,7 @@ class AppSec:
         pace = Pace(self.settings.rates, log, clock)
         client = Client(wire, self.settings.api_url, key, pace, dialect=Dialect(), clock=clock)
         self.calls = Calls(client, self.settings.accept, self.settings.results_a_page)
-        self.papers = Papers(self.calls, clock, self.settings.poll_s, self.settings.job_timeout_s)
+        self.papers = Papers(self.calls, self.settings.poll_s, self.settings.job_timeout_s)
         self._shelf = DocumentCache(connection.state_file("shelf.db"), clock.now_s)
         self._key = key_in(self.settings.tenant)
         self._scans = ScanItems(self.calls, self.papers, self._shelf, self.settings, self._key)
