@@ -18,6 +18,7 @@ from pathlib import Path
 
 from noarkit.safe.disk import translate_sqlite_errors
 
+_A_PAGE = 1_000
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS key_state (key TEXT NOT NULL, at_s REAL NOT NULL, is_gone INTEGER NOT NULL,"
@@ -57,15 +58,19 @@ class KnownKeys:
 
     def under(self, prefix: str) -> Iterator[str]:
         """Yields the keys that begin so, in their order, without those that are gone."""
-        after = ""
         # of columns beside max(), SQLite gives those of the row that has it
         query = (
-            "SELECT key, is_gone, max(at_s) FROM key_state WHERE key >= ? AND key < ? AND key > ? AND at_s < ?"
-            " GROUP BY key ORDER BY key LIMIT 1000"
+            "SELECT key, is_gone, max(at_s) FROM key_state WHERE key >= ? AND key < ? AND at_s < ?"
+            " GROUP BY key ORDER BY key LIMIT ?"
         )
-        while rows := self._rows(query, prefix, f"{prefix}\U0010ffff", after, self._before_s):
+        begin, row_count = prefix, _A_PAGE
+        while row_count == _A_PAGE:
+            rows = self._rows(query, begin, f"{prefix}\U0010ffff", self._before_s, _A_PAGE)
             yield from (str(key) for key, is_gone, _ in rows if not is_gone)
-            after = str(rows[-1][0])
+            row_count = len(rows)
+            if rows:
+                # the next page begins where this one ended: SQLite seeks one lower bound, and reads all above it
+                begin = f"{rows[-1][0]}\0"
 
     def has_any(self, prefix: str) -> bool:
         """True if there is a key that begins so."""

@@ -1,6 +1,7 @@
 """scripts/bench [profile] NAME [NAME …] [--rounds N] [--small]
-scripts/bench compare REV [NAME …], without a name all but the scale table
-scripts/bench scale [--upto 5] [--results FILE]"""
+scripts/bench compare REV [NAME …], without a name all but runs and the scale table
+scripts/bench scale [--upto 5] [--results FILE]
+scripts/bench runs [--records 100000] [--only SERVICE]"""
 
 from __future__ import annotations
 
@@ -30,6 +31,7 @@ NAMES = (
     "plan",
     "extract",
     "read",
+    "runs",
     "scale",
     "siard",
     "text",
@@ -55,10 +57,11 @@ def main() -> None:
     parser.add_argument(
         "--results", type=Path, help="scale: a file that keeps what was measured; its sizes are skipped"
     )
+    parser.add_argument("--records", type=int, default=100_000, help="runs: so many records, and a tenth of them")
     arguments = parser.parse_args()
     names = [each for asked in arguments.names for each in GROUPS.get(asked, (asked,))]
     if revision is not None:
-        names = names or [name for name in NAMES if name != "scale"]
+        names = names or [name for name in NAMES if name not in ("runs", "scale")]
         options = [*(["--small"] if arguments.small else []), *(["--only", arguments.only] if arguments.only else [])]
         compare(revision, names, arguments.rounds, options)
         return
@@ -67,8 +70,11 @@ def main() -> None:
     watch_with(lines)
     for name in names:
         module = importlib.import_module(f"scripts.benchmarks.{name}")
-        more = {"upto": arguments.upto, "results": arguments.results} if name == "scale" else {}
-        module.run(arguments.rounds, small=arguments.small, only=arguments.only, **more)
+        more = {
+            "runs": {"records": arguments.records},
+            "scale": {"upto": arguments.upto, "results": arguments.results},
+        }
+        module.run(arguments.rounds, small=arguments.small, only=arguments.only, **more.get(name, {}))
     if lines is not None:
         print("", *lines.rows(), sep="\n")
 

@@ -272,7 +272,7 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
         ),
         Clause(
             "for a voucher settled more than 60 days ago, at the next sweep",
-            "for et bilag gjort opp for mer enn 60 dager siden, ved neste fulle gjennomgang",
+            "for et bilag gjort opp for mer enn 60 dager siden, ved neste fulle gjennomsyn",
             f"{SPEND}::test_a_receipt_of_a_voucher_settled_long_ago_comes_with_the_next_sweep",
         ),
         Clause(
@@ -282,7 +282,7 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
         ),
         Clause(
             "it is archived at the next sweep,",
-            "det arkiveres ved neste fulle gjennomgang,",
+            "det arkiveres ved neste fulle gjennomsyn,",
             f"{SPEND}::test_a_voucher_that_appears_late_without_any_job_comes_with_the_next_sweep",
         ),
         Clause(
@@ -490,3 +490,11 @@ def test_the_days_that_the_chapters_name_are_those_that_a_run_keeps_to() -> None
     assert "in the last 60 days" in chapter_text("spend", "en")
     for chapter in ("services", "appsec", "features"):
         assert "Every thirty days (`sweep_days`" in " ".join(chapter_text(chapter, "en").split())
+
+
+def test_a_sweep_has_one_name_in_norwegian() -> None:
+    texts = [path for folder in ("manual/nb", "words") for path in files("noarkit").joinpath(folder).iterdir()]
+    names = [
+        name for path in texts if path.is_file() for name in re.findall(r"full\w* gjennom\w*", path.read_text("utf-8"))
+    ]
+    assert names and {name.split()[1] for name in names} == {"gjennomsyn"}

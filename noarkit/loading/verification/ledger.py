@@ -154,6 +154,11 @@ class Ledger:
         )
         return self.db.execute(statement, (family, link)).fetchone() is not None
 
+    def has_new_version(self, n: int) -> bool:
+        """True if the run added a version to the document of this number in the plan."""
+        statement = "SELECT 1 FROM plan WHERE parent = ? AND type = 'Dokumentversjon' AND state = 'done' LIMIT 1"
+        return self.db.execute(statement, (n,)).fetchone() is not None
+
     def archived_entity(self, n: int) -> ArchivedEntity | None:
         """The archived entity of this number in the plan; None if it has no id."""
         row = self.db.execute("SELECT n, id, state, seen FROM standing WHERE n = ?", (n,)).fetchone()

@@ -63,6 +63,7 @@ class Defaults:
 
 FILE_LINK = "referanseDokumentfil"
 """The field of a version that names its file."""
+DOCUMENT_CREATED = ("Dokument", "opprettetDato")
 # what an archive says of every file, or of none
 _SAID_OF_FILES = ("filstoerrelse", "filnavn", "sjekksumAlgoritme")
 _SHA256_DIGITS = 64
@@ -220,6 +221,10 @@ class ObjectComparison:
             # as an earlier run loaded it, by the log's own word: it is the source that says otherwise now
             if problem.name == SCREENING and SCREENING not in entity.fields and is_empty(problem.actual):
                 # neither source nor object is screened: what stands above was screened since, and others made that
+                self.result.leave(FIELDS, "other_run")
+                return
+            if (entity.type, problem.name) == DOCUMENT_CREATED and self.ledger.has_new_version(place.n):
+                # a document is as old as its first version, and what changed since is archived as the new one
                 self.result.leave(FIELDS, "other_run")
                 return
             finding = Finding("V105", entity.key, detail, _fingerprint(problem.actual))

@@ -76,11 +76,14 @@ class KnownItems:
 
     def unlisted(self, stream: str) -> Iterator[KnownItem]:
         """Yields what is known and was not listed. Items may be marked as listed meanwhile."""
-        after = ""
-        query = "SELECT key, id FROM known_item WHERE stream = ? AND NOT is_listed AND key > ? ORDER BY key LIMIT 1000"
-        while rows := self._db.execute(query, (stream, after)).fetchall():
-            yield from (KnownItem(key, item_id, self._cases_of(key)) for key, item_id in rows)
-            after = str(rows[-1][0])
+        after = ("", "")
+        query = (  # in the order of the index, or each page would read and sort the whole stream again
+            "SELECT id, key FROM known_item WHERE stream = ? AND NOT is_listed AND (id, key) > (?, ?)"
+            " ORDER BY id, key LIMIT 1000"
+        )
+        while rows := self._db.execute(query, (stream, *after)).fetchall():
+            yield from (KnownItem(key, item_id, self._cases_of(key)) for item_id, key in rows)
+            after = rows[-1]
 
     def unlisted_keys(self, stream: str, item_id: object) -> list[str]:
         """Returns the keys of what is known by this id and was not listed: one for each case that it belonged to."""

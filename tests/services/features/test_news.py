@@ -3,14 +3,16 @@ history, and definitions that a list leaves out: archived there and shown no mor
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from noarkit.services.features import write_calls
-from noarkit.services.features.known_definitions import KnownDefinitions
+from noarkit.services.features.known_definitions import FIND, KnownDefinitions
 from noarkit.services.features.service import Features
 from noarkit.services.port import Deletion, FetchFailure, Item
 from noarkit.services.standins.server import StandinSpec
@@ -263,3 +265,11 @@ def test_what_is_known_is_known_by_project_and_may_be_deleted(tmp_path: Path) ->
     assert again.deleted_at is None
     (tmp_path / "known.db").unlink()
     assert list(KnownDefinitions(tmp_path / "known.db", "p1").all("gates")) == []
+
+
+def test_a_definition_is_found_by_id_or_name_without_looking_through_all_of_its_kind(tmp_path: Path) -> None:
+    KnownDefinitions(tmp_path / "known.db", "p1").note_present("gates", [("g7", "G 7")])
+    with closing(sqlite3.connect(tmp_path / "known.db")) as db:
+        steps = [str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {FIND}", ("p1", "gates", "G 7"))]
+    looks = [step for step in steps if step.startswith(("SCAN", "SEARCH"))]
+    assert len(looks) == 2 and all(" id=?" in look or " name=?" in look for look in looks), steps
