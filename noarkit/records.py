@@ -140,6 +140,10 @@ class Growing(Protocol):
         """The keys of the records that the next plan reads; None if that is all that is new."""
         ...
 
+    def next_records(self, emit: Listener) -> Iterator[SourceRecord] | None:
+        """The records that the next plan reads, whole; None if that is all that is new."""
+        ...
+
     def unknown_keys(self, keys: Iterator[str]) -> Iterator[str]:
         """Those of the keys that no run has archived by now."""
         ...

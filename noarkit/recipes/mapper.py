@@ -111,6 +111,14 @@ class Mapper:
         except _IdentityNumberFound as fault:
             return SetAside(record.key, HOLDS_NUMBER, {"field": fault.field})
 
+    def leaves_out(self, record: SourceRecord) -> bool:
+        """True where a rule leaves `record` out. Never raises: what does not fit is set aside by `map`."""
+        self._scene.show(record)
+        try:
+            return self._find_skip(record) is not None
+        except (RecipeMismatch, _IdentityNumberFound):
+            return False
+
     def _map_usual(self, run: RunMap, record: SourceRecord) -> MappedRecord | None:
         """What `record` becomes where nothing is to be said about it."""
         try:

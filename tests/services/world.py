@@ -59,11 +59,16 @@ class Rig:
     def _config(self) -> Path:
         return self.folder / "noarkit.toml"
 
-    def plan(self, run: str) -> PlanResult:
+    def plan(self, run: str, recipe: Path | None = None) -> PlanResult:
         """Plans a run from where the one before it ended."""
         self.told.clear()
         return noarkit.plan(
-            "world:main", self.folder / run, archive=self.archive, settings=self.settings, listener=self.told.append
+            "world:main",
+            self.folder / run,
+            recipe=recipe,
+            archive=self.archive,
+            settings=self.settings,
+            listener=self.told.append,
         )
 
     def ingest(self, run: str) -> noarkit.IngestResult:

@@ -46,9 +46,8 @@ _EMPTY_RUN = (
     "CREATE TABLE run.meta (name TEXT PRIMARY KEY, value TEXT)",
 )
 _OWN_TABLES = (
-    # is_record: 0 for what the source itself leaves out
+    # is_record: 0 for what the source itself, or a rule of the recipe, leaves out
     "CREATE TABLE walked (key TEXT PRIMARY KEY, is_record INTEGER NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE unplanned (key TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE next_plan (key TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE answered (key TEXT, id TEXT, owner TEXT)",
     "CREATE TABLE standing (n INTEGER PRIMARY KEY, family TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,"
@@ -99,6 +98,7 @@ class Ledger:
         for statement in (*_OWN_TABLES, _PLAN):
             db.execute(statement)
         self.system = self._meta("graph", "external_system") or ""
+        self.recipe = self._meta("graph", "recipe") or ""
         self.plan_sha256 = self._meta("run", "plan") or str(self._folder.plan()["sha256"])
         state = read_state(self._folder)
         self.closes, self.closed = state.closes, bool(state.closed)

@@ -35,7 +35,7 @@ from noarkit.loading.verification.objects import ObjectComparison, compare_by_id
 from noarkit.loading.verification.order import compare_order
 from noarkit.loading.verification.outcome import FIELDS, LINKS, SUMS, Depths, Finding, SenderAcceptance, VerifyResult
 from noarkit.loading.verification.screening import Screening
-from noarkit.loading.verification.walk import account_for_records, walk_source
+from noarkit.loading.verification.walk import account_for_records, count_new, walk_source
 from noarkit.model import metamodel
 from noarkit.records import Source
 
@@ -110,9 +110,11 @@ class _Comparing:
             result.agree(SUMS)
         else:
             result.differ(SUMS, "V100", "", str(result.numbers))
-        walk_source(ledger, self.source, result, self.emit)
+        could_walk = walk_source(ledger, self.source, result, self.emit)
         ledger.fill()
         collect_keys(ledger, archive, self.emit)
+        if could_walk and self.source is not None:
+            count_new(ledger, self.source, result, self.emit)
         compare_keys(ledger, result, by_id=by_id)
         compare_outcomes(ledger, result)
         if by_id:

@@ -7,12 +7,15 @@ checksums were asked for in its place (`result.source` is "plan"), each record c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from noarkit.errors import SourceGone
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import Skipped
 from noarkit.loading.verification.ledger import AMISS, Ledger
 from noarkit.loading.verification.outcome import RECORDS, VerifyResult
-from noarkit.records import Groundwork, Growing, Source, innermost
+from noarkit.loading.verification.rules import recipe_rules
+from noarkit.records import Groundwork, Growing, Source, SourceRecord, innermost
 
 _TELL_EVERY = 5000
 
@@ -25,47 +28,65 @@ ORDER BY r.n
 """
 
 
-def walk_source(ledger: Ledger, source: Source | None, result: VerifyResult, emit: Listener) -> None:
-    """Keeps the key of every record that the source has now, and counts those that are new. None is a source that is
-    gone."""
+# what the service left out when the plan was made may be ready by now
+_NEXT = """
+SELECT n.key FROM next_plan n LEFT JOIN graph.record r ON r.key = n.key
+WHERE (r.n IS NULL OR r.state = 'skipped') AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.key = n.key)
+"""
+_LATE = """
+SELECT w.key FROM walked w LEFT JOIN graph.record r ON r.key = w.key
+WHERE w.is_record AND r.n IS NULL AND NOT EXISTS (SELECT 1 FROM next_plan n WHERE n.key = w.key)
+AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.key = w.key)
+"""
+
+
+def walk_source(ledger: Ledger, source: Source | None, result: VerifyResult, emit: Listener) -> bool:
+    """Keeps the key of every record that the source has now. Returns whether there was one to read: None is a source
+    that is gone."""
     if result.source == "plan":
-        return
+        return False
     try:
         if source is not None:
             _keep_keys(ledger, source, emit)
     except SourceGone as gone:
         ledger.db.execute("DELETE FROM walked")
         report_gone(result, gone)
-        return
+        return False
     planned_and_gone = "SELECT count(*), sum(w.key IS NULL) FROM graph.record r LEFT JOIN walked w ON w.key = r.key"
     planned_count, gone_count = ledger.db.execute(planned_and_gone).fetchone()
     if planned_count and planned_count == gone_count:
         report_gone(result)
-    _count_new(ledger, source, result, emit)
+    return source is not None
 
 
-def _count_new(ledger: Ledger, source: Source | None, result: VerifyResult, emit: Listener) -> None:
-    """Counts the records that the plan does not have: those that the next plan reads, and others."""
-    new_keys = (
-        str(key)
-        for (key,) in ledger.db.execute(
-            "SELECT w.key FROM walked w LEFT JOIN graph.record r ON r.key = w.key WHERE r.n IS NULL AND w.is_record"
+def count_new(ledger: Ledger, source: Source, result: VerifyResult, emit: Listener) -> None:
+    """Counts the records that neither the plan nor the archive has: those that the next plan takes, and others that
+    the source shows. To be asked once the archive has told its keys."""
+    db, teller = ledger.db, innermost(source)
+    next_keys = _next_keys(ledger, teller, emit) if isinstance(teller, Growing) else None
+    if not isinstance(teller, Growing) or next_keys is None:
+        result.source_new = ledger.count(
+            "SELECT count(*) FROM walked w WHERE w.is_record AND w.key NOT IN (SELECT key FROM graph.record)"
         )
-    )
-    teller = None if source is None else innermost(source)
-    if not isinstance(teller, Growing):
-        result.source_new = sum(1 for _ in new_keys)
         return
-    ledger.db.execute("BEGIN")
-    unplanned = ((key,) for key in teller.unknown_keys(new_keys))
-    ledger.db.executemany("INSERT OR IGNORE INTO unplanned VALUES (?)", unplanned)
-    count = ledger.count("SELECT count(*) FROM unplanned")
-    next_keys = teller.next_keys(emit) if count else None
-    if next_keys is not None:
-        ledger.db.executemany("INSERT OR IGNORE INTO next_plan VALUES (?)", ((key,) for key in next_keys))
-        result.source_late = ledger.count("SELECT count(*) FROM unplanned WHERE key NOT IN (SELECT key FROM next_plan)")
-    ledger.db.execute("COMMIT")
-    result.source_new = count - result.source_late
+    db.execute("BEGIN")
+    db.executemany("INSERT OR IGNORE INTO next_plan VALUES (?)", ((key,) for key in next_keys))
+    db.execute("COMMIT")
+    result.source_new = _count(teller.unknown_keys(str(key) for (key,) in db.execute(_NEXT)))
+    result.source_late = _count(teller.unknown_keys(str(key) for (key,) in db.execute(_LATE)))
+
+
+def _next_keys(ledger: Ledger, teller: Growing, emit: Listener) -> Iterator[str] | None:
+    """The keys of what the next plan takes; where rules of the recipe leave records out, these are read whole."""
+    leaves_out = recipe_rules(ledger)
+    if leaves_out is None:
+        return teller.next_keys(emit)
+    records = teller.next_records(emit)
+    return None if records is None else (record.key for record in records if not leaves_out(record))
+
+
+def _count(keys: Iterator[str]) -> int:
+    return sum(1 for _ in keys)
 
 
 def report_gone(result: VerifyResult, fault: SourceGone | None = None) -> None:
@@ -77,13 +98,17 @@ def report_gone(result: VerifyResult, fault: SourceGone | None = None) -> None:
 
 def _keep_keys(ledger: Ledger, source: Source, emit: Listener) -> None:
     db, planned_count = ledger.db, ledger.count("SELECT count(*) FROM graph.record")
+    leaves_out = recipe_rules(ledger)
     db.execute("BEGIN")
     try:
         for count, item in enumerate(source.records(emit), 1):
             if isinstance(item, Groundwork):
                 continue
             key = getattr(item, "key", None) or getattr(item, "record_key", "")
-            db.execute("INSERT OR IGNORE INTO walked VALUES (?, ?)", (key, not isinstance(item, Skipped)))
+            is_out = isinstance(item, Skipped) or (
+                leaves_out is not None and isinstance(item, SourceRecord) and leaves_out(item)
+            )
+            db.execute("INSERT OR IGNORE INTO walked VALUES (?, ?)", (key, not is_out))
             if count % _TELL_EVERY == 0:
                 emit(Event("walked", {"records": count, "of": max(planned_count, count)}))
     finally:

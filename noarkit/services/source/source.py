@@ -210,6 +210,12 @@ class ConnectorSource:
         ServiceFault."""
         return None if self.successor is None else self.successor.span_keys(emit)
 
+    def next_records(self, emit: Listener) -> Iterator[SourceRecord] | None:
+        """The records that the next plan reads; None if nobody said over which span. Raises a ServiceFault."""
+        if self.successor is None:
+            return None
+        return (item for item in self.successor.records(emit) if isinstance(item, SourceRecord))
+
     def unknown_keys(self, keys: Iterator[str]) -> Iterator[str]:
         """Those of the keys that no run has archived by now, as far as the span of the next plan knows."""
         with closing(KnownKeys(None if self.successor is None else self.successor.span.known_file)) as known_keys:

@@ -18,6 +18,7 @@ from noarkit.services.standins.histories.script import History, history_lines, r
 from tests.conftest import MEMORY
 from tests.services.histories.facts import Oracle
 from tests.services.histories.oracle import differences
+from tests.services.histories.promises import broken_promises
 from tests.services.histories.world import Played, draw_schedule, play
 
 SERVICES = ("crm", "spend", "appsec", "features")
@@ -29,7 +30,7 @@ def try_seed(service: str, seed: int, folder: Path, archive: Path, history: Hist
     oracle = find_oracle(service)
     script = history or draw_history(find_chances(service), seed)
     played: Played = play(service, oracle, script, draw_schedule(seed, oracle), folder, f"embedded:{archive}")
-    return differences(service, oracle, played, archive)
+    return [*differences(service, oracle, played, archive), *broken_promises(played.promises)]
 
 
 def find_oracle(service: str) -> Oracle:

@@ -80,6 +80,17 @@ def test_calls_let_time_pass_and_bring_what_is_due() -> None:
     assert applied == ["x"] and player.clock.now() == START + timedelta(seconds=3)
 
 
+def test_while_a_history_is_paused_its_calls_let_no_time_pass_and_bring_nothing() -> None:
+    player, applied = player_of(Change("edit", "x", at_s=1), Change("edit", "y", call="/a"), call_s=1.0)
+    player.play_due()
+    with player.paused():
+        for _ in range(3):
+            player.on_call("/a")
+        assert applied == [] and player.clock.elapsed_s == 0
+    player.on_call("/a")
+    assert applied == ["x", "y"] and player.clock.elapsed_s == 1
+
+
 def test_the_clock_of_the_service_is_set_and_writes_another_zone_while_moments_come_as_before() -> None:
     player, applied = player_of(
         Change("clock", values={"ahead_s": 90}), Change("zone", values={"hours": -7}), Change("edit", "x", at_s=60)

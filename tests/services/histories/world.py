@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from noarkit.services.standins.histories.player import AppliedChange, HistoryPla
 from noarkit.services.standins.histories.script import History
 from noarkit.services.standins.server import ReadyStandin, Standin, StandinSpec, serve
 from tests.services.histories.facts import Listing, Oracle
+from tests.services.histories.promises import Promise, newly_archived
 from tests.services.standing import Standing
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -53,6 +55,7 @@ class Played:
     timeline: list[Listing] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     applied: list[AppliedChange] = field(default_factory=list)
+    promises: list[Promise] = field(default_factory=list)
     tenant: str = ""
 
     def during(self, run: Run) -> list[Listing]:
@@ -62,20 +65,24 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When runs begin, in seconds since the history began, and how far our clock is ahead of the service's."""
+    """When runs begin, in seconds since the history began, and how far our clock is ahead of the service's. At the
+    places in `quiet` the run before is verified first, and nothing happens until the run has ended."""
 
     moments: tuple[float, ...]
     skew_s: float = 0.0
+    quiet: frozenset[int] = frozenset()
     settings: Mapping[str, object] = field(default_factory=dict)
     faults: tuple[type[NoarkitError], ...] = ()
     """More lines of the connection, and the faults that may end a run: what it should have read is for the next."""
 
 
 def draw_schedule(seed: int, oracle: Oracle, length_s: float = 3_600.0, runs: int = 3) -> Schedule:
-    """Runs at random moments within a history, and one long after it, which sweeps."""
+    """Runs at random moments within a history, one after it, and one long after it, which sweeps. The first of these
+    two is quiet; while the other one reads, what waits for a call may happen with each second seed."""
     dice = SeededRandom("schedule", seed)
     moments = sorted(float(dice.number(f"run{place}", int(length_s))) for place in range(runs))
-    return Schedule((*moments, length_s + oracle.sweep_s), dice.choose("skew", _SKEWS_S))
+    quiet = frozenset({runs, runs + 1} if seed % 2 else {runs})
+    return Schedule((*moments, length_s, length_s + oracle.sweep_s), dice.choose("skew", _SKEWS_S), quiet)
 
 
 def play(service: str, oracle: Oracle, history: History, schedule: Schedule, folder: Path, archive: str) -> Played:
@@ -99,7 +106,14 @@ def play(service: str, oracle: Oracle, history: History, schedule: Schedule, fol
             player.advance_to(moment)
             good = [run for run in played.runs if run.fault is None]
             is_thorough = not good or place == len(schedule.moments) - 1
-            played.runs.append(_load(held, player, played, schedule, archive, is_thorough=is_thorough))
+            load = partial(_load, held, player, played, schedule, archive, is_thorough=is_thorough)
+            if place in schedule.quiet:
+                with player.paused():
+                    verified = _verify(held, player, played, schedule, archive)
+                    played.runs.append(load())
+                    _keep_promise(held, played, verified)
+            else:
+                played.runs.append(load())
             player.clock.advance(CALL_S)  # no run begins in the instant in which another ended
     return played
 
@@ -113,12 +127,9 @@ def _load(
     *,
     is_thorough: bool,
 ) -> Run:
-    def now_s() -> float:
-        return (START + timedelta(seconds=player.clock.elapsed_s + schedule.skew_s)).timestamp()
-
+    settings = _settings(held, player, schedule, archive)
     name = f"run{len(played.runs) + 1}"
-    run = Run(name, len(played.timeline) - 1, datetime.fromtimestamp(now_s(), UTC), is_thorough)
-    settings = replace(held.site(archive), now_s=now_s)
+    run = Run(name, len(played.timeline) - 1, datetime.fromtimestamp(settings.now_s(), UTC), is_thorough)
     place = held.home / name
     try:
         noarkit.plan(f"{held.service}:standin", place, archive=archive, settings=settings)
@@ -132,6 +143,31 @@ def _load(
     run.deleted_keys = frozenset(key for key, reason in reasons.items() if reason == "deleted-there")
     run.left_out = {key: reason for key, reason in reasons.items() if reason != "deleted-there"}
     return run
+
+
+def _verify(
+    held: Standing, player: HistoryPlayer, played: Played, schedule: Schedule, archive: str
+) -> noarkit.VerifyResult:
+    """Verifies the last run as far as its records and keys go."""
+    settings = _settings(held, player, schedule, archive)
+    return noarkit.verify(held.home / played.runs[-1].name, depth="counts", archive=archive, settings=settings)
+
+
+def _keep_promise(held: Standing, played: Played, verified: noarkit.VerifyResult) -> None:
+    """Notes what was said of the last run before it was planned, and what it archived."""
+    before, run = played.runs[-2:]
+    keys = newly_archived(held.home / before.name, held.home / run.name)
+    promise = Promise(before.name, run.is_thorough, verified.source_new, verified.source_late, keys)
+    played.promises.append(promise)
+
+
+def _settings(held: Standing, player: HistoryPlayer, schedule: Schedule, archive: str) -> noarkit.Settings:
+    """The settings of a caller by the clock of a history."""
+
+    def now_s() -> float:
+        return (START + timedelta(seconds=player.clock.elapsed_s + schedule.skew_s)).timestamp()
+
+    return replace(held.site(archive), now_s=now_s)
 
 
 def hash_of(history: History) -> int:

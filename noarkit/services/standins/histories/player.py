@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -75,11 +76,14 @@ class HistoryPlayer:
         self._apply = apply
         self._pending = sorted(history.changes, key=lambda change: change.at_s)
         self._waiting: list[tuple[Change, int]] = []  # those that wait for a call, with the calls that they met
+        self._is_paused = False
         self._lock = threading.RLock()
 
     def on_call(self, path: str) -> None:
         """Lets the time of a call pass, and plays what is due before it is answered."""
         with self._lock:
+            if self._is_paused:
+                return
             self.clock.advance(self.history.call_s)
             self.play_due()
             waiting_changes, self._waiting = self._waiting, []
@@ -89,6 +93,15 @@ class HistoryPlayer:
                     self._play(change)
                 else:
                     self._waiting.append((change, count))
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Pauses the history in a block: its calls let no time pass, and nothing happens."""
+        self._is_paused = True
+        try:
+            yield
+        finally:
+            self._is_paused = False
 
     def play_due(self) -> None:
         """Plays the changes whose moment has come."""
