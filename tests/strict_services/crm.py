@@ -84,6 +84,7 @@ class Crm(Service):
         self.grants_most = _GRANTS_MOST
         self.page_tokens: dict[str, PageToken] = {}
         self.deepest = _DEEPEST
+        self.rows_a_page = _MOST_PER_PAGE
         self.channels: dict[str, Channel] = {}
         self.writes: list[Request] = []
         self.refused_modules: set[str] = set()
@@ -240,6 +241,7 @@ class Crm(Service):
         if not 1 <= per_page <= _MOST_PER_PAGE:
             self.breaches.append(f"{request.path}: per_page {per_page}")
             raise Refused(self.refuse(400, "INVALID_DATA", "per_page"))
+        per_page = min(per_page, self.rows_a_page)
         order = request.parameter("sort_by", "id"), request.parameter("sort_order", "desc") == "desc"
         rows = sorted(rows, key=lambda row: _sort_key(row, order[0]), reverse=order[1])
         bound_to = (

@@ -28,6 +28,7 @@ _UNLISTED_SCOPES = {
     "/v1/vendors": "vendors:read",
 }
 _PAIRS = ("performedAt", "settledAt", "bookkeepingDate")
+_MOST_A_PAGE = 100
 _URL_LIFE = timedelta(hours=24)
 
 
@@ -75,6 +76,7 @@ class Spend(Service):
         self.data = files.data
         self.scopes = set(SCOPES)
         self.url_life = _URL_LIFE
+        self.rows_a_page = _MOST_A_PAGE
         self.codes: dict[str, str] = {}
         self.access: dict[str, datetime] = {}
         self.refresh_token = "refresh-0"
@@ -151,13 +153,14 @@ class Spend(Service):
         return calls(self)
 
     def page(
-        self, request: Request, rows: Sequence[Mapping[str, object]], *, default: int = 20, most: int = 100
+        self, request: Request, rows: Sequence[Mapping[str, object]], *, default: int = 20, most: int = _MOST_A_PAGE
     ) -> Reply:
         """One page of rows, after or before a cursor, or from an offset."""
         limit = int(request.parameter("limit") or default)
         if limit > most:
             self.breaches.append(f"{request.path}: limit {limit}")
             raise Refused(self.refuse(400, "PARAMETER_VALIDATION_FAILED", "limit"))
+        limit = min(limit, self.rows_a_page)
         keys, orders = request.parameters("sorting_keys"), request.parameters("sorting_order")
         if len(keys) != len(orders):
             self.breaches.append(f"{request.path}: {len(keys)} keys and {len(orders)} orders")

@@ -49,17 +49,13 @@ def test_deals_become_case_files_with_parties_mail_goes_in_and_out_and_the_rest_
             assert json.loads(data.versions[-1]) and not page.versions[-1].startswith(b"{")
 
 
-def test_each_plan_shows_how_much_is_screened_and_what_is_undecided(desk: Desk, crm_ledger: CrmLedger) -> None:
+def test_each_plan_shows_what_is_screened_or_undecided_and_what_changed_of_a_deal_and_is_not_followed_is_listed(
+    desk: Desk, crm: Crm, deals: list[Record], crm_ledger: CrmLedger
+) -> None:
     desk.load_and_compare(crm_ledger)
     assert "Screened" in desk.plan_said and "Not decided" in desk.plan_said
     desk.noarkit("recipe", "new", "crm:strict", "-o", "crm.toml")
     assert "screening" in (desk.home / "crm.toml").read_text("utf-8")
-
-
-def test_what_changed_of_a_deal_and_is_not_followed_is_listed(
-    desk: Desk, crm: Crm, deals: list[Record], crm_ledger: CrmLedger
-) -> None:
-    desk.load_and_compare(crm_ledger)
     crm.data.edit(deals[0], Deal_Name="Et annet navn")
     run = desk.load_and_compare(crm_ledger)
     text = (desk.home / run / "changed-there.csv").read_text("utf-8-sig")

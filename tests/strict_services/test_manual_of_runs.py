@@ -44,20 +44,14 @@ def test_a_record_without_a_date_of_change_is_read_each_time(
     desk.load_and_compare(crm_ledger)
 
 
-def test_a_case_without_a_date_of_creation_is_told_of_and_bears_no_silent_today(
+def test_what_lacks_a_date_of_creation_or_a_title_is_told_of_or_named_by_its_first_words(
     desk: Desk, crm: Crm, deals: list[Record], crm_ledger: CrmLedger
 ) -> None:
     crm.withheld = {deal.id: {"Created_Time"} for deal in deals[:2]}
+    note = crm.data.note(deals[0], None, "Ringte og avtalte møte på torsdag", at=deals[0].created)
     desk.load_and_compare(crm_ledger)
     said = [line for line in desk.plan_said.splitlines() if "creation" in line.casefold()]
     assert said and "2" in said[0], desk.plan_said
-
-
-def test_a_note_without_a_title_is_named_by_its_first_words(
-    desk: Desk, crm: Crm, deals: list[Record], crm_ledger: CrmLedger
-) -> None:
-    note = crm.data.note(deals[0], None, "Ringte og avtalte møte på torsdag", at=deals[0].created)
-    desk.load_and_compare(crm_ledger)
     (record,) = desk.archive()[f"{crm.org_id}:Deals:{deals[0].id}:note:{note.id}"]
     assert record.title.startswith("Ringte og avtalte")
 

@@ -132,6 +132,10 @@ class ProjectItems:
         state that the archive lacks is new whatever its time says, and a sweep takes all for new."""
         if window.since is None or window.sweep or state.changed_at is None or state.changed_at >= window.since:
             return True
+        return self._is_unknown(state, window)
+
+    def _is_unknown(self, state: State, window: Window) -> bool:
+        """True for a state that the archive is not known to hold."""
         return not window.known_keys.has(self.key(SINGULAR[state.kind], state.id, state.tail))
 
     def _missing_items(
@@ -179,7 +183,7 @@ class ProjectItems:
         if (
             changed_at is None
             or changed_at >= window.since
-            or (window.known_keys.is_kept and self._is_due(state_of(kind, row, self._redaction), window))
+            or (window.known_keys.is_kept and self._is_unknown(state_of(kind, row, self._redaction), window))
             or named_ids.has(_name(row))
             or named_ids.has(definition_id)
         ):

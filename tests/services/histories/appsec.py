@@ -43,7 +43,6 @@ def _scans(store: Store) -> Iterator[Fact]:
                 (),
                 as_text(members),
                 created_at,
-                is_slow=created_at < store.clock() - LOOK_BACK,
                 document="scan.json",
             )
 

@@ -84,4 +84,5 @@ ORACLE = Oracle(
     sweep_s=31 * 86_400,
     tenant=lambda standin: str(standin.store.org_id),  # type: ignore[attr-defined]  # as above
     is_homeless=lambda key: ":email:" in key,
+    is_slow_in_new_folders=False,
 )

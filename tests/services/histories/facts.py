@@ -48,7 +48,8 @@ class Oracle:
 
     `deletion_key` is what the report of a deletion names an archived key by, empty if none is reported; `is_whole` is
     true for keys whose deletion is reported although nothing of their folder is left. `is_homeless` is true for keys
-    that do not tell where the object belongs: its deletion is only known where all may be read.
+    that do not tell where the object belongs: its deletion is only known where all may be read. Without
+    `is_slow_in_new_folders` all of a folder that no earlier run saw is looked through with it.
     """
 
     listing: Callable[[object], Listing]
@@ -62,6 +63,7 @@ class Oracle:
     deletion_key: Callable[[str], str] = item_key
     is_whole: Callable[[str], bool] = lambda key: key.endswith(SNAPSHOT)
     is_homeless: Callable[[str], bool] = lambda key: False
+    is_slow_in_new_folders: bool = True
 
 
 def digest(data: bytes) -> str:

@@ -30,6 +30,7 @@ def required_facts(oracle: Oracle, played: Played) -> Iterator[tuple[Run, Fact]]
     """What a run saw from its beginning to its end, and had to take: all of it, where it looks through everything; else
     what is new or bears a time within its window."""
     previous: list[Run] = []
+    known_folders: set[str] = set()
     for run in (run for run in played.runs if run.fault is None):
         first, *others = played.during(run)
         for key, fact in first.facts.items():
@@ -37,9 +38,11 @@ def required_facts(oracle: Oracle, played: Played) -> Iterator[tuple[Run, Fact]]
                 continue
             if fact.modified is not None and fact.modified >= run.until:
                 continue  # the next run takes it
-            if run.is_thorough or not (fact.is_slow or _is_unmarked(oracle, played, previous, fact)):
+            is_slow = fact.is_slow and (oracle.is_slow_in_new_folders or fact.folder in known_folders)
+            if run.is_thorough or not (is_slow or _is_unmarked(oracle, played, previous, fact)):
                 yield run, fact
         previous.append(run)
+        known_folders |= {fact.folder for listing in (first, *others) for fact in listing.facts.values()}
 
 
 def _is_unmarked(oracle: Oracle, played: Played, previous: list[Run], fact: Fact) -> bool:
@@ -59,9 +62,12 @@ def _is_excused(run: Run, key: str) -> bool:
 
 
 def _not_archived(oracle: Oracle, played: Played, by_key: dict[str, ArchivedRecord], archive: Path) -> Iterator[str]:
+    """What was not archived by the run that had to take it, even if a later one did, or is not in the archive now."""
     complaints: set[tuple[str, str]] = set()
+    held_after = {run.name: {record.key: record for record in run.archived} for run in played.runs}
     for run, fact in required_facts(oracle, played):
-        wrong = _missing(fact, by_key.get(fact.key), archive)
+        wrong = _missing(fact, held_after[run.name].get(fact.key), archive)
+        wrong = wrong or _missing(fact, by_key.get(fact.key), archive)
         if wrong and (fact.key, wrong) not in complaints:
             complaints.add((fact.key, wrong))
             yield f"{run.name}: {fact.key} {wrong}"

@@ -26,15 +26,16 @@ def listing(standin: Any) -> Listing:  # Any: the stand-in of this service
 
 
 def _entries(store: Store) -> Iterator[Fact]:
+    exported_ids = {entry_id for _, entry_ids in store.late_jobs for entry_id in entry_ids}
     for entry_id in store.entry_ids():
         entry = store.entry(entry_id)
         if entry is None or entry.get("deletedAt") or entry["family"] in _INTERNAL:
             continue
         if entry["status"] == "COMPLETED" and entry["exportStatus"] == "EXPORTED":
-            yield _entry(store, entry_id, entry)
+            yield _entry(store, entry_id, entry, is_in_a_new_job=entry_id in exported_ids)
 
 
-def _entry(store: Store, entry_id: str, entry: Record) -> Fact:
+def _entry(store: Store, entry_id: str, entry: Record, *, is_in_a_new_job: bool) -> Fact:
     settled_at = _moment(str(entry["settledAt"]))
     kind = "bills" if entry["family"] in _BILLS else "period"
     files = tuple(
@@ -47,7 +48,7 @@ def _entry(store: Store, entry_id: str, entry: Record) -> Fact:
         files,
         as_text({name: entry.get(name) for name in _MEMBERS}),
         settled_at,
-        is_slow=settled_at < store.clock.now() - LOOK_BACK,
+        is_slow=settled_at < store.clock.now() - LOOK_BACK and not is_in_a_new_job,
     )
 
 
@@ -61,7 +62,6 @@ def _jobs(store: Store) -> Iterator[Fact]:
                 (),
                 as_text({"job": {"id": job["id"], "status": job["status"]}}),
                 created_at,
-                is_slow=created_at < store.clock.now() - LOOK_BACK,
             )
 
 

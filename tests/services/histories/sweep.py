@@ -1,13 +1,16 @@
 """Plays many histories of a service: `scripts/faults histories SERVICE --seeds A-B`. A seed that fails is printed with
-its history and what is wrong; `--history FILE` plays one that was written down, `--write FILE` writes one."""
+its history and what is wrong; `--history FILE` plays one that was written down, `--write FILE` writes one,
+`--mutant NAME` plays without one protection of noarkit."""
 
 from __future__ import annotations
 
 import argparse
 import shutil
+import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import cast
@@ -20,6 +23,7 @@ from tests.services.histories.facts import Oracle
 from tests.services.histories.oracle import differences
 from tests.services.histories.promises import broken_promises
 from tests.services.histories.world import Played, draw_schedule, play
+from tests.services.mutants import MUTANTS
 
 SERVICES = ("crm", "spend", "appsec", "features")
 _AN_ARCHIVE = 20
@@ -50,6 +54,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seeds", default="1-20", metavar="A-B")
     parser.add_argument("--history", type=Path, metavar="FILE")
     parser.add_argument("--write", type=Path, metavar="FILE")
+    parser.add_argument("--first", action="store_true", help="end at the first seed that fails")
+    parser.add_argument("--mutant", choices=tuple(MUTANTS), help="take one protection out, and end at what finds it")
     options = parser.parse_args(arguments)
     first, _, last = options.seeds.partition("-")
     seeds = range(int(first), int(last or first) + 1)
@@ -57,13 +63,16 @@ def main(arguments: list[str]) -> int:
         write_history(options.write, draw_history(find_chances(options.service), seeds[0]))
         return 0
     history = read_history(options.history) if options.history else None
-    failed = [seed for seed in _play_all(options.service, seeds, history)]
+    if options.mutant:
+        words = (options.service, "--seeds", options.seeds, "--first")
+        command = (sys.executable, "-m", "tests.services.mutation", options.mutant, __spec__.name, *words)
+        return subprocess.run(command).returncode
+    failed = list(_play_all(options.service, seeds, history, ends_early=options.first))
     print(f"{options.service}: {len(seeds)} histories, {len(failed)} failed {failed[:50]}")
     return 1 if failed else 0
 
 
-def _play_all(service: str, seeds: range, history: History | None) -> list[int]:
-    failed: list[int] = []
+def _play_all(service: str, seeds: range, history: History | None, *, ends_early: bool) -> Iterator[int]:
     base = MEMORY if MEMORY.is_dir() else None
     for begin in range(0, len(seeds), _AN_ARCHIVE):
         work = Path(tempfile.mkdtemp(prefix="histories-", dir=base))
@@ -71,10 +80,11 @@ def _play_all(service: str, seeds: range, history: History | None) -> list[int]:
             with keep_services():
                 for seed in seeds[begin : begin + _AN_ARCHIVE]:
                     if not _is_good(service, seed, work, history):
-                        failed.append(seed)
+                        yield seed
+                        if ends_early:
+                            return
         finally:
             shutil.rmtree(work, ignore_errors=True)
-    return failed
 
 
 def _is_good(service: str, seed: int, work: Path, history: History | None) -> bool:

@@ -23,18 +23,20 @@ from noarkit.services.standins.fake_data import SeededRandom
 from noarkit.services.standins.histories.player import AppliedChange, HistoryPlayer
 from noarkit.services.standins.histories.script import History
 from noarkit.services.standins.server import ReadyStandin, Standin, StandinSpec, serve
+from tests.services.histories.archived import ArchivedRecord, read_archived
 from tests.services.histories.facts import Listing, Oracle
 from tests.services.histories.promises import Promise, newly_archived
 from tests.services.standing import Standing
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 CALL_S = 0.2
+EMBEDDED = "embedded:"
 _SKEWS_S = (-45.0, 0.0, 0.0, 0.0, 45.0)
 
 
 @dataclass(slots=True)
 class Run:
-    """One run: the moments of the timeline between which it read, and what it told."""
+    """One run: the moments of the timeline between which it read, what it told, and what the archive held after it."""
 
     name: str
     begin: int
@@ -45,6 +47,7 @@ class Run:
     deleted_keys: frozenset[str] = frozenset()
     left_out: dict[str, str] = field(default_factory=dict)
     fault: NoarkitError | None = None
+    archived: list[ArchivedRecord] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -138,6 +141,7 @@ def _load(
         return run
     run.numbers = noarkit.ingest(place, archive=archive, workers=1, settings=settings).numbers
     run.end = len(played.timeline) - 1
+    run.archived = read_archived(Path(archive.removeprefix(EMBEDDED)), held.service, f"{played.tenant}:")
     found = list(outcomes(RunFolder(place), "set_aside", "refused", "skipped"))
     reasons = {entry.key: str(entry.data.get("reason") or entry.code) for entry in found}
     run.deleted_keys = frozenset(key for key, reason in reasons.items() if reason == "deleted-there")

@@ -134,4 +134,5 @@ CHANCES = Chances(
         ChanceChange("show", _SCANS, 3),
     ),
     ("/api/scans", "/api/results", "/api/projects", "-predicates", "audit-events", "/api/reports"),
+    {"hide": "show"},
 )

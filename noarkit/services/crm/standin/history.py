@@ -281,4 +281,5 @@ CHANCES = Chances(
         ChanceChange("mail", _WITH_PAPERS, 2, _content),
     ),
     ("/Deals", "/Cases", "/coql", "/Notes", "/Attachments", "/Emails", "/Quotes", "/Tasks", "/actions/count"),
+    {"hide": "show", "delete": "restore"},
 )

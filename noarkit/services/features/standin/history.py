@@ -127,4 +127,5 @@ CHANCES = Chances(
         ChanceChange("review", REVIEWED_KINDS, 5, _review),
     ),
     ("/gates", "/dynamic_configs", "/experiments", "/segments", "/versions", "/reviews", "/audit_logs"),
+    {"hide": "show", "delete": "restore"},
 )

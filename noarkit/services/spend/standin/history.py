@@ -189,4 +189,5 @@ CHANCES = Chances(
         ChanceChange("job", _JOBS, 3, lambda dice: {"status": "completed"}),
     ),
     ("entries:search", "receipts:search", "/export-jobs", "/items", "/files/", "/vendors"),
+    {"hide": "show", "delete": "restore"},
 )
