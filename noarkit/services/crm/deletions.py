@@ -3,10 +3,11 @@ comparison with what was listed. What this user merely may not see any more is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
+from urllib.parse import unquote
 
 from noarkit.errors import ServiceDenied, ServiceRefused, ServiceStrange
 from noarkit.services.crm import listing
@@ -43,11 +44,14 @@ class Deletions:
             except (ServiceRefused, ServiceDenied, ServiceStrange) as fault:
                 if isinstance(fault, ServiceStrange) and fault.data.get("why") != "list-incomplete":
                     raise
-                yield from self._absent(module, lambda item: True)
+                for items in self._absent(module, lambda item: True):
+                    yield from self._deletions(module, items)
 
     def of_notes(self, is_listed: Callable[[str], bool]) -> Iterator[Deletion]:
-        """Yields the deletions of notes whose case is listed, or is deleted itself."""
-        yield from self._absent("Notes", lambda item: self._are_compared(item, is_listed))
+        """Yields the deletions of notes whose case is listed, or is deleted itself. A note cannot be seen while its
+        case is hidden, as it may have become since it was listed: each is asked for again once its case was seen."""
+        for items in self._absent("Notes", lambda item: self._are_compared(item, is_listed)):
+            yield from self._deletions("Notes", self._not_found("Notes", self._of_seen_cases(items)))
 
     def of_attachments(self, is_listed: Callable[[str], bool]) -> Iterator[Deletion]:
         """Yields the deletions of attachments of cases whose list was read, or that are deleted."""
@@ -75,16 +79,36 @@ class Deletions:
             if not self.known.keys.is_gone(key):
                 yield self._deletion(module, key, row.get("deleted_time"))
 
-    def _absent(self, module: str, may_tell: Callable[[KnownItem], bool]) -> Iterator[Deletion]:
-        """Yields the deletions of what was not listed, and is not found by its id either: a list may have moved."""
+    def _absent(self, module: str, may_tell: Callable[[KnownItem], bool]) -> Iterator[Sequence[KnownItem]]:
+        """Yields by the call what was not listed, and is not found by its id either: a list may have moved."""
         items = (item for item in self.known.unlisted(module) if may_tell(item))
         while batch := list(islice(items, A_CALL)):
-            ids = list(dict.fromkeys(item.id for item in batch))
-            found_ids = {str(row.get("id")) for row in self.calls.by_ids(module, ("id",), ids)}
+            yield self._not_found(module, batch)
             for item in batch:
-                if item.id not in found_ids:
-                    yield self._deletion(module, item.key)
                 self.known.mark_listed(module, item.id)
+
+    def _not_found(self, module: str, items: Sequence[KnownItem]) -> Sequence[KnownItem]:
+        """Returns those of some items, of one call at most, that the service does not find by their ids."""
+        found_ids = self._found_ids(module, [item.id for item in items])
+        return [item for item in items if item.id not in found_ids]
+
+    def _of_seen_cases(self, items: Sequence[KnownItem]) -> Sequence[KnownItem]:
+        """Returns those of some items whose case can be read now, or is deleted itself."""
+        case_keys = {key: key.split(":") for item in items for key in item.case_keys}
+        ids: dict[str, dict[str, str]] = {}
+        for case_key, (_, module, case_id) in case_keys.items():
+            ids.setdefault(unquote(module), {})[unquote(case_id)] = case_key
+        found = (found_by[id] for module, found_by in ids.items() for id in self._found_ids(module, list(found_by)))
+        seen_keys = set(found)
+        return [item for item in items if all(key in seen_keys or self.known.is_gone(key) for key in item.case_keys)]
+
+    def _found_ids(self, module: str, ids: Sequence[str]) -> set[str]:
+        """Returns those of some ids that the service finds."""
+        unique_ids = list(dict.fromkeys(ids))
+        return {str(row.get("id")) for row in self.calls.by_ids(module, ("id",), unique_ids)} if unique_ids else set()
+
+    def _deletions(self, stream: str, items: Iterable[KnownItem]) -> Iterator[Deletion]:
+        return (self._deletion(stream, item.key) for item in items)
 
     def _deletion(self, stream: str, key: str, deleted_time: object = None) -> Deletion:
         self.known.mark_gone(key)

@@ -183,6 +183,23 @@ def test_a_case_that_is_hidden_is_not_deleted_and_neither_is_what_hangs_on_it(
     assert there.lacks() == set()
 
 
+def test_a_note_whose_case_is_hidden_after_it_was_listed_is_not_deleted(there: Connection) -> None:
+    first = there.run()
+    case = full_case(first)
+    notes = {item.key for item in first.items.values() if item.stream == "Notes" and case_of(item) == case}
+    deleted = next(item.key for item in first.items.values() if item.stream == "Notes" and case_of(item) != case)
+
+    def hide(asked: Asked) -> None:
+        if asked.path.endswith("/Notes"):
+            there.between.absent_ids |= {case, *map(id_of, notes), id_of(deleted)}
+
+    there.between.before = hide
+    assert there.run().deletions == [deleted]
+    there.between.before = lambda asked: None
+    there.between.absent_ids -= {case}
+    assert sorted(there.run().deletions) == sorted(notes)
+
+
 def test_what_moves_to_another_case_is_not_deleted(there: Connection) -> None:
     first = there.run()
     quote = one_of(first, "Quotes")
