@@ -12,6 +12,8 @@ ours: what a recipe says stands in it as a literal, or in `objects` under a name
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from jinja2 import nodes
@@ -43,6 +45,12 @@ _BINARY: dict[type[nodes.Node], str] = {
     nodes.Or: "or",
 }
 _UNARY: dict[type[nodes.Node], str] = {nodes.Not: "not ", nodes.Neg: "-", nodes.Pos: "+"}
+
+
+@lru_cache(maxsize=2048)
+def _compiled(text: str) -> CodeType:
+    """Compiles a text; the same recipe is compiled again with each run of a library that makes several."""
+    return compile(text, "<recipe>", "exec")
 
 
 class PythonCode:
@@ -79,7 +87,7 @@ class PythonCode:
         """A function of these parameters, of lines that define each name that they use."""
         text = "\n    ".join([f"def run({parameters}):", *lines])
         namespace: dict[str, Callable[..., Any]] = {}  # Any: as above
-        exec(compile(text, "<recipe>", "exec"), self.objects, namespace)  # noqa: S102  # text of ours, see above
+        exec(_compiled(text), self.objects, namespace)  # noqa: S102  # text of ours, see above
         return namespace["run"]
 
     def write(self, node: nodes.Node) -> str:

@@ -53,5 +53,4 @@ def read_archived(folder: Path, system: str, prefix: str) -> list[ArchivedRecord
 
 def read_file(folder: Path, sha256: str) -> bytes:
     """The bytes of a stored file."""
-    (path,) = (folder / "files").rglob(sha256)
-    return path.read_bytes()
+    return (folder / "files" / sha256[:2] / sha256).read_bytes()
