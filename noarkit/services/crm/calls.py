@@ -14,7 +14,7 @@ import orjson
 
 from noarkit.errors import ItemVanished, NoarkitError, ServiceBusy, ServiceDenied, ServiceRefused, ServiceStrange
 from noarkit.services.client import Client
-from noarkit.services.paging import Page, Row
+from noarkit.services.paging import Page, Row, pages
 from noarkit.services.wire import Answer, Request
 
 NO_CONTENT = 204
@@ -78,9 +78,10 @@ class Calls:
         return self._page(f"/{module}/deleted", [("type", "all"), ("per_page", str(PER_PAGE))], cursor, since)
 
     def by_ids(self, module: str, fields: Sequence[str], ids: Sequence[str]) -> Sequence[Row]:
-        """Reads the existing ones of some records, in any order; at most as many as one call takes."""
-        params = (("fields", ",".join(fields)), ("ids", ",".join(ids)))
-        return self._rows(self.get(f"/{module}", *params), "data")
+        """Reads the existing ones of some records, in any order; at most as many as one call takes. Their answer may
+        come in pages too: a record on the second is not gone."""
+        path, params = f"/{module}", (("fields", ",".join(fields)), ("ids", ",".join(ids)))
+        return [row for page in pages(lambda cursor: self._page(path, params, cursor, None), path) for row in page.rows]
 
     def _page(self, path: str, params: Sequence[tuple[str, str]], cursor: str | None, since: datetime | None) -> Page:
         if cursor is not None:
@@ -116,9 +117,11 @@ class Calls:
         if answer.status == NO_CONTENT:
             return Page((), None)
         info = answer.members().get("info")
-        more = isinstance(info, Mapping) and info.get("more_records")
-        next_index = str(info["next_index"]) if more and isinstance(info, Mapping) and info.get("next_index") else None
-        return Page(self._rows(answer, "Emails"), next_index)
+        if not isinstance(info, Mapping) or not info.get("more_records"):
+            return Page(self._rows(answer, "Emails"), None)
+        if not info.get("next_index"):
+            raise ServiceStrange(where=answer.label, why="list-incomplete")
+        return Page(self._rows(answer, "Emails"), str(info["next_index"]))
 
     def email(self, module: str, record_id: str, owner: str, message_id: str) -> Row | None:
         """Reads an email with its body; None if this user may not see it."""

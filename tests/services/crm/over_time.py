@@ -46,8 +46,8 @@ class Between:
         if self.refuses(asked):
             return Told(403, json.dumps({"code": "NO_PERMISSION", "status": "error"}).encode())
         query = {name: values[0] for name, values in asked.query.items()}
-        if "per_page" in query:
-            query["per_page"] = str(min(self.page_rows, int(query["per_page"])))
+        if query.keys() & {"per_page", "ids"}:
+            query["per_page"] = str(min(self.page_rows, int(query.get("per_page", self.page_rows))))
         kept = {name: asked.headers[name] for name in ("authorization", "if-modified-since") if name in asked.headers}
         url = f"{self.url}{asked.path}?{urlencode(query)}"
         given = self.client.request(asked.method, url, content=asked.body, headers=kept)

@@ -200,6 +200,14 @@ def test_a_note_whose_case_is_hidden_after_it_was_listed_is_not_deleted(there: C
     assert sorted(there.run().deletions) == sorted(notes)
 
 
+def test_records_that_are_asked_for_by_their_ids_may_come_in_pages(there: Connection) -> None:
+    there.run()
+    there.between.page_rows = 1
+    assert there.forget("Deals") > 1  # so that more records are read by their ids than a page holds
+    assert sorted(there.run().deletions) == []
+    assert there.lacks() == set()
+
+
 def test_what_moves_to_another_case_is_not_deleted(there: Connection) -> None:
     first = there.run()
     quote = one_of(first, "Quotes")

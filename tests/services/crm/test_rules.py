@@ -102,6 +102,15 @@ def test_2_more_records_is_true_with_empty_or_known_data_and_a_new_token_each_ti
     assert count <= 4, "it is not asked for ever"
 
 
+def test_2_a_list_of_emails_that_promises_more_and_does_not_say_where_is_a_fault(
+    held: Standing, tmp_path: Path
+) -> None:
+    answer = told({"Emails": [{"message_id": "a"}], "info": {"more_records": True}})
+    with scripted(held, tmp_path, fielded(Emails=answer)) as service, pytest.raises(ServiceStrange) as fault:
+        service.calls.emails("Deals", "1", "2", None)
+    assert fault.value.data["why"] == "list-incomplete"
+
+
 def test_2_a_query_that_answers_fewer_rows_than_were_asked_for_is_gone_on_with(held: Standing, tmp_path: Path) -> None:
     def answer(asked: Asked) -> Told:
         after = int(json.loads(asked.body)["select_query"].partition("id > ")[2].split()[0])
