@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from noarkit.events import Event
+from noarkit.events import Event, ignore_event
 from noarkit.services.appsec.histories import Subject, decisions_about
 from noarkit.services.appsec.service import AppSec
 from noarkit.services.appsec.standin.data import canary
@@ -100,6 +100,26 @@ def test_a_decision_about_a_scan_before_the_window_is_taken_and_so_is_that_it_wa
             assert len(all_of(service, "decisions", since=until - timedelta(days=1), until=until)) == 2
 
 
+def test_a_sweep_looks_for_decisions_in_scans_that_are_not_the_newest_of_their_branch() -> None:
+    scan = {"projectId": "p", "branch": "main", "status": "Completed"}
+    scans = [{**scan, "id": str(day), "createdAt": f"2026-01-0{day}T00:00:00Z"} for day in (1, 2)]
+
+    def results(asked: Asked) -> Told:
+        decided = {"type": "sast", "similarityId": "1", "state": "URGENT"}
+        found = [decided] if asked.query["scan-id"] == ["1"] else []
+        return told({"results": found, "totalCount": len(found)})
+
+    history = {"projectId": "p", "similarityId": "1", "predicates": [{"ID": "a"}], "totalCount": 1}
+    answer = _one_scan({"predicateHistoryPerProject": [history]}, scans=scans, results=results)
+    with serving(answer) as service, closing(scripted(service.url)) as asked:
+        (decisions,) = (stream for stream in asked.streams() if stream.name == "decisions")
+        quiet, swept = (
+            list(asked.items(decisions, Window(TODAY, TODAY + timedelta(days=1), sweep), ignore_event))
+            for sweep in (False, True)
+        )
+    assert (quiet, [item.key for item in items(swept)]) == ([], ["t:triage:sast:p:1:a"])
+
+
 def test_findings_in_containers_are_listed_as_not_fetched(appsec: AppSec) -> None:
     heard: list[Event] = []
     found = items(all_of(appsec, "scans", tell=heard.append))
@@ -159,17 +179,25 @@ def test_histories_that_we_may_not_read_stop_nothing_else() -> None:
         assert left.key == "t:triage"
 
 
-def _one_scan(predicates: object, status: int = 200, findings: Sequence[Mapping[str, object]] = ()) -> Answering:
+def _one_scan(
+    predicates: object,
+    status: int = 200,
+    findings: Sequence[Mapping[str, object]] = (),
+    *,
+    scans: Sequence[Mapping[str, object]] = (),
+    results: Answering | None = None,
+) -> Answering:
     scan = {"id": "s", "projectId": "p", "status": "Completed", "createdAt": "2026-01-09T00:00:00Z"}
+    listed = list(scans) or [scan]
     there = list(findings) or [{"type": "sast", "similarityId": "1", "state": "URGENT"}]
 
     def answer(asked: Asked) -> Told:
         if asked.path.endswith("/token"):
             return told({"access_token": "t" * 20, "expires_in": 600})
         if asked.path == "/api/scans":
-            return told({"scans": [scan], "filteredTotalCount": 1})
+            return told({"scans": listed, "filteredTotalCount": len(listed)})
         if asked.path == "/api/results":
-            return told({"results": there, "totalCount": len(there)})
+            return results(asked) if results is not None else told({"results": there, "totalCount": len(there)})
         return predicates(asked) if callable(predicates) else told(predicates, status)
 
     return answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -40,11 +40,11 @@ class Scene:
     since: datetime
     known: KnownKeys
 
-    def papers(self, *, sweep: bool = False, hinted: frozenset[str] = frozenset()) -> list[str]:
+    def papers(self, *, swept: Collection[str] = (), hinted: frozenset[str] = frozenset()) -> list[str]:
         """The titles of the attachments and emails of the deal that are found in the window."""
-        window = Window(self.since, LATER, sweep, hinted, known_keys=self.known)
         found: list[str] = []
         for stream in self.crm.streams():
+            window = Window(self.since, LATER, stream.name in swept, hinted, known_keys=self.known)
             for item in self.crm.items(stream, window, ignore_event):
                 if isinstance(item, Item) and stream.name in ("Attachments", "Emails") and self.deal in item_case(item):
                     found.append(str(item.fields["title"]))
@@ -81,9 +81,10 @@ def test_nothing_is_asked_of_a_closed_case_that_nothing_tells_of(scene: Scene) -
     assert scene.papers() == []
 
 
-def test_a_sweep_looks_through_closed_cases_too(scene: Scene) -> None:
+@pytest.mark.parametrize("swept", [("Deals",), ("Attachments", "Emails")])
+def test_a_sweep_of_cases_or_of_papers_looks_through_closed_cases_too(scene: Scene, swept: tuple[str, ...]) -> None:
     scene.add()
-    assert {"Etterslep.txt", "Etterspill"} <= set(scene.papers(sweep=True))
+    assert {"Etterslep.txt", "Etterspill"} <= set(scene.papers(swept=swept))
 
 
 def test_a_message_that_names_a_closed_case_has_it_looked_through(scene: Scene) -> None:

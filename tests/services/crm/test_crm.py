@@ -26,7 +26,7 @@ from noarkit.services.crm import channels as watch
 from noarkit.services.crm.letters import build_letter
 from noarkit.services.crm.listing import deleted_records, listed_by_id, query_by_id, records_by_page, records_in_bulk
 from noarkit.services.crm.service import Crm, open_service
-from noarkit.services.crm.write_calls import delete, insert, update, upsert
+from noarkit.services.crm.write_calls import delete, insert, update, upsert, write_values
 from noarkit.services.port import FetchFailure, Item
 from noarkit.services.standins.server import StandinSpec
 from tests.services.scripted import Asked, Told, serving, told
@@ -220,6 +220,9 @@ def test_writes_go_by_the_hundred_and_each_record_has_its_result(tmp_path: Path)
         assert done[150].field == "Deal_Name"
         changes = [{"id": one.id, "Archive_Id": f"A-{one.place}"} for one in done if one.good]
         assert all(one.good for one in update(service.calls, "Deals", changes))
+        values = {done[0].id: "A-0", done[1].id: "B-1", "999": "C"}
+        outcomes = {one.id: one.state for one in write_values(service.calls, "Deals", "Archive_Id", values)}
+        assert outcomes == {done[0].id: "same", done[1].id: "written", "999": "refused"}
         again = list(upsert(service.calls, "Deals", good[:3], ["Contract_Number"]))
         assert [one.id for one in again] == [one.id for one in done[:3]]
         gone = list(delete(service.calls, "Deals", [done[0].id, "999"]))

@@ -70,3 +70,7 @@ def test_a_record_that_is_known_and_was_left_out_as_it_is_now_is_read_again(tmp_
                 assert place is not None and place[0] == name
                 asked = {name: [place[1]]}
                 assert key in read(later)[name], name
+
+
+def test_an_email_that_was_left_out_has_its_whole_stream_read_again() -> None:
+    assert find_kind("crm").again_id("7:email:a") == ("Emails", ""), "nobody knows which case it belongs to"

@@ -208,6 +208,14 @@ def test_records_that_are_asked_for_by_their_ids_may_come_in_pages(there: Connec
     assert there.lacks() == set()
 
 
+def test_a_deletion_before_the_mark_is_told_by_the_next_sweep(there: Connection) -> None:
+    quote = one_of(there.run(), "Quotes")
+    there.held.control("change", module="Quotes", delete=[id_of(quote.key)])
+    for sweep, deletions in ((False, []), (True, [quote.key])):
+        there.marks = {name: mark + timedelta(hours=1) for name, mark in there.marks.items()}
+        assert there.run(sweep=sweep).deletions == deletions
+
+
 def test_what_moves_to_another_case_is_not_deleted(there: Connection) -> None:
     first = there.run()
     quote = one_of(first, "Quotes")
@@ -312,6 +320,23 @@ def test_a_note_that_moved_past_a_page_is_not_deleted_and_comes_with_the_next_ru
         assert there.run().deletions == []
 
 
+def test_an_attachment_that_moved_past_a_page_is_taken_by_the_same_run(there: Connection) -> None:
+    case = full_case(there.run())
+    for number in range(3):
+        there.held.control("attach", deal=case, name=f"nytt {number}.txt")
+
+    def move_up(asked: Asked) -> None:
+        """Somebody deleted an attachment that was read: the next page begins one later than it did."""
+        token = asked.query.get("page_token")
+        if asked.path.endswith(f"/{case}/Attachments") and token:
+            there.between.before = lambda asked: None
+            token[0] = f"p{int(token[0].removeprefix('p')) + 1}"
+
+    there.between.page_rows = 1
+    there.between.before = move_up
+    assert {f"nytt {number}.txt" for number in range(3)} <= set(there.run(sweep=True).titles("Attachments"))
+
+
 def test_attachments_that_could_not_be_listed_are_asked_for_again_though_their_case_did_not_change(
     there: Connection,
 ) -> None:
@@ -321,6 +346,7 @@ def test_attachments_that_could_not_be_listed_are_asked_for_again_though_their_c
     there.between.refuses = lambda asked: f"/{case}/Attachments" in asked.path
     second = there.run()
     assert second.failures and "nytt.txt" not in second.titles("Attachments")
+    assert second.deletions == [], "nor is a list that was refused an empty one"
     there.between.refuses = lambda asked: False
     there.marks["Deals"] += timedelta(seconds=5)  # the deal itself is older than its mark now
     assert "nytt.txt" in there.run().titles("Attachments")
@@ -340,6 +366,14 @@ def test_a_clock_of_the_service_that_is_behind_loses_no_change(there: Connection
     there.marks = {name: mark - minute for name, mark in there.marks.items()}
     there.held.control("change", module="Deals", put=[{"id": case_of(deal), "Description": "endret"}])
     assert deal.key in there.run().items
+
+
+def test_a_change_that_shows_up_some_minutes_late_is_taken(there: Connection) -> None:
+    quote = one_of(there.run(), "Quotes")
+    there.held.control("change", module="Quotes", put=[{"id": id_of(quote.key), "Subject": "endret"}])
+    late = timedelta(minutes=3) - there.crm.look_back
+    there.marks = {name: mark + late for name, mark in there.marks.items()}
+    assert quote.key in there.run().items
 
 
 @pytest.mark.parametrize("hours", [-7, 5.5])

@@ -9,7 +9,8 @@ import pytest
 
 from noarkit.services.features.definitions import audit_moment
 from noarkit.services.features.service import Features
-from tests.services.features.asking import connected, items_of, keys_known
+from noarkit.services.port import Item
+from tests.services.features.asking import all_of, connected, items_of, keys_known
 from tests.services.standing import Standing
 
 
@@ -84,12 +85,15 @@ def test_earlier_versions_of_what_is_listed_late_are_walked_although_nothing_cha
 def test_the_audit_log_is_read_from_a_day_before_the_mark(features: Features) -> None:
     everything = items_of(features, "audit")
     assert len(everything) >= 100
-    assert all(item.modified is not None for item in everything)
-    since = datetime(2024, 6, 1, 12, tzinfo=UTC)
+    moments = sorted(item.modified for item in everything if item.modified is not None)
+    assert len(moments) == len(everything)
+    since = moments[len(moments) // 2]
     later = items_of(features, "audit", since)
     assert 0 < len(later) < len(everything)
     wanted = {item.key for item in everything if item.modified is not None and item.modified >= since}
     assert wanted <= {item.key for item in later}
+    earlier = {item.key for item in all_of(features, "audit", until=since) if isinstance(item, Item)}
+    assert earlier == {item.key for item in everything} - wanted
 
 
 @pytest.mark.parametrize(

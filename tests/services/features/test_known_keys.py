@@ -125,3 +125,17 @@ def test_a_deletion_is_reported_once_though_the_marks_of_its_run_did_not_move_on
         assert len(deletions(memory.read(service, "gates"))) == 1
         memory.now -= timedelta(days=3) - timedelta(seconds=5)  # the next run reads the same window again
         assert deletions(memory.read(service, "gates")) == []
+
+
+def test_versions_are_read_again_for_a_day_after_a_change(own: Standing, tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "known.db")
+    with connected(own, tmp_path) as service:
+        gate = str(next(iter(service.calls.definitions("gates")))["id"])
+        own.control("change", definitions=[{"kind": "gates", "id": gate, "members": {"isEnabled": True}}])
+        versions = [item.key for item in memory.read(service, "gates", first=True) if f":{gate}:" in item.key]
+        (gates,) = (one for one in service.streams() if one.name == "gates")
+        mark = datetime.now(UTC) + timedelta(hours=1)
+        with closing(KnownKeys(memory.place)) as known_keys:
+            window = Window(mark - service.look_back, mark + timedelta(hours=1), known_keys=known_keys)
+            found = [item.key for item in service.items(gates, window, ignore_event) if f":{gate}:" in item.key]
+        assert found == versions and len(versions) > 1, "one may appear some time after its change"

@@ -116,6 +116,7 @@ def test_a_job_that_was_pending_and_ended_later_is_read_with_the_entries_that_it
     if runs.store.entry(late)["family"] not in ("WALLET", "CASHBACK"):
         assert entry(second, late) is not None, "an exported voucher that appears late"
     assert not [one for one in runs.run("jobs") if isinstance(one, Item) and one.key == job], "once"
+    assert job in {one.key for one in runs.run("jobs", sweep=True) if isinstance(one, Item)}, "but for a sweep"
 
 
 def test_a_voucher_that_appears_late_without_any_job_comes_with_the_next_sweep(runs: Runs) -> None:

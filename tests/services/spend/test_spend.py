@@ -200,8 +200,13 @@ def test_a_token_in_the_query_is_not_taken(held: Standing) -> None:
 
 def test_six_hundred_a_minute_is_shared_and_never_passed(tmp_path: Path) -> None:
     with standing("spend", tmp_path, StandinSpec(40, limits=((15, 1.0),))) as strict:
-        service = open_service(strict.connection({"state": str(tmp_path / "s")}))
-        threads = [threading.Thread(target=lambda: [service.calls.introspect() for _ in range(10)]) for _ in range(4)]
+        services = [open_service(strict.connection({"state": str(tmp_path / "s")})) for _ in range(2)]  # of two runs
+
+        def ask(number: int) -> None:
+            for _ in range(10):
+                services[number % 2].calls.introspect()
+
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -209,7 +214,8 @@ def test_six_hundred_a_minute_is_shared_and_never_passed(tmp_path: Path) -> None
         counts = strict.control("counts")["limits"]
         assert counts["refused"] == 0  # type: ignore[index]  # a table
         assert counts["most"] == [15]  # type: ignore[index]  # a table
-        service.close()
+        for service in services:
+            service.close()
 
 
 def test_deleted_entries_are_told_and_late_receipts_are_new_versions(tmp_path: Path) -> None:
@@ -306,6 +312,20 @@ def test_an_entry_that_is_gone_leaves_the_shelf(tmp_path: Path) -> None:
 def test_what_is_left_out_is_told_with_its_reason(spend: Spend) -> None:
     left = [one for one in all_of(spend, "entries") if isinstance(one, Omission)]
     assert {one.reason for one in left} == {"wallet", "cashback"}, "what is not settled is in no window of settled ones"
+
+
+def test_transfers_within_the_service_are_taken_where_that_is_set(held: Standing, tmp_path: Path) -> None:
+    with connected(open_service, held, tmp_path, with_internal=True) as service:
+        assert not [one for one in all_of(service, "entries") if isinstance(one, Omission)]
+
+
+def test_what_never_will_be_final_is_told_so_and_not_waited_for(tmp_path: Path) -> None:
+    with standing("spend", tmp_path, StandinSpec(5, limits=FREE)) as there:
+        there.control("change", entries=[{"id": LATE, **LONG_AGO, "status": "REJECTED"}])
+        with connected(open_service, there, tmp_path) as service:
+            left = {one.key.rsplit(":", 1)[1]: one.reason for one in read(service, None) if isinstance(one, Omission)}
+            assert left[LATE] == "never-final"
+            assert LATE not in service.again()["entries"]
 
 
 def test_a_register_that_we_are_not_let_into_is_set_aside_and_the_rest_is_read(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from noarkit.events import Event
 from noarkit.services.drift import Change, drift
 from noarkit.services.inbox.store import Inbox, inbox_place
 from noarkit.services.source import ConnectorSource, run_watermarks
+from noarkit.services.source.source import Span
 from noarkit.services.standins.server import StandinSpec
-from noarkit.services.watermarks import Watermark, Watermarks, read_watermarks, write_watermarks
+from noarkit.services.watermarks import PROPOSED, Watermark, Watermarks, read_watermarks, write_watermarks
 from tests.services.standing import Standing
 from tests.services.standing import standing as answering
 
@@ -80,6 +82,33 @@ def test_a_plan_reads_at_least_from_the_first_hint_on(tmp_path: Path) -> None:
         since = read.identity.settings["since"]
         assert isinstance(since, dict) and since["Deals"].startswith("2026-05-01T23")
         source.release()
+
+
+def test_a_run_that_is_loaded_after_a_later_one_sets_no_mark_back(tmp_path: Path) -> None:
+    with answering("crm", tmp_path, StandinSpec(2)) as held:
+        source = source_at("crm:standin", held.site())
+        assert isinstance(source, ConnectorSource)
+        later, earlier = datetime(2026, 5, 2, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
+        for until in (later, earlier):
+            write_watermarks(tmp_path / PROPOSED, Watermarks("t", "", {"Deals": Watermark(until)}))
+            run_watermarks.commit_watermarks(source, tmp_path, "here", "id", run_watermarks.LeftOut(), now_s=0)
+        kept = run_watermarks.load_watermarks(source.to, "here")
+        assert kept is not None and kept.streams["Deals"].until == later
+
+
+def test_what_hangs_on_records_that_were_not_read_is_read_from_their_mark_on(tmp_path: Path) -> None:
+    with answering("crm", tmp_path, StandinSpec(2)) as held:
+        source = source_at("crm:standin", held.site())
+        assert isinstance(source, ConnectorSource)
+        old, new = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 2, tzinfo=UTC)
+        streams = {stream.name: stream for stream in source.service.streams()}
+        marks = dict.fromkeys(streams, Watermark(new)) | {"Deals": Watermark(old)}
+        resumed = replace(source, span=Span(new, Watermarks("", "", marks)))
+        since = {name: resumed._window(stream).since for name, stream in streams.items()}
+        assert since["Notes"] == since["Deals"] == old - source.service.look_back
+        assert since["Cases"] == new - source.service.look_back, "the others are not"
+        for one in (source, resumed):
+            one.release()
 
 
 def test_a_broken_inbox_is_told_and_no_plan_goes_by_it(tmp_path: Path) -> None:
