@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 from tests.services.mutants import MUTANTS, mutated_text
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
-SAMPLE = ("features-sweep-of-reviews",)
+SAMPLE = ("features-sweep-of-reviews", "crm-email-again", "appsec-findings-of-one-page")
 
 
 def run_without(name: str, *words: str) -> subprocess.CompletedProcess[str]:
