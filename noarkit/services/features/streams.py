@@ -207,7 +207,10 @@ class ProjectItems:
         """Yields the earlier states of a definition, oldest first. If they cannot be read now, a later run can: the
         service keeps them."""
         try:
-            for version in reversed(list(self._calls.versions(current.kind, current.id))):
+            versions = list(self._calls.versions(current.kind, current.id))
+            if not versions and self._calls.definition(current.kind, current.id) is None:
+                raise ServiceRefused(where=current.kind, why="not-there", status=404)
+            for version in reversed(versions):
                 earlier = state_of(current.kind, {**version, "id": current.id}, self._redaction)
                 if earlier.tail != current.tail:
                     yield self._state(earlier, {**version, "createdTime": row.get("createdTime")})

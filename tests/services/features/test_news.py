@@ -230,7 +230,7 @@ def test_one_that_came_back_under_its_name_is_not_told_to_be_deleted(held: Stand
     def answer(asked: Asked) -> Told:
         if asked.path.endswith("/gates/Kom%20igjen"):
             return told({"status": 404, "message": "Not found"}, 404)  # the log knows names, the console ids
-        rows = {"project": {"id": "p1"}, "gates": [gate], "audit_logs": [entry]}
+        rows = {"project": {"id": "p1"}, "gates": [gate], "kom_igjen": gate, "audit_logs": [entry]}
         return told({"data": rows.get(asked.path.rpartition("/")[2], [])})
 
     with serving(answer) as server, scripted(held, tmp_path, server.url) as service:

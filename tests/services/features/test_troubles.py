@@ -78,6 +78,18 @@ def test_versions_that_cannot_be_had_are_told_and_the_rest_goes_on(tmp_path: Pat
         assert len(found) - 1 == whole - (int(str(first["version"])) - 1)
 
 
+def test_no_versions_of_a_definition_that_is_gone_by_then_are_no_empty_list(tmp_path: Path) -> None:
+    with (
+        standing("features", tmp_path, StandinSpec(5, limits=(), options={"audit": "0"})) as troubled,
+        connected(troubled, tmp_path) as service,
+    ):
+        first = quote(str(next(service.calls.definitions("gates"))["id"]))
+        troubled.control("trouble", path=f"/gates/{first}/versions", status=200, body='{"message": "", "data": []}')
+        troubled.control("trouble", path=f"/gates/{first}", status=404)
+        (lost,) = [one for one in all_of(service, "gates") if isinstance(one, FetchFailure)]
+        assert lost.key == f"{service.tenant}:gate:{first}:versions"
+
+
 def test_a_definition_that_is_deleted_while_reviews_are_read_stops_nothing(held: Standing, features: Features) -> None:
     whole = len(items_of(features, "reviews"))
     one = next(features.calls.definitions("gates"))

@@ -135,13 +135,16 @@ class Calls:
     def _versions(self, call: Call, kind: str, definition_id: str) -> Response:
         if kind not in VERSIONED_KINDS:
             raise Refusal(404, "Not found")
-        versions_by_number = {
-            str(version["version"]): version for version in reversed(self._store.versions(kind, definition_id))
-        }
+        versions = self._store.versions(kind, definition_id)
+        if not versions:
+            raise Refusal(404, "Not found")
+        versions_by_number = {str(version["version"]): version for version in reversed(versions)}
         return list_page(list(versions_by_number), call.query, call.path, versions_by_number.get)
 
     def _reviews(self, call: Call, kind: str, definition_id: str) -> Response:
         if kind not in REVIEWED_KINDS:
+            raise Refusal(404, "Not found")
+        if not self._store.versions(kind, definition_id):
             raise Refusal(404, "Not found")
         self.reviews_read += 1
         reviews_by_id = {str(entry["review_id"]): entry for entry in self._store.reviews(kind, definition_id)}
