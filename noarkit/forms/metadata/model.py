@@ -181,9 +181,9 @@ class PackageMetadata:
 
 
 def stated_name(name: str) -> str:
-    """A name; empty if it only says that nobody stated one.
+    """A name; empty if it only says that none was stated.
 
-    >>> stated("Ikke oppgitt"), stated("Vik kommune")
+    >>> stated_name("Ikke oppgitt"), stated_name("Vik kommune")
     ('', 'Vik kommune')
     """
     return "" if name.strip().casefold() in NOT_STATED else name.strip()

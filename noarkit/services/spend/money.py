@@ -35,7 +35,7 @@ _EXPONENTS = {
 def format_amount(value: object) -> str:
     """Formats an amount for people: `1234.50 NOK`.
 
-    >>> shown({"currency": "ISK", "minors": 1500}), shown({"currency": "KWD", "minors": -1500})
+    >>> format_amount({"currency": "ISK", "minors": 1500}), format_amount({"currency": "KWD", "minors": -1500})
     ('1500 ISK', '-1.500 KWD')
     """
     if not isinstance(value, Mapping) or not isinstance(value.get("minors"), int):

@@ -38,7 +38,7 @@ def read_descriptive(source: Readable, where: str) -> Iterator[DescriptiveField]
 def resolve_reference(href: str, folder: str) -> str:
     """The name in the package that a description in `folder` leads to; empty if that is outside.
 
-    >>> led_to("file:../../representations/rep1/data/a.txt", "metadata/descriptive/")
+    >>> resolve_reference("file:../../representations/rep1/data/a.txt", "metadata/descriptive/")
     'representations/rep1/data/a.txt'
     """
     path = re.sub(r"^file:(//)?", "", href)
