@@ -63,7 +63,8 @@ _SERVICES_LOCK = threading.Lock()
 
 @dataclass(slots=True)
 class EmbeddedArchive:
-    """A running embedded archive. `started` where this was the first to need it; the last that lets it go ends it."""
+    """A running embedded archive. `was_started` where this was the first to need it; the last that lets it
+    go ends it."""
 
     data_dir: Path
     url: str
@@ -245,7 +246,7 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def _wait_for_end(child: subprocess.Popen[bytes], patience_s: float) -> None:
-    """Waits for the end of a child and reaps it. Raises `TimeoutExpired`."""
+    """Waits for the end of a child and reaps it. Raises `subprocess.TimeoutExpired`."""
     ends = time.monotonic() + patience_s
     if child.poll() is None:
         wait_for_end_of(child.pid, patience_s)

@@ -148,7 +148,7 @@ def allow(place: Place, journey: Journey, source_kind: str | None = None) -> Non
     """Raises `UsageFault` where a journey takes no place of this kind, with the command that does, and `PackageFault`
     for what was meant to be a package or archive file, with what it lacks.
 
-    `source_kind` `files` reads anything as plain files, but for secrets and bundles.
+    `source_kind` `"files"` reads anything as plain files, but for secrets and bundles.
     """
     if place.kind == "sealed":
         raise sealed_source_fault(place.where)

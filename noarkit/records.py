@@ -24,7 +24,8 @@ class SourceRecord:
     """One thing a source holds: a file, a mail, a row.
 
     `key` is stable and unique within the source; undecodable bytes of names stand percent-encoded in it. `fields` is
-    what recipes see as `record`: plain values, nested mappings and lists. `contents` are its documents, main one first.
+    what recipes see as `"record"`: plain values, nested mappings and lists. `contents` are its documents, main one
+    first.
     """
 
     kind: str

@@ -12,7 +12,7 @@ from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]  
 
 _SERVER = "tests/server"
 _CODE = "the package's code"
-_CODE_READERS = frozenset({"tests/test_layers.py", "tests/test_words.py"})
+_CODE_READERS = frozenset({"tests/test_docstrings.py", "tests/test_layers.py", "tests/test_words.py"})
 _DURATIONS = "noarkit/durations"
 # before anything is known, as where a checkout is new: what opens many pages or starts whole processes
 _LONG_S = {

@@ -37,8 +37,8 @@ def open_catalogue(
 ) -> Catalogue:
     """Opens the catalogue of a place: a run, a package or extract, a database, a folder, or an archive.
 
-    It is made where there is none yet or the place has changed since, with `cataloguing` events, and with `refresh` in
-    any case. It lies beside the place, or in the cache folder of the user where nothing may be written there.
+    It is made where there is none yet or the place has changed since, with events `"cataloguing"`, and with `refresh`
+    in any case. It lies beside the place, or in the cache folder of the user where nothing may be written there.
 
     Raises `SourceGone`, `UsageFault` for what is no place, and what reading the place raises.
     """

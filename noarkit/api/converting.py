@@ -48,10 +48,10 @@ def convert(
     Options:
         form: the form of the package to be made.
         package: a `package.toml`; without it that of the working folder is read, if there is one.
-        source_kind: what a path is read as, whatever it looks like (`files`, or a form of package).
+        source_kind: what a path is read as, whatever it looks like (`"files"`, or a form of package).
         despite_damage: takes what is there of a package that is not whole; it is refused otherwise.
         strict: makes nothing where a file would be renamed or set aside; the lists beside `target` name all of them.
-        encoding: how names in an archive file are read that are not UTF-8 (`cp1252`).
+        encoding: how names in an archive file are read that are not UTF-8 (`"cp1252"`).
         copies: the folder of archival copies that `derive` made of the documents of a folder; they go along, each
             told with the document that it was made of.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.

@@ -103,12 +103,12 @@ def derive(
             that `plan` is given, and as for `plan` the source's own where there is none.
         workers: how many documents are converted at a time; without it one for each processor.
         only: PRONOM identifiers; documents of other formats are left for another time.
-        retry: reasons whose documents are tried once more, or `outdated` for copies that other tools would make now.
+        retry: reasons whose documents are tried once more, or `"outdated"` for copies that other tools would make now.
         dry_run: says what would be done, and writes nothing.
-        source_kind: what a path is read as, whatever it looks like (`files`, or a form of package).
+        source_kind: what a path is read as, whatever it looks like (`"files"`, or a form of package).
         take_incomplete: reads records of an extract whose files are missing or damaged, as `plan` with the same does.
         despite_damage: reads a package whose own checksums do not hold; it is refused otherwise.
-        encoding: how names in an archive file are read that are not UTF-8 (`cp1252`).
+        encoding: how names in an archive file are read that are not UTF-8 (`"cp1252"`).
         shallow_root: the folder below which files outside of an E-ARK package are read.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         stop_request: a `StopRequest`; asked from a listener or another thread, it stops the work in good order.

@@ -69,7 +69,7 @@ def ingest(
         check_command: a command that sees every file before it is uploaded; its refusal sets the item aside.
         todays_dates: goes on where journal posts would get the dates of today, because the account may not set them.
         approved_only: loads only a plan that a person approved as it is (`approve`).
-        shard: a part of the run, beside other machines: `spine`, then `1/8` to `8/8`, and after `merge_runs` `links`.
+        shard: a part of the run, beside other machines: `"spine"`, `"1/8"` to `"8/8"`, after `merge_runs` `"links"`.
         cluster: the machines that load, in place of this one (`Cluster`).
         as_new: does not ask whether the archive holds the same already, from the same folder by another path.
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.

@@ -75,15 +75,15 @@ def plan(
 
     Options:
         recipe: a file or a `Recipe`; without one the source's own is used.
-        source_kind: what a path is read as, whatever it looks like (`files`, or a form of package).
+        source_kind: what a path is read as, whatever it looks like (`"files"`, or a form of package).
         hash_contents: computes the checksum of every document now, not when it is loaded.
         since: an earlier run of the same source, recipe and archive; records that came under another key are named.
         other_recipe: follows `since` although the recipe is another; what is there stays as that run made it.
         strict: takes a warning for a fault.
-        accept_loss: elements whose loss is accepted (`gradering`, `utfoertKassasjon`); the plan is refused otherwise.
+        accept_loss: elements whose loss is accepted, as `"utfoertKassasjon"`; the plan is refused otherwise.
         take_incomplete: loads records whose files are missing or damaged as metadata, and posts without a party.
         despite_damage: takes a bag or SIARD archive whose own checksums do not hold; it is refused otherwise.
-        encoding: how names in an archive file are read that are not UTF-8 (`cp1252`).
+        encoding: how names in an archive file are read that are not UTF-8 (`"cp1252"`).
         shallow_root: the folder below which files outside of an E-ARK package are taken; they are set aside otherwise.
         carry: keeps what an extract tells and the archive has no field for in business-specific metadata.
         copies: a folder with archival copies of the documents; each is planned as a version beside its original.

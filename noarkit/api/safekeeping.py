@@ -24,7 +24,7 @@ def backup(
     """Backs up the embedded archive in a folder, which may be served and written to meanwhile.
 
     The backup is the state of one moment, with every file of it, and was read again and checked when it gets its name.
-    What was begun lies in `TARGET.unfinished`; the same call again goes on there.
+    What was begun lies in `"TARGET.unfinished"`; the same call again goes on there.
 
     Options:
         previous: an earlier backup; files that it has already become hard links to its own, where the disk can.

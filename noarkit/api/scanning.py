@@ -24,9 +24,9 @@ def scan(
     """Reads a source and counts what it holds. Changes nothing.
 
     Options:
-        source_kind: what a path is read as, whatever it looks like (`files`, or a form of package).
+        source_kind: what a path is read as, whatever it looks like (`"files"`, or a form of package).
         despite_damage: counts a bag or SIARD archive whose own checksums do not hold; it is refused otherwise.
-        encoding: how names in an archive file are read that are not UTF-8 (`cp1252`).
+        encoding: how names in an archive file are read that are not UTF-8 (`"cp1252"`).
         settings: what `read_settings` returns; without it `noarkit.toml` and the environment, as for a command.
         listener: is called with each event.
 

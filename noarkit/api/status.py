@@ -28,8 +28,8 @@ class PartStatus:
 
 @dataclass(frozen=True, slots=True)
 class StatusResult(Result):
-    """The status of a run. `state` is `running`, or the stage that it came to: `planned`, `open`, `done`, `sealed`,
-    `delivered`, `retracting`, `retracted`, `retracted_in_part`.
+    """The status of a run. `state` is `"running"`, or the stage that it came to: `"planned"`, `"open"`,
+    `"done"`, `"sealed"`, `"delivered"`, `"retracting"`, `"retracted"`, `"retracted_in_part"`.
 
     `owner` is the process that works on it, `chunks` counts chunks by state, `findings` are what is wrong in the
     archive, `losses` the shards that were handed on or set aside because workers were lost; `parts` are those that have

@@ -50,7 +50,7 @@ def verify(
 
     Options:
         source: the source that was planned, where its reader has no registered name.
-        depth: how much is compared: `counts`, `ids`, `fields` or `bytes`.
+        depth: how much is compared: `"counts"`, `"ids"`, `"fields"` or `"bytes"`.
         sample: the share of files whose bytes are compared, from 0 to 1.
         whole: also asks the archive for the key of everything that a service lists now.
         without_source: holds the archive against the plan, and files against the checksums of the plan, for a source

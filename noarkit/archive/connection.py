@@ -122,7 +122,7 @@ class Connection:
 
 
 class _Answer:
-    """A response while it is received; the parser calls the methods whose names begin with `on`."""
+    """A response while it is received; the parser calls the methods whose names begin with `"on_"`."""
 
     __slots__ = ("_head_bytes", "_parser", "body", "has_head", "headers", "is_whole", "status", "stays_open")
 

@@ -45,7 +45,7 @@ class DryRunArchive:
         self._ids = itertools.count(_FIRST_ID)
 
     def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
-        """Checks the actions and answers as if they were done. Raises `ArchiveRefused` with `action` and `why`."""
+        """Checks the actions and answers as if they were done. Raises `ArchiveRefused`, which says why."""
         made_objects = _MadeObjects()
         for index, action in enumerate(actions):
             _check(action, index, made_objects)

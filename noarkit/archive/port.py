@@ -2,7 +2,7 @@
 
 Faults are those of F3xx. Each method may raise, beside what it names: `ArchiveAway` (nothing was sent), `AnswerLost`,
 `TransferStalled`, `ArchiveBroken` (sent, fate unknown), `ArchiveBusy`, `ArchiveStrange`, `NotLetIn`, `NotAllowed`,
-`TrustFault`. A fault's `fate_unknown` is True only where a call that changes something may have taken effect.
+`TrustFault`. `ArchiveFault.fate_unknown` is True only where a call that changes something may have taken effect.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Archive(Protocol):
     def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
         """Carries `actions` out in order, all or none, and returns what was saved by the ids the actions used.
 
-        Never sent twice by itself. Raises `ArchiveRefused` (with `action` and `field` where the archive names them),
-        `ArchiveNotFound`, `ArchiveConflict`: then nothing was changed.
+        Never sent twice by itself. Raises `ArchiveRefused` (with the action and the field where the archive names
+        them), `ArchiveNotFound`, `ArchiveConflict`: then nothing was changed.
         """
         ...
 

@@ -1,7 +1,7 @@
 """The looks into a catalogue: the tree, cards with links both ways, documents, and searches by words.
 
 Everything is answered from the store in pages of bounded size. What is screened comes out masked, unless it is asked
-for by `reveal`, which writes an entry to the access log beside the place.
+for by `access_log.reveal_card`, which writes an entry to the access log beside the place.
 """
 
 from __future__ import annotations

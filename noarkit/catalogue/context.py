@@ -21,7 +21,7 @@ _MOST_MARKS = 20
 class Context:
     """A piece of a text with the words that were looked for.
 
-    `source` is `title`, the name of a field, or the ref of a document. `marks` are the words as pairs of positions in
+    `source` is `"title"`, the name of a field, or the ref of a document. `marks` are the words as pairs of positions in
     `text`, which is plain text. `is_begin` and `is_end` say whether the text begins and ends with the piece.
     """
 

@@ -129,7 +129,7 @@ def year_of(day: str) -> str:
 
 
 def formats_of(documents: Iterable[Document]) -> set[str]:
-    """What people call the formats of documents: `pdf`, `docx`, by the end of their names, else by their types."""
+    """What people call the formats of documents: `"pdf"`, `"docx"`, by the end of their names, else by their types."""
     return {format_of(document.name, document.media_type, document.puid) for document in documents} - {""}
 
 

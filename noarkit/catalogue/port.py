@@ -37,11 +37,12 @@ class PlaceIdentity:
 
 @dataclass(frozen=True, slots=True)
 class CustodyStep:
-    """One step in the life of a file: what was done (`converted`, `accepted`, `read`, `hashed`, `identified`,
-    `uploaded`, `linked`, `verified`, `extracted`), when, the sha256 that was seen then, and by whom or what.
+    """One step in the life of a file: what was done (`"converted"`, `"accepted"`, `"read"`, `"hashed"`,
+    `"identified"`, `"uploaded"`, `"linked"`, `"verified"`, `"extracted"`), when, the sha256 that was seen then, and by
+    whom or what.
 
-    Of a file that was made of another, `facts` say of which and how: `source_sha256`, `tool`, `rule`, `from_format`,
-    `to_format`, `findings`; `comment` is what the place says of it in one text.
+    Of a file that was made of another, `facts` say of which and how: `"source_sha256"`, `"tool"`, `"rule"`,
+    `"from_format"`, `"to_format"`, `"findings"`; `"comment"` is what the place says of it in one text.
     """
 
     step: str
@@ -90,9 +91,9 @@ class Item:
     """One thing that a place holds: a fonds, a class, a case, a record, a table, a row, a folder, a file.
 
     `ref` is stable within its place and unique: a systemID, the key of a plan, a path. `parent` is the ref of what it
-    lies in, which has come before. `type` is Noark's own name for it, or `schema`, `table`, `row`, `folder`, `file`.
-    `day` is the date that people file it under (ISO). `screened` is True if it is screened itself: what lies below is
-    screened with it. `fault` is the code of what is wrong with it, `state` what became of it in a run.
+    lies in, which has come before. `type` is Noark's own name for it, or `"schema"`, `"table"`, `"row"`, `"folder"`,
+    `"file"`. `day` is the date that people file it under (ISO). `screened` is True if it is screened itself: what lies
+    below is screened with it. `fault` is the code of what is wrong with it, `state` what became of it in a run.
     """
 
     ref: str

@@ -44,7 +44,7 @@ GLOBAL_NAMES = (
 
 @dataclass(slots=True)
 class CommandLine:
-    """One command line while it is read: `given` gathers the global options, wherever they stand."""
+    """One command line while it is read: `values` gathers the global options, wherever they stand."""
 
     console: Console
     environment: Mapping[str, str]

@@ -1,7 +1,7 @@
 """Makes the copies of a source: reads it, leases what is planned to workers, and writes what became of each document.
 
-It alone writes the store. A copy is `made` once its bytes lie durably in their place and not before; what was under way
-when a process was killed is planned again, and a document that took its worker with it goes alone the next time.
+It alone writes the store. A copy is `"made"` once its bytes lie durably in their place and not before; what was under
+way when a process was killed is planned again, and a document that took its worker with it goes alone the next time.
 """
 
 from __future__ import annotations

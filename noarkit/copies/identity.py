@@ -33,7 +33,7 @@ _WRAPPINGS = frozenset({"fmt/111"})
 class Identifier:
     """Identifies documents. Use as a context: it has a worker process. Serves one thread.
 
-    Raises `ConfigFault` where the extra `pronom` is not installed.
+    Raises `ConfigFault` where the extra `noarkit[pronom]` is not installed.
     """
 
     def __init__(self) -> None:

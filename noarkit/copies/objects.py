@@ -18,7 +18,7 @@ def object_path(folder: Path, sha256: str) -> Path:
 
 
 def place_object(folder: Path, product: Path, sha256: str) -> None:
-    """Moves a file of `work` to its place, durably. Raises `JournalFault` for other bytes, and `DiskFull`."""
+    """Moves `product` to its place, durably. Raises `JournalFault` for other bytes, and `DiskFull`."""
     path = object_path(folder, sha256)
     with atomic.no_room(path):
         path.parent.mkdir(parents=True, exist_ok=True)

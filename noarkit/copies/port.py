@@ -37,9 +37,9 @@ class Identity:
 class Finding:
     """Something about a document or its copy that a person should know: a code with its data.
 
-    Of documents: `tracked-changes`, `comments`, `hidden-text`, `hidden-sheets`, `hidden-slides`, `print-area`,
-    `fields`, `macros`, `external-content`, `private-characters`, `embedded-objects`. Of copies: `fonts`,
-    `extra-words`, `links-dropped`, `claimed-only`, `remote-refused`, `decoded-as`.
+    Of documents: `"tracked-changes"`, `"comments"`, `"hidden-text"`, `"hidden-sheets"`, `"hidden-slides"`,
+    `"print-area"`, `"fields"`, `"macros"`, `"external-content"`, `"private-characters"`, `"embedded-objects"`. Of
+    copies: `"fonts"`, `"extra-words"`, `"links-dropped"`, `"claimed-only"`, `"remote-refused"`, `"decoded-as"`.
     """
 
     code: str
@@ -57,7 +57,7 @@ class Rule:
     converters: tuple[str, ...] = ()
     """Names of converters; the first that can do it is used, the next only where that one refuses by itself."""
     target: str = ""
-    """What is made: `pdfa-2b`, `ods`, `odt`, `png`, `tiff`, `flac`, `utf-8` …"""
+    """What is made: `"pdfa-2b"`, `"ods"`, `"odt"`, `"png"`, `"tiff"`, `"flac"`, `"utf-8"` …"""
     also: str = ""
     """What is made in addition, where the policy wants two."""
     options: Mapping[str, object] = field(default_factory=dict)

@@ -122,7 +122,7 @@ _AS_THEY_STAND = (
 
 
 def document_of(row: sqlite3.Row) -> StoredDocument:
-    """A row of `document` as a value."""
+    """A row of the table of documents as a value."""
     names = ("n", "source", "record_key", "locator", "name", "modified_ns", "sha256", "copy", "also")
     return StoredDocument(
         **{name: row[name] for name in names},

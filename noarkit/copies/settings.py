@@ -31,7 +31,7 @@ class CopySettings:
     programs: Mapping[str, str] = field(default_factory=dict)
     workers: int = 1
     isolation: str = "auto"
-    """`auto`: tools are isolated where the system can; `required`: nothing is converted where it cannot."""
+    """`"auto"`: tools are isolated where the system can; `"required"`: nothing is converted where it cannot."""
     agent: str | None = None
     """Who is named as the maker of copies; None leaves it to the policy."""
 

@@ -51,7 +51,7 @@ DESCRIPTION_TEXT = "Noark 5-arkivuttrekk"
 
 @dataclass(frozen=True, slots=True)
 class AssemblyDeps:
-    """What assembling needs beside the store. `begun` is when the extract was first started."""
+    """What assembling needs beside the store. `started_at` is when the extract was first started."""
 
     facts: PackageFacts
     codes: Codes

@@ -51,7 +51,7 @@ class ConvertOptions:
     copies: Path | None = None
     originals: Path | None = None
     keep_note: bool = False
-    """True for a caller that goes on with the package, and calls `forget_note` when that is told."""
+    """True for a caller that goes on with the package, and calls `making_note.forget_note` when that is done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ _SIDE_WORKERS = 2
 
 @dataclass(frozen=True, slots=True)
 class WriterSettings:
-    """What writing needs: the store, and the words that are not in it. `begun` is when the extract was started,
-    `originals` is True if the archive keeps elements of an original in its business-specific metadata."""
+    """What writing needs: the store, and the words that are not in it. `started_at` is when the extract was
+    started, `originals` is True if the archive keeps elements of an original in its business-specific metadata."""
 
     store: Path
     codes: Codes

@@ -61,7 +61,7 @@ _SAME_NAMES = NameMapping()
 @dataclass(frozen=True, slots=True)
 class Part:
     """Files that belong together under a name. `files` may be asked for again. `where` is the place they lie in, of
-    which `takes` says what belongs to them; `facts` are what is said of each by its name. `role` is what they are to
+    which `includes` says what belongs to them; `facts` are what is said of each by its name. `role` is what they are to
     another part: the originals of copies, or the copies."""
 
     name: str

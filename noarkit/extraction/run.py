@@ -87,7 +87,7 @@ class ExtractSettings:
     loads: tuple[LoadBehind, ...] = ()
     """The loads into the archive that are known."""
     keep_note: bool = False
-    """True for a caller that goes on with the package, and calls `forget_note` when that is told."""
+    """True for a caller that goes on with the package, and calls `making_note.forget_note` when that is done."""
 
 
 @dataclass(frozen=True, slots=True)

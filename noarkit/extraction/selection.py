@@ -46,7 +46,8 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSelection:
-    """A selection as the archive understands it. `whole`: no condition at all, so that every object is taken."""
+    """A selection as the archive understands it. `is_whole_archive`: no condition at all, so that every object is
+    taken."""
 
     arkiv: SavedObject
     is_whole_archive: bool

@@ -1,7 +1,7 @@
 """Child processes that assemble beside this one, each at one work at a time: its orders go in, its pieces come out.
 
-They are made before any file or connection of the extract is open, and by fork alone. `worker_pool` says how they end
-and how a fault comes; here is what they are asked.
+They are made before any file or connection of the extract is open, and by fork alone. `safe.worker_pool` says how they
+end and how a fault comes; here is what they are asked.
 """
 
 from __future__ import annotations

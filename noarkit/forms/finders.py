@@ -89,8 +89,8 @@ def open_source(
     """The source at a path or URL, every policy as it stands: a database, an extract, a folder, a file, a mailbox; or
     what a reader that somebody registered finds there (`mine:PLACE`).
 
-    `limits` say how an archive file is read. `kind` (`files`, or a form that the registry knows) says what a path is to
-    be read as, whatever it looks like; `detected` is what a look at it told.
+    `limits` say how an archive file is read. `kind` (`"files"`, or a form that the registry knows) says what a path is
+    to be read as, whatever it looks like; `detected` is what a look at it told.
     """
     if kind is not None:
         return opener([partial(_find_kind, kind, limits=limits)])(where)

@@ -132,9 +132,9 @@ class PackageForm:
     lies beside it. `documents` are patterns of what describes it, with the kind of each, and `statement_reader`, which
     may be a place as `module:function`, reads what these say.
 
-    To be made: `products`. `words` are tables of texts by language, as in noarkit/words: `say`, with what the form is
-    called as `form.NAME` and `validation.form-NAME`, and `summary.ENTRY` for what its reports sum up; and `rules`, with
-    `title` and `told` of every code.
+    To be made: `products`. `words` are tables of texts by language, as in noarkit/words: `[say]`, with what the form
+    is called as `"form.NAME"` and `"validation.form-NAME"`, and `"summary.ENTRY"` for what its reports sum up; and
+    `[rules]`, with the `title = …` and the `told = …` of every code.
     """
 
     name: FormName

@@ -20,9 +20,9 @@ from noarkit.words.texts import LANGUAGES, add_words, texts
 
 GROUP = "noarkit.forms"
 FILES = "files"
+"""What `--source-kind` calls what has no form."""
 FLAT_FILES = "addml"
 """What `--source-kind` calls flat files that ADDML describes: read as tables, packed as files."""
-"""What `--source-kind` calls what has no form."""
 
 # in the order in which people are told of them
 OUR_FORMS = (
@@ -56,7 +56,7 @@ class FormRegistry:
         self.source_kinds = (FILES, *self._by_name, FLAT_FILES)
 
     def find(self, name: FormName) -> PackageForm | None:
-        """The form of that name; None for `plain`, and for what is none."""
+        """The form of that name; None for `"plain"`, and for what is none."""
         return self._by_name.get(name)
 
     def form(self, name: FormName) -> PackageForm:

@@ -137,7 +137,8 @@ class ChunkSplit:
 
 @dataclass(frozen=True, slots=True)
 class BundleLeftOut:
-    """A record (or folder) of a chunk that is not loaded: `set_aside` by its source, or `refused` by the archive."""
+    """A record (or folder) of a chunk that is not loaded: `"set_aside"` by its source, or `"refused"` by the
+    archive."""
 
     bundle: int
     state: str

@@ -71,7 +71,7 @@ class RunState:
 
     @property
     def word(self) -> str:
-        """The stage as `state` says it in --json and in the last block: what was closed is done."""
+        """The stage as `"state"` says it in --json and in the last block: what was closed is done."""
         stage = self.stage
         return "done" if stage == "closed" else stage
 

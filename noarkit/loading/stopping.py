@@ -17,8 +17,8 @@ class StopRequest:
     def ask(self, reason: str) -> None:
         """Asks for a tidy stop; of several reasons the gravest is kept.
 
-        A signal's name (`SIGTERM`), `until`, `max-errors`, `source-changed` and `todays-dates` have a meaning of their
-        own; any other text is a limit of the caller's.
+        A signal's name (`"SIGTERM"`), `"until"`, `"max-errors"`, `"source-changed"` and `"todays-dates"` have a meaning
+        of their own; any other text is a limit of the caller's.
         """
         code = stop_fault(reason).exit_code
         if not self.reason or gravest(code, stop_fault(self.reason).exit_code) == code:

@@ -1,6 +1,6 @@
 """How a conversion of a document to an archival format is told: the carrier in `formatDetaljer`, and its comment.
 
-The archive service has no field for `konvertering`. The copy's `formatDetaljer` carries it in a fixed grammar that
+The archive service has no field for `<konvertering>`. The copy's `formatDetaljer` carries it in a fixed grammar that
 reads as a sentence and is read back exactly, and an external id of the copy names the checksum of its source:
 
     fmt/477 · fra fmt/412 · 2026-11-22T09:12:03Z · LibreOffice 7.4.7.2 · av noarkit 0.1 · regel ooxml-text

@@ -106,7 +106,8 @@ class TypeMap:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What an element of a journal or of the change log is taken from: `Type.field`, `entry.member` or `package`."""
+    """What an element of a journal or of the change log is taken from: `"Type.field"`, `"entry.member"` or
+    `"package"`."""
 
     path: str
     rule: str

@@ -132,8 +132,8 @@ class ServedLinks:
         return self.address_of("reveal-document", document.ref, {})
 
     def search(self, query: SearchQuery, *, without: tuple[str, str] | None = None, **more: str) -> str:
-        """The page of a search, changed: with more in it, without one filter, from its first hit unless `offset` says
-        otherwise."""
+        """The page of a search, changed: with more in it, without one filter, from its first hit unless
+        `"offset"` says otherwise."""
         pairs = [("q", query.text)] if query.text else []
         pairs += [pair for pair in query.filters if pair != without]
         own = {"fold": "1" if query.fold else "", "order": query.order if query.order != "rank" else ""}

@@ -77,7 +77,7 @@ def render_bare(
 
 
 def render_login(lang: str, theme: str, *, csrf: str, here: str, problem: str = "") -> str:
-    """The page to log in; `problem` is `wrong`, `wait` or nothing."""
+    """The page to log in; `problem` is `"wrong"`, `"wait"` or nothing."""
     page_facts = {"theme": theme, "csrf": csrf, "here": here, "problem": problem}
     return _environment(lang).get_template("login.html").render(page_facts)
 

@@ -126,7 +126,7 @@ class Phrases:
         return self.texts.reason(text)
 
     def says_the_same(self, label: str, name: str) -> bool:
-        """True if a label is the name again: `Tittel` of `tittel`, `Fjord kommune` of itself."""
+        """True if a label is the name again: `"Tittel"` of `"tittel"`, `"Fjord kommune"` of itself."""
         label_letters, name_letters = (re.sub(r"[\W_]", "", text).lower() for text in (label, name))
         return label_letters == name_letters
 

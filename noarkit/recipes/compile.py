@@ -7,7 +7,8 @@
     tittel = "= record.subject"                 …), …)
     journalposttype = "I"
 
-Every fault is kept with its line, so that `check` can tell them all and a plan is refused before it reads a record.
+Every fault is kept with its line, so that `recipes.check` can tell them all and a plan is refused before it reads a
+record.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class Compiler:
         return next(iter(get_close_matches(name, list(candidates), 1)), "")
 
     def slot(self, value: Value | None, *, inside: bool = False) -> Slot | None:
-        """Compiles a value; `inside` an `each`, `item` is known too."""
+        """Compiles a value; `inside` an `each = …`, the item is known too."""
         if value is None:
             return None
         source = value.expression
@@ -138,7 +139,7 @@ class Compiler:
             return Slot(value.line, lambda scene: None, True)
 
     def condition(self, value: Value | None, *, inside: bool = False) -> Slot | None:
-        """Compiles a `when`: an expression, or true or false."""
+        """Compiles a `when = …`: an expression, or true or false."""
         if value is not None and value.expression is None and not isinstance(value.raw, bool):
             self.problem(value.line, "condition-not-expression", expression=str(value.raw)[:80])
         return self.slot(value, inside=inside)

@@ -77,7 +77,7 @@ class FieldSlot:
 
 @dataclass(frozen=True, slots=True)
 class FieldPlan:
-    """The fields of one rule. `needed` must have a value; of each set in `one_of`, exactly one."""
+    """The fields of one rule. `required` must have a value; of each set in `one_of`, exactly one."""
 
     type: str
     line: int

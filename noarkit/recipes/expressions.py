@@ -160,7 +160,7 @@ class Scene:
         names["contents"] = view.contents
 
     def enter(self, item: object, index: object, items: object) -> None:
-        """Makes `item` what expressions under `each` see."""
+        """Makes `item` what expressions under an `each = …` see."""
         self.names["item"] = item
         self.names["index"] = index
         self.names["items"] = items

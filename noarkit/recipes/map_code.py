@@ -235,14 +235,14 @@ def _key_of(value: object) -> str:
 
 
 def _is_true(value: object) -> bool:
-    """What `when` says. Raises ValueError for what might hold a name that is missing, or is too long."""
+    """What `when = …` says. Raises ValueError for what might hold a name that is missing, or is too long."""
     if value.__class__ not in _PLAIN or (isinstance(value, str) and len(value) > LONGEST_RESULT):
         raise ValueError
     return bool(value)
 
 
 def _items_of(value: object, is_literal: bool) -> list[object]:
-    """What `each` goes through. Raises ValueError where it might hold a name that is missing."""
+    """What `each = …` goes through. Raises ValueError where it might hold a name that is missing."""
     if value is None:
         return []
     if isinstance(value, str) and len(value) > LONGEST_RESULT:

@@ -1,8 +1,8 @@
 """The parsed recipe as frozen data classes; most have the line they came from.
 
-Noark type and field names are kept as they were written; `check` says whether they exist. In all rules:
+Noark type and field names are kept as they were written; `recipes.check` says whether they exist. In all rules:
 
-    each  a list: one is made for each of its items, which expressions then see as `item`
+    each  a list: one is made for each of its items, which expressions then see as `"item"`
     when  a condition: nothing is made where it is false
     by    of a sign-off: the keys of the Journalposter that answer the record
 """

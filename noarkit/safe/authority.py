@@ -1,6 +1,7 @@
 """Makes a certificate authority of one's own and the certificates it signs, as PEM.
 
-The library behind it comes with the extras `seal` and `cluster`, and is imported when it is first used.
+The library behind it comes with the extras `noarkit[seal]` and `noarkit[cluster]`, and is imported when it is first
+used.
 """
 
 from __future__ import annotations

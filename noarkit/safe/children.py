@@ -47,7 +47,7 @@ def is_single_threaded() -> bool:
 def die_with_parent(by: signal.Signals | None = None) -> None:
     """Asks Linux to end this process, or to signal it, when the thread that started it ends; elsewhere does nothing.
 
-    A parent that died before this was called is not told any more: whoever knows its id compares it with `getppid`.
+    A parent that died before this was called is not told any more: whoever knows its id compares it with `os.getppid`.
     """
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, by or signal.SIGKILL)

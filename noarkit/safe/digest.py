@@ -99,7 +99,7 @@ def sha256_of_stream(source: Readable) -> str:
 
 
 def hash_of(path: Path, algorithm: str) -> str:
-    """The hash of a file by any algorithm that hashlib knows (`md5`, `sha1`, `sha256`, `sha512`, …)."""
+    """The hash of a file by any algorithm that hashlib knows (`"md5"`, `"sha1"`, `"sha256"`, `"sha512"`, …)."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 

@@ -80,7 +80,7 @@ def _is_allowed_part(part: str) -> bool:
 
 
 def is_portable_name_of(key: str, stored_name: str) -> bool:
-    """True if `stored` is what a path became by this rule, whose key this is: what a package tells of an original
+    """True if `stored_name` is what a path became by this rule, whose key this is: what a package tells of an original
     name is believed only then."""
     try:
         parts = os.fsdecode(path_of(key)).split("/")

@@ -74,7 +74,7 @@ def stream(
 
 
 class Handler(Protocol):
-    """What is told of a document as it is read; names are `namespace}local`, or `local` alone."""
+    """What is told of a document as it is read; names are `"namespace}local"`, or `"local"` alone."""
 
     def place(self, line: Callable[[], int], /) -> None:
         """How to ask for the line that is being read; said once, before all else."""

@@ -52,7 +52,8 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """All accounts of the file by id, which clients and users share; `marks` holds the mark of each, computed once."""
+    """All accounts of the file by id, which clients and users share; `fingerprints` holds that of each,
+    computed once."""
 
     accounts: Mapping[str, Account]
     fingerprints: Mapping[str, str]

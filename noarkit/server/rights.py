@@ -110,7 +110,7 @@ def load_grants(db: sqlite3.Connection, claims: Iterable[str]) -> Grants:
 
 
 def value_node(list_name: str) -> str:
-    """The `kind` under which permissions on single values of a list are stored."""
+    """The `"kind"` under which permissions on single values of a list are stored."""
     return list_name + "Verdi"
 
 

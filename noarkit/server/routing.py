@@ -29,7 +29,7 @@ class RouteMatch(Generic[Target]):
 
 @dataclass(frozen=True, slots=True)
 class NoRoute:
-    """No route fits; `allowed` names the methods that would have (empty: no such path at all)."""
+    """No route fits; `allowed_methods` would have one (empty: no such path at all)."""
 
     allowed_methods: tuple[str, ...]
 

@@ -88,10 +88,10 @@ def serve(
     """Serves the archive in `data_dir` until SIGTERM, SIGINT or `stop_event`; `front` answers every address that is
     not one of the archive's. `alive` is called while the loop turns.
 
-    Calls at work have `shutdown_timeout_s` to finish and are then undone; two seconds later the process is gone,
-    whatever holds it up. A second signal ends it at once. Raises RunLocked where another process serves the folder,
-    ConfigFault where the address, certificate, settings or fault script cannot be used, UsageFault where the folder is
-    a backup that is not finished.
+    Calls at work have `settings.shutdown_timeout_s` to finish and are then undone; two seconds later the process is
+    gone, whatever holds it up. A second signal ends it at once. Raises RunLocked where another process serves the
+    folder, ConfigFault where the address, certificate, settings or fault script cannot be used, UsageFault where the
+    folder is a backup that is not finished.
     """
     address = address or Address()
     data_dir.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,8 @@
 
     --set tenant=etaten --set api_key.file=/etc/noarkit/appsec.secret
 
-A secret is never given as a value: `KEY.file`, `KEY.command`, `KEY.credential` or `KEY.env` says where it is stored.
+A secret is never given as a value: `"KEY.file"`, `"KEY.command"`, `"KEY.credential"` or `"KEY.env"` says where it is
+stored.
 """
 
 from __future__ import annotations

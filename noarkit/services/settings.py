@@ -1,7 +1,7 @@
 """The configuration of a connection: `[connections.crm.main]` of noarkit.toml, overridden by environment variables.
 
-`NOARKIT_CRM_MAIN_API_URL` overrides `api_url`; a secret is stored in a file, a command, a credential or a variable,
-never in the config. Hosts, prefixes and limits are settings with the documented defaults of their service.
+`NOARKIT_CRM_MAIN_API_URL=…` overrides `api_url = …`; a secret is stored in a file, a command, a credential or a
+variable, never in the config. Hosts, prefixes and limits are settings with the documented defaults of their service.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Readers that others write: a reader tells records and opens their documents, and all else a source does stands here.
 
 A reader is found by the name that its package registers in the entry point group `noarkit.sources`: `mine:PLACE` calls
-what is registered as `mine` with PLACE. Nothing is imported that a SOURCE, or a run made of one, does not name.
+what is registered as `"mine"` with PLACE. Nothing is imported that a SOURCE, or a run made of one, does not name.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def from_reader(reader: Reader, name: str, place: str = "") -> Source:
 
 
 def find_reader(where: str) -> Source | None:
-    """The source that `mine:PLACE` means, where a package registered `mine`; None otherwise. Raises `UsageFault`."""
+    """The source that `mine:PLACE` means, where a package registered `"mine"`; None otherwise. Raises `UsageFault`."""
     name, colon, place = where.partition(":")
     entry = _entry_point(name) if colon else None
     return None if entry is None else _load_reader(entry, name, place)

@@ -120,7 +120,7 @@ def scan(
     """Reads the whole source once and counts it; nothing is changed. Contents are not opened, but for files of the same
     size, which are compared.
 
-    `each` is handed what was set aside or skipped, for those who want lists. Raises `SourceGone`.
+    `on_left_out` is handed what was set aside or skipped, for those who want lists. Raises `SourceGone`.
     """
     summaries = source.summaries(emit) if isinstance(source, Summarized) else None
     counts = _Counts(copies=Copies() if summaries is None and source.identity.kind == FILES else None)

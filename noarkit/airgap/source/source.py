@@ -30,7 +30,8 @@ KIND = "sealed"
 
 
 class SealedSource:
-    """The documents of a bundle, found by what the run knows of them. `run` is the folder of the run."""
+    """The documents of a bundle, found by what the run knows of them. `graph` is the frozen plan, `index` the file
+    that says where each lies in the bundle."""
 
     def __init__(self, graph: Path, index: Path) -> None:
         self._graph = graph

@@ -42,7 +42,7 @@ _LOCATOR_COLONS = 2
 
 
 class PackagePlace:
-    """The package of that form (`eark`, `dias`, `bagit`) at a path: a folder, a zip or a tar.
+    """The package of that form (`"eark"`, `"dias"`, `"bagit"`) at a path: a folder, a zip or a tar.
 
     `find_inner` finds packages within it; without it they are files.
     """

@@ -61,7 +61,7 @@ class _TooDeep(ValueError):
 
 
 def heading_of(key: str) -> str:
-    """A key as a heading: `opprettetDato` is `Opprettet dato`, and `x` is `X`."""
+    """A key as a heading: `"opprettetDato"` is `"Opprettet dato"`, and `"x"` is `"X"`."""
     parts = [part for part in _PARTS_OF_KEY.split(key) if part]
     words = [part if part.isupper() and len(part) > 1 else part.lower() for part in parts]
     text = " ".join(words) or key

@@ -36,7 +36,7 @@ class PdfaGate:
 
 @dataclass(frozen=True, slots=True)
 class SecondOpinionGate:
-    """The validator that a site names (`verapdf`) approves the product too."""
+    """The validator that a site names (`"verapdf"`) approves the product too."""
 
     program: str
     name: str = "second-opinion"

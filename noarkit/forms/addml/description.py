@@ -1,4 +1,4 @@
-"""Finds and reads the description of a delivery: the XML document whose root is `addml`, with `flatFiles` in it.
+"""Finds and reads the description of a delivery: the XML document whose root is `<addml>`, with `<flatFiles>` in it.
 
 Elements are taken by their local names, so that documents of 8.2 and 8.3 read alike.
 """

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class FieldType:
-    """What the text of a field is: its kind (`string`, `integer`, …), how that is written, and what stands for none."""
+    """What the text of a field is: its kind (`"string"`, `"integer"`, …), how that is written, and what stands for
+    none."""
 
     kind: str = "string"
     pattern: str = ""

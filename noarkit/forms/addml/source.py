@@ -121,7 +121,7 @@ class AddmlSource:
 
     @property
     def identity(self) -> SourceIdentity:
-        """Kind `addml`, the path, the terms, and what tells this delivery from another."""
+        """Kind `"addml"`, the path, the terms, and what tells this delivery from another."""
         return self._tables.identity
 
     def fitted(self, settings: Mapping[str, object]) -> AddmlSource:

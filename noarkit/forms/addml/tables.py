@@ -313,7 +313,7 @@ def _label(definition: FileDefinition, record: RecordType) -> str:
 
 
 def _distinct(name: str, used: set[str]) -> str:
-    """A name that SQLite can tell from those that are used: `a` and `A` are one to it."""
+    """A name that SQLite can tell from those that are used: `"a"` and `"A"` are one to it."""
     name = name.replace("\0", "\ufffd")
     while name.lower() in used:
         name += "_"

@@ -103,7 +103,7 @@ class Bag:
 
     def entries(self, *, complete: bool = True) -> Iterator[BagEntry]:
         """Every payload file that the manifests list. `PackageFault` for one neither there nor promised, unless the bag
-        need not be `whole`."""
+        need not be `complete`."""
         inventory = self._load_inventory()
         if complete:
             for name in inventory.missing(promised=False):

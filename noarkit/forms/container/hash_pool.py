@@ -2,7 +2,7 @@
 
 Small files cost more Python than bytes, so they want processes; hashing a large one lets other threads go on. Answers
 come in the order of the files, and only so many files are on the way that memory stays flat. Few files start nothing.
-The processes are programs (`line_worker`) and no forks, since there are threads here.
+The processes are programs (`safe.line_worker`) and no forks, since there are threads here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The files of a package, in a temporary database beside what its documents list: a million files cost no memory.
 
-Each form adds a table `listed` of its own, since each says other things of a file; what is there is the same for all.
+Each form adds a table `"listed"` of its own, since each says other things of a file; what is there is the same for all.
 """
 
 from __future__ import annotations

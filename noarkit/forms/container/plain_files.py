@@ -26,7 +26,7 @@ from noarkit.sources.files.records import timestamp
 
 @dataclass(frozen=True, slots=True)
 class PlainFile:
-    """A file as its package lists it: `told` is its original name, `name` that within the package.
+    """A file as its package lists it: `original_name` is the one it had, `name` that within the package.
 
     `place` is where it lies in a folder, `member` where in an archive file. `proof` is `algorithm:checksum`, and `:`
     where there is none, or `sha256` tells it.
@@ -121,7 +121,7 @@ class PlainRecords:
 
 
 def path_fields(steps: Sequence[str], container: Mapping[str, object] = MappingProxyType({})) -> dict[str, object]:
-    """What the place of a file says of it, and of the `whole` it lies in."""
+    """What the place of a file says of it, and of the `container` it lies in."""
     stem, _, ext = steps[-1].rpartition(".")
     return {
         "path": "/".join(steps),

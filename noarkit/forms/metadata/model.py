@@ -174,7 +174,7 @@ class PackageMetadata:
         return bool(self.creators or self.submitter)
 
     def fill_from(self, fallback: PackageMetadata) -> PackageMetadata:
-        """The same, with what is empty here taken from `other`."""
+        """The same, with what is empty here taken from `fallback`."""
         empty = {field.name: getattr(fallback, field.name) for field in fields(self) if not getattr(self, field.name)}
         history = self.history.merge(fallback.history)
         return replace(self, **{**empty, "history": history})

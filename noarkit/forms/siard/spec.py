@@ -37,7 +37,8 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One element. `least` is how often it must stand; `of` the class or code list in it, `each` the tag in a list.
+    """One element. `least` is how often it must stand; `of` the class or code list in it, `entry_tag` the tag in a
+    list.
 
     `branch` is 1 or 2 where either the items of the one or of the other stand.
     """

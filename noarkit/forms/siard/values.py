@@ -23,7 +23,7 @@ class UnfitValue(ValueError):
 
 
 def format_column(kind: CellKind, values: Sequence[object]) -> Sequence[object]:
-    """Values, none of them NULL, as what stands between tags; `str()` of each is the text. Raises `Unfit`."""
+    """Values, none of them NULL, as what stands between tags; `str()` of each is the text. Raises `UnfitValue`."""
     types = set(map(type, values))
     if len(types) == 1:
         only = types.pop()
@@ -38,7 +38,7 @@ def format_column(kind: CellKind, values: Sequence[object]) -> Sequence[object]:
 
 
 def format_value(kind: CellKind, value: object) -> str:
-    """One value in XML's own form, not escaped. Raises `Unfit`."""
+    """One value in XML's own form, not escaped. Raises `UnfitValue`."""
     if isinstance(value, str):
         return _check_forms(kind, (value,))[0]
     form = _FORMS.get(kind)

@@ -107,7 +107,7 @@ class RunLimits:
 class HistoricWatch:
     """Listens to a run, and stops it before its first chunk where journal posts of the past would become today's.
 
-    That would be so where the account may not write their dates and numbers; who `allowed` it goes on.
+    That would be so where the account may not write their dates and numbers; a run for which it `is_allowed` goes on.
     """
 
     def __init__(self, graph: Path, stop_request: StopRequest, *, is_allowed: bool) -> None:

@@ -8,8 +8,8 @@ A child reports its outcomes through a pipe, in order. A child that dies is reap
 uploads that nothing refers to. The first is why its open chunks become doubts, which the next lease of the shard
 settles before it sends anything (invariant 5); the second the archive sweeps after an hour.
 
-How children start, end and die with the coordinator is said in `worker_pool`: none goes on sending after the run's lock
-is free, for an orphan in the middle of a call might send what its heir has settled. Two things differ from other
+How children start, end and die with the coordinator is said in `safe.worker_pool`: none goes on sending after the run's
+lock is free, for an orphan in the middle of a call might send what its heir has settled. Two things differ from other
 workers. They keep the files that are open here, since a source may read from one; no connection of the coordinator's is
 used in them, for the worker factory opens archive session and graph anew, and a session refuses to work in a process
 that did not open it. And a defect in a child costs that child alone, which prints it, and not the run.

@@ -73,7 +73,7 @@ class WorkerTime:
 class EstimateResult(Result):
     """An estimate. `times` hold the number of workers of a load as it would be started, and others beside it.
 
-    `origin` says what the figures are: `probe`, `run` (an earlier load, `measured_by`) or `default`.
+    `origin` says what the figures are: `"probe"`, `"run"` (an earlier load, `measured_by`) or `"default"`.
     """
 
     folder: RunFolder

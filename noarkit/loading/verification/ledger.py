@@ -1,8 +1,9 @@
 """The tables of a verification: plan and journal attached, with tables of our own for the source and the archive.
 
-`plan` is every planned entity with what became of it: `done`, `already_there` (both with an id), `unnamed` (the
-journal says it stands but not where), `set_aside`, `refused` or `open`. `standing` is what has an id in the archive;
-`seen` says what it answered: 0 not asked yet, 1 as planned, 2 not there or not in its place, 3 changed since.
+`plan` is every planned entity with what became of it: `"done"`, `"already_there"` (both with an id), `"unnamed"`
+(loaded by the journal, which does not say where), `"set_aside"`, `"refused"` or `"open"`. `standing` is what has an id
+in the archive; `seen` says what it answered: 0 not asked yet, 1 as planned, 2 not there or not in its place, 3 changed
+since.
 """
 
 from __future__ import annotations
@@ -172,7 +173,7 @@ class Ledger:
         return ArchivedEntity(*row) if row else None
 
     def batches(self, family: str, condition: str = "1") -> Iterator[list[ArchivedEntity]]:
-        """Yields the rows of a family in batches that fit one query; `where` is never data."""
+        """Yields the rows of a family in batches that fit one query; `condition` is never data."""
         last = -1
         statement = (
             f"SELECT n, id, state, seen FROM standing WHERE family = ? AND n > ? AND {condition}"  # noqa: S608  # our own words

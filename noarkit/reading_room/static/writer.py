@@ -53,8 +53,8 @@ def write_static_copy(
 ) -> StaticCopy:
     """Writes the pages over a catalogue to `target`, a folder that must not exist, with `pages_written` events.
 
-    With documents, the search finds the words in them: those that nobody has read yet are read first, with
-    `reading_documents` events. Raises `UsageFault` where something stands there, `RunLocked` where another process
+    With documents, the search finds the words in them: those that were not read yet are read first, with
+    events `"reading_documents"`. Raises `UsageFault` where something stands there, `RunLocked` where another process
     reads the documents, `DiskFull`.
     """
     if with_documents and not target.exists():

@@ -15,7 +15,7 @@ _MAX_OFFSET = 2**53
 
 
 def read_body(call: Call, known_names: Collection[str]) -> Body:
-    """The JSON object of the call. Refuses with 400 a member that is not among `allowed`."""
+    """The JSON object of the call. Refuses with 400 a member that is not among `known_names`."""
     if not isinstance(call.body, dict):
         raise Refusal(400, "the body must be a JSON object")
     for name in call.body:
@@ -59,7 +59,7 @@ def read_texts(body: Body, name: str) -> list[str]:
 
 
 def read_words(body: Body, name: str, choices: Sequence[str]) -> list[str]:
-    """A list of words, each of which must be among `allowed`."""
+    """A list of words, each of which must be among `choices`."""
     values = read_texts(body, name)
     for word in values:
         if word not in choices:

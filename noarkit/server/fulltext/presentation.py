@@ -79,7 +79,7 @@ class Value:
 
 
 def find_value(doctype: Doctype, name: str) -> Value:
-    """What `Type.field` or `Type.field_field` means; a Refusal where the doctype has no such field."""
+    """What `"Type.field"` or `"Type.field_field"` means; a Refusal where the doctype has no such field."""
     family, _, field_part = name.partition(".")
     names = tuple(field_part.split("_"))
     fields_by_name = {

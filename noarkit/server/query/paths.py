@@ -1,6 +1,6 @@
 """Turns reference paths of a query into joins; within one query the same path always means the same linked object.
 
-A `Linked` is one such object: the table row that a path prefix or an alias leads to. Joins are outer, so that a
+A `LinkedObject` is one such object: the table row that a path prefix or an alias leads to. Joins are outer, so that a
 condition can ask for a missing object. For callers with limited rights each join leaves out hidden objects.
 
     refMappe.refArkivdel.tittel   ->   LEFT JOIN o_abstraktmappe t1 ON t1.id = o."refMappe"

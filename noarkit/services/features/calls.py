@@ -1,5 +1,5 @@
 """The REST calls of a feature-management service, one method for each. Changes go through a client of their own, paced
-by the service's two windows; `keys` and the people of segments have no method at all."""
+by the service's two windows; the API keys and the people of segments have no method at all."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def _title(begin: str, name: str, at: datetime | None, outcome: str) -> str:
 
 
 def _action(action: str) -> str:
-    """Names what an action of the audit log did, by its verb: `gate_create`, `config_deleted`, `delete_layer`."""
+    """Names what an action of the audit log did, by its verb: `"gate_create"`, `"config_deleted"`, `"delete_layer"`."""
     verbs = action.rpartition("_")[2], action.partition("_")[0]
     known = (_ACTIONS.get(verb) or _ACTIONS.get(verb.removesuffix("d")) for verb in verbs)
     return next((word for word in known if word), action)

@@ -331,8 +331,8 @@ _SHARED = {"config": ("gates", "dynamic_configs", "segments"), "autotune_experim
 
 
 def deleted_kinds(action: str) -> tuple[str, ...]:
-    """Returns the kinds that an action of the audit log may have deleted: `gate_delete`, `config_delete`,
-    `delete_layer`.
+    """Returns the kinds that an action of the audit log may have deleted: `"gate_delete"`, `"config_delete"`,
+    `"delete_layer"`.
 
     >>> deleted_kinds("layer_delete"), deleted_kinds("gate_create")
     (('layers',), ())

@@ -88,7 +88,7 @@ def create(calls: Calls, group: str, definition: Row) -> Row:
 
 
 def update(calls: Calls, group: str, definition_id: str, changes: Row, *, replace_all: bool = False) -> Row:
-    """Changes some members of a definition, or with `whole` all of them. The same change may be sent twice.
+    """Changes some members of a definition, or with `replace_all` all of them. The same change may be sent twice.
 
     Of a segment only its `rules` or the `ids` of people on its list can be changed.
     """

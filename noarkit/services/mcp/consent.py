@@ -59,7 +59,7 @@ class OwnConsent:
 
     def login(self, clock: Clock) -> Login:
         """Finds the authorization server, and registers there. Raises a ServiceFault, `UnsafeUrl` for a host that is
-        neither the server's own nor listed in `hosts`."""
+        neither the server's own nor listed by the setting `hosts = …`."""
         server, scrubber = self.servers[0], Scrubber()
         scrubber.learn(server.url.reveal())
         wire = open_wire(self.connection, [server.url.reveal()], scrubber)

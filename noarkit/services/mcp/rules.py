@@ -1,7 +1,7 @@
 """Which tools of a service may be called: those known to read; all others count as changing something.
 
-A name is judged by its words, whatever the prefix: `Any_getRecords`, `any.get_records` and `getRecords` are the same
-tool. `forgetRecords` is not. For services without prefixes, names are compared whole.
+A name is judged by its words, whatever the prefix: `"Any_getRecords"`, `"any.get_records"` and `"getRecords"` are the
+same tool. `"forgetRecords"` is not. For services without prefixes, names are compared whole.
 """
 
 from __future__ import annotations

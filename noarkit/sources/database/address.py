@@ -42,8 +42,8 @@ Connections = Mapping[str, Mapping[str, object]]
 class Address:
     """A database by its family (`sqlite`, `postgresql`, `mysql`, or another name that SQLAlchemy knows) and its URL.
 
-    `where` is how it is shown and kept in a plan; it holds no secret. `kept` says where its password lies, once it was
-    `looked` for.
+    `where` is how it is shown and kept in a plan; it holds no secret. `password_source` is where its password lies,
+    once `is_looked_up`.
     """
 
     family: str

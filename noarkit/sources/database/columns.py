@@ -20,8 +20,8 @@ _SIZE = re.compile(r"\((\d+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. `declared` is the type in the server's words (of a `domain`, what that stands for); `size` its length
-    or bits, where it has one; `generation` how the server makes its values by itself, in SQL."""
+    """A column. `declared_type` is the type in the server's words (of a `domain`, what that stands for); `size` its
+    length or bits, where it has one; `generation` how the server makes its values by itself, in SQL."""
 
     name: str
     declared_type: str

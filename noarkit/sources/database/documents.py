@@ -59,7 +59,7 @@ class DatabaseSettings:
     documents: Mapping[str, tuple[DocumentColumn, ...]] | None = None
 
     def settings(self) -> dict[str, object]:
-        """The same as plain data, as `read_terms` reads it."""
+        """The same as plain data, as `read_settings` reads it."""
         data: dict[str, object] = {
             "tables": list(self.tables),
             "views": list(self.views),

@@ -39,7 +39,7 @@ _PERSON_NAMES = re.compile(
 
 @dataclass(slots=True)
 class ColumnStats:
-    """What a sample showed of one column. `lengths` are those of whole values, in signs or bytes."""
+    """What a sample showed of one column. `length` is that of all whole values together, in characters or bytes."""
 
     filled_count: int = 0
     longest: int = 0

@@ -398,7 +398,7 @@ def _without(rule: Mapping[str, object], name: str) -> dict[str, object]:
 
 
 def _day(column: str | None) -> str:
-    """A date that has a year the archive can take; a server's `infinity` and years before 1 leave the field out."""
+    """A date that has a year the archive can take; a server's `"infinity"` and years before 1 leave the field out."""
     return f"= {column} if {column} is date else none"
 
 

@@ -1,7 +1,7 @@
 """Reads tables row by row in constant memory: batches by key, a cursor of the server where there is no key.
 
-A row's columns are read at once; what lies behind its foreign keys (`record.customer.name`), and the rows elsewhere
-that refer to it (`record.case_party`), are read when an expression asks, for all rows of the batch by one question.
+A row's columns are read at once; what lies behind its foreign keys (`= record.customer.name`), and the rows elsewhere
+that refer to it (`= record.case_party`), are read when an expression asks, for all rows of the batch by one question.
 """
 
 from __future__ import annotations
@@ -367,7 +367,7 @@ class TableReader:
         return flags
 
     def _key_matcher(self, keys: Collection[Key]) -> Callable[[Key], Key | None]:
-        """Finds the key among `known` that the server takes for the same: MySQL's texts may differ in case."""
+        """Finds the key among `keys` that the server takes for the same: MySQL's texts may differ in case."""
         if self._session.family != MYSQL:
             return lambda key: key if key in keys else None
         alike = {_fold_key(key): key for key in keys}

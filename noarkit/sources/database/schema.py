@@ -373,7 +373,7 @@ def _name_relations(table: Table, tables: Mapping[TableName, Table]) -> tuple[Re
 
 
 def _proposals(relation: Relation) -> Iterator[str]:
-    """`customer` for a column `customer_id`, else the table's name, else the column with `_row`."""
+    """`"customer"` for a column `"customer_id"`, else the table's name, else the column with `"_row"`."""
     if len(relation.columns) == 1:
         stem = re.sub(r"(?i)(?:_?id|_?nr|_?ref|_?fk|_?no|_?key)$", "", relation.columns[0])
         if stem and stem != relation.columns[0]:

@@ -84,7 +84,7 @@ class Session:
 
     @property
     def family(self) -> str:
-        """`sqlite`, `postgresql`, `mysql`, or the name of another."""
+        """`"sqlite"`, `"postgresql"`, `"mysql"`, or the name of another."""
         return self.address.family
 
     @property
@@ -250,7 +250,7 @@ def _unbuffered_cursor(result: sa.CursorResult[Any]) -> Any:  # Any: any columns
 
 
 def _next_lines(copy: Any, count: int) -> Generator[Any, Any, list[memoryview]]:  # Any: psycopg's own
-    """The next lines of a COPY, in one wait: as many calls of its `read` would take half as long again."""
+    """The next lines of a COPY, in one wait: as many calls of `copy.read` would take half as long again."""
     lines: list[memoryview] = []
     while len(lines) < count and (line := (yield from copy._read_gen())):
         lines.append(line)

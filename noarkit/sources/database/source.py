@@ -68,7 +68,7 @@ class DatabaseSource:
 
     @property
     def identity(self) -> SourceIdentity:
-        """Kind `database`, the URL, the terms, and what the tables looked like when they were last read."""
+        """Kind `"database"`, the URL, the terms, and what the tables looked like when they were last read."""
         settings = self.settings.settings()
         shapes = self._seen or self._shapes
         if shapes:

@@ -1,7 +1,7 @@
 """The codec of a video, by its own bytes: no ending and no PRONOM identifier tells it, and a depot takes but a few.
 
 An MP4 file is boxes in boxes, each `size (4 bytes) name (4 bytes) content`: `moov/trak/mdia/hdlr` names what a track
-holds (`vide`), and the first entry of `minf/stbl/stsd` bears its codec (`avc1`). Matroska writes `V_MPEG4/ISO/AVC`.
+holds (`"vide"`), and the first entry of `minf/stbl/stsd` bears its codec (`"avc1"`). Matroska writes `V_MPEG4/ISO/AVC`.
 """
 
 from __future__ import annotations

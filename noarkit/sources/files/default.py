@@ -21,8 +21,8 @@ def default_recipe(
     become Mappe, each inside the one above it.
 
     Where there are mails, they have their parties, dates and attachments; where the folders are named like cases, the
-    folders become Saksmappe and the mails Journalpost. Without an `owner` that waits for the line `own_domains`: until
-    then nobody knows which mails came in. `letters` is False if the source itself says how mails are read.
+    folders become Saksmappe and the mails Journalpost. Without an `owner` that waits for the line `own_domains = …`:
+    until then it is not known which mails came in. `letters` is False if the source itself says how mails are read.
     """
     in_cases = bool(levels.mails and levels.are_cases)
     text = _template("case-recipe.toml" if in_cases else "default-recipe.toml")

@@ -343,7 +343,7 @@ def _members(tail: bytes) -> dict[bytes, int]:
 
 
 def _open_document(descriptor: int, begins: int) -> str | None:
-    """What the member `mimetype` says, which stands there uncompressed."""
+    """What the member `"mimetype"` says, which is there uncompressed."""
     local = read_at(descriptor, _LOCAL_BYTES + 300, begins)
     if len(local) < _LOCAL_BYTES or not local.startswith(_SIGNATURE):
         return None

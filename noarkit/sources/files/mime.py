@@ -65,7 +65,7 @@ class Head:
 
 
 def head_of(content: bytes, header_names: frozenset[str]) -> Head:
-    """The headers whose names are `known`, at most a hundred of each."""
+    """The headers of `header_names`, at most a hundred of each."""
     head = Head()
     counts: dict[str, int] = {}
     block = content[: _head_end(content, 0, min(len(content), LONGEST_HEAD))[0]]

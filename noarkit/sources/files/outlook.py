@@ -65,7 +65,8 @@ class _BoundedOleFile(OleFileIO):  # type: ignore[misc]  # the library has no ty
 
 
 def read_message(file: IO[bytes], *, include_parts: bool) -> Mail:
-    """The message in an open file, its attachments where `whole`. Whatever the bytes are, it never raises."""
+    """The message in an open file, with its attachments where `include_parts`. Whatever the bytes are, it never
+    raises."""
     try:
         with _open_container(file) as ole:
             if not ole.exists(_PROPERTIES):

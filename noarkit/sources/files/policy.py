@@ -89,7 +89,7 @@ class FilePolicy:
     look_inside   False: names, sizes and times only; no file is opened, whatever stands below
     settle_s      a file changed so recently is set aside as too new; 0 takes all
     media_types   tell the media type from the first bytes
-    puids         tell the PRONOM identifier (needs the extra `pronom`)
+    puids         tell the PRONOM identifier (needs the extra `noarkit[pronom]`)
     mail          `file`: a mail is a file, with its head in `mail`; `messages`: a mailbox is cut into its mails;
                   `parts`: attachments are contents of their own, too; `letters`: the same for single mails, while a
                   mailbox stays a file

@@ -1,4 +1,4 @@
-"""Turns what the walk found into source records: the plain values that recipes see as `record`."""
+"""Turns what the walk found into source records: the plain values that recipes see as `"record"`."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class _Level:
 class Walk:
     """One walk from an open root, or a look at one file of it.
 
-    `stands` raises `SourceGone` where the root is no longer what it was.
+    `check_root` raises `SourceGone` where the root is no longer what it was.
     """
 
     def __init__(

@@ -65,7 +65,7 @@ def find_bag(where: str) -> BagSource | None:
 
 
 class BagSource:
-    """The payload of a bag. `opened` is the archive file it lies in, where it was judged just now."""
+    """The payload of a bag. `storage` is the archive file it lies in, where it was judged just now."""
 
     states_as = BY_MANIFEST
 

@@ -63,7 +63,7 @@ class MetsFile:
 
 
 class MetsReader:
-    """A METS document that is being read: go through `listed` to its end, then `header` is whole."""
+    """A METS document that is being read: go through `files` to its end, then `header` is whole."""
 
     def __init__(self, source: Readable) -> None:
         self._source = source

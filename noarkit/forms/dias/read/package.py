@@ -109,8 +109,8 @@ def original_names(storage: Storage) -> Iterator[tuple[str, str]]:
 def open_dias(path: Path, *, limits: UnpackLimits = LIMITS, complete: bool = True) -> DiasPackage:
     """Opens the package at a path. Raises `PackageFault`, or what `safe` refuses.
 
-    A listed file that is not there is a fault too, where the package must be `whole`; where it need not, one without a
-    METS lists nothing.
+    A listed file that is not there is a fault too, where the package must be `complete`; where it need not, one without
+    a METS lists nothing.
     """
     located = locate(path)
     with ExitStack() as stack:

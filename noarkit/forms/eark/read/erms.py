@@ -38,7 +38,7 @@ _XSI = "http://www.w3.org/2001/XMLSchema-instance "
 class Unit:
     """An aggregation or record. `place` numbers it from the top; `appendices` are paths with names.
 
-    `ids` are further identifiers by their kind, `rest` is everything that is told in no other field: path and value.
+    `ids` are further identifiers by their kind, `extras` are all that is in no other field: path and value.
     """
 
     kind: Literal["aggregation", "record"]

@@ -49,7 +49,8 @@ def never_in_passing(algorithm: str) -> bool:
 
 
 class Judge:
-    """Watches one document. `at_once` knows the algorithm by which plain names are read without being looked for.
+    """Watches one document. `in_passing` says of an algorithm whether a file's checksum by it is computed
+    in passing.
 
     `latest` is the last day on which anything can have been changed; empty if the day is unknown.
     """

@@ -51,7 +51,8 @@ class EarkFile:
 
 @dataclass(frozen=True, slots=True)
 class MetadataFile:
-    """A file of metadata: below `metadata/descriptive`, or `preservation` or `other`. `md_type` is of METS' list."""
+    """A file of metadata: below `metadata/descriptive`, `metadata/preservation` or `metadata/other`. `md_type` is of
+    METS' list."""
 
     name: str
     source: Source

@@ -38,7 +38,7 @@ _ID_TYPE = "local"
 
 @dataclass(frozen=True, slots=True)
 class PremisHeading:
-    """Of what a PREMIS document tells: its subject by id and kind, its `parts`, and the `whole` it is part of.
+    """Of what a PREMIS document tells: its subject by id and kind, its `parts`, and what it is itself `part_of`.
 
     `history` is what was done before, and by whom; `sources` are the packages that the subject was made from.
     `derivations` tell of files below the path `base` in the package that are copies of others; `made_of` and

@@ -23,7 +23,7 @@ _APPROVED = (("presedensGodkjentDato", "opprettetDato"), ("presedensGodkjentAv",
 
 def fill_dates(kind: str, node: Node, fields: dict[str, FieldValue], filled_fields: list[str]) -> None:
     """A day that is not told is the day on which the thing was made; a precedent was approved as it was made. What
-    was filled in is added to `filled`. Raises `values.Unreadable`."""
+    was filled in is added to `filled_fields`. Raises `values.Unreadable`."""
     day = _DAYS.get(kind)
     created_at = text(node, "opprettetDato") if day is not None and fields.get(day) is None else None
     if day is not None and created_at is not None:

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"[+-]?\d+")
 
 
 class Unreadable(ValueError):
-    """A text that is no value of its kind. Its message is `kind`."""
+    """A text that is no value of its kind. Its message is the kind."""
 
 
 @lru_cache(maxsize=20_000)

@@ -1,5 +1,5 @@
 """Whether documents are in archive formats: by their bytes where the library that knows them is installed (the extra
-`pronom`), by the endings of their names otherwise.
+`noarkit[pronom]`), by the endings of their names otherwise.
 
 A PDF is judged here by being one; whether it declares to be PDF/A is a rule of its own. The library takes half a second
 to start, so it is asked only where its answer may be another than that of the ending and the first bytes.

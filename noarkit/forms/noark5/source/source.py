@@ -52,7 +52,7 @@ _ROOM = 1_000
 def find_extract(where: str, detection: DetectedForm | None = None) -> ExtractSource | None:
     """The extract in a folder, zip or tar; None if there is none. Raises what `safe` refuses.
 
-    `found` is what a look at the path told.
+    `detection` is what a look at the path found.
     """
     path = Path(where)
     if path.is_dir():

@@ -72,7 +72,7 @@ Part = Leaf | Block | Nested | Reference
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A type as elements; `opening` is its own tag, with xsi:type where it is a kind of another."""
+    """A type as elements; `start_tag` is its own, with xsi:type where it is a kind of another."""
 
     type: str
     start_tag: str

@@ -208,7 +208,7 @@ def _plain(original: Original, attributes: str) -> str:
 def match_originals(
     originals: Sequence[Original], element: str, entities: Sequence[EntityData]
 ) -> tuple[dict[int, list[Original]], list[Original]]:
-    """The originals of things that hang on an object, by the place of the thing among `things`; and those of none."""
+    """The originals of `entities`, which belong to an object, by the place among them; and those of none."""
     by_place: dict[int, list[Original]] = {}
     unmatched: list[Original] = []
     for original in originals:

@@ -2,7 +2,7 @@
 
 Writing millions of objects by asking of every element «is it set?» costs most of the time. Objects of a source have
 few combinations of fields, so the questions are answered once for each combination (a shape), and then one `%` writes
-the whole object. Example: a Merknad with `tekst` alone, where `opprettetDato` is mandatory and has a fallback:
+the whole object. Example: a Merknad with `"tekst"` alone, where `"opprettetDato"` is mandatory and has a fallback:
 
     shape_of(ops, {"tekst"}, "<merknad>\\n", "</merknad>\\n")
         template  "<merknad>\\n<merknadstekst>%s</merknadstekst>\\n<merknadsdato>%s</merknadsdato>\\n</merknad>\\n"

@@ -50,8 +50,8 @@ _Key = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 
 @dataclass(slots=True)
 class Tally:
-    """What was written: units by element, defaults by type, element and rule; `carried` are values that the form has no
-    element for and that stand in business-specific metadata."""
+    """What was written: units by element, defaults by type, element and rule; `carried_values` are those that the form
+    has no element for and that stand in business-specific metadata."""
 
     units: Counter[str] = field(default_factory=Counter)
     defaults: Counter[tuple[str, str, str]] = field(default_factory=Counter)

@@ -60,7 +60,7 @@ Strays = Callable[[Stray], None]
 def raw_rows(
     source: Readable, where: str, tags: Sequence[str], *, stray: Strays | None = None
 ) -> Iterator[list[RawRow]]:
-    """The rows of a table whose cells are called `tags`, many at a time; `lines` are not kept.
+    """The rows of a table whose cells are called `tags`, many at a time; those that were handed on are not kept.
 
     An element that is none of the cells is told to `stray`; without it, it is `PackageFault`.
     """

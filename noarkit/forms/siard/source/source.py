@@ -1,7 +1,7 @@
 """A SIARD archive as a source of records: the same recipes as for the database it came from.
 
 The archive is read once into an SQLite file of ours, and that is read as any database is: rows, relations
-(`record.customer.name`), documents in columns. The file lies in the folder of a run, or in a temporary one that goes
+(`= record.customer.name`), documents in columns. The file lies in the folder of a run, or in a temporary one that goes
 with the process; it is as large as the archive unpacked, large values included.
 """
 
@@ -95,7 +95,7 @@ class SiardArchiveSource:
 
     @property
     def identity(self) -> SourceIdentity:
-        """Kind `siard`, the path, the terms, and what tells this archive from another."""
+        """Kind `"siard"`, the path, the terms, and what tells this archive from another."""
         return self._tables.identity
 
     def fitted(self, settings: Mapping[str, object]) -> SiardArchiveSource:

@@ -48,7 +48,7 @@ _FIXED: Mapping[Kind, str] = {
 @dataclass(frozen=True, slots=True)
 class ColumnContents:
     """What the rows say of a column: `odd` holds values its own type cannot, `large` any that are not to be read at
-    once, `held` the classes of values that SQLite has in it; of an `oid`, whether any is a large object."""
+    once, `classes` the classes of values that SQLite has in it; of an `oid`, whether any is a large object."""
 
     odd: bool = False
     large: bool = False

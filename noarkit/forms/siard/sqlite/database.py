@@ -2,7 +2,7 @@
 
 Values keep what they are: NULL and the empty text differ, decimals that a double cannot hold stay texts, dates and
 times stand in ISO form (`2024-01-02 03:04:05`), arrays and structures as JSON, views and routines in tables `siard_*`.
-Of a table with more columns than SQLite has (about 2,000), the last are held by one, `siard_more`, as JSON.
+Of a table with more columns than SQLite has (about 2,000), the last are in one, `"siard_more"`, as JSON.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes `header/metadata.xml` from what is known of the archive, element by element as `spec` has them."""
+"""Writes `header/metadata.xml` from what is known of the archive, element by element as `siard.spec` has them."""
 
 from __future__ import annotations
 

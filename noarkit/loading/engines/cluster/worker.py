@@ -1,8 +1,8 @@
 """One worker of a cluster: carries out leases one after another, says what came of each step, and stops where it is
 not renewed.
 
-What it needs to know of the library is three calls: `log_event`, which sends; handlers, which receive; and the thread
-in which the library runs `carry_out_lease`.
+What it needs to know of the library is three calls: `log_event(…)`, which sends; handlers, which receive; and the
+thread in which the library runs `carry_out_lease`.
 """
 
 from __future__ import annotations

@@ -205,7 +205,8 @@ class CrmChanges:
         return self._store.receive(record_id, subject, content) if record_id else ""
 
     def _bulk(self, change: Change) -> str:
-        """Lets bulk reads go wrong from now on: `fate` is `fails`, `never`, `two`, `climbs`, or empty for well."""
+        """Lets bulk reads go wrong from now on: `fate` is `"fails"`, `"never"`, `"two"`, `"climbs"`, or empty for
+        well."""
         self._store.bulk_fate = str(change.values.get("fate", ""))
         return "bulk"
 

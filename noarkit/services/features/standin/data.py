@@ -279,7 +279,7 @@ def _entry(
 
 
 def _action(kind: str, action: str) -> str:
-    """Returns the audit log's name of an action: `gate_create`, `config_delete`, `autotune_experiment_delete`."""
+    """Returns the audit log's name of an action: `"gate_create"`, `"config_delete"`, `"autotune_experiment_delete"`."""
     verb = {"created": "create", "updated": "update", "deleted": "delete"}[action]
     shared_names = {
         "gates": "config",
