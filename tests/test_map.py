@@ -12,9 +12,9 @@ from lxml import etree
 
 from noarkit.manual.markdown import anchor
 from scripts.draw_map import PICTURE, README, ROOT, drawing, rooms
+from tests.package_code import MODULES, PACKAGE, tree_of
 from tests.test_layers import APART, HEIGHT, LAYERS
 
-PACKAGE = ROOT / "noarkit"
 TEXT = README.read_text("utf-8")
 NO_TABLE = {"loading/verification"}  # its columns are depths and codes of findings
 OWN_PAGE = "The language\n===="  # what follows is no table of modules
@@ -39,12 +39,12 @@ def contents_of(room: Path) -> set[str]:
 
 
 def docstring_of(path: Path) -> str:
-    return ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    return ast.get_docstring(tree_of(path)) or ""
 
 
 def test_modules_that_docstrings_of_packages_name_are_there() -> None:
     told = 0
-    for path in sorted(PACKAGE.rglob("__init__.py")):
+    for path in (path for path in MODULES if path.name == "__init__.py"):
         room = path.parent
         if room == PACKAGE or room.relative_to(PACKAGE).as_posix() in NO_TABLE:
             continue

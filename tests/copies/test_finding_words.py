@@ -9,7 +9,6 @@ from typing import cast
 
 import pytest
 
-import noarkit
 from noarkit.copies.composition import AsDeliveredGate
 from noarkit.copies.gates.registry import all_gates, has_judged
 from noarkit.copies.identity import Identifier
@@ -19,8 +18,8 @@ from noarkit.copies.port import Failure, Finding, Identity, Limits, Product, Rul
 from noarkit.copies.reasons import Reason
 from noarkit.reports.copies_words import finding_sentence, reason_detail
 from noarkit.words.texts import LANGUAGES, fields, texts
+from tests.package_code import MODULES, PACKAGE, nodes_of
 
-COPIES = Path(noarkit.__file__).parent / "copies"
 TARGETS = ("pdfa-2b", "pdf", "png", "tiff", "utf-8", "odt", "ods", "flac", "matroska")
 PDF, WORD = "application/pdf", "application/msword"
 
@@ -28,8 +27,8 @@ PDF, WORD = "application/pdf", "application/msword"
 def codes_of_findings() -> set[str]:
     """Every code that a finding is made with, and every name that an inspection counts under."""
     codes: set[str] = set()
-    for path in COPIES.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for path in MODULES:
+        for node in nodes_of(path) if path.is_relative_to(PACKAGE / "copies") else ():
             names: list[ast.expr | None] = []
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "Finding":
                 names = [node.args[0]]

@@ -16,9 +16,9 @@ from noarkit.loading.state import read_state
 from noarkit.loading.stopping import StopRequest
 from tests.faults.test_retract import Scene, journal_rows, loaded, rows_of
 from tests.faults.test_retract_refusals import archive_of, intend_to_delete
+from tests.package_code import MODULES, PACKAGE, text_of
 
 __all__ = ["loaded"]
-PACKAGE = Path(noarkit.__file__).parent
 
 
 def retract_as(scene: Scene, account: str) -> None:
@@ -68,9 +68,5 @@ OWNED = {
 
 @pytest.mark.parametrize("pattern", OWNED)
 def test_nobody_else_decides_how_a_run_is(pattern: str) -> None:
-    deciding = {
-        path.relative_to(PACKAGE).as_posix()
-        for path in PACKAGE.rglob("*.py")
-        if re.search(pattern, path.read_text("utf-8"))
-    }
+    deciding = {path.relative_to(PACKAGE).as_posix() for path in MODULES if re.search(pattern, text_of(path))}
     assert deciding <= OWNED[pattern]

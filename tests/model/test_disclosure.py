@@ -7,11 +7,9 @@ import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-import noarkit
 from noarkit.catalogue.places.archive_tree import ArchiveTree
 from noarkit.catalogue.places.noark_objects import heading
 from noarkit.catalogue.places.unit_items import LookUps, no_custody, unit_item
@@ -21,8 +19,8 @@ from noarkit.graph.entity import Content
 from noarkit.model.disclosure import OPEN, Disclosure, of_document, of_fields, of_whole, screens
 from noarkit.recipes import read_recipe
 from noarkit.recipes.screening import LeftOutScreening
+from tests.package_code import MODULES, PACKAGE, text_of
 
-PACKAGE = Path(noarkit.__file__).parent
 # what decides nothing of what is shown: rules and readers of forms, the service, services, recipes, the wire; and what
 # writes the field itself, or orders and translates fields
 _APART = (
@@ -128,9 +126,9 @@ def test_a_record_that_hides_its_parties_hides_these_alone() -> None:
 def test_nobody_else_decides_what_is_screened() -> None:
     deciders = [
         f"{path.relative_to(PACKAGE)}: {line.strip()}"
-        for path in sorted(PACKAGE.rglob("*.py"))
+        for path in MODULES
         if not str(path.relative_to(PACKAGE)).startswith(_APART)
-        for line in path.read_text("utf-8").splitlines()
+        for line in text_of(path).splitlines()
         if re.search(r"""["'$.](?:skjerming|gradering|skjerm\w*EInnsyn)["']""", line)
     ]
     assert deciders == []

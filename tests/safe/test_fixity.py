@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-import noarkit
 from noarkit.errors import ChecksumDiffers
 from noarkit.safe.fixity import BY_METS, Fixity, algorithm_of, checked, differences, refuse_differences
+from tests.package_code import MODULES, PACKAGE, text_of
 
 CONTENT = b"The letter of the case\n" * 1000
-_ROOMS = Path(noarkit.__file__).parent
 _MEASURED = r"(?:hexdigest\(\)|hash_of\(\w|sha256_of\(\w)"
 _COMPARISON = re.compile(rf"{_MEASURED}[^\n]*(?:!=|==|not in)|(?:!=|==|not in)[^\n]*{_MEASURED}")
 _INDEPENDENT = {
@@ -33,16 +32,16 @@ _INDEPENDENT = {
 
 
 def _is_independent(path: Path) -> bool:
-    name = path.relative_to(_ROOMS).as_posix()
+    name = path.relative_to(PACKAGE).as_posix()
     return any(Path(name).match(pattern) or name.startswith(pattern.rstrip("*")) for pattern in _INDEPENDENT)
 
 
 def test_nobody_else_compares_the_checksum_of_a_content() -> None:
     found = [
-        f"{path.relative_to(_ROOMS)}:{number}"
-        for path in sorted(_ROOMS.rglob("*.py"))
+        f"{path.relative_to(PACKAGE)}:{number}"
+        for path in MODULES
         if not _is_independent(path) and "standin" not in path.as_posix()
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        for number, line in enumerate(text_of(path).splitlines(), 1)
         if _COMPARISON.search(line)
     ]
     assert found == []

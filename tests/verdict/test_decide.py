@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import pytest
 
-import noarkit
 from noarkit.forms.findings import rules_of
 from noarkit.verdict import PERIOD_DERIVED, REASONS, Acceptance, Breach, Facts, Load, decide, names_nobody
 from noarkit.words.texts import LANGUAGES, texts
+from tests.package_code import MODULES, PACKAGE, text_of
 
-PACKAGE = Path(noarkit.__file__).parent
 PROVED = Load("run", "0a1b", "Fellesområdet", "bytes", read=5, archived=3, left_out=2, objects=9)
 GOOD = {
     "creators": ("Fjellvik kommune",),
@@ -166,9 +164,9 @@ def test_nobody_else_decides() -> None:
         "cli/contract.py": {"depositable"},
         "cli/extract.py": {"depositable"},
     }
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in MODULES:
         name = path.relative_to(PACKAGE).as_posix()
-        words = set(said.findall(path.read_text("utf-8")))
+        words = set(said.findall(text_of(path)))
         known = next(
             (words for place, words in allowed.items() if name == place or name.startswith(f"{place}/")), set()
         )
@@ -178,7 +176,7 @@ def test_nobody_else_decides() -> None:
 def test_facts_of_a_delivery_are_judged_in_two_places() -> None:
     """When it is validated, and whenever somebody asks for what lies beside it: runs, certificate and reading room."""
     asking = re.compile(r"(?<![\w.])decide\(facts")
-    judges = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if asking.search(path.read_text())}
+    judges = {path.relative_to(PACKAGE).as_posix() for path in MODULES if asking.search(text_of(path))}
     assert judges == {"verdict/__init__.py", "verdict/decide.py", "api/validating.py", "reports/deliveries.py"}
     for name in ("reports/certificate.py", "cli/runs.py", "reading_room/facts.py"):
         assert "from noarkit.reports.deliveries import" in (PACKAGE / name).read_text("utf-8"), name

@@ -13,7 +13,6 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-import noarkit.services
 from noarkit.cli.console import to_json
 from noarkit.errors import (
     ConfigFault,
@@ -41,6 +40,7 @@ from noarkit.services.mcp.connection_tools import open_tools
 from noarkit.services.overrides import SECRET_KEYS, apply_overrides, read_overrides
 from noarkit.services.settings import Connection
 from noarkit.services.standins.server import StandinSpec
+from tests.package_code import PACKAGE, modules_with, text_of
 from tests.services.appsec.sarif_rules import problems
 from tests.services.appsec.there import all_of, connected, newest, papers, scripted
 from tests.services.scripted import Asked, Told, serving, told
@@ -547,9 +547,9 @@ def test_a_secret_is_never_a_flag_only_where_it_lies_is(key: str, tmp_path: Path
 
 def test_every_secret_that_a_connector_reads_is_known_as_one() -> None:
     read = set()
-    for folder in noarkit.services.__path__:
-        for path in Path(folder).rglob("*.py"):
-            read |= set(re.findall(r'\.secrets?\(\s*"([a-z_]+)"', path.read_text("utf-8")))
+    for path in modules_with(".secret"):
+        if path.is_relative_to(PACKAGE / "services"):
+            read |= set(re.findall(r'\.secrets?\(\s*"([a-z_]+)"', text_of(path)))
     assert len(read) > 8
     assert read <= SECRET_KEYS
 

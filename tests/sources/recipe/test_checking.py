@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from noarkit import recipes as package
 from noarkit.recipes import check, fits, read_recipe
 from noarkit.words.texts import fields, texts
+from tests.package_code import PACKAGE, nodes_of
 from tests.sources.recipe.recipes import HEAD, problems, record, told
 
 MAP = HEAD + "[[map]]\n"
@@ -162,8 +161,8 @@ def test_a_recipe_says_which_sources_it_fits() -> None:
 
 def words() -> Iterator[str]:
     """Every stable word that the package can give as the reason of a fault."""
-    for path in Path(package.__file__).parent.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for path in (PACKAGE / "recipes").glob("*.py"):
+        for node in nodes_of(path):
             if not isinstance(node, ast.Call):
                 continue
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
