@@ -43,6 +43,7 @@ The machine:
     locks          locks that die with their process
     disk           a full disk told from other faults; errors of SQLite → faults
     scratch        tables on disk, gone with whoever holds them; workplace: folders of that kind
+    spill          sets of keys that may be millions
     shared_connection  a database that several threads ask at once, each by statements of its own
     memory         how seldom cycles of objects are looked for
     processors     how many processors we may use; clocks: one that goes on while the machine sleeps, moments as text

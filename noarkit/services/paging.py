@@ -3,18 +3,14 @@ moved are yielded once."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from noarkit.errors import ServiceStrange
-from noarkit.safe.scratch import scratch
+from noarkit.safe.spill import KeySet
 
 Row = Mapping[str, object]
 MOST_PAGES = 1_000_000
-_FEW = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,52 +55,3 @@ def rows(source: Iterable[Page], key: Callable[[Row], str], location: str, *, ex
                 raise ServiceStrange(where=location, why="page-again")
         if exact and total is not None and seen_keys.count < total:
             raise ServiceStrange(where=location, why="list-incomplete", found=seen_keys.count, total=total)
-
-
-class KeySet:
-    """A set of keys: in memory while small, then in a temporary SQLite file."""
-
-    def __init__(self) -> None:
-        self._few: set[str] = set()
-        self._many: sqlite3.Connection | None = None
-        self.count = 0
-
-    def add(self, key: str) -> bool:
-        """Adds a key; True if it is new."""
-        if self._many is None:
-            if key in self._few:
-                return False
-            self._few.add(key)
-            if len(self._few) > _FEW:
-                self._many = _move_to_table(self._few)
-        elif self._many.execute("INSERT OR IGNORE INTO seen VALUES (?)", (key,)).rowcount == 0:
-            return False
-        self.count += 1
-        return True
-
-    def has(self, key: str) -> bool:
-        """True if the key was added."""
-        if self._many is None:
-            return key in self._few
-        return self._many.execute("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone() is not None
-
-    def close(self) -> None:
-        """Closes the temporary file."""
-        if self._many is not None:
-            self._many.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
-        self.close()
-
-
-def _move_to_table(few: set[str]) -> sqlite3.Connection:
-    """Moves the keys of a set to a table; the set is empty afterwards."""
-    many = scratch(8 * 1_024)
-    many.execute("CREATE TABLE seen (key TEXT PRIMARY KEY) WITHOUT ROWID")
-    many.execute("BEGIN")
-    many.executemany("INSERT INTO seen VALUES (?)", ((key,) for key in few))
-    few.clear()
-    return many

@@ -22,11 +22,12 @@ from noarkit.errors import ItemVanished, PackageFault, SourceGone
 from noarkit.events import Listener
 from noarkit.forms.noark5.read.portions import CannotCut
 from noarkit.forms.noark5.read.structure import units
-from noarkit.forms.noark5.source.files import DocumentFiles, SeenInDatabase
+from noarkit.forms.noark5.source.files import DocumentFiles
 from noarkit.forms.noark5.source.packed import PackedFiles
 from noarkit.forms.noark5.spec import CHANGE_LOG, DESCRIPTION, DOCUMENT_FOLDERS, STRUCTURE
 from noarkit.graph.entity import Content
 from noarkit.records import ContentStream
+from noarkit.safe.spill import IDS_AT_HAND, KeySet
 
 _LOCATOR_COLONS = 2
 
@@ -118,9 +119,9 @@ class ExtractPlace:
 
 
 def _units_of(structure: Path, look_ups: LookUps) -> Iterator[Item]:
-    with closing(SeenInDatabase()) as seen_ids:
+    with KeySet(IDS_AT_HAND) as seen_ids:
         unit_items = UnitItems(look_ups)
-        for unit in units(structure, seen_ids.first):
+        for unit in units(structure, seen_ids.add):
             yield unit_items.item(unit)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,10 +20,10 @@ from noarkit.forms.addml.description import find_description, read_description
 from noarkit.forms.addml.losses import losses_of, read_losses
 from noarkit.forms.addml.model import Description
 from noarkit.forms.addml.tables import FILE_KIND, Place, make_tables
-from noarkit.forms.noark5.source.files import SeenInDatabase
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.keys import key_of
+from noarkit.safe.spill import IDS_AT_HAND, KeySet
 from noarkit.sources.database.documents import read_settings
 from noarkit.sources.database.source import DatabaseSource
 from noarkit.sources.database.table_copy import TableCopy, reopen_copy
@@ -147,7 +147,7 @@ class AddmlSource:
         copy = Path(database.address.file)
         of_tables = self._files_of_tables(copy)
         yield from _left_out(copy, of_tables)
-        with closing(SeenInDatabase()) as documents:
+        with KeySet(IDS_AT_HAND) as documents:
             for item in database.records(emit):
                 if isinstance(item, SourceRecord) and item.contents:
                     self._note_documents(database, item, documents)
@@ -188,21 +188,21 @@ class AddmlSource:
         """What a scan tells of tables, keys, relations and columns."""
         return self._tables.read(emit).profile(emit)
 
-    def _note_documents(self, database: DatabaseSource, record: SourceRecord, documents: SeenInDatabase) -> None:
+    def _note_documents(self, database: DatabaseSource, record: SourceRecord, documents: KeySet) -> None:
         """Remembers the files that a row names as its documents."""
         for column in database.settings.columns_of(record.kind):
             value = record.fields.get(column.column)
             if column.form == "file" and isinstance(value, str) and value:
                 path = os.path.normpath(Path(database.settings.base, value.replace("\\", "/")))
                 name = os.path.relpath(path, self.path)
-                documents.first(key_of(os.fsencode(name)))
+                documents.add(key_of(os.fsencode(name)))
 
-    def _file_item(self, item: SourceItem, of_tables: Mapping[str, str], documents: SeenInDatabase) -> SourceItem:
+    def _file_item(self, item: SourceItem, of_tables: Mapping[str, str], documents: KeySet) -> SourceItem:
         if not isinstance(item, SourceRecord):
             return item
         if item.key in of_tables:
             return Skipped(item.key, of_tables[item.key])
-        if item.contents and not documents.first(item.key):
+        if item.contents and not documents.add(item.key):
             return Skipped(item.key, SKIPPED_DOCUMENT)
         contents = tuple(replace(content, locator=f"{_LOCATOR}{content.locator}") for content in item.contents)
         return replace(item, contents=contents)
@@ -210,14 +210,14 @@ class AddmlSource:
 
 def _left_out(copy: Path, of_tables: Mapping[str, str]) -> Iterator[SetAside | Skipped]:
     """What could not be read, each under a key of its own."""
-    with closing(SeenInDatabase()) as seen:
+    with KeySet(IDS_AT_HAND) as taken_keys:
         for loss in read_losses(copy):
             key = loss.key if loss.outcome != "damage" else f"{loss.key}#checksum"
             if loss.outcome == "file" or (loss.outcome == "damage" and loss.key in of_tables):
                 continue
             number = 1
             unique = key
-            while not seen.first(unique):  # a file that the description names twice
+            while not taken_keys.add(unique):  # a file that the description names twice
                 number += 1
                 unique = f"{key}-{number}"
             if loss.outcome == "aside":

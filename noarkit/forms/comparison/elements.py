@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 
 from noarkit.errors import SourceFault, UnsafePath
 from noarkit.forms.comparison.editions import Names
@@ -12,12 +11,12 @@ from noarkit.forms.comparison.rules import EARLIER_KEY
 from noarkit.forms.noark5.nodes import Node, nodes, text
 from noarkit.forms.noark5.read.structure import UUID, units
 from noarkit.forms.noark5.source import ExtractSource
-from noarkit.forms.noark5.source.files import SeenInDatabase
 from noarkit.forms.noark5.spec import STRUCTURE
 from noarkit.forms.noark5.write import unmapped
 from noarkit.graph.entity import Content
 from noarkit.model.disclosure import of_fields, of_whole
 from noarkit.safe.digest import sha256_of_stream
+from noarkit.safe.spill import IDS_AT_HAND, KeySet
 
 _KEYED = unmapped.OWN_SYSTEM
 _WITHIN = ("dokumentbeskrivelse", "dokumentobjekt")
@@ -26,8 +25,8 @@ _IDENTS = ("mappeID", "registreringsID", "klasseID", "arkivskaperID", "dokumentn
 
 def element_rows(source: ExtractSource, names: Names) -> Iterator[Row]:
     """Every unit, document and version. Raises PackageFault, UnsafeXml."""
-    with closing(SeenInDatabase()) as seen_ids:
-        for unit in units(source.root / f"{STRUCTURE}.xml", seen_ids.first):
+    with KeySet(IDS_AT_HAND) as seen_ids:
+        for unit in units(source.root / f"{STRUCTURE}.xml", seen_ids.add):
             kind = names.kind(unit.type or unit.kind)
             yield _row(names, (kind, unit.key, unit.above), unit.node)
             yield from _documents(source, names, unit.key, unit.node)

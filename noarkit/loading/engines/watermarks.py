@@ -22,9 +22,9 @@ from noarkit.loading.follow_up import SINCE_ARCHIVE
 from noarkit.loading.numbers import outcomes
 from noarkit.recipes.record_keys import document_identity, folder_source_key
 from noarkit.records import Source, innermost
+from noarkit.safe.spill import KeySet
 from noarkit.services.drift import Change
 from noarkit.services.known_keys import KnownKeys, add_known_keys, document_key, place_key
-from noarkit.services.paging import KeySet
 from noarkit.services.port import DELETED_THERE, DELETION_KEY_END
 from noarkit.services.registry import find_kind
 from noarkit.services.source import ConnectorSource, run_watermarks

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from noarkit.errors import ItemUnreadable, ServiceDenied, ServiceRefused, ServiceStrange
 from noarkit.events import Event, Listener
+from noarkit.safe.spill import KeySet
 from noarkit.services.appsec.calls import Calls
 from noarkit.services.appsec.findings import Finding
 from noarkit.services.appsec.grouped_rows import GroupedRows
@@ -30,7 +31,7 @@ from noarkit.services.appsec.states import (
 )
 from noarkit.services.appsec.trail import is_decided
 from noarkit.services.canonical import canonical, fingerprint, redact, without_secrets
-from noarkit.services.paging import KeySet, Row
+from noarkit.services.paging import Row
 from noarkit.services.port import DELETION_KEY_END, Deletion, FetchFailure, GeneratedDocument, Item, ServiceItem, Window
 from noarkit.services.readable import readable_page, title_line
 

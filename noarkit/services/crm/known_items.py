@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from noarkit.safe.scratch import scratch
+from noarkit.safe.spill import KeySet
 from noarkit.services.known_keys import NOTHING_KNOWN, KnownKeys, place_key
-from noarkit.services.paging import KeySet
 
 SNAPSHOT = "snapshot"
 _STREAMS = {"note": "Notes", "att": "Attachments"}

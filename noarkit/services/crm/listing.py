@@ -15,11 +15,12 @@ from typing import Literal
 
 from noarkit.errors import PackageFault, ServiceBroken, ServiceDenied, ServiceRefused, ServiceStrange
 from noarkit.safe.digest import buffered
+from noarkit.safe.spill import KeySet
 from noarkit.safe.unpack import UnpackLimits, members
 from noarkit.services.crm.calls import Calls, busy_fault, is_expired
 from noarkit.services.crm.fields import Fields, split_batches
 from noarkit.services.crm.times import parse_time
-from noarkit.services.paging import KeySet, Page, Row, pages, rows
+from noarkit.services.paging import Page, Row, pages, rows
 from noarkit.services.prefetch import in_order, prefetch
 
 A_LOT = 100

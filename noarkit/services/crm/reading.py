@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from noarkit.events import Event, Listener
+from noarkit.safe.spill import KeySet
 from noarkit.services.crm import listing
 from noarkit.services.crm.calls import Calls
 from noarkit.services.crm.cases import Cases
@@ -16,7 +17,7 @@ from noarkit.services.crm.fields import Fields
 from noarkit.services.crm.known_items import SNAPSHOT, KnownItems
 from noarkit.services.crm.streams import NOTE_FIELDS, CrmItems
 from noarkit.services.crm.times import is_changed, parse_time
-from noarkit.services.paging import KeySet, Row
+from noarkit.services.paging import Row
 from noarkit.services.port import FetchFailure, ServiceItem, Window
 
 _CHANGED, _ACTIVE = "Modified_Time", "Last_Activity_Time"

@@ -9,9 +9,10 @@ from datetime import date
 from urllib.parse import quote
 
 from noarkit.errors import ServiceRefused, ServiceStrange
+from noarkit.safe.spill import KeySet
 from noarkit.services.canonical import canonical
 from noarkit.services.client import Client
-from noarkit.services.paging import KeySet, Page, Row, pages, rows
+from noarkit.services.paging import Page, Row, pages, rows
 from noarkit.services.wire import Answer, Method, Request
 
 PER_PAGE = 100

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.services.paging import KeySet
+from noarkit.safe.spill import KeySet
 
 _BATCH = 500
 FIND = (  # each half by an index of its own, and an id before a name

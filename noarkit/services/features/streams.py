@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote
 
 from noarkit.errors import ServiceBroken, ServiceRefused, ServiceStrange
 from noarkit.safe.clocks import utc_text
+from noarkit.safe.spill import KeySet
 from noarkit.services.canonical import canonical
 from noarkit.services.features.calls import Calls
 from noarkit.services.features.definitions import (
@@ -41,7 +42,7 @@ from noarkit.services.features.labels import (
     review_title,
 )
 from noarkit.services.known_keys import KnownKeys
-from noarkit.services.paging import KeySet, Row
+from noarkit.services.paging import Row
 from noarkit.services.port import DELETION_KEY_END, Deletion, FetchFailure, GeneratedDocument, Item, ServiceItem, Window
 from noarkit.services.readable import readable_page, title_line
 

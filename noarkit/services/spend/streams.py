@@ -11,9 +11,10 @@ from urllib.parse import quote, unquote
 
 from noarkit.errors import ServiceDenied
 from noarkit.events import Event, Listener, ignore_event
+from noarkit.safe.spill import KeySet
 from noarkit.services.canonical import canonical, without_secrets
 from noarkit.services.known_keys import KnownKeys
-from noarkit.services.paging import KeySet, Row
+from noarkit.services.paging import Row
 from noarkit.services.port import (
     DELETION_KEY_END,
     Deletion,

@@ -8,12 +8,12 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from noarkit.errors import ItemVanished
+from noarkit.safe.spill import KeySet
 from noarkit.sources.database.columns import Column
 from noarkit.sources.database.rows import label_text, placeholder
 from noarkit.sources.database.schema import Schema, Table
 from noarkit.sources.database.session import Row, Session
 from noarkit.sources.database.values import Kind
-from noarkit.sources.files.tally import Tally
 
 NO_KEY = "~"
 _PLACES = {"ctid": "ctid = CAST(%s AS tid)", "rowid": "_rowid_ = ?"}
@@ -29,12 +29,12 @@ def with_keys(schema: Schema, keys: Mapping[str, tuple[str, ...]]) -> Schema:
     return replace(schema, tables=tables)
 
 
-def content_key(table: Table, values: Row, tally: Tally) -> str:
+def content_key(table: Table, values: Row, earlier_digests: KeySet) -> str:
     """The key of a row of a table without one: what it holds, and how many like it came before."""
     text = repr(tuple(bytes(part) if isinstance(part, memoryview) else part for part in values))
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-    before = tally.add(digest)
-    return f"{label_text(table.label)}:{NO_KEY}{digest}{f'-{before + 1}' if before else ''}"
+    times = earlier_digests.count_up(digest)
+    return f"{label_text(table.label)}:{NO_KEY}{digest}{f'-{times}' if times > 1 else ''}"
 
 
 def table_of(schema: Schema, row: str) -> Table:

@@ -13,6 +13,7 @@ from noarkit.errors import SourceAway, SourceFault, SourceGone, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.graph.entity import Content, SetAside
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
+from noarkit.safe.spill import KeySet
 from noarkit.sources.database import KIND
 from noarkit.sources.database.address import Address, Connections, read_address, with_password_source
 from noarkit.sources.database.contents import Documents
@@ -28,7 +29,6 @@ from noarkit.sources.database.rows import Tables
 from noarkit.sources.database.schema import Schema, Table, reflect
 from noarkit.sources.database.session import Session
 from noarkit.sources.database.streams import PooledSession, SessionPool, open_document
-from noarkit.sources.files.tally import Tally
 from noarkit.sources.item_stream import with_progress
 
 _SHAPES = "shapes"
@@ -182,12 +182,12 @@ class DatabaseSource:
         documents = self._documents(pooled.tables, table)
         label = table.label
         value_count = len(reader.columns) + 2 * len(documents.columns)
-        with Tally() as tally:
+        with KeySet() as row_digests:
             for batch in reader.batches(documents.extra):
                 contents = documents.contents(batch.raw, batch.fields)
                 keys = reader.keys_of(batch.raw)
                 for row, row_key, fields, outcome in zip(batch.raw, keys, batch.fields, contents, strict=True):
-                    key = row_key or content_key(table, row[:value_count], tally)
+                    key = row_key or content_key(table, row[:value_count], row_digests)
                     if not isinstance(outcome, SourceFault):
                         yield SourceRecord(label, key, fields, outcome)
                     elif outcome.exit_code == SourceFault.exit_code:

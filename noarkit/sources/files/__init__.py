@@ -20,5 +20,4 @@ mailbox      the mails of an mbox               owners   whose mails they are
 
 register_lookup  registers in use; registers: their rows by file
 tables       CSV and JSON lines                 sheets   .xlsx
-tally        counts names
 """

@@ -14,6 +14,7 @@ from noarkit.errors import SourceFault
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
 from noarkit.safe.descriptors import read_at
+from noarkit.safe.spill import KeySet
 from noarkit.sources.files import detect, folders, mail, mailbox, outlook, policy
 from noarkit.sources.files.codecs import unaccepted_codec
 from noarkit.sources.files.conditions import conditions
@@ -25,7 +26,6 @@ from noarkit.sources.files.policy import CODEC, FilePolicy
 from noarkit.sources.files.puids import Puids
 from noarkit.sources.files.records import RecordMaker
 from noarkit.sources.files.streams import WITHIN
-from noarkit.sources.files.tally import Tally
 from noarkit.sources.files.walk import EmptyFolder
 
 _MAILBOXES = frozenset({"mbox", "mbx"})
@@ -213,12 +213,12 @@ class Inspector:
         """One record for each mail. Its key is its Message-ID within the mailbox, so that it outlives a tidying up."""
         number = 0
         size = os.fstat(descriptor).st_size
-        with Tally() as tally:
+        with KeySet() as names:
             for number, span in enumerate(_spans(record.key, descriptor), start=1):
                 head = mail.header_block(read_at(descriptor, min(span.length, mail.HEAD_BYTES), span.offset))
                 name = _identity(head)
-                again = tally.add(name)
-                key = f"{record.key}{WITHIN}{name}" + (f"{WITHIN}{again + 1}" if again else "")
+                times = names.count_up(name)
+                key = f"{record.key}{WITHIN}{name}" + (f"{WITHIN}{times}" if times > 1 else "")
                 yield self._mail(_mailbox_record(record, key, number, span), descriptor, span.offset, span.length)
         if not number and size:
             yield SetAside(record.key, "F206", {"key": record.key, "why": "no mailbox"})

@@ -12,12 +12,12 @@ from noarkit.errors import ItemMalformed, ItemVanished, SourceFault
 from noarkit.graph.entity import Note, SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
 from noarkit.safe import folder_handles
+from noarkit.safe.spill import KeySet
 from noarkit.sources.files import folders, policy, registers
 from noarkit.sources.files.file_filter import FileFilter, Folder, FoundFile, folder_at, set_aside
 from noarkit.sources.files.names import key_of, text_of
 from noarkit.sources.files.registers import Register
 from noarkit.sources.files.streams import WITHIN
-from noarkit.sources.files.tally import Tally
 
 
 class FolderRegisters:
@@ -108,14 +108,14 @@ class LeadingRegister:
             self._register = open_register(name, parent, key=self.key, column=column)
         finally:
             folder_handles.close(parent)
-        self._named = Tally()
+        self._named = KeySet()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self._register.close()
-        self._named.__exit__()
+        self._named.close()
 
     def files(self) -> Iterator[NamedFile | SetAside | Skipped]:
         """For each row the file it names, or why it is not to be had."""
@@ -128,7 +128,7 @@ class LeadingRegister:
 
     def has_file(self, key: str) -> bool:
         """True for the register itself and every file that a row named."""
-        return key == self.key or self._named.times(key) > 0
+        return key == self.key or self._named.has(key)
 
     def _find_file(self, entry: registers.Entry, row_key: str) -> Iterator[NamedFile | SetAside | Skipped]:
         fault: SourceFault = ItemVanished(key=row_key, why="ENOENT")
@@ -146,7 +146,7 @@ class LeadingRegister:
                 status = folder_handles.status_in(steps[-1], parent)
                 folder = folder_at(steps[:-1], parent)
                 key = folder.key + key_of(steps[-1])
-                key = _with_number(key, self._named.add(key))
+                key = _with_number(key, self._named.count_up(key) - 1)
                 item = self._filter.check(folder, steps[-1], status)
                 yield NamedFile(item, entry.row, key) if isinstance(item, FoundFile) else replace(item, record_key=key)
                 return

@@ -56,7 +56,6 @@ from noarkit.forms.eark.source.tables import SHAPES, TERM, PackedTables, archive
 from noarkit.forms.eark.source.titles import Titles
 from noarkit.forms.metadata.descriptions import with_descriptions
 from noarkit.forms.noark5.source import ExtractSource
-from noarkit.forms.noark5.source.files import SeenInDatabase
 from noarkit.forms.noark5.spec import STRUCTURE
 from noarkit.forms.package_form import DetectedForm
 from noarkit.forms.recognition import detect_form
@@ -75,6 +74,7 @@ from noarkit.records import (
     limits_of,
 )
 from noarkit.safe.fixity import BY_METS
+from noarkit.safe.spill import IDS_AT_HAND, KeySet
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.database.documents import read_settings
 from noarkit.sources.files.default import basic_string
@@ -131,7 +131,7 @@ class _ReadContext:
 
     package: EarkPackage
     titles: Titles
-    seen_names: SeenInDatabase
+    seen_names: KeySet
     part: Part | None
     frame: Frame
     derived: DerivedFiles
@@ -253,7 +253,7 @@ class EarkSource:
         return open_eark(self.path, self._limits)
 
     def _records(self) -> Iterator[SourceItem]:
-        with self._open_package() as package, closing(Titles()) as titles, closing(SeenInDatabase()) as seen_names:
+        with self._open_package() as package, closing(Titles()) as titles, KeySet(IDS_AT_HAND) as seen_names:
             derived = DerivedFiles()
             derived.read(package, self._files)
             if not self._despite:
@@ -269,7 +269,7 @@ class EarkSource:
             }
             of_package = _ReadContext(package, titles, seen_names, None, Frame(common_fields, outside, ""), derived)
             for entry in descriptions(package):
-                if seen_names.first(entry.name):
+                if seen_names.add(entry.name):
                     yield self._listed_item(of_package, entry, DESCRIPTION)
             for part in package.representations:
                 frame = Frame(common_fields, part_fields(part, titles.of(part.folder)), f"{part.folder}{spec.DATA}/")
@@ -278,23 +278,23 @@ class EarkSource:
 
     def _part(self, context: _ReadContext, part: Part) -> Iterator[SourceItem]:
         for entry in self._erms(context, part):
-            context.seen_names.first(entry.name)
+            context.seen_names.add(entry.name)
             yield self._listed_item(context, entry, DESCRIPTION)
             yield from self._units(context, entry.name)
         for entry in context.package.files(part.name):
-            if context.seen_names.first(entry.name):
+            if context.seen_names.add(entry.name):
                 yield self._listed_item(context, entry, _role(entry.name, part.folder))
         for name, size in context.package.unlisted_below(part.folder):
-            if context.seen_names.first(name):
+            if context.seen_names.add(name):
                 yield self._unlisted_item(context, name, size)
 
     def _unassigned_files(self, context: _ReadContext) -> Iterator[SourceItem]:
         """What belongs to no representation."""
         for entry in context.package.files(""):
-            if context.seen_names.first(entry.name):
+            if context.seen_names.add(entry.name):
                 yield self._listed_item(context, entry, _role(entry.name, ""))
         for name in context.package.unlisted():
-            if representation_folder(name) is None and context.seen_names.first(name):
+            if representation_folder(name) is None and context.seen_names.add(name):
                 yield self._unlisted_item(context, name, context.package.size_of(name) or 0)
 
     def _unlisted_item(self, context: _ReadContext, name: str, size: int) -> SourceItem:
@@ -390,7 +390,7 @@ class EarkSource:
             if entry is None:
                 notes.append(Note(APPENDIX_MISSING, {"name": path}))
                 continue
-            if not context.seen_names.first(entry.name):
+            if not context.seen_names.add(entry.name):
                 continue
             item = self._listed_item(context, entry, "file")
             if isinstance(item, SourceRecord) and unit.kind == "record":

@@ -23,6 +23,7 @@ from noarkit.forms.noark5.read.targets import Targets
 from noarkit.forms.noark5.read.unit_notes import UnitLocation, UnitNotes
 from noarkit.forms.noark5.read.unmapped import UnmappedReader
 from noarkit.graph.entity import Content, Entity, FieldValue
+from noarkit.safe.spill import KeySet
 
 _BUSINESS = "virksomhetsspesifikkeMetadata"
 _PERIOD = Row("bevaringstid", "number")
@@ -64,14 +65,6 @@ class Files(Protocol):
         ...
 
 
-class SeenIds(Protocol):
-    """Which systemIDs of documents and versions were met."""
-
-    def first(self, system_id: str) -> bool:
-        """True the first time an id comes."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class EntityBuilder:
     """Makes entities of units; one for a whole package.
@@ -82,7 +75,7 @@ class EntityBuilder:
     """
 
     files: Files
-    seen_ids: SeenIds
+    seen_ids: KeySet
     codes: values.Codes
     business: BusinessFields
     readers: ReaderCompiler
@@ -399,7 +392,7 @@ class EntityBuilder:
     ) -> None:
         """A systemID that was met before, or is none, is not kept."""
         uuid = fields.get("uuid")
-        if isinstance(uuid, str) and self.seen_ids.first(uuid):
+        if isinstance(uuid, str) and self.seen_ids.add(uuid):
             return
         if "systemID" in node:
             notes.drop_id(where, text(node, "systemID") or "")

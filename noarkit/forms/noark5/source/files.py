@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -18,9 +17,7 @@ from noarkit.graph.entity import Content
 from noarkit.records import ContentStream
 from noarkit.safe.fixity import BY_EXTRACT, Fixity, checked, sha256_stated
 from noarkit.safe.paths import checked_parts, open_inside
-from noarkit.safe.scratch import scratch
 
-_IN_MEMORY = 400_000
 _PLAIN_PATH = re.compile(r"(?:[a-z0-9_-]+/)*[a-z0-9-]{6,80}(?:\.[a-z0-9]{1,5})?")
 ALGORITHMS = {"MD5": "md5", "SHA1": "sha1", "SHA224": "sha224", "SHA384": "sha384", "SHA512": "sha512"}
 
@@ -118,30 +115,3 @@ class DocumentStream:
         except ItemChanged:
             return False
         return True
-
-
-class SeenInDatabase:
-    """Remembers ids: the first in memory, the rest in a temporary database, so that millions cost little.
-
-    An id is as good as its hash.
-    """
-
-    def __init__(self) -> None:
-        self._few: set[bytes] = set()
-        self._db = scratch()
-        self._db.execute("CREATE TABLE seen (id BLOB PRIMARY KEY) WITHOUT ROWID")
-        self._db.execute("BEGIN")
-
-    def first(self, system_id: str) -> bool:
-        """True the first time an id comes."""
-        key = hashlib.blake2b(system_id.encode(), digest_size=16).digest()
-        if key in self._few:
-            return False
-        if len(self._few) < _IN_MEMORY:
-            self._few.add(key)
-            return True
-        return self._db.execute("INSERT OR IGNORE INTO seen VALUES (?)", (key,)).rowcount == 1
-
-    def close(self) -> None:
-        """Forgets everything."""
-        self._db.close()

@@ -26,7 +26,7 @@ from noarkit.forms.noark5.read.targets import TargetsInFile
 from noarkit.forms.noark5.read.unit_notes import UnitLocation, UnitNotes
 from noarkit.forms.noark5.read.values import Codes
 from noarkit.forms.noark5.source.around import skip_surrounding
-from noarkit.forms.noark5.source.files import DocumentFiles, SeenInDatabase
+from noarkit.forms.noark5.source.files import DocumentFiles
 from noarkit.forms.noark5.source.packed import PackedFiles
 from noarkit.forms.noark5.spec import CHANGE_LOG, DESCRIPTION, STRUCTURE
 from noarkit.forms.noark5.write import unmapped, vsm
@@ -37,6 +37,7 @@ from noarkit.records import ContentStream, Groundwork, SourceIdentity, SourceIte
 from noarkit.safe.digest import Readable
 from noarkit.safe.fixity import BY_EXTRACT
 from noarkit.safe.paths import has_file
+from noarkit.safe.spill import IDS_AT_HAND, KeySet
 from noarkit.safe.worker_pool import can_use_workers
 from noarkit.sources.item_stream import with_progress
 
@@ -119,7 +120,7 @@ class ExtractSource:
         if not structure.is_file():
             raise SourceGone(where=str(self.place), why="ENOENT")
         self.business = BusinessFields(declared_groups(self.root / vsm.SCHEMA_FILE, vsm.NAMESPACE))
-        with closing(SeenInDatabase()) as seen_ids, closing(TargetsInFile(structure)) as targets:
+        with KeySet(IDS_AT_HAND) as seen_ids, closing(TargetsInFile(structure)) as targets:
             readers = ReaderCompiler(ZoneInfo(self._zone), self.codes)
             maker = EntityBuilder(
                 self._files,
@@ -148,9 +149,9 @@ class ExtractSource:
             notes.lose_text(where, "unreadable", str(fault.data.get("why", "")))
         yield from _groundwork([], notes)
 
-    def _units(self, structure: Path, seen_ids: SeenInDatabase) -> Iterator[Unit]:
+    def _units(self, structure: Path, seen_ids: KeySet) -> Iterator[Unit]:
         if structure.stat().st_size < self._large_bytes or not can_use_workers():
-            return units(structure, seen_ids.first)
+            return units(structure, seen_ids.add)
         return map(Unit._make, iterate_in_child(lambda: _parse_units(structure), str(structure)))
 
     def open(self, content: Content) -> AbstractContextManager[ContentStream]:
@@ -189,8 +190,8 @@ class ExtractSource:
 
 
 def _parse_units(structure: Path) -> Iterator[Unit]:
-    with closing(SeenInDatabase()) as seen_ids:
-        yield from units(structure, seen_ids.first)
+    with KeySet(IDS_AT_HAND) as seen_ids:
+        yield from units(structure, seen_ids.add)
 
 
 class ExtractMapper:

@@ -23,7 +23,7 @@ from noarkit.forms.siard.read.archive import Siard
 from noarkit.forms.siard.read.places import FolderPlace, Place, with_name
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.paths import checked_parts
-from noarkit.safe.scratch import scratch
+from noarkit.safe.spill import KeySet
 
 RULES = rules_of("noarkit.forms.siard.danish_rules")
 FILE_INDEX = "Indices/fileIndex.xml"
@@ -81,19 +81,17 @@ def _check_files(path: Path, place: Place, tally: Tally) -> None:
     """Checks each file that fileIndex.xml lists, and finds each file that it does not."""
     if place.size_of(FILE_INDEX) is None:
         return  # told already: an index is missing
-    with closing(scratch()) as db:
-        db.execute("CREATE TABLE seen (name TEXT PRIMARY KEY) WITHOUT ROWID")
+    with KeySet() as listed_names:
         try:
             with place.open(FILE_INDEX) as source:
                 for name, digest in _list_files(cast(BinaryIO, source)):
-                    db.execute("INSERT OR IGNORE INTO seen VALUES (?)", (name,))
+                    listed_names.add(name)
                     _check_file(path, name, digest, tally)
         except (PackageFault, UnsafeXml) as fault:
             tally.add(UNREADABLE_INDEX, FILE_INDEX, why=_why(fault))
             return  # what the rest of the index lists is unknown, so no file can be called unlisted
         for name in place.names():
-            row = db.execute("SELECT 1 FROM seen WHERE name = ?", (f"{path.name}/{name}",)).fetchone()
-            if row is None and name != FILE_INDEX:
+            if name != FILE_INDEX and not listed_names.has(f"{path.name}/{name}"):
                 tally.add(UNLISTED_FILE, name)
 
 
