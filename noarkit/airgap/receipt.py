@@ -24,6 +24,7 @@ from noarkit.forms.container.building import File
 from noarkit.forms.sealed.read import SealedPackage, open_sealed
 from noarkit.forms.sealed.write import SealOrder, seal_package
 from noarkit.loading import lookup
+from noarkit.loading.attached import attach_plan, attach_run
 from noarkit.loading.delivery import Acceptance, Deliveries, Receipt
 from noarkit.loading.findings import LOST, OF_FILES
 from noarkit.loading.folder import RunFolder
@@ -136,8 +137,8 @@ def _items(folder: RunFolder, archive: Archive) -> Iterator[Mapping[str, object]
             "code": outcome.code,
         }
     with closing(sqlite3.connect("", uri=True, isolation_level=None)) as db:
-        for name, path in (("graph", folder.graph), ("run", folder.journal)):
-            db.execute(f"ATTACH ? AS {name}", (f"{path.resolve().as_uri()}?mode=ro",))
+        attach_plan(db, folder)
+        attach_run(db, folder)
         last = -1
         while rows := db.execute(_DOCUMENTS, (last, _BATCH)).fetchall():
             last = rows[-1][0]

@@ -58,6 +58,7 @@ What comes after:
     lost_objects     what the archive has lost of that which a retry asked for
     mending          what a retry asked for, mended, or why it stays
     load_proof       what a run says of the load behind a delivery, and how far it is proved
+    attached         a plan with its journal beside it, for whoever reads both
     numbers          what became of every record, from plan and journal together
     delivery         delivery.db: which bundles a run was sealed in, and their receipts
     state            how a run is: its stage, and what is wrong with it; read once, asked by all

@@ -6,9 +6,8 @@ sent again: until closing has come to its end it bears the moment that closing b
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import Save
 from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed
 from noarkit.events import Event, Listener
+from noarkit.loading.attached import open_plan_and_journal
 from noarkit.loading.finality import DATE, STATUS, finalising_fields
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import NOT_CLOSED, ArchiveFinding
@@ -148,7 +148,7 @@ def _saves(batch: list[_MadeObject], moment: str, dateless_kinds: frozenset[str]
 
 def _made_object_batches(folder: RunFolder, layer: tuple[str, ...]) -> Iterator[list[_MadeObject]]:
     """What the run made of these types and has not finalised."""
-    with _plan_and_journal(folder) as db:
+    with open_plan_and_journal(folder) as db:
         row = db.execute("SELECT value FROM run.meta WHERE name = 'sets_system_fields'").fetchone()
         may_write_author = row is not None and row[0] == "True"
         placeholders = ",".join("?" * len(layer))
@@ -165,13 +165,6 @@ def _made_object_batches(folder: RunFolder, layer: tuple[str, ...]) -> Iterator[
 
 def _closed_counts(folder: RunFolder) -> dict[str, int]:
     """How many of each type the run has finalised."""
-    with _plan_and_journal(folder) as db:
+    with open_plan_and_journal(folder) as db:
         statement = "SELECT p.type, count(*) FROM run.closed_entity c JOIN entity p ON p.n = c.n GROUP BY p.type"
         return {str(kind): int(count) for kind, count in db.execute(statement)}
-
-
-@contextmanager
-def _plan_and_journal(folder: RunFolder) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
-        db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
-        yield db

@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 
 import orjson
@@ -21,6 +20,7 @@ from noarkit.archive.values import Action, Link, Query, Save, SavedObject
 from noarkit.errors import ArchiveConflict, ArchiveNotFound, ArchiveRefused, NotAllowed
 from noarkit.events import Event, Listener
 from noarkit.graph.entity import FOLLOWED, PARTIES
+from noarkit.loading.attached import open_plan_and_journal
 from noarkit.loading.finality import DATE, STATUS
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.lease import RunFacts
@@ -60,7 +60,7 @@ def follow(folder: RunFolder, archive: Archive, facts: RunFacts, emit: Listener)
 
     What the archive refuses is listed so, and the rest goes on. Raises archive faults that may be tried again."""
     rows: list[Row] = []
-    with closing(_open_plan(folder)) as db:
+    with open_plan_and_journal(folder) as db:
         meta_row = db.execute("SELECT value FROM meta WHERE name = 'follow'").fetchone()
         names_by_kind = orjson.loads(meta_row[0]) if meta_row and meta_row[0] else {}
         for kind, names in names_by_kind.items():
@@ -160,12 +160,6 @@ def _parties_of(archive: Archive, folders: Mapping[str, _EarlierFolder]) -> dict
 
 def _party_row(party: Mapping[str, object]) -> Row:
     return tuple(str(party.get(name) or "") for name in _PARTY)
-
-
-def _open_plan(folder: RunFolder) -> sqlite3.Connection:
-    db = sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)
-    db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
-    return db
 
 
 def _folder_batches(db: sqlite3.Connection, kind: str) -> Iterator[list[_EarlierFolder]]:

@@ -5,15 +5,13 @@ read = archived + already there + set aside + refused + skipped (+ still open wh
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 
 import orjson
 
+from noarkit.loading.attached import open_plan_and_journal
 from noarkit.loading.folder import RunFolder
-from noarkit.safe.disk import translate_sqlite_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ SELECT count(*) FROM run.entity e JOIN record r ON r.root = e.n WHERE e.state = 
 
 def numbers(folder: RunFolder) -> Numbers:
     """Counts the records of a run by outcome; safe to call while the run is under way."""
-    with _open_plan_and_journal(folder) as db:
+    with open_plan_and_journal(folder) as db:
         counts = dict(db.execute(f"SELECT {_STATE} AS state, count(*) {_JOINED} GROUP BY 1").fetchall())
         doubt = db.execute("SELECT count(*) FROM run.chunk WHERE state = 'in_doubt'").fetchone()[0]
         size = db.execute("SELECT coalesce(sum(bytes), 0) FROM run.entity WHERE state = 'done'").fetchone()[0]
@@ -99,7 +97,7 @@ def numbers(folder: RunFolder) -> Numbers:
 def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:
     """Every record with one of these states (or all), in the order read, one at a time."""
     condition = f"WHERE {_STATE} IN ({','.join('?' * len(states))})" if states else ""
-    with _open_plan_and_journal(folder) as db:
+    with open_plan_and_journal(folder) as db:
         rows = db.execute(
             f"SELECT r.key, {_STATE}, coalesce(l.code, r.code), coalesce(l.data, r.data), p.type, e.id,"
             " r.state = 'set_aside'"
@@ -113,7 +111,7 @@ def outcomes(folder: RunFolder, *states: str) -> Iterator[RecordOutcome]:
 
 def archive_ids(folder: RunFolder, *types: str) -> Iterator[tuple[str, str]]:
     """The keys of entities of these types and their ids in the archive, made by this run or found there."""
-    with _open_plan_and_journal(folder) as db:
+    with open_plan_and_journal(folder) as db:
         placeholders = ",".join("?" * len(types))
         yield from db.execute(
             f"SELECT p.key, e.id FROM entity p JOIN run.entity e ON e.n = p.n"  # noqa: S608  # our own words
@@ -125,7 +123,7 @@ def archive_ids(folder: RunFolder, *types: str) -> Iterator[tuple[str, str]]:
 def loaded_objects(folder: RunFolder, types: Collection[str]) -> Iterator[tuple[str, str, str | None]]:
     """The type of each object of these types that this run made, its id in the archive, and the day of the oldest
     document that it holds, where the source tells it."""
-    with _open_plan_and_journal(folder) as db:
+    with open_plan_and_journal(folder) as db:
         yield from db.execute(
             "SELECT p.type, e.id, oldest.day FROM entity p JOIN run.entity e ON e.n = p.n"  # noqa: S608  # so many marks
             " LEFT JOIN (SELECT x.bundle, date(min(c.modified_ns) / 1000000000, 'unixepoch') AS day FROM content c"
@@ -138,7 +136,7 @@ def loaded_objects(folder: RunFolder, types: Collection[str]) -> Iterator[tuple[
 
 def fault_counts(folder: RunFolder) -> dict[str, int]:
     """How many records were set aside or refused under each fault code."""
-    with _open_plan_and_journal(folder) as db:
+    with open_plan_and_journal(folder) as db:
         rows = db.execute(
             f"SELECT coalesce(l.code, r.code) AS why, count(*) {_JOINED}"  # our own words
             f" WHERE {_STATE} IN ('set_aside', 'refused') GROUP BY why ORDER BY why"
@@ -149,7 +147,7 @@ def fault_counts(folder: RunFolder) -> dict[str, int]:
 def count_needing_plan(folder: RunFolder, codes: Collection[str] = (), code: str | None = None) -> int:
     """How many left-out records another try cannot help: those that the plan itself set aside, and those with one of
     `codes`. With `code` only the records with that one."""
-    with _open_plan_and_journal(folder) as db:
+    with open_plan_and_journal(folder) as db:
         code_list = sorted(codes)
         only, values = (" AND coalesce(l.code, r.code) = ?", (code,)) if code else ("", ())
         row = db.execute(
@@ -158,27 +156,3 @@ def count_needing_plan(folder: RunFolder, codes: Collection[str] = (), code: str
             (*code_list, *values),
         )
         return int(row.fetchone()[0])
-
-
-@contextmanager
-def _open_plan_and_journal(folder: RunFolder) -> Iterator[sqlite3.Connection]:
-    """The plan with the journal beside it, both read only; a run that never started has an empty journal.
-
-    So has one that was stopped, by a kill or a full disk, before its tables were made.
-    """
-    with (
-        translate_sqlite_errors(folder.journal),
-        closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db,
-    ):
-        has_begun = folder.journal.exists()
-        if has_begun:
-            db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
-            has_begun = db.execute("SELECT count(*) FROM run.sqlite_master").fetchone()[0] > 0
-            if not has_begun:
-                db.execute("DETACH run")
-        if not has_begun:
-            db.execute("ATTACH ':memory:' AS run")
-            db.execute("CREATE TABLE run.entity (n INTEGER, state TEXT, id TEXT, bytes INTEGER)")
-            db.execute("CREATE TABLE run.left_out (bundle INTEGER, state TEXT, code TEXT, data TEXT)")
-            db.execute("CREATE TABLE run.chunk (state TEXT)")
-        yield db

@@ -25,6 +25,7 @@ from noarkit.graph.entity import AlreadyThere, Entity, MappedRecord, SetAside, S
 from noarkit.graph.freeze import digest
 from noarkit.graph.losses import LINK_LEFT_OUT, losses, names
 from noarkit.graph.store import GraphStore
+from noarkit.loading.attached import attach_run, read_only_address
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.follow_up import SINCE_ARCHIVE, read_earlier_run
 from noarkit.loading.remote_hashing import RemoteHashing, hash_content
@@ -349,8 +350,8 @@ class _EarlierRun:
     def __init__(self, since: RunFolder | None) -> None:
         self._db: sqlite3.Connection | None = None
         if since is not None:
-            self._db = sqlite3.connect(f"{since.graph.resolve().as_uri()}?mode=ro", uri=True)
-            self._db.execute("ATTACH ? AS run", (f"{since.journal.resolve().as_uri()}?mode=ro",))
+            self._db = sqlite3.connect(read_only_address(since.graph), uri=True)
+            attach_run(self._db, since)
 
     def __enter__(self) -> Callable[[SourceRecord], bool]:
         return self._unchanged

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
+from noarkit.loading.attached import attach_plan, attach_run, read_only_address
 from noarkit.loading.folder import RunFolder
 
 _QUERY = """
@@ -23,9 +24,9 @@ def find_renamed_content(folder: RunFolder, since: RunFolder) -> Iterator[tuple[
     """The new key and the one it was archived under, for every record whose content is known, in order."""
     if not since.journal.exists():
         return
-    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
-        for name, path in (("was", since.graph), ("run", since.journal)):
-            db.execute(f"ATTACH ? AS {name}", (f"{path.resolve().as_uri()}?mode=ro",))
+    with closing(sqlite3.connect(read_only_address(folder.graph), uri=True)) as db:
+        attach_plan(db, since, "was")
+        attach_run(db, since)
         db.execute(
             "CREATE TEMP TABLE known AS SELECT d.sha256, o.key FROM run.entity d JOIN was.entity p ON p.n = d.n"
             " JOIN was.record o ON o.n = p.record WHERE d.sha256 IS NOT NULL AND d.state = 'done'"

@@ -19,6 +19,7 @@ from pathlib import Path
 import orjson
 
 from noarkit.graph.losses import in_documents, losses
+from noarkit.loading.attached import open_plan_and_journal
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import RecordOutcome, outcomes
 from noarkit.reports.page import iso
@@ -92,10 +93,7 @@ def _ids(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
 
 
 def _retracted(folder: RunFolder) -> Iterator[tuple[Cell, ...]]:
-    if not folder.journal.exists():
-        return
-    with closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)) as db:
-        db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
+    with open_plan_and_journal(folder) as db:
         if db.execute("SELECT 1 FROM run.sqlite_master WHERE name = 'retraction'").fetchone() is None:
             return
         rows = db.execute(

@@ -8,9 +8,7 @@ that are screened are left away too.
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -23,8 +21,8 @@ from noarkit.catalogue.port import CustodyStep
 from noarkit.forms.metadata.derivations import VALIDATION, acceptance_detail
 from noarkit.forms.metadata.model import Event, EventAgent, Identifier
 from noarkit.forms.metadata.provenance import MIGRATION, SOFTWARE, event_identifier, software_agent, with_valid_time
+from noarkit.loading.attached import open_plan_and_journal
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.journal import Journal
 from noarkit.model.conversions import original_key
 from noarkit.model.disclosure import screens
 from noarkit.model.formats import classify_format
@@ -117,7 +115,7 @@ def write_premis(folder: RunFolder) -> Path:
 def premis_of(folder: RunFolder) -> Iterator[bytes]:
     """The document in parts: the run and its files as objects, what was done to them, and who or what did it."""
     plan = folder.plan()
-    with _plan_and_journal(folder) as db:
+    with open_plan_and_journal(folder) as db:
         db.execute(_SCREENED)
         db.execute("CREATE INDEX temp.screened_bundle ON screened (bundle)")
         custody = RunCustody(folder, db)
@@ -132,19 +130,6 @@ def premis_of(folder: RunFolder) -> Iterator[bytes]:
         yield from _batches(_events(db, chain, agents))
         yield from _batches(map(_agent, agents.values()))
         yield b"</premis>\n"
-
-
-@contextmanager
-def _plan_and_journal(folder: RunFolder) -> Iterator[sqlite3.Connection]:
-    """The plan with the journal attached as `run`; an empty one for a run that has not begun."""
-    with ExitStack() as stack:
-        journal = folder.journal
-        if not journal.exists():
-            journal = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="noarkit-premis-"))) / "run.db"
-            Journal(journal).close()
-        db = stack.enter_context(closing(sqlite3.connect(f"{folder.graph.resolve().as_uri()}?mode=ro", uri=True)))
-        db.execute("ATTACH ? AS run", (f"{journal.resolve().as_uri()}?mode=ro",))
-        yield db
 
 
 def _files(db: sqlite3.Connection) -> Iterator[_File]:

@@ -10,6 +10,7 @@ import orjson
 
 from noarkit.catalogue.screening import PlanDisclosures
 from noarkit.graph.store import GraphStore
+from noarkit.loading.attached import attach_run
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import Journal
 from noarkit.loading.numbers import outcomes
@@ -45,7 +46,7 @@ def run_facts(folder: RunFolder) -> dict[str, object]:
     state = read_state(folder)
     counts = state.numbers
     with closing(GraphStore.open(folder.graph)) as graph, closing(folder.open_journal()) as journal:
-        graph.db.execute("ATTACH ? AS run", (f"{folder.journal.resolve().as_uri()}?mode=ro",))
+        attach_run(graph.db, folder)
         story = _session_history(graph.db)
         disclosures = PlanDisclosures(graph.db)
         found_wrong = _findings(journal, disclosures)

@@ -6,10 +6,9 @@ were left out are items too, under a group for each outcome.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 from noarkit.catalogue.custody import RunCustody
@@ -21,21 +20,13 @@ from noarkit.catalogue.screening import PlanDisclosures
 from noarkit.errors import ItemVanished
 from noarkit.events import Listener
 from noarkit.graph.store import GraphStore
+from noarkit.loading.attached import open_plan_and_journal
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import outcomes
 from noarkit.records import Connected, ContentStream, Source
 
 GROUP, RECORD = "group", "record"
 LEFT_OUT = ("set_aside", "refused", "skipped", "already_there")
-_JOURNAL_TABLES = (
-    "CREATE TABLE run.meta (name TEXT, value TEXT)",
-    "CREATE TABLE run.entity (n INTEGER PRIMARY KEY, state TEXT, id TEXT, file TEXT, sha256 TEXT, bytes INTEGER)",
-    "CREATE TABLE run.left_out (bundle INTEGER PRIMARY KEY, state TEXT, code TEXT, data TEXT)",
-    "CREATE TABLE run.event (n INTEGER PRIMARY KEY, at REAL, name TEXT, data TEXT)",
-    "CREATE TABLE run.finding (kind TEXT, key TEXT, entity INTEGER, data TEXT, state TEXT)",
-    "CREATE TABLE run.chunk (key TEXT, state TEXT, sent_at REAL, first_unit INTEGER, first_bundle INTEGER,"
-    " first_n INTEGER, last_unit INTEGER, last_bundle INTEGER, last_n INTEGER)",
-)
 # the entity that stands for a record
 _ROOT = "SELECT e.key FROM record r JOIN entity e ON e.n = r.root WHERE r.key = ?"
 
@@ -60,7 +51,7 @@ class RunPlace:
     def items(self, emit: Listener) -> Iterator[Item]:
         """The spine, then folders and records in the order of the plan, then source records that were left out."""
         folder = self._folder
-        with _plan_and_journal(folder) as db:
+        with open_plan_and_journal(folder) as db:
             custody = RunCustody(folder, db)
             disclosures = PlanDisclosures(db)
             yield from RunEntities(db, custody, disclosures).items()
@@ -101,26 +92,3 @@ def _left_out(folder: RunFolder, db: sqlite3.Connection, disclosures: PlanDisclo
             fields=plain_fields(facts),
             links=links,
         )
-
-
-@contextmanager
-def _plan_and_journal(folder: RunFolder) -> Iterator[sqlite3.Connection]:
-    """The plan with the journal beside it as `run`, both read only; an empty journal for a run that never began."""
-    with closing(sqlite3.connect(_address(folder.graph), uri=True)) as db:
-        has_begun = folder.journal.exists()
-        if has_begun:
-            db.execute("ATTACH ? AS run", (_address(folder.journal),))
-            has_begun = db.execute("SELECT count(*) FROM run.sqlite_master").fetchone()[0] > 0
-        if not has_begun:
-            if folder.journal.exists():
-                db.execute("DETACH run")
-            db.execute("ATTACH ':memory:' AS run")
-            for table in _JOURNAL_TABLES:
-                db.execute(table)
-        yield db
-
-
-def _address(path: Path) -> str:
-    # SQLite makes a file beside a journal to read it; where it may not, nobody can write the journal either
-    mode = "mode=ro" if os.access(path.parent, os.W_OK) else "immutable=1"
-    return f"{path.resolve().as_uri()}?{mode}"

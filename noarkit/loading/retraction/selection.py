@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from noarkit.graph.store import PlannedEntity
+from noarkit.loading.attached import attach_plan, attach_run
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.retraction.record import KEPT, RetractedObject
 from noarkit.model import metamodel
@@ -98,8 +99,8 @@ class Selection:
     def __init__(self, folder: RunFolder) -> None:
         self._db = sqlite3.connect("", isolation_level=None, uri=True)
         try:
-            for name, path in (("plan", folder.graph), ("run", folder.journal)):
-                self._db.execute(f"ATTACH ? AS {name}", (f"{path.resolve().as_uri()}?mode=ro",))
+            attach_plan(self._db, folder, "plan")
+            attach_run(self._db, folder)
             types = metamodel().types
             self._db.create_function("family", 1, lambda kind: types[kind].family, deterministic=True)
             self._db.create_function("owned", 1, lambda kind: int(types[kind].owned), deterministic=True)

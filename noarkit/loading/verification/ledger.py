@@ -17,6 +17,7 @@ import orjson
 
 from noarkit.graph.entity import Content, FieldValue
 from noarkit.graph.store import PlannedEntity
+from noarkit.loading.attached import attach_plan, attach_run
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import CHECKSUM, NOT_CLOSED
 from noarkit.loading.state import read_state
@@ -40,12 +41,6 @@ FROM graph.entity p
 LEFT JOIN run.entity e ON e.n = p.n
 LEFT JOIN run.left_out l ON l.bundle = p.bundle AND p.bundle != 0
 """
-_EMPTY_RUN = (
-    "CREATE TABLE run.entity (n INTEGER PRIMARY KEY, state TEXT, id TEXT, file TEXT, sha256 TEXT, bytes INTEGER)",
-    "CREATE TABLE run.left_out (bundle INTEGER PRIMARY KEY, state TEXT, code TEXT, data TEXT)",
-    "CREATE TABLE run.late_link (entity INTEGER, name TEXT, other INTEGER, state TEXT)",
-    "CREATE TABLE run.meta (name TEXT PRIMARY KEY, value TEXT)",
-)
 _OWN_TABLES = (
     # is_record: 0 for what the source itself, or a rule of the recipe, leaves out
     "CREATE TABLE walked (key TEXT PRIMARY KEY, is_record INTEGER NOT NULL) WITHOUT ROWID",
@@ -88,14 +83,8 @@ class Ledger:
         self.db = db = sqlite3.connect("", uri=True, isolation_level=None)
         types = metamodel().types
         db.create_function("family", 1, lambda name: types[name].family if name in types else name, deterministic=True)
-        db.execute("ATTACH ? AS graph", (f"{self._folder.graph.resolve().as_uri()}?mode=ro",))
-        self.began = self._folder.journal.exists()
-        if self.began:
-            db.execute("ATTACH ? AS run", (f"{self._folder.journal.resolve().as_uri()}?mode=ro",))
-        else:
-            db.execute("ATTACH ':memory:' AS run")
-            for statement in _EMPTY_RUN:
-                db.execute(statement)
+        attach_plan(db, self._folder)
+        self.began = attach_run(db, self._folder)
         for statement in (*_OWN_TABLES, _PLAN):
             db.execute(statement)
         self.system = self._meta("graph", "external_system") or ""

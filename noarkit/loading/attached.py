@@ -1,0 +1,57 @@
+"""A plan with its journal beside it, both for reading alone: `entity` is the plan's table, `run.entity` the journal's.
+
+A run that has not begun has an empty journal, and so has one that was stopped before its tables were made.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from noarkit.loading.folder import RunFolder
+from noarkit.loading.journal_tables import TABLES
+from noarkit.safe.disk import translate_sqlite_errors
+
+_CREATE = "CREATE TABLE "
+
+
+@contextmanager
+def open_plan_and_journal(folder: RunFolder) -> Iterator[sqlite3.Connection]:
+    """The plan of a run, with its journal attached as `run`."""
+    with (
+        translate_sqlite_errors(folder.journal),
+        closing(sqlite3.connect(read_only_address(folder.graph), uri=True)) as db,
+    ):
+        attach_run(db, folder)
+        yield db
+
+
+def attach_plan(db: sqlite3.Connection, folder: RunFolder, name: str = "graph") -> None:
+    """Attaches the plan of a run to a connection that takes addresses."""
+    db.execute(f"ATTACH ? AS {name}", (read_only_address(folder.graph),))
+
+
+def attach_run(db: sqlite3.Connection, folder: RunFolder) -> bool:
+    """Attaches the journal of a run as `run` to a connection that takes addresses. Returns whether the run has begun;
+    the journal is empty where it has not."""
+    if folder.journal.exists():
+        db.execute("ATTACH ? AS run", (read_only_address(folder.journal),))
+        if db.execute("SELECT count(*) FROM run.sqlite_master").fetchone()[0]:
+            return True
+        db.execute("DETACH run")
+    db.execute("ATTACH ':memory:' AS run")
+    for statement in TABLES:
+        if statement.startswith(_CREATE):
+            db.execute(f"{_CREATE}run.{statement.removeprefix(_CREATE)}")
+    return False
+
+
+def read_only_address(path: Path) -> str:
+    """The address of a database of ours that is only read."""
+    # SQLite makes a file beside a journal to read it; where it may not, nobody can write the journal either
+    may_write = os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+    is_fixed = not may_write and not path.with_name(f"{path.name}-wal").exists()
+    return f"{path.resolve().as_uri()}?{'immutable=1' if is_fixed else 'mode=ro'}"
