@@ -98,8 +98,11 @@ class Deletions:
         ids: dict[str, dict[str, str]] = {}
         for case_key, (_, module, case_id) in case_keys.items():
             ids.setdefault(unquote(module), {})[unquote(case_id)] = case_key
-        found = (found_by[id] for module, found_by in ids.items() for id in self._found_ids(module, list(found_by)))
-        seen_keys = set(found)
+        seen_keys = {
+            keys_by_id[case_id]
+            for module, keys_by_id in ids.items()
+            for case_id in self._found_ids(module, list(keys_by_id))
+        }
         return [item for item in items if all(key in seen_keys or self.known.is_gone(key) for key in item.case_keys)]
 
     def _found_ids(self, module: str, ids: Sequence[str]) -> set[str]:
