@@ -69,10 +69,14 @@ class Console:
             with suppress(OSError):  # each line was written and told of; what is left is what had no room
                 log.close()
 
+    def write_event(self, name: str, data: Mapping[str, object]) -> None:
+        """Writes one line of --json. No other place does: the tests hold what passes here to the contract."""
+        _write_line(sys.stdout, _json({"event": name, **data}))
+
     def result(self, name: str, line: str, **data: object) -> None:
         """A result: `line` for a reader, or `data` as an event of that name for a script."""
         if self.as_json:
-            _write_line(sys.stdout, _json({"event": name, **data}))
+            self.write_event(name, data)
         else:
             _write_text(sys.stdout, line)
         self._watch(name, data)
@@ -97,7 +101,7 @@ class Console:
     def on_event(self, event: Event, /) -> None:
         """Listens to the core: JSON lines and the log get every event, people only with -v."""
         if self.as_json:
-            _write_line(sys.stdout, _json({"event": event.name, **event.data}))
+            self.write_event(event.name, event.data)
         elif self.verbosity > 0:
             details = " ".join(f"{name}={plain(value)}" for name, value in event.data.items())
             _write_line(sys.stderr, f"{event.name} {details}".rstrip())
@@ -131,7 +135,7 @@ class Console:
         parts = dict(zip(PARTS, [lines[0].removeprefix(f"{fault.code}  "), *lines[1:]], strict=True))
         facts = {"code": fault.code, "exit": fault.exit_code, "transient": fault.transient, **parts}
         if self.as_json:
-            _write_line(sys.stdout, _json({"event": "fault", **facts, "data": _printable(fault.data)}))
+            self.write_event("fault", {**facts, "data": _printable(fault.data)})
         else:
             code = self._painted(sys.stderr, fault.code, "bad")
             first = f"{code}{lines[0].removeprefix(fault.code)}"
@@ -155,10 +159,10 @@ class Console:
         """The last line of --json: the summary with state, seconds and exit code."""
         seconds = round(self._clock() - self._started, 3)
         state = state_of_exit(exit_code)
-        summary = {"event": "summary", "state": state, **self._summary, "seconds": seconds, "exit": exit_code}
+        summary = {"state": state, **self._summary, "seconds": seconds, "exit": exit_code}
         if self.as_json:
-            _write_line(sys.stdout, _json(summary))
-        self.log("summary", {name: value for name, value in summary.items() if name != "event"})
+            self.write_event("summary", summary)
+        self.log("summary", summary)
         for action in self._once_told:
             action()
 
