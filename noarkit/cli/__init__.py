@@ -5,6 +5,7 @@ options         options that every command has, the session they make, help from
 console         results on stdout, lines for people on stderr, JSON on request
 exit_codes      the exit code of a command, from its result
 contract        what every line of --json can hold
+result_contract  the same of what commands found and did, and of the summary
 service_contract  the same of connections to services
 trace_contract  the same of work with personal data
 safekeeping_contract  the same of backups, checks and retractions
