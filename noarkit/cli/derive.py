@@ -143,8 +143,8 @@ def _report(session: Session, copies: Path, path: Path | None, *, titles: bool) 
     if kind is None:
         raise UsageFault(what="bad-value", where="--report", do="--report FILE.html|FILE.json|FILE.csv")
     with CopyStore.open(copies) as store:
-        made = imprint(settings(session, None)).of_day()
-        write_copies_report(store, path, kind, session.texts.lang, titles=titles, imprint=made)
+        page_imprint = imprint(settings(session, None)).of_day()
+        write_copies_report(store, path, kind, session.texts.lang, titles=titles, imprint=page_imprint)
     session.console.result("report", session.texts.say("derive.report", path=path), path=str(path))
 
 

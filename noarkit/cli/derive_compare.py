@@ -51,8 +51,8 @@ def compare_copy(session: Session, copies: Path, key: str, report: Path | None, 
     with ExitStack() as stack:
         store = stack.enter_context(CopyStore.open(copies))
         source = stack.enter_context(open_origin(session, origin)) if origin.place is not None else None
-        made = imprint(settings(session, None)).of_day()
-        write_side_by_side(store, report, key, session.texts.lang, source, imprint=made)
+        page_imprint = imprint(settings(session, None)).of_day()
+        write_side_by_side(store, report, key, session.texts.lang, source, imprint=page_imprint)
     session.console.result("report", session.texts.say("derive.report", path=report), path=str(report))
     return 0
 

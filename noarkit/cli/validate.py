@@ -94,11 +94,11 @@ def validate_command(
     if second or second_command:
         _print_opinion(session, result, second_opinion(result, command=second_command))
     if kind is not None:
-        made = imprint(settings(session, None))
+        page_imprint = imprint(settings(session, None))
         in_full, names = shown_report(package, result)
         write_validation(
             *(in_full, target, kind, session.texts.lang),
-            imprint=made,
+            imprint=page_imprint,
             fixity=package_fixity(package),
             names=names,
         )
