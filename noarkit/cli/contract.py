@@ -18,8 +18,8 @@ from noarkit.errors import GRAVITY
 Json = dict[str, object]
 
 
-# what is known of a worker that was lost
-_WORKER_FACTS = {"exit": "number?", "machine": "text?", "silent": "flag?", "error": "text?"}
+# what is known of a worker that was lost; its exit code is below 0 where a signal ended it
+_WORKER_FACTS = {"exit": "integer?", "machine": "text?", "silent": "flag?", "error": "text?"}
 
 # what the core says while it works
 CORE_EVENTS: Mapping[str, Mapping[str, str]] = {
