@@ -95,7 +95,10 @@ ENUMS: Mapping[tuple[str, str], tuple[str | int, ...]] = {
     ("summary", "exit"): tuple(sorted(GRAVITY)),
     ("check", "state"): ("ok", "note", "fault", "skipped"),
     ("setting", "origin"): ("flag", "environment", "profile", "file", "default"),
-    ("status", "state"): ("planned", "running", "open", "done", "sealed", "delivered"),
+    ("status", "state"): (
+        *("planned", "running", "open", "done", "sealed", "delivered"),
+        *("retracting", "retracted", "retracted_in_part"),
+    ),
     ("verified", "depth"): ("counts", "ids", "fields", "bytes"),
     ("verified", "verdict"): ("verified", "in_part", "not_verified"),
     ("problem", "level"): ("error", "warning"),
