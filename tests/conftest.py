@@ -122,6 +122,31 @@ def pytest_runtest_makereport(
     return report
 
 
+_WRITTEN_WRONG: list[str] = []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def events_are_declared() -> Generator[None]:
+    """Each line that a command writes here with --json holds what its event declares, and no more."""
+    from tests.closed_events import held_lines
+
+    with held_lines(_WRITTEN_WRONG):
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """A test during which, or to prepare which, a line was written that its event does not declare, fails."""
+    try:
+        yield
+    finally:
+        flaws = [_WRITTEN_WRONG.pop() for _ in range(len(_WRITTEN_WRONG))][::-1]
+    if flaws:
+        from tests.closed_events import describe
+
+        pytest.fail(f"{item.nodeid}: {describe(flaws)}", pytrace=False)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def archives_begin_at_once() -> Generator[None]:
     """Embedded archives are forked where everything is imported already; tests/test_embedded.py starts real ones."""

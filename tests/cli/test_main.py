@@ -248,18 +248,18 @@ def test_sizes_are_told_as_people_say_them() -> None:
 def test_events_of_the_core_reach_people_only_on_request_and_scripts_always(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    event = Event("chunk-done", {"chunk": 7, "key": "a\x1bb"})
+    event = Event("remark", {"stream": "files", "why": "named", "key": "a\x1bb"})
     face = Console(texts("en"))
     face.open_log(tmp_path / "run.log")
     face.on_event(event)
     assert capsys.readouterr() == ("", "")
     face.verbosity = 1
     face.on_event(event)
-    assert capsys.readouterr().err == "chunk-done chunk=7 key=a\\u001bb\n"
+    assert capsys.readouterr().err == "remark stream=files why=named key=a\\u001bb\n"
     face.close()
-    assert [json.loads(line)["chunk"] for line in (tmp_path / "run.log").read_text().splitlines()] == [7, 7]
+    assert [json.loads(line)["why"] for line in (tmp_path / "run.log").read_text().splitlines()] == ["named"] * 2
     Console(texts("en"), as_json=True).on_event(event)
-    assert json.loads(capsys.readouterr().out) == {"event": "chunk-done", "chunk": 7, "key": "a\x1bb"}
+    assert json.loads(capsys.readouterr().out) == {"event": "remark", **event.data}
 
 
 def test_the_summary_carries_what_was_counted(capsys: pytest.CaptureFixture[str]) -> None:
