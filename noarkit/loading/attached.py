@@ -1,4 +1,5 @@
-"""A plan with its journal beside it, both for reading alone: `entity` is the plan's table, `run.entity` the journal's.
+"""A plan with its journal beside it, both for reading alone. Tables of the journal are called
+"run.entity" and so on, those of the plan by their names.
 
 A run that has not begun has an empty journal, and so has one that was stopped before its tables were made.
 """
@@ -20,7 +21,7 @@ _CREATE = "CREATE TABLE "
 
 @contextmanager
 def open_plan_and_journal(folder: RunFolder) -> Iterator[sqlite3.Connection]:
-    """The plan of a run, with its journal attached as `run`."""
+    """The plan of a run, with its journal attached as "run"."""
     with (
         translate_sqlite_errors(folder.journal),
         closing(sqlite3.connect(read_only_address(folder.graph), uri=True)) as db,
@@ -35,7 +36,7 @@ def attach_plan(db: sqlite3.Connection, folder: RunFolder, name: str = "graph") 
 
 
 def attach_run(db: sqlite3.Connection, folder: RunFolder) -> bool:
-    """Attaches the journal of a run as `run` to a connection that takes addresses. Returns whether the run has begun;
+    """Attaches the journal of a run as "run" to a connection that takes addresses. Returns whether the run has begun;
     the journal is empty where it has not."""
     if folder.journal.exists():
         db.execute("ATTACH ? AS run", (read_only_address(folder.journal),))

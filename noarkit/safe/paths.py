@@ -159,7 +159,7 @@ class Names:
     def __init__(self, *, twins: bool = False) -> None:
         self._key = str if twins else twin_key
         self._db = _temporary_table()
-        self._db.execute("CREATE TABLE seen (key BLOB PRIMARY KEY, name BLOB, kind TEXT) WITHOUT ROWID")
+        self._db.execute("CREATE TABLE taken_name (key BLOB PRIMARY KEY, name BLOB, kind TEXT) WITHOUT ROWID")
         self._db.execute("BEGIN")
         self._last_folder: tuple[str, ...] = ()
 
@@ -185,9 +185,9 @@ class Names:
     def _add_one(self, name: str, kind: NameKind) -> None:
         key = hashlib.blake2b(os.fsencode(self._key(name)), digest_size=16).digest()
         new = (key, os.fsencode(name), kind)
-        if self._db.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?)", new).rowcount == 1:
+        if self._db.execute("INSERT OR IGNORE INTO taken_name VALUES (?, ?, ?)", new).rowcount == 1:
             return
-        row = self._db.execute("SELECT name, kind FROM seen WHERE key = ?", (key,)).fetchone()
+        row = self._db.execute("SELECT name, kind FROM taken_name WHERE key = ?", (key,)).fetchone()
         earlier = os.fsdecode(row[0])
         if earlier != name:
             raise UnsafeMember(where=name, why="twin", other=earlier)
@@ -211,7 +211,7 @@ class NameKeys:
     def __init__(self, *, twins: bool = False) -> None:
         self._key = str if twins else twin_key
         self._db = _temporary_table()
-        self._db.execute("CREATE TABLE seen (key INTEGER, what)")
+        self._db.execute("CREATE TABLE taken_name (key INTEGER, what)")
         self._db.execute("BEGIN")
         self._waiting: list[tuple[int, int | str]] = []
         self._folders: set[str] = set()
@@ -240,7 +240,7 @@ class NameKeys:
     def may_repeat(self) -> bool:
         """False if every name is another, on every system: a file among others, a folder spelt in one way."""
         self._keep()
-        query = "SELECT 1 FROM seen GROUP BY key HAVING min(what) IS NOT max(what) LIMIT 1"
+        query = "SELECT 1 FROM taken_name GROUP BY key HAVING min(what) IS NOT max(what) LIMIT 1"
         return self._db.execute(query).fetchone() is not None
 
     def _add_folders(self, parts: tuple[str, ...]) -> None:
@@ -252,7 +252,7 @@ class NameKeys:
             self._waiting.append((hash(self._key(folder)), folder))
 
     def _keep(self) -> None:
-        self._db.executemany("INSERT INTO seen VALUES (?, ?)", self._waiting)
+        self._db.executemany("INSERT INTO taken_name VALUES (?, ?)", self._waiting)
         self._waiting.clear()
 
 

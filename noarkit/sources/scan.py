@@ -286,10 +286,11 @@ HEAD_BYTES = 64 * 1024
 MOST_BYTES = 16 * 1024 * 1024 * 1024
 """So much is read whole at most; what is left is told as not compared."""
 
-_ALIKE = "SELECT size FROM seen GROUP BY size HAVING count(*) > 1"
-_SAME_HEAD = "SELECT size, head FROM seen WHERE head IS NOT NULL GROUP BY size, head HAVING count(*) > 1"
+_ALIKE = "SELECT size FROM file GROUP BY size HAVING count(*) > 1"
+_SAME_HEAD = "SELECT size, head FROM file WHERE head IS NOT NULL GROUP BY size, head HAVING count(*) > 1"
 _ROWS = (
-    "SELECT seen.rowid, locator, name, size, modified FROM look JOIN seen ON seen.rowid = look.file ORDER BY look.file"
+    "SELECT f.rowid, f.locator, f.name, f.size, f.modified FROM candidate c JOIN file f ON f.rowid = c.file"
+    " ORDER BY c.file"
 )
 
 OpenContent = Callable[[Content], AbstractContextManager[ContentStream]]
@@ -312,27 +313,27 @@ class Copies:
     def __init__(self) -> None:
         self._db = scratch()
         self._db.execute(
-            "CREATE TABLE seen (size INTEGER, locator TEXT, name TEXT, modified INTEGER, head BLOB, own BLOB)"
+            "CREATE TABLE file (size INTEGER, locator TEXT, name TEXT, modified INTEGER, head BLOB, own BLOB)"
         )
-        self._db.execute("CREATE TABLE look (file INTEGER PRIMARY KEY)")
+        self._db.execute("CREATE TABLE candidate (file INTEGER PRIMARY KEY)")
         self._db.execute("BEGIN")
 
     def add(self, content: Content) -> None:
         """One file; an empty one is no copy of anything."""
         if content.size_bytes:
             row = (content.size_bytes, content.locator, content.name, content.modified_ns)
-            self._db.execute("INSERT INTO seen (size, locator, name, modified) VALUES (?, ?, ?, ?)", row)
+            self._db.execute("INSERT INTO file (size, locator, name, modified) VALUES (?, ?, ?, ?)", row)
 
     def compare(self, opens: OpenContent, most_bytes: int = MOST_BYTES) -> Copied:
         """Compares what may be the same."""
         db = self._db
-        db.execute("CREATE INDEX by_size ON seen (size, head)")
+        db.execute("CREATE INDEX by_size ON file (size, head)")
         not_compared = self._hash_files(f"size IN ({_ALIKE})", "head", opens, HEAD_BYTES)
-        db.execute("UPDATE seen SET own = head WHERE size <= ?", (HEAD_BYTES,))
+        db.execute("UPDATE file SET own = head WHERE size <= ?", (HEAD_BYTES,))
         not_compared += self._hash_files(
             f"size > {HEAD_BYTES} AND (size, head) IN ({_SAME_HEAD})", "own", opens, most_bytes
         )
-        groups = "SELECT size, count(*) AS times FROM seen WHERE own IS NOT NULL GROUP BY size, own HAVING times > 1"
+        groups = "SELECT size, count(*) AS times FROM file WHERE own IS NOT NULL GROUP BY size, own HAVING times > 1"
         contents, files, size = db.execute(
             f"SELECT count(*), total(times - 1), total(size * (times - 1)) FROM ({groups})"  # noqa: S608  # our own words
         ).fetchone()
@@ -345,8 +346,8 @@ class Copies:
     def _hash_files(self, alike: str, column: str, opens: OpenContent, most_bytes: int) -> int:
         """Hashes files: their heads each, or whole ones as long as there are bytes left; says how many were not."""
         not_compared, budget = 0, most_bytes
-        self._db.execute("DELETE FROM look")
-        self._db.execute(f"INSERT INTO look SELECT rowid FROM seen WHERE {alike}")  # noqa: S608  # our own words
+        self._db.execute("DELETE FROM candidate")
+        self._db.execute(f"INSERT INTO candidate SELECT rowid FROM file WHERE {alike}")  # noqa: S608  # our own words
         for row, locator, name, size, modified in self._db.execute(_ROWS):
             if column == "own" and size > budget:
                 not_compared += 1
@@ -358,7 +359,7 @@ class Copies:
                 not_compared += 1
                 continue
             budget -= size if column == "own" else 0
-            self._db.execute(f"UPDATE seen SET {column} = ? WHERE rowid = ?", (digest, row))  # noqa: S608  # one of two
+            self._db.execute(f"UPDATE file SET {column} = ? WHERE rowid = ?", (digest, row))  # noqa: S608  # one of two
         return not_compared
 
 

@@ -22,17 +22,17 @@ def original_name(key: str, stored_path: str) -> str:
 
 
 class OriginalNames:
-    """The original paths of files, by their stored paths, in a temporary database. `told` are pairs of stored path and
-    key of the original one."""
+    """The original paths of files, by their stored paths, in a temporary database. `pairs` are of stored path and
+    key."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._db = scratch()
-        self._db.execute("CREATE TABLE told (name TEXT PRIMARY KEY, key TEXT) WITHOUT ROWID")
+        self._db.execute("CREATE TABLE original_name (name TEXT PRIMARY KEY, key TEXT) WITHOUT ROWID")
         self._db.execute("BEGIN")
-        self._db.executemany("INSERT OR IGNORE INTO told VALUES (?, ?)", pairs)
+        self._db.executemany("INSERT OR IGNORE INTO original_name VALUES (?, ?)", pairs)
         self._db.execute("COMMIT")
-        self._db.execute("CREATE INDEX told_key ON told (key)")
-        self._any = self._db.execute("SELECT 1 FROM told LIMIT 1").fetchone() is not None
+        self._db.execute("CREATE INDEX original_name_key ON original_name (key)")
+        self._any = self._db.execute("SELECT 1 FROM original_name LIMIT 1").fetchone() is not None
 
     def close(self) -> None:
         """Forgets everything."""
@@ -43,14 +43,14 @@ class OriginalNames:
         and is no part of them."""
         row = None
         if self._any:
-            row = self._db.execute("SELECT key FROM told WHERE name = ?", (above + stored_path,)).fetchone()
+            row = self._db.execute("SELECT key FROM original_name WHERE name = ?", (above + stored_path,)).fetchone()
         return stored_path if row is None else original_name(str(row[0]), stored_path)
 
     def find_stored(self, name: str, above: str = "") -> str:
         """The path at which a file lies that was called `name`: the way back."""
         if self._any:
             key = key_of(os.fsencode(name))
-            for (full,) in self._db.execute("SELECT name FROM told WHERE key = ?", (key,)):
+            for (full,) in self._db.execute("SELECT name FROM original_name WHERE key = ?", (key,)):
                 path = str(full).removeprefix(above)
                 if str(full).startswith(above) and self(path, above) == name:
                     return path

@@ -196,20 +196,20 @@ class ArchiveStorage:
 
     def _insert_batch(self, waiting: list[tuple[object, ...]]) -> None:
         self._db.execute("BEGIN")
-        self._db.executemany("INSERT INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", waiting)
+        self._db.executemany("INSERT INTO member VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", waiting)
         self._db.execute("COMMIT")
         waiting.clear()
 
     def files(self) -> Iterator[StoredFile]:
         """Every file."""
         skip = len(self._top)
-        for name, size in self._db.execute("SELECT name, size FROM held ORDER BY name"):
+        for name, size in self._db.execute("SELECT name, size FROM member ORDER BY name"):
             yield StoredFile(name[skip:], size)
 
     def files_in_order(self) -> Iterator[StoredFile]:
         """Every file from the first to the last."""
         skip = len(self._top)
-        for name, size in self._db.execute("SELECT name, size FROM held ORDER BY coalesce(offset, header)"):
+        for name, size in self._db.execute("SELECT name, size FROM member ORDER BY coalesce(offset, header)"):
             yield StoredFile(name[skip:], size)
 
     def open(self, name: str) -> AbstractContextManager[Readable]:
@@ -218,7 +218,7 @@ class ArchiveStorage:
 
     def member(self, name: str) -> Member | None:
         """How a file lies in the archive file; None if it is not there."""
-        row = self._db.execute("SELECT * FROM held WHERE name = ?", (self._top + name,)).fetchone()
+        row = self._db.execute("SELECT * FROM member WHERE name = ?", (self._top + name,)).fetchone()
         return None if row is None else _member(row)
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
@@ -234,7 +234,7 @@ class ArchiveStorage:
         """The same of a zip, whose directory need not be judged again."""
         skip = len(self._top)
         with closing(Picker(self._path)) as picker:
-            for row in self._db.execute("SELECT * FROM held ORDER BY header"):
+            for row in self._db.execute("SELECT * FROM member ORDER BY header"):
                 member = _member(row)
                 with picker.open(member) as content:
                     yield row[0][skip:], content
@@ -295,11 +295,11 @@ class SubfolderStorage:
 
 
 _MEMBERS_TABLE = (
-    "CREATE TABLE held (name TEXT, size INTEGER, offset INTEGER, header INTEGER, method INTEGER,"
+    "CREATE TABLE member (name TEXT, size INTEGER, offset INTEGER, header INTEGER, method INTEGER,"
     " packed INTEGER, crc INTEGER, spelt TEXT, modified REAL)"
 )
 # made when all is there: names come in any order, and are sorted once
-_BY_NAME = "CREATE UNIQUE INDEX held_name ON held (name, size)"
+_BY_NAME = "CREATE UNIQUE INDEX member_name ON member (name, size)"
 
 
 def _row(member: Member) -> tuple[object, ...]:

@@ -206,7 +206,7 @@ def _has_newer_version(ledger: Ledger, document: str, actual: SavedObject) -> bo
     if place is None:
         return False
     rows = ledger.db.execute(
-        "SELECT s.id FROM graph.entity e JOIN standing s ON s.n = e.n WHERE e.parent = ? AND s.seen != ?",
+        "SELECT s.id FROM graph.entity e JOIN planned_object s ON s.n = e.n WHERE e.parent = ? AND s.seen != ?",
         (place.n, AMISS),
     )
     return any((len(str(row[0])), str(row[0])) > (len(actual.id), actual.id) for row in rows)

@@ -47,7 +47,8 @@ _CONTENTS = """
 SELECT p.n, p.key, p.state, s.seen, s.n IS NOT NULL, v.file, v.sha256, v.size, e.sha256, e.bytes,
   c.locator, c.name, c.size, c.modified_ns, c.sha256, c.media_type, c.puid
 FROM graph.content c JOIN plan p ON p.n = c.entity
-LEFT JOIN standing s ON s.n = c.entity LEFT JOIN named v ON v.n = c.entity LEFT JOIN run.entity e ON e.n = c.entity
+LEFT JOIN planned_object s ON s.n = c.entity
+LEFT JOIN version_file v ON v.n = c.entity LEFT JOIN run.entity e ON e.n = c.entity
 WHERE c.entity > ? ORDER BY c.entity LIMIT 500
 """
 

@@ -22,13 +22,14 @@ def collect_keys(ledger: Ledger, archive: Archive, emit: Listener) -> None:
     for count, external_id in enumerate(objects(archive, query), 1):
         owner = next((external_id.links[link] for link in OWNERS if link in external_id.links), "")
         db.execute(
-            "INSERT INTO answered VALUES (?, ?, ?)", (str(external_id.fields.get("eksternID")), external_id.id, owner)
+            "INSERT INTO external_id VALUES (?, ?, ?)",
+            (str(external_id.fields.get("eksternID")), external_id.id, owner),
         )
         if count % _TELL_EVERY == 0:
             emit(Event("asked", {"keys": count}))
     db.execute("COMMIT")
-    db.execute("CREATE INDEX answered_key ON answered (key)")
-    db.execute("CREATE INDEX answered_owner ON answered (owner)")
+    db.execute("CREATE INDEX external_id_key ON external_id (key)")
+    db.execute("CREATE INDEX external_id_owner ON external_id (owner)")
 
 
 def compare_keys(ledger: Ledger, result: VerifyResult, *, by_id: bool) -> None:
@@ -37,8 +38,8 @@ def compare_keys(ledger: Ledger, result: VerifyResult, *, by_id: bool) -> None:
     A key of what the plan passed over as loaded by an earlier run must be there too.
     """
     rows = ledger.db.execute(
-        "SELECT p.key, p.state, p.id, (SELECT count(*) FROM answered a WHERE a.key = p.key),"
-        " EXISTS (SELECT 1 FROM answered a WHERE a.key = p.key AND a.owner != p.id),"
+        "SELECT p.key, p.state, p.id, (SELECT count(*) FROM external_id a WHERE a.key = p.key),"
+        " EXISTS (SELECT 1 FROM external_id a WHERE a.key = p.key AND a.owner != p.id),"
         " (SELECT l.code FROM run.left_out l WHERE l.bundle = p.bundle) FROM plan p"
         " WHERE p.family IN ('AbstraktMappe', 'AbstraktRegistrering')"
     )
@@ -58,7 +59,7 @@ def compare_keys(ledger: Ledger, result: VerifyResult, *, by_id: bool) -> None:
             result.row(KEYS).differ -= 1  # one key, two things wrong with it
     # a source may name its records otherwise than their keys in the archive: then nothing can be said of them here
     not_loaded = ledger.db.execute(
-        "SELECT r.key, EXISTS (SELECT 1 FROM answered a WHERE a.key = r.key) FROM graph.record r"
+        "SELECT r.key, EXISTS (SELECT 1 FROM external_id a WHERE a.key = r.key) FROM graph.record r"
         " WHERE r.state = 'already_there'"
     )
     for _, count in not_loaded:

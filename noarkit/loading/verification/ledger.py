@@ -1,9 +1,9 @@
 """The tables of a verification: plan and journal attached, with tables of our own for the source and the archive.
 
 `plan` is every planned entity with what became of it: `"done"`, `"already_there"` (both with an id), `"unnamed"`
-(loaded by the journal, which does not say where), `"set_aside"`, `"refused"` or `"open"`. `standing` is what has an id
-in the archive; `seen` says what it answered: 0 not asked yet, 1 as planned, 2 not there or not in its place, 3 changed
-since.
+(loaded by the journal, which does not say where), `"set_aside"`, `"refused"` or `"open"`. `planned_object` is what has
+an id in the archive; `seen` says what it answered: 0 not asked yet, 1 as planned, 2 not there or not in its place, 3
+changed since.
 """
 
 from __future__ import annotations
@@ -43,15 +43,16 @@ LEFT JOIN run.left_out l ON l.bundle = p.bundle AND p.bundle != 0
 """
 _OWN_TABLES = (
     # is_record: 0 for what the source itself, or a rule of the recipe, leaves out
-    "CREATE TABLE walked (key TEXT PRIMARY KEY, is_record INTEGER NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE next_plan (key TEXT PRIMARY KEY) WITHOUT ROWID",
-    "CREATE TABLE answered (key TEXT, id TEXT, owner TEXT)",
-    "CREATE TABLE standing (n INTEGER PRIMARY KEY, family TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,"
+    "CREATE TABLE source_key (key TEXT PRIMARY KEY, is_record INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE next_key (key TEXT PRIMARY KEY) WITHOUT ROWID",
+    "CREATE TABLE external_id (key TEXT, id TEXT, owner TEXT)",
+    "CREATE TABLE planned_object (n INTEGER PRIMARY KEY, family TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,"
     " seen INTEGER NOT NULL DEFAULT 0)",
     # what a version names in the archive now
-    "CREATE TABLE named (n INTEGER PRIMARY KEY, file TEXT, sha256 TEXT, size INTEGER)",
+    "CREATE TABLE version_file (n INTEGER PRIMARY KEY, file TEXT, sha256 TEXT, size INTEGER)",
     # the number that the archive gave a document or a version
-    "CREATE TABLE numbered (n INTEGER PRIMARY KEY, parent INTEGER NOT NULL, type TEXT NOT NULL, number REAL NOT NULL)",
+    "CREATE TABLE object_number (n INTEGER PRIMARY KEY, parent INTEGER NOT NULL, type TEXT NOT NULL,"
+    " number REAL NOT NULL)",
 )
 _ENTITY = "SELECT n, key, type, record, parent, parent_link, fields, target, line, unit, bundle FROM graph.entity"
 
@@ -110,10 +111,11 @@ class Ledger:
         db = self.db
         db.execute("BEGIN")
         db.execute(
-            "INSERT INTO standing SELECT n, family, id, state, 0 FROM plan WHERE state IN ('done', 'already_there')"
+            "INSERT INTO planned_object SELECT n, family, id, state, 0 FROM plan"
+            " WHERE state IN ('done', 'already_there')"
         )
-        db.execute("CREATE INDEX standing_id ON standing (family, id)")
-        db.execute("CREATE INDEX standing_order ON standing (family, n)")
+        db.execute("CREATE INDEX planned_object_id ON planned_object (family, id)")
+        db.execute("CREATE INDEX planned_object_order ON planned_object (family, n)")
         db.execute("COMMIT")
 
     def entity(self, n: int) -> PlannedEntity:
@@ -129,7 +131,7 @@ class Ledger:
             "SELECT p.state, e.n, e.key, e.type, e.record, e.parent, e.parent_link, e.fields, e.target, e.line, e.unit,"
             " e.bundle FROM json_each(?) j CROSS JOIN graph.entity e ON e.parent = j.value JOIN plan p ON p.n = e.n"
             " WHERE p.family = ? AND p.state IN ('unnamed', 'open') AND NOT EXISTS"
-            " (SELECT 1 FROM standing s WHERE s.n = e.n) ORDER BY e.n",
+            " (SELECT 1 FROM planned_object s WHERE s.n = e.n) ORDER BY e.n",
             (ids_json, family),
         ).fetchall()
         for state, *row in rows:
@@ -151,13 +153,13 @@ class Ledger:
 
     def archived_entity(self, n: int) -> ArchivedEntity | None:
         """The archived entity of this number in the plan; None if it has no id."""
-        row = self.db.execute("SELECT n, id, state, seen FROM standing WHERE n = ?", (n,)).fetchone()
+        row = self.db.execute("SELECT n, id, state, seen FROM planned_object WHERE n = ?", (n,)).fetchone()
         return ArchivedEntity(*row) if row else None
 
     def archived_as(self, family: str, id_: str) -> ArchivedEntity | None:
         """The archived entity with this id; None if the plan has none."""
         row = self.db.execute(
-            "SELECT n, id, state, seen FROM standing WHERE family = ? AND id = ?", (family, id_)
+            "SELECT n, id, state, seen FROM planned_object WHERE family = ? AND id = ?", (family, id_)
         ).fetchone()
         return ArchivedEntity(*row) if row else None
 
@@ -165,7 +167,7 @@ class Ledger:
         """Yields the rows of a family in batches that fit one query; `condition` is never data."""
         last = -1
         statement = (
-            f"SELECT n, id, state, seen FROM standing WHERE family = ? AND n > ? AND {condition}"  # noqa: S608  # our own words
+            f"SELECT n, id, state, seen FROM planned_object WHERE family = ? AND n > ? AND {condition}"  # noqa: S608  # our own words
             f" ORDER BY n LIMIT {IDS_A_QUERY}"
         )
         while rows := self.db.execute(statement, (family, last)).fetchall():
@@ -175,12 +177,12 @@ class Ledger:
     def keep_recognised(self, entity: PlannedEntity, id_: str, state: str) -> ArchivedEntity:
         """Keeps the id of an entity that was recognised in the archive without help of the journal."""
         family = metamodel().types[entity.type].family
-        self.db.execute("INSERT INTO standing VALUES (?, ?, ?, ?, 0)", (entity.n, family, id_, state))
+        self.db.execute("INSERT INTO planned_object VALUES (?, ?, ?, ?, 0)", (entity.n, family, id_, state))
         return ArchivedEntity(entity.n, id_, state, UNASKED)
 
     def mark(self, n: int, judgement: int) -> None:
         """Keeps the judgement of an entity."""
-        self.db.execute("UPDATE standing SET seen = max(seen, ?) WHERE n = ?", (judgement, n))
+        self.db.execute("UPDATE planned_object SET seen = max(seen, ?) WHERE n = ?", (judgement, n))
 
     def families(self) -> list[str]:
         """The families of what is planned."""
@@ -250,7 +252,7 @@ class Ledger:
     def keep_file(self, n: int, file: str | None, sha256: str | None, size: object) -> None:
         """Keeps the file that the archive names for a version now."""
         size_bytes = int(str(size)) if str(size).isdigit() else None
-        self.db.execute("INSERT OR REPLACE INTO named VALUES (?, ?, ?, ?)", (n, file, sha256, size_bytes))
+        self.db.execute("INSERT OR REPLACE INTO version_file VALUES (?, ?, ?, ?)", (n, file, sha256, size_bytes))
 
     def loaded_file(self, n: int) -> LoadedFile:
         """The file of a version as the journal remembers it."""

@@ -18,7 +18,7 @@ def keep_number(ledger: Ledger, entity: PlannedEntity, actual: SavedObject, *, i
     number = actual.fields.get(name) if name else None
     if number is not None and entity.parent is not None and not is_planned:
         ledger.db.execute(
-            "INSERT OR REPLACE INTO numbered VALUES (?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO object_number VALUES (?, ?, ?, ?)",
             (entity.n, entity.parent, entity.type, float(str(number))),
         )
 
@@ -43,7 +43,7 @@ def _neighbours(ledger: Ledger) -> Iterator[tuple[int, int, str, float, float]]:
     """Every object but the first below its parent, the one before it in the plan, and the numbers of both."""
     yield from ledger.db.execute(
         "SELECT n, first, type, number, before FROM (SELECT n, type, number, lag(n) OVER below AS first,"
-        " lag(number) OVER below AS before FROM numbered WINDOW below AS (PARTITION BY parent, type ORDER BY n))"
+        " lag(number) OVER below AS before FROM object_number WINDOW below AS (PARTITION BY parent, type ORDER BY n))"
         " WHERE before IS NOT NULL"
         " ORDER BY n"
     ).fetchall()

@@ -223,7 +223,7 @@ def _archive_codes(
 
 
 _LEFT_OBJECTS = "SELECT type, state, count(*) FROM plan WHERE state NOT IN ('done', 'already_there') AND NOT EXISTS"
-_STANDS = "(SELECT 1 FROM standing s WHERE s.n = plan.n)"
+_STANDS = "(SELECT 1 FROM planned_object s WHERE s.n = plan.n)"
 
 
 def _count_unasked(ledger: Ledger, result: VerifyResult, *, by_id: bool, with_fields: bool) -> None:
@@ -245,7 +245,7 @@ def _count_unasked(ledger: Ledger, result: VerifyResult, *, by_id: bool, with_fi
         return
     rows = db.execute(
         "SELECT plan.state, sum((SELECT count(*) FROM json_each(e.fields))) FROM plan"
-        " JOIN graph.entity e ON e.n = plan.n WHERE NOT EXISTS (SELECT 1 FROM standing s WHERE s.n = plan.n)"
+        " JOIN graph.entity e ON e.n = plan.n WHERE NOT EXISTS (SELECT 1 FROM planned_object s WHERE s.n = plan.n)"
         " GROUP BY plan.state"
     )
     for state, count in rows:

@@ -22,21 +22,21 @@ _TELL_EVERY = 5000
 # what became of each record that was planned: its root's own outcome, or the plan's
 _RECORDS = """
 SELECT r.key, r.state, r.root, w.key IS NOT NULL, p.state, p.key, p.family, s.seen
-FROM graph.record r LEFT JOIN walked w ON w.key = r.key
-LEFT JOIN plan p ON p.n = r.root LEFT JOIN standing s ON s.n = r.root
+FROM graph.record r LEFT JOIN source_key w ON w.key = r.key
+LEFT JOIN plan p ON p.n = r.root LEFT JOIN planned_object s ON s.n = r.root
 ORDER BY r.n
 """
 
 
 # what the service left out when the plan was made may be ready by now
 _NEXT = """
-SELECT n.key FROM next_plan n LEFT JOIN graph.record r ON r.key = n.key
-WHERE (r.n IS NULL OR r.state = 'skipped') AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.key = n.key)
+SELECT n.key FROM next_key n LEFT JOIN graph.record r ON r.key = n.key
+WHERE (r.n IS NULL OR r.state = 'skipped') AND NOT EXISTS (SELECT 1 FROM external_id a WHERE a.key = n.key)
 """
 _LATE = """
-SELECT w.key FROM walked w LEFT JOIN graph.record r ON r.key = w.key
-WHERE w.is_record AND r.n IS NULL AND NOT EXISTS (SELECT 1 FROM next_plan n WHERE n.key = w.key)
-AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.key = w.key)
+SELECT w.key FROM source_key w LEFT JOIN graph.record r ON r.key = w.key
+WHERE w.is_record AND r.n IS NULL AND NOT EXISTS (SELECT 1 FROM next_key n WHERE n.key = w.key)
+AND NOT EXISTS (SELECT 1 FROM external_id a WHERE a.key = w.key)
 """
 
 
@@ -49,10 +49,10 @@ def walk_source(ledger: Ledger, source: Source | None, result: VerifyResult, emi
         if source is not None:
             _keep_keys(ledger, source, emit)
     except SourceGone as gone:
-        ledger.db.execute("DELETE FROM walked")
+        ledger.db.execute("DELETE FROM source_key")
         report_gone(result, gone)
         return False
-    planned_and_gone = "SELECT count(*), sum(w.key IS NULL) FROM graph.record r LEFT JOIN walked w ON w.key = r.key"
+    planned_and_gone = "SELECT count(*), sum(w.key IS NULL) FROM graph.record r LEFT JOIN source_key w ON w.key = r.key"
     planned_count, gone_count = ledger.db.execute(planned_and_gone).fetchone()
     if planned_count and planned_count == gone_count:
         report_gone(result)
@@ -66,11 +66,11 @@ def count_new(ledger: Ledger, source: Source, result: VerifyResult, emit: Listen
     next_keys = _next_keys(ledger, teller, emit) if isinstance(teller, Growing) else None
     if not isinstance(teller, Growing) or next_keys is None:
         result.source_new = ledger.count(
-            "SELECT count(*) FROM walked w WHERE w.is_record AND w.key NOT IN (SELECT key FROM graph.record)"
+            "SELECT count(*) FROM source_key w WHERE w.is_record AND w.key NOT IN (SELECT key FROM graph.record)"
         )
         return
     db.execute("BEGIN")
-    db.executemany("INSERT OR IGNORE INTO next_plan VALUES (?)", ((key,) for key in next_keys))
+    db.executemany("INSERT OR IGNORE INTO next_key VALUES (?)", ((key,) for key in next_keys))
     db.execute("COMMIT")
     result.source_new = _count(teller.unknown_keys(str(key) for (key,) in db.execute(_NEXT)))
     result.source_late = _count(teller.unknown_keys(str(key) for (key,) in db.execute(_LATE)))
@@ -108,7 +108,7 @@ def _keep_keys(ledger: Ledger, source: Source, emit: Listener) -> None:
             is_out = isinstance(item, Skipped) or (
                 leaves_out is not None and isinstance(item, SourceRecord) and leaves_out(item)
             )
-            db.execute("INSERT OR IGNORE INTO walked VALUES (?, ?)", (key, not is_out))
+            db.execute("INSERT OR IGNORE INTO source_key VALUES (?, ?)", (key, not is_out))
             if count % _TELL_EVERY == 0:
                 emit(Event("walked", {"records": count, "of": max(planned_count, count)}))
     finally:
@@ -157,4 +157,4 @@ def _is_archived(ledger: Ledger, family: str, key: str) -> bool:
     """False if a key should be in the archive and is not; families without keys are not asked for."""
     if family not in ("AbstraktMappe", "AbstraktRegistrering"):
         return True
-    return ledger.db.execute("SELECT 1 FROM answered WHERE key = ? LIMIT 1", (key,)).fetchone() is not None
+    return ledger.db.execute("SELECT 1 FROM external_id WHERE key = ? LIMIT 1", (key,)).fetchone() is not None

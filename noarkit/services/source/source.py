@@ -67,7 +67,7 @@ SWEEP_DAYS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What of a service is read: up to `until`, each stream from its mark; `hints` waited when it was begun, and and
+    """What of a service is read: up to `until`, each stream from its mark; `hints` waited when it was begun, and
     `known_file` holds the keys that the archive has."""
 
     until: datetime

@@ -44,7 +44,7 @@ class TarStorage:
         self._limits = limits
         self._db = scratch()
         self._db.execute(
-            "CREATE TABLE held (name TEXT PRIMARY KEY, size INTEGER, offset INTEGER, modified REAL) WITHOUT ROWID"
+            "CREATE TABLE member (name TEXT PRIMARY KEY, size INTEGER, offset INTEGER, modified REAL) WITHOUT ROWID"
         )
         self._picker: Picker | None = None
         try:
@@ -80,7 +80,7 @@ class TarStorage:
     def _insert_batch(self, waiting: list[tuple[str, int, int | None, float | None]]) -> None:
         self._db.execute("BEGIN")
         try:
-            self._db.executemany("INSERT INTO held VALUES (?, ?, ?, ?)", waiting)
+            self._db.executemany("INSERT INTO member VALUES (?, ?, ?, ?)", waiting)
         except sqlite3.IntegrityError as error:
             raise UnsafeMember(where=self.where, why="duplicate") from error
         self._db.execute("COMMIT")
@@ -100,7 +100,7 @@ class TarStorage:
     def _rows(self, column: str) -> Iterator[tuple[str, int, int]]:
         skip = len(self._above)
         which = "WHERE name >= ? AND name < ?" if self._above else ""
-        query = f"SELECT name, size, offset FROM held {which} ORDER BY {column}"  # noqa: S608  # ours
+        query = f"SELECT name, size, offset FROM member {which} ORDER BY {column}"  # noqa: S608  # ours
         for name, size, offset in self._db.execute(query, self._span):
             yield name[skip:], size, offset
 
@@ -108,7 +108,7 @@ class TarStorage:
         """Files that lie beside the package's folder."""
         if self._above:
             yield from (
-                name for (name,) in self._db.execute("SELECT name FROM held WHERE name < ? OR name >= ?", self._span)
+                name for (name,) in self._db.execute("SELECT name FROM member WHERE name < ? OR name >= ?", self._span)
             )
 
     @property
@@ -122,7 +122,7 @@ class TarStorage:
     def member(self, name: str) -> Member | None:
         """How a file lies in the tar; None if it is not there."""
         row = self._db.execute(
-            "SELECT size, offset, modified FROM held WHERE name = ?", (self._above + name,)
+            "SELECT size, offset, modified FROM member WHERE name = ?", (self._above + name,)
         ).fetchone()
         return None if row is None else Member(tuple((self._above + name).split("/")), row[0], row[2], row[1])
 

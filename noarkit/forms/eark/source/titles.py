@@ -19,7 +19,7 @@ class Titles:
 
     def __init__(self) -> None:
         self._db = scratch()
-        self._db.execute("CREATE TABLE told (name TEXT PRIMARY KEY, title TEXT) WITHOUT ROWID")
+        self._db.execute("CREATE TABLE file_title (name TEXT PRIMARY KEY, title TEXT) WITHOUT ROWID")
         self._folders: dict[str, dict[str, str]] = {}
         self._any = False
 
@@ -48,7 +48,7 @@ class Titles:
                 for folder in (above, owner, _outer(above)):
                     file = resolve_reference(titled.of, folder)
                     if file and package.size_of(file) is not None:
-                        self._db.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (file, titled.text))
+                        self._db.execute("INSERT OR IGNORE INTO file_title VALUES (?, ?)", (file, titled.text))
                         self._any = True
                         break
 
@@ -60,7 +60,7 @@ class Titles:
         """The title of a file; empty if none is told."""
         if not self._any:
             return ""
-        row = self._db.execute("SELECT title FROM told WHERE name = ?", (name,)).fetchone()
+        row = self._db.execute("SELECT title FROM file_title WHERE name = ?", (name,)).fetchone()
         return str(row[0]) if row else ""
 
 

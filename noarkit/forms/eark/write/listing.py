@@ -46,7 +46,7 @@ class Facts:
     def __init__(self) -> None:
         self._db = scratch()
         self._db.execute(
-            "CREATE TABLE told (name TEXT PRIMARY KEY, media TEXT, puid TEXT, format TEXT, version TEXT,"
+            "CREATE TABLE file_facts (name TEXT PRIMARY KEY, media TEXT, puid TEXT, format TEXT, version TEXT,"
             " created TEXT, original TEXT, md TEXT) WITHOUT ROWID"
         )
         self._waiting: list[tuple[str, *_FactRow]] = []
@@ -77,7 +77,7 @@ class Facts:
 
     def _flush(self) -> None:
         self._db.execute("BEGIN")
-        self._db.executemany("INSERT OR REPLACE INTO told VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._waiting)
+        self._db.executemany("INSERT OR REPLACE INTO file_facts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._waiting)
         self._db.execute("COMMIT")
         self._waiting.clear()
 
@@ -88,7 +88,7 @@ class Facts:
         if self._waiting:
             self._flush()
         row = self._db.execute(
-            "SELECT media, puid, format, version, created, original, md FROM told WHERE name = ?", (name,)
+            "SELECT media, puid, format, version, created, original, md FROM file_facts WHERE name = ?", (name,)
         ).fetchone()
         return _NO_FACTS if row is None else row
 

@@ -20,7 +20,7 @@ from noarkit.forms.siard.rules.rows import LargeCell
 from noarkit.forms.siard.spec import HASHES
 from noarkit.forms.siard.types import TEXTUAL
 from noarkit.safe.digest import BLOCK_BYTES
-from noarkit.safe.scratch import scratch
+from noarkit.safe.spill import KeySet
 
 _LOB = re.compile(r"content/[^/]+/[^/]+/[^/]+/[^/]+")
 
@@ -36,19 +36,18 @@ class TablePlace:
 
 
 class LargeCheck:
-    """The large values of one archive. Remembers in a temporary database which files were named."""
+    """The large values of one archive, and which files they name."""
 
     def __init__(self, siard: Siard, tally: Tally) -> None:
         self._siard = siard
         self._tally = tally
-        self._db = scratch()
-        self._db.execute("CREATE TABLE named (name TEXT PRIMARY KEY) WITHOUT ROWID")
+        self._named_files = KeySet()
         self.count = 0
         self.size_bytes = 0
 
     def close(self) -> None:
         """Forgets it."""
-        self._db.close()
+        self._named_files.close()
 
     def check(self, place: TablePlace, cells: Iterable[LargeCell]) -> None:
         """Some cells that name files."""
@@ -80,7 +79,7 @@ class LargeCheck:
         if large_file.elsewhere:
             self._add("SIARD-T_6.4-5-PLACE", place, cell, name=large.file, found=large_file.name)
         if not large_file.outside:
-            self._db.execute("INSERT OR IGNORE INTO named VALUES (?)", (large_file.name,))
+            self._named_files.add(large_file.name)
         self.count += 1
         self.size_bytes += large_file.size_bytes
         self._measure(place, cell, large, large_file)
@@ -116,10 +115,8 @@ class LargeCheck:
     def check_unused(self) -> None:
         """Files of large values that no cell names."""
         for name in self._siard.place.names():
-            if _LOB.fullmatch(name):
-                row = self._db.execute("SELECT 1 FROM named WHERE name = ?", (name,)).fetchone()
-                if row is None:
-                    self._tally.add("SIARD-T_6.4-5-UNUSED", name)
+            if _LOB.fullmatch(name) and not self._named_files.has(name):
+                self._tally.add("SIARD-T_6.4-5-UNUSED", name)
 
     def _add(self, code: str, place: TablePlace, cell: LargeCell, **data: object) -> None:
         column = place.table.columns[cell.column].name
