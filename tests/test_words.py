@@ -186,7 +186,7 @@ def test_large_numbers_are_grouped_and_small_ones_are_not() -> None:
 
 
 def test_a_sentence_nobody_wrote_is_a_fault_of_ours() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match=r"words/en\*\.toml, which has no say\.no such key"):
         texts("en").say("no such key")
     with pytest.raises(KeyError):
         texts("sv")

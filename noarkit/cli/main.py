@@ -30,7 +30,7 @@ from noarkit.errors import (
 from noarkit.manual.chapters import CHAPTERS, chapter_title
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import fault_of_disk
-from noarkit.words.texts import LANGUAGES, texts
+from noarkit.words.texts import LANGUAGES, SentenceMissing, texts
 
 # In the order a newcomer meets them; each is a module beside this one with a command of its name.
 COMMANDS: tuple[str, ...] = (
@@ -304,6 +304,8 @@ def _unexpected_fault(console: Console, error: Exception) -> int:
     console.log("trace", {"error_id": error_id, "trace": trace})
     frame = traceback.extract_tb(error.__traceback__)[-1:]
     where = f"{os.path.basename(frame[0].filename)}:{frame[0].lineno}" if frame else None  # noqa: PTH119  # a name, no file
+    if isinstance(error, SentenceMissing):
+        where = str(error.args[0])
     return _report_fault(
         console, NoarkitError(error=type(error).__name__, error_id=error_id, where=where, log_file=console.log_path)
     )

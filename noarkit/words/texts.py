@@ -31,6 +31,10 @@ _OWN_REASONS = {"F220": "recipe", "F410": "recipe"}
 Template = tuple[str, ...]
 
 
+class SentenceMissing(KeyError):
+    """A sentence that nobody wrote; says where it should stand, in words of ours alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Texts:
     """One language. `tables` holds everything, by table and key; a sentence is a tuple of its forms."""
@@ -71,11 +75,11 @@ class Texts:
         return self.fill(forms, data) if any(fields(form) <= given_names for form in forms) else ""
 
     def forms(self, *keys: str) -> Template:
-        """The forms of a sentence, by its table and keys. Raises `KeyError` for one nobody wrote."""
+        """The forms of a sentence, by its table and keys. Raises `SentenceMissing` for one nobody wrote."""
         node: object = self.tables
         for key in keys:
-            if not isinstance(node, Mapping):
-                raise KeyError(".".join(keys))
+            if not isinstance(node, Mapping) or key not in node:
+                raise SentenceMissing(f"words/{self.lang}*.toml, which has no {'.'.join(keys)}")
             node = node[key]
         return _template(node)
 
