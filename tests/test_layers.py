@@ -23,6 +23,7 @@ LAYERS = (
     ("setting_values",),
     ("config",),
     ("model",),
+    ("documents",),
     ("graph",),
     ("records",),
     ("recipes", "archive"),

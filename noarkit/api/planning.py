@@ -18,6 +18,7 @@ from noarkit.copies.lookup import StoreLookup
 from noarkit.copies.planning import with_copies
 from noarkit.copies.sealing import prove_seal
 from noarkit.copies.store import CopyStore
+from noarkit.documents.detect import emit_few_types
 from noarkit.embedded import keep_services, starter_codes
 from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
@@ -40,7 +41,6 @@ from noarkit.safe.event_log import log_run
 from noarkit.safe.toml import read_text
 from noarkit.services.registry import is_connection_name
 from noarkit.settings import Place, Settings, imprint, resolve_settings
-from noarkit.sources.files.detect import emit_few_types
 
 
 def plan(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from noarkit.api.origins import source_at
+from noarkit.documents.detect import emit_few_types
 from noarkit.events import Listener, ignore_event
 from noarkit.records import Source, accept_damage, released
 from noarkit.services.registry import is_connection_name
 from noarkit.settings import Place, Settings
-from noarkit.sources.files.detect import emit_few_types
 from noarkit.sources.scan import ScanResult
 from noarkit.sources.scan import scan as scan_source
 

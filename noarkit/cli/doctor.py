@@ -170,7 +170,7 @@ def _check_clock(now: datetime) -> CheckResult:
 
 
 def _check_signatures() -> CheckResult:
-    from noarkit.sources.files.detect import knows_few_types
+    from noarkit.documents.detect import knows_few_types
 
     return CheckResult("signatures-few", "note") if knows_few_types() else CheckResult("signatures")
 

@@ -13,6 +13,8 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
+from noarkit.documents import outlook
+from noarkit.documents.detect import HEAD_BYTES, looks_like_mail, looks_like_mailbox
 from noarkit.errors import SourceGone, TooLarge, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.forms.addml import find_addml, reopen_addml
@@ -25,8 +27,6 @@ from noarkit.safe.paths import missing_path_fault
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.sources.database import KIND as DATABASE
 from noarkit.sources.database import find_database, reopen_database
-from noarkit.sources.files import outlook
-from noarkit.sources.files.detect import HEAD_BYTES, looks_like_mail, looks_like_mailbox
 from noarkit.sources.files.names import path_of
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree

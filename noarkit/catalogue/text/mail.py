@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from io import BytesIO
 
 from noarkit.copies.inspection.mail_words import texts_of_mail
-from noarkit.sources.files.mail import Mail, read_mail
-from noarkit.sources.files.outlook import SIGNATURE, read_message
+from noarkit.documents.mail import Mail, read_mail
+from noarkit.documents.outlook import SIGNATURE, read_message
 
 DEEPEST = 10
 """How far mails that are attached to mails are followed."""

@@ -17,8 +17,8 @@ from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.inspection.rtf import rtf_text
 from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.reasons import Reason
+from noarkit.documents.outlook import SIGNATURE, streams_in
 from noarkit.safe.workplace import temporary_folder
-from noarkit.sources.files.outlook import SIGNATURE, streams_in
 
 _MOST_IN_MEMORY = 64 * 1024 * 1024
 _HEAD_BYTES = 4096

@@ -22,8 +22,8 @@ from noarkit.copies.converters.markup_cleaning import clean_markup
 from noarkit.copies.converters.page_writer import write_pages
 from noarkit.copies.port import Failure, Finding, Outcome, Task
 from noarkit.copies.reasons import Reason
-from noarkit.sources.files.mail import Attachment, Mail, moments_of, read_mail, zone_text
-from noarkit.sources.files.outlook import SIGNATURE, read_message, read_message_body
+from noarkit.documents.mail import Attachment, Mail, moments_of, read_mail, zone_text
+from noarkit.documents.outlook import SIGNATURE, read_message, read_message_body
 from noarkit.words.texts import texts
 
 _MOST_BYTES = 256 * 1024 * 1024

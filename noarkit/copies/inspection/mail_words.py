@@ -19,9 +19,9 @@ from noarkit.copies.inspection.markup import text_of_markup
 from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
-from noarkit.sources.files.mail import moments_of, zone_text
-from noarkit.sources.files.mime import Part, TooComplex, parts, payload
-from noarkit.sources.files.outlook import SIGNATURE, read_message, read_message_body
+from noarkit.documents.mail import moments_of, zone_text
+from noarkit.documents.mime import Part, TooComplex, parts, payload
+from noarkit.documents.outlook import SIGNATURE, read_message, read_message_body
 
 _MOST_BYTES = 256 * 1024 * 1024
 _HEADERS = ("from", "to", "cc", "subject")

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
 
+from noarkit.documents.detect import HEAD_BYTES, MediaTypes
 from noarkit.errors import ItemUnreadable, ItemVanished, PackageFault, SourceFault, UnsafePath
 from noarkit.forms.container.locators import locator_of
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
@@ -19,7 +20,6 @@ from noarkit.safe.paths import open_inside
 from noarkit.safe.secret_files import SKIPPED_SECRETS, may_hold_secrets, reads_secrets
 from noarkit.safe.unpack import Member, form_of
 from noarkit.sources.files import policy
-from noarkit.sources.files.detect import HEAD_BYTES, MediaTypes
 from noarkit.sources.files.names import key_of, readable
 from noarkit.sources.files.records import timestamp
 

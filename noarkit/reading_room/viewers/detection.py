@@ -18,9 +18,9 @@ from importlib.resources import files
 from itertools import islice
 from typing import cast, get_args
 
+from noarkit.documents.detect import looks_like_mail, looks_like_mailbox
 from noarkit.model.formats import classify_format
 from noarkit.reading_room.viewers.port import Detected, Kind, Note
-from noarkit.sources.files.detect import looks_like_mail, looks_like_mailbox
 
 HEAD_BYTES = 64 * 1024
 _PDF_WITHIN = 1024

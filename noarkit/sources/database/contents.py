@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from noarkit.documents.detect import MediaTypes
 from noarkit.errors import ItemNotAFile, ItemUnreadable, ItemVanished, SourceFault, UnsafePath
 from noarkit.graph.entity import Content
 from noarkit.safe.paths import open_inside
@@ -27,7 +28,6 @@ from noarkit.sources.database.keys import NO_KEY, Where
 from noarkit.sources.database.rows import Fields, TableReader, label_text, placeholder
 from noarkit.sources.database.schema import Table, source_of
 from noarkit.sources.database.session import Row, Session
-from noarkit.sources.files.detect import MediaTypes
 
 _HEAD_BYTES = 2048
 _SLICE_BYTES = 8 * 1024 * 1024

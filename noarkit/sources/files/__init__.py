@@ -10,14 +10,12 @@ default   the recipe of a source of plain files
 
 inspection   looks into files in processes of their own, beside the making of records
 inspector    looks into files, with the help of these:
-detect       media types; signatures: the same where libmagic does not run
 puids        PRONOM identifiers
-conditions   passwords, ends that are missing   outlook  Outlook messages (.msg)
+conditions   passwords, ends that are missing
 codecs       the codec of a video, by its own bytes
 damage       documents that are empty, cut off or written in part
-mail         mails as fields and attachments    mime     the parts of a mail, by their bytes
-mailbox      the mails of an mbox               owners   whose mails they are
+owners       whose mails they are
 
 register_lookup  registers in use; registers: their rows by file
-tables       CSV and JSON lines                 sheets   .xlsx
+tables       CSV and JSON lines
 """

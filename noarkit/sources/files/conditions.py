@@ -10,9 +10,10 @@ import hashlib
 import os
 from collections.abc import Iterator
 
+from noarkit.documents import outlook
 from noarkit.graph.entity import Note
 from noarkit.safe.descriptors import read_at
-from noarkit.sources.files import outlook, policy
+from noarkit.sources.files import policy
 
 _TAIL_BYTES = 66 * 1024  # the end of a zip file, with the longest comment it may have
 _LARGEST_CONTAINER = 256 * 1024 * 1024

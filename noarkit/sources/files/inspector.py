@@ -10,17 +10,18 @@ from dataclasses import replace
 from struct import unpack_from
 from typing import NamedTuple, Self
 
+from noarkit.documents import detect, mail, mailbox, outlook
+from noarkit.documents.detect import MediaTypes
+from noarkit.documents.mail import Mail
 from noarkit.errors import SourceFault
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
 from noarkit.safe.descriptors import read_at
 from noarkit.safe.spill import KeySet
-from noarkit.sources.files import detect, folders, mail, mailbox, outlook, policy
+from noarkit.sources.files import folders, policy
 from noarkit.sources.files.codecs import unaccepted_codec
 from noarkit.sources.files.conditions import conditions
-from noarkit.sources.files.detect import MediaTypes
 from noarkit.sources.files.file_filter import FoundFile
-from noarkit.sources.files.mail import Mail
 from noarkit.sources.files.names import key_of
 from noarkit.sources.files.policy import CODEC, FilePolicy
 from noarkit.sources.files.puids import Puids

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.sources.files import mail, outlook
+from noarkit.documents import mail, outlook
 
 _LEAST_MAILS = 3
 _MOST_CANDIDATES = 5

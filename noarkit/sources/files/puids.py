@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from noarkit.documents.detect import looks_like_mail
 from noarkit.errors import ConfigFault
 from noarkit.safe.children import WorkerLost
 from noarkit.safe.descriptors import read_at
 from noarkit.safe.line_worker import LineWorker
 from noarkit.safe.workplace import temporary_folder
-from noarkit.sources.files.detect import looks_like_mail
 
 _REMEMBERED = 50_000
 _HASHED_BYTES = 256 * 1024

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import BinaryIO, Self
 
+from noarkit.documents import sheets
 from noarkit.errors import ItemMalformed, NoarkitError
 from noarkit.graph.entity import Note
 from noarkit.safe.scratch import scratch
-from noarkit.sources.files import policy, sheets, tables
+from noarkit.sources.files import policy, tables
 from noarkit.sources.files.names import normalize_name
 
 NAMES = (b"metadata.csv", b"metadata.json", b"metadata.xlsx")

@@ -9,11 +9,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO
 
+from noarkit.documents import mail, outlook
 from noarkit.errors import ItemChanged, SourceFault, UnsafePath
 from noarkit.graph.entity import Content
 from noarkit.safe import folder_handles
 from noarkit.safe.descriptors import read_at
-from noarkit.sources.files import folders, mail, outlook
+from noarkit.sources.files import folders
 from noarkit.sources.files.names import path_of
 
 WITHIN = "//"  # parts a file's key from a place within the file; no path has it, since no name is empty

@@ -17,7 +17,7 @@ from noarkit.copies.gates.words import WordsGate
 from noarkit.copies.inspection import words_of
 from noarkit.copies.port import Failure, Identity, Product
 from noarkit.copies.reasons import Reason
-from noarkit.sources.files.mail import moments_of
+from noarkit.documents.mail import moments_of
 from tests.copies.converters.library_tasks import Workbench, text_by_poppler
 from tests.copies.gates.drawing import draw_pdf, picture_with_cross
 

@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noarkit.documents import sheets
 from noarkit.errors import ItemMalformed, ItemVanished
 from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
-from noarkit.sources.files import registers, sheets, tables
+from noarkit.sources.files import registers, tables
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
 

@@ -13,6 +13,10 @@ from io import BytesIO
 from itertools import islice
 from pathlib import Path
 
+from noarkit.documents.mail import Attachment, Mail, read_head, read_mail
+from noarkit.documents.mailbox import spans
+from noarkit.documents.mime import Part, TooComplex, parts, payload
+from noarkit.documents.outlook import read_message, read_message_body
 from noarkit.reading_room.viewers.detection import detect
 from noarkit.reading_room.viewers.job import Reading, Refusal
 from noarkit.reading_room.viewers.kinds.encodings import encoding_of_bytes, known_encoding
@@ -33,10 +37,6 @@ from noarkit.reading_room.viewers.port import (
 )
 from noarkit.reading_room.viewers.signs import line_of, split_lines
 from noarkit.safe.descriptors import open_descriptor, read_at
-from noarkit.sources.files.mail import Attachment, Mail, read_head, read_mail
-from noarkit.sources.files.mailbox import spans
-from noarkit.sources.files.mime import Part, TooComplex, parts, payload
-from noarkit.sources.files.outlook import read_message, read_message_body
 
 _MOST_BYTES = 256 * 1024 * 1024
 _MOST_LINES = 5_000

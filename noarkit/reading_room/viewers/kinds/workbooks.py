@@ -12,12 +12,12 @@ from itertools import islice
 from typing import Any  # Any: elements of lxml
 
 from noarkit.copies.inspection.packages import Package, open_package
+from noarkit.documents import sheets
 from noarkit.reading_room.viewers.job import Reading, Refusal
 from noarkit.reading_room.viewers.kinds.findings import findings_of
 from noarkit.reading_room.viewers.kinds.tables import MOST_COLUMNS, ROWS_IN_PAGE, CellMaker, column_names
 from noarkit.reading_room.viewers.port import Cell, Line, Note, Rendering, Row, Sheet
 from noarkit.reading_room.viewers.signs import line_of
-from noarkit.sources.files import sheets
 
 _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TABLE, _TEXT, _OFFICE = (_NS % name for name in ("table", "text", "office"))

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noarkit.documents.mail import read_head, read_mail, with_direction
+from noarkit.documents.mailbox import spans
 from noarkit.errors import PlanFault
 from noarkit.events import ignore_event
 from noarkit.graph.entity import SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
-from noarkit.sources.files.mail import read_head, read_mail, with_direction
-from noarkit.sources.files.mailbox import spans
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
 

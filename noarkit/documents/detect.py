@@ -9,8 +9,8 @@ import threading
 from contextlib import suppress
 from typing import Any, Protocol
 
+from noarkit.documents.signatures import SignatureTable
 from noarkit.events import Event, Listener
-from noarkit.sources.files.signatures import SignatureTable
 
 FEW_TYPES = "few-media-types"
 HEAD_BYTES = 4096

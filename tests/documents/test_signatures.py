@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from noarkit.sources.files.detect import MediaTypes
-from noarkit.sources.files.signatures import SignatureTable
+from noarkit.documents.detect import MediaTypes
+from noarkit.documents.signatures import SignatureTable
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\x06\0\0\0\x1f\x15\xc4\x89"
 HEADS = {

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noarkit.documents import outlook
+from noarkit.documents.outlook import read_message, read_message_part
 from noarkit.events import ignore_event
 from noarkit.forms.finders import open_source
 from noarkit.records import SourceRecord
-from noarkit.sources.files import outlook
-from noarkit.sources.files.outlook import read_message, read_message_part
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.source import FileTree
 from samples.files.outlook import message, ole2

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from email.message import Message
 from email.parser import BytesHeaderParser
 
-from noarkit.sources.files.mime import LONGEST_HEAD, PARSE_ERRORS, Part, TooComplex, head_of, parts, payload
+from noarkit.documents.mime import LONGEST_HEAD, PARSE_ERRORS, Part, TooComplex, head_of, parts, payload
 
 HEAD_BYTES = LONGEST_HEAD
 

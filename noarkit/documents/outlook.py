@@ -15,7 +15,7 @@ from typing import IO
 
 from olefile import OleFileIO
 
-from noarkit.sources.files.mail import (
+from noarkit.documents.mail import (
     Attachment,
     Mail,
     decode_words,
@@ -24,7 +24,7 @@ from noarkit.sources.files.mail import (
     wire_time,
     with_attachments,
 )
-from noarkit.sources.files.mime import MOST_PARTS, PARSE_ERRORS, TooComplex
+from noarkit.documents.mime import MOST_PARTS, PARSE_ERRORS, TooComplex
 
 MEDIA_TYPE = "application/vnd.ms-outlook"
 SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

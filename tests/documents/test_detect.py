@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.documents.detect import MediaTypes, looks_like_mailbox
 from noarkit.events import ignore_event
 from noarkit.records import SourceRecord
-from noarkit.sources.files.detect import MediaTypes, looks_like_mailbox
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.puids import Puids
 from noarkit.sources.files.source import FileTree
@@ -51,7 +51,7 @@ class Without:
         if name == "magic" and "pylibmagic" not in sys.modules:
             raise ImportError("no libmagic")
 sys.meta_path.insert(0, Without())
-from noarkit.sources.files.detect import MediaTypes
+from noarkit.documents.detect import MediaTypes
 try:
     print(MediaTypes().of(b"%PDF-1.7", "pdf"))
 except Exception as error:  # noqa: BLE001 - printed
