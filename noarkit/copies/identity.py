@@ -12,9 +12,9 @@ from pathlib import Path, PurePosixPath
 from typing import Self
 
 from noarkit.copies.port import Basis, Identity
+from noarkit.documents.damage import find_damage
 from noarkit.documents.detect import HEAD_BYTES, MediaTypes
 from noarkit.safe.descriptors import open_descriptor, read_at
-from noarkit.sources.files.damage import find_damage
 from noarkit.sources.files.puids import PuidMatch, Puids
 
 _BASES: tuple[tuple[str, Basis], ...] = (

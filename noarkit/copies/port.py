@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from noarkit.copies.reasons import Reason
-from noarkit.sources.files.damage import Damage
+from noarkit.documents.damage import Damage
 
 Action = Literal["derive", "keep", "manual", "leave"]
 Response = Literal["note", "hold", "refuse"]

@@ -18,10 +18,10 @@ from noarkit.copies.gates.pictures import PictureUnreadable, open_picture
 from noarkit.copies.inspection import inspect, words_of
 from noarkit.copies.inspection.mail_words import mail_texts
 from noarkit.copies.inspection.markup import read_markup, text_of_markup
-from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.port import Failure, Identity
 from noarkit.copies.reasons import Reason
+from noarkit.documents.refusal import DocumentRefused
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -65,7 +65,7 @@ def preview(path: Path, identity: Identity) -> Preview:
     except PictureUnreadable as error:
         return Preview("none", reason=error.reason)
     except DocumentRefused as refused:
-        return Preview("none", reason=refused.failure.reason)
+        return Preview("none", reason=Reason(refused.reason))
     except Exception:  # noqa: BLE001  # a library may raise anything for a document, and a page is made all the same
         return Preview("none", reason=Reason.DAMAGED)
 

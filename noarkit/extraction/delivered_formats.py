@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from noarkit.copies.inspection.odf import refuse_locked
-from noarkit.copies.inspection.packages import DocumentRefused, open_package
-from noarkit.copies.reasons import Reason
+from noarkit.documents.damage import ZIPPED, damage_of, is_judged, is_locked
+from noarkit.documents.refusal import DocumentRefused, Refusal
+from noarkit.documents.zipped import open_package
 from noarkit.safe.pdfa import available, claimed_flavour
 from noarkit.sources.files.codecs import unaccepted_codec
-from noarkit.sources.files.damage import ZIPPED, damage_of, is_judged, is_locked
 
 NOT_TAKEN, NOT_PDFA, PASSWORD, DAMAGED = "format-not-taken", "pdf-not-pdfa", "password", "damaged"
 EMPTY, NO_PDFA_BESIDE, CODEC = "empty", "no-pdfa-beside", "codec"
@@ -68,5 +68,5 @@ def _of_zipped(path: Path) -> str | None:
         with open_package(path) as package:
             refuse_locked(package)
     except DocumentRefused as refusal:
-        return PASSWORD if refusal.failure.reason is Reason.PASSWORD else DAMAGED
+        return PASSWORD if refusal.reason is Refusal.PASSWORD else DAMAGED
     return None

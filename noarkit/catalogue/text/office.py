@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from noarkit.catalogue.text.decoding import MOST_CHARACTERS
-from noarkit.copies.inspection.packages import DocumentRefused, Package, open_package
-from noarkit.copies.reasons import Reason
+from noarkit.documents.refusal import DocumentRefused, Refusal
+from noarkit.documents.zipped import Package, open_package
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe import xml
 
@@ -41,7 +41,7 @@ def office_text(path: Path, note_gap: Callable[[], None]) -> Iterator[str]:
         names = sorted((name for name in package.names if _BODIES.fullmatch(name)), key=_in_order)
         sheets = sorted((name for name in package.names if _SHEETS.fullmatch(name)), key=_in_order)
         if not names and not sheets:
-            raise DocumentRefused(Reason.UNKNOWN_FORMAT)
+            raise DocumentRefused(Refusal.UNKNOWN_FORMAT)
         if any(_EMBEDDED.match(name) for name in package.names):
             note_gap()
         for name in names:
@@ -149,7 +149,7 @@ class _SharedTexts(_Pieces):
             text = "".join(self._now)
             self._size += len(text) + 1
             if self._size > 8 * MOST_CHARACTERS:
-                raise DocumentRefused(Reason.TOO_LARGE, characters=self._size)
+                raise DocumentRefused(Refusal.TOO_LARGE, characters=self._size)
             self.texts.append(text)
             self._now = None
 
@@ -213,8 +213,8 @@ def _read(package: Package, name: str, handler: _Pieces) -> Iterator[str]:
             yield from handler.pieces
             handler.pieces.clear()
     except UnsafeXml as fault:
-        raise DocumentRefused(Reason.BOMB, what=str(fault.data.get("why", ""))) from fault
+        raise DocumentRefused(Refusal.BOMB, what=str(fault.data.get("why", ""))) from fault
     except (PackageFault, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as fault:
-        raise DocumentRefused(Reason.DAMAGED, member=name) from fault
+        raise DocumentRefused(Refusal.DAMAGED, member=name) from fault
     except RuntimeError as error:  # zipfile's word for a member with a password
-        raise DocumentRefused(Reason.PASSWORD) from error
+        raise DocumentRefused(Refusal.PASSWORD) from error

@@ -13,11 +13,11 @@ from noarkit.catalogue.text.decoding import MOST_BYTES, MOST_CHARACTERS, Documen
 from noarkit.catalogue.text.mail import mail_text
 from noarkit.catalogue.text.office import office_text
 from noarkit.copies.inspection.markup import text_of_markup
-from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.inspection.rtf import rtf_text
 from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.reasons import Reason
 from noarkit.documents.outlook import SIGNATURE, streams_in
+from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.safe.workplace import temporary_folder
 
 _MOST_IN_MEMORY = 64 * 1024 * 1024
@@ -54,7 +54,7 @@ def read_document(path: Path, name: str = "", media_type: str = "") -> DocumentT
             if length > MOST_CHARACTERS:
                 break
     except DocumentRefused as refused:
-        reason = str(refused.failure.reason)
+        reason = str(refused.reason)
     except PdfUnreadable as fault:
         reason = Reason.PASSWORD if fault.locked else Reason.DAMAGED
     text = tidy_text("".join(pieces)[:MOST_CHARACTERS])
@@ -84,10 +84,10 @@ class _Reader:
             yield rtf_text(path)
         elif head.startswith(SIGNATURE):
             if not _is_outlook(path):
-                raise DocumentRefused(Reason.UNKNOWN_FORMAT)
+                raise DocumentRefused(Refusal.UNKNOWN_FORMAT)
             yield from mail_text(_content(path), depth, self._attachment, self.note_gap)
         elif not is_text(head):
-            raise DocumentRefused(Reason.UNKNOWN_FORMAT)
+            raise DocumentRefused(Refusal.UNKNOWN_FORMAT)
         elif media_type == "message/rfc822" or name.endswith(_OF_MAIL) or _is_mail(head, name):
             yield from mail_text(_content(path), depth, self._attachment, self.note_gap)
         elif media_type in ("text/html", "application/xhtml+xml", "image/svg+xml") or _is_markup(head, name):
@@ -155,7 +155,7 @@ def _pdf_slowly(path: Path) -> Iterator[str]:
 
 def _content(path: Path) -> bytes:
     if path.stat().st_size > _MOST_IN_MEMORY:
-        raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
+        raise DocumentRefused(Refusal.TOO_LARGE, bytes=path.stat().st_size)
     return path.read_bytes()
 
 

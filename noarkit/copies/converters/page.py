@@ -7,8 +7,9 @@ import base64
 from noarkit.copies.converters.library import LibraryConverter
 from noarkit.copies.converters.page_writer import write_pages
 from noarkit.copies.inspection.markup import read_markup
-from noarkit.copies.inspection.packages import DocumentRefused
-from noarkit.copies.port import Outcome, Task
+from noarkit.copies.port import Failure, Outcome, Task
+from noarkit.copies.reasons import Reason
+from noarkit.documents.refusal import DocumentRefused
 
 _DRAWINGS = frozenset({"fmt/91", "fmt/92", "fmt/413"})
 _DRAWING_STYLE = """
@@ -28,7 +29,7 @@ def make_pages(task: Task) -> Outcome:
     try:
         return write_pages(task, read_markup(task.source))
     except DocumentRefused as refused:
-        return refused.failure
+        return Failure(Reason(refused.reason), refused.data)
 
 
 def is_drawing(task: Task) -> bool:

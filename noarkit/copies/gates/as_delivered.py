@@ -14,13 +14,13 @@ import orjson
 from noarkit.copies.gates.pictures import PictureUnreadable, open_picture
 from noarkit.copies.port import Failure, Finding
 from noarkit.copies.reasons import Reason
+from noarkit.documents.damage import ENCRYPTED, MOST_UNPACKED, opens
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.children import child_environment
 from noarkit.safe.html import HtmlReader
 from noarkit.safe.pdfa import judge_pdfa
 from noarkit.safe.xml import free_element, stream
 from noarkit.sources.files.codecs import UNKNOWN, VIDEO_ENDINGS, unaccepted_codec
-from noarkit.sources.files.damage import ENCRYPTED, MOST_UNPACKED, opens
 
 Verdict = tuple[Finding, ...] | Failure
 """Nothing, or what a person should know, where it holds; why it does not otherwise."""

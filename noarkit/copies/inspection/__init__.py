@@ -2,7 +2,6 @@
 
     scan        the inspection of a document, by what it is
     words       the words of a document, by what it is
-    packages    zipped documents: bounds, members, locks
     ooxml       Word, Excel and PowerPoint since 2007: what a copy would lose or invent; ooxml_words: their words
     odf         OpenDocument: the same, and its words
     binary      Word, Excel and PowerPoint before 2007

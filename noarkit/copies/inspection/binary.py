@@ -13,9 +13,8 @@ from pathlib import Path
 
 import olefile
 
-from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.port import Finding
-from noarkit.copies.reasons import Reason
+from noarkit.documents.refusal import DocumentRefused, Refusal
 
 _MOST_BYTES = 256 * 1024 * 1024
 _ENCRYPTED_STREAMS = ("EncryptedPackage", "EncryptionInfo")
@@ -43,11 +42,11 @@ def find_in_binary(path: Path) -> Iterator[Finding]:
         with olefile.OleFileIO(str(path)) as container:
             names = [entry[-1] for entry in container.listdir(streams=True, storages=True)]
             if any(name in _ENCRYPTED_STREAMS for name in names):
-                raise DocumentRefused(Reason.PASSWORD)
+                raise DocumentRefused(Refusal.PASSWORD)
             macros = names.count("VBA")
             streams = {name: _stream(container, name) for name in ("WordDocument", "Workbook", "Book")}
     except (OSError, ValueError, IndexError, TypeError) as error:
-        raise DocumentRefused(Reason.DAMAGED) from error
+        raise DocumentRefused(Refusal.DAMAGED) from error
     if macros:
         yield Finding("macros", {"count": macros})
     text = streams["WordDocument"]
@@ -62,13 +61,13 @@ def _stream(container: olefile.OleFileIO, name: str) -> bytes:
     if not container.exists(name):
         return b""
     if container.get_size(name) > _MOST_BYTES:
-        raise DocumentRefused(Reason.TOO_LARGE, bytes=container.get_size(name))
+        raise DocumentRefused(Refusal.TOO_LARGE, bytes=container.get_size(name))
     return bytes(container.openstream(name).read())
 
 
 def _find_in_text(text: bytes) -> Iterator[Finding]:
     if int.from_bytes(text[_FIB_FLAGS : _FIB_FLAGS + 2], "little") & _FIB_ENCRYPTED:
-        raise DocumentRefused(Reason.PASSWORD)
+        raise DocumentRefused(Refusal.PASSWORD)
     comments = int.from_bytes(text[_FIB_COMMENTS : _FIB_COMMENTS + 4], "little") // _COMMENT_BYTES
     if comments:
         yield Finding("comments", {"count": comments})
@@ -93,7 +92,7 @@ def _find_in_book(book: bytes) -> Iterator[Finding]:
         kind, size = (int.from_bytes(book[place + at : place + at + 2], "little") for at in (0, 2))
         data = book[place + 4 : place + 4 + size]
         if kind == _BIFF_FILEPASS:
-            raise DocumentRefused(Reason.PASSWORD)
+            raise DocumentRefused(Refusal.PASSWORD)
         if kind == _BIFF_FORMULA:
             fields.update(_VOLATILE[match[1]] for match in _VOLATILE_CALL.finditer(data[_FORMULA_HEAD:]))
         elif kind == _BIFF_NOTE:

@@ -16,12 +16,11 @@ from io import BytesIO
 from pathlib import Path
 
 from noarkit.copies.inspection.markup import text_of_markup
-from noarkit.copies.inspection.packages import DocumentRefused
-from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
 from noarkit.documents.mail import moments_of, zone_text
 from noarkit.documents.mime import Part, TooComplex, parts, payload
 from noarkit.documents.outlook import SIGNATURE, read_message, read_message_body
+from noarkit.documents.refusal import DocumentRefused, Refusal
 
 _MOST_BYTES = 256 * 1024 * 1024
 _HEADERS = ("from", "to", "cc", "subject")
@@ -50,7 +49,7 @@ def _times(content: bytes) -> Iterator[str]:
 def mail_texts(path: Path) -> list[str] | None:
     """The parties, subject and body of a mail, as `mail_words` counts them. Raises `DocumentRefused`."""
     if path.stat().st_size > _MOST_BYTES:
-        raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
+        raise DocumentRefused(Refusal.TOO_LARGE, bytes=path.stat().st_size)
     return texts_of_mail(path.read_bytes())
 
 

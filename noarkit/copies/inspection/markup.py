@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.port import Finding
-from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
+from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.safe.html import HtmlReader
 
 _MOST_BYTES = 64 * 1024 * 1024
@@ -62,10 +61,10 @@ def _read_text(reader: _PageText, markup: str) -> str:
 def read_markup(path: Path) -> str:
     """The text of a page, by the encoding that it states, else UTF-8, else Windows. Raises `DocumentRefused`."""
     if path.stat().st_size > _MOST_BYTES:
-        raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
+        raise DocumentRefused(Refusal.TOO_LARGE, bytes=path.stat().st_size)
     text = _decode(path.read_bytes())
     if _ENTITY.search(text):  # what it stands for may grow without end
-        raise DocumentRefused(Reason.BOMB, what="doctype")
+        raise DocumentRefused(Refusal.BOMB, what="doctype")
     return text
 
 

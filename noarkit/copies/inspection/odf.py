@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any  # Any: elements of lxml
 
-from noarkit.copies.inspection.packages import DocumentRefused, Package
 from noarkit.copies.port import Finding
-from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import PRIVATE, tokens
+from noarkit.documents.refusal import DocumentRefused, Refusal
+from noarkit.documents.zipped import Package
 
 _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TEXT, _OFFICE, _TABLE, _STYLE = (_NS % name for name in ("text", "office", "table", "style"))
@@ -34,7 +34,7 @@ def refuse_locked(package: Package) -> None:
     """Raises `DocumentRefused` where the manifest says that members are encrypted."""
     for event, element in package.elements("META-INF/manifest.xml"):
         if event == "start" and element.tag == f"{_MANIFEST}encryption-data":
-            raise DocumentRefused(Reason.PASSWORD)
+            raise DocumentRefused(Refusal.PASSWORD)
 
 
 def find_in_odf(package: Package) -> Iterator[Finding]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any  # Any: elements of lxml
 
-from noarkit.copies.inspection.packages import Package
 from noarkit.copies.inspection.passage import Passage, clean
+from noarkit.documents.zipped import Package
 
 _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TEXT, _OFFICE, _TABLE, _STYLE = (_NS % name for name in ("text", "office", "table", "style"))

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any  # Any: elements of lxml
 
-from noarkit.copies.inspection.packages import Package
 from noarkit.copies.port import Finding
 from noarkit.copies.tokens import PRIVATE
+from noarkit.documents.zipped import Package
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _CHANGES = frozenset(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any  # Any: elements of lxml
 
-from noarkit.copies.inspection.packages import Package
 from noarkit.copies.tokens import tokens
+from noarkit.documents.zipped import Package
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any  # Any: elements of lxml
 
 from noarkit.copies.inspection.odf_passages import odf_passages
-from noarkit.copies.inspection.packages import DocumentRefused, Package, open_package
 from noarkit.copies.inspection.passage import Passage, clean
+from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.zipped import Package, open_package
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _KINDS: Mapping[str, str] = {

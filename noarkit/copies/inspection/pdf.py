@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any  # Any: objects of a PDF
 
-from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.port import Finding
-from noarkit.copies.reasons import Reason
+from noarkit.documents.refusal import DocumentRefused, Refusal
 
 if TYPE_CHECKING:
     import pikepdf
@@ -26,12 +25,12 @@ def find_in_pdf(path: Path) -> Iterator[Finding]:
     try:
         with pikepdf.open(path) as pdf:
             if not len(pdf.pages):
-                raise DocumentRefused(Reason.DAMAGED)
+                raise DocumentRefused(Refusal.DAMAGED)
             yield from _findings(pdf)
     except pikepdf.PasswordError as error:
-        raise DocumentRefused(Reason.PASSWORD) from error
+        raise DocumentRefused(Refusal.PASSWORD) from error
     except (pikepdf.PdfError, ValueError, TypeError, LookupError, AttributeError, RuntimeError) as error:
-        raise DocumentRefused(Reason.DAMAGED) from error
+        raise DocumentRefused(Refusal.DAMAGED) from error
 
 
 def _findings(pdf: pikepdf.Pdf) -> Iterator[Finding]:

@@ -6,9 +6,8 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.port import Finding
-from noarkit.copies.reasons import Reason
+from noarkit.documents.refusal import DocumentRefused, Refusal
 
 MOST_PIXELS = 400_000_000
 _MOST_FRAMES = 10_000
@@ -27,12 +26,12 @@ def find_in_picture(path: Path) -> Iterator[Finding]:
                 width, height = picture.size
                 frames = int(getattr(picture, "n_frames", 1))
     except Image.DecompressionBombError as error:
-        raise DocumentRefused(Reason.TOO_LARGE) from error
+        raise DocumentRefused(Refusal.TOO_LARGE) from error
     except UnidentifiedImageError:
         return
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise DocumentRefused(Reason.DAMAGED) from error
+        raise DocumentRefused(Refusal.DAMAGED) from error
     if width * height > MOST_PIXELS or frames > _MOST_FRAMES:
-        raise DocumentRefused(Reason.TOO_LARGE, pixels=width * height, frames=frames)
+        raise DocumentRefused(Refusal.TOO_LARGE, pixels=width * height, frames=frames)
     if frames > 1:
         yield Finding("frames", {"count": frames})

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from noarkit.copies.inspection.packages import DocumentRefused
 from noarkit.copies.port import Finding
-from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
+from noarkit.documents.refusal import DocumentRefused, Refusal
 
 _MOST_BYTES = 256 * 1024 * 1024
 _MOST_DEPTH = 4_000
@@ -56,7 +55,7 @@ def _refuse_deep(content: bytes) -> None:
     for match in _BRACE.finditer(content):
         depth += {b"{": 1, b"}": -1}.get(match[0], 0)
         if depth > _MOST_DEPTH:
-            raise DocumentRefused(Reason.BOMB, depth=depth)
+            raise DocumentRefused(Refusal.BOMB, depth=depth)
 
 
 def rtf_words(path: Path) -> Counter[str]:
@@ -73,7 +72,7 @@ def rtf_text(path: Path) -> str:
 
 def _content(path: Path) -> bytes:
     if path.stat().st_size > _MOST_BYTES:
-        raise DocumentRefused(Reason.TOO_LARGE, bytes=path.stat().st_size)
+        raise DocumentRefused(Refusal.TOO_LARGE, bytes=path.stat().st_size)
     return path.read_bytes()
 
 
@@ -88,7 +87,7 @@ def _text(content: bytes, spaces: Mapping[str, str] = _SPACES) -> Iterator[str]:
         word, number, byte, sign, brace, plain = match.groups()
         if brace == b"{":
             if len(unseen) > _MOST_DEPTH:
-                raise DocumentRefused(Reason.BOMB, depth=len(unseen))
+                raise DocumentRefused(Refusal.BOMB, depth=len(unseen))
             unseen.append(unseen[-1])
             hidden.append(hidden[-1])
         elif brace == b"}" and len(unseen) > 1:

@@ -9,12 +9,13 @@ from noarkit.copies.inspection.binary import find_in_binary
 from noarkit.copies.inspection.markup import find_in_markup
 from noarkit.copies.inspection.odf import find_in_odf, refuse_locked
 from noarkit.copies.inspection.ooxml import find_in_ooxml
-from noarkit.copies.inspection.packages import DocumentRefused, open_package
 from noarkit.copies.inspection.pdf import find_in_pdf
 from noarkit.copies.inspection.pictures import find_in_picture
 from noarkit.copies.inspection.rtf import find_in_rtf
 from noarkit.copies.port import Failure, Finding, Identity
 from noarkit.copies.reasons import Reason
+from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.zipped import open_package
 
 _LOCKED = frozenset({"fmt/494", "fmt/754", "fmt/755"})
 _OOXML = "application/vnd.openxmlformats-officedocument."
@@ -34,7 +35,7 @@ def inspect(path: Path, identity: Identity) -> tuple[Finding, ...] | Failure:
     try:
         return tuple(_findings(path, identity))
     except DocumentRefused as refused:
-        return refused.failure
+        return Failure(Reason(refused.reason), refused.data)
 
 
 def is_ooxml(media_type: str) -> bool:

@@ -9,12 +9,13 @@ from noarkit.copies.inspection.mail_words import mail_words
 from noarkit.copies.inspection.markup import drawing_words, page_words
 from noarkit.copies.inspection.odf import odf_words
 from noarkit.copies.inspection.ooxml_words import slide_words, text_words
-from noarkit.copies.inspection.packages import DocumentRefused, open_package
 from noarkit.copies.inspection.rtf import rtf_words
 from noarkit.copies.inspection.scan import is_ooxml
 from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.port import Identity
 from noarkit.copies.tokens import tokens
+from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.zipped import open_package
 
 _ODF = "application/vnd.oasis.opendocument."
 _MAILS = frozenset({"message/rfc822", "application/vnd.ms-outlook"})

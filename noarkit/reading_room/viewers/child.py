@@ -13,7 +13,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from noarkit.copies.inspection.packages import DocumentRefused
+from noarkit.documents.refusal import DocumentRefused
 from noarkit.errors import NoarkitError
 from noarkit.reading_room.viewers.containers import detect_file
 from noarkit.reading_room.viewers.job import Job, Reading, Refusal
@@ -69,7 +69,7 @@ def answer_to(job: Job) -> Answer:
     except Refusal as refusal:
         return Answer(None, refusal.note, detected)
     except DocumentRefused as refused:
-        return Answer(None, Note(str(refused.failure.reason)), detected)
+        return Answer(None, Note(str(refused.reason)), detected)
     except NoarkitError as fault:
         return Answer(None, Note("fault", {"fault": fault.code, "why": str(fault.data.get("why", ""))}), detected)
     except MemoryError:

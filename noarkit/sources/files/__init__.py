@@ -13,7 +13,6 @@ inspector    looks into files, with the help of these:
 puids        PRONOM identifiers
 conditions   passwords, ends that are missing
 codecs       the codec of a video, by its own bytes
-damage       documents that are empty, cut off or written in part
 owners       whose mails they are
 
 register_lookup  registers in use; registers: their rows by file

@@ -201,7 +201,7 @@ def test_what_no_converter_may_be_given_is_refused(
 def test_a_sheet_may_have_more_paragraphs_than_any_letter(
     identifier: Identifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("noarkit.copies.inspection.packages.MOST_PARAGRAPHS", 50)
+    monkeypatch.setattr("noarkit.documents.zipped.MOST_PARAGRAPHS", 50)
     for name, content, refused in (
         ("a.ods", odf.ods([["x"] * 10] * 10), False),
         ("a.odt", odf.odt(*["x"] * 100), True),

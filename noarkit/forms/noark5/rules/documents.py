@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from noarkit.documents.damage import KNOWN_ENDINGS, ZIPPED, damage_of, is_locked
 from noarkit.forms.noark5.rules.formats import FormatIdentifier, declared_pdfa, format_identifier
 from noarkit.forms.noark5.rules.messages import Message, Rows
 from noarkit.forms.noark5.rules.store import Row
@@ -22,7 +23,6 @@ from noarkit.safe.descriptors import read_at
 from noarkit.safe.digest import Readable
 from noarkit.safe.tree import TreeEntry, is_file, walk_tree
 from noarkit.sources.files.codecs import VIDEO_ENDINGS, unaccepted_codec
-from noarkit.sources.files.damage import KNOWN_ENDINGS, ZIPPED, damage_of, is_locked
 
 BLOCK = 64
 """So many files are claimed at once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from noarkit.copies.inspection.packages import Package, open_package
+from noarkit.documents.zipped import Package, open_package
 from noarkit.reading_room.viewers.job import Reading
 from noarkit.reading_room.viewers.kinds.blocks import BlockList, blocks_page
 from noarkit.reading_room.viewers.kinds.findings import findings_of

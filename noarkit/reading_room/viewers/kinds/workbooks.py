@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any  # Any: elements of lxml
 
-from noarkit.copies.inspection.packages import Package, open_package
 from noarkit.documents import sheets
+from noarkit.documents.zipped import Package, open_package
 from noarkit.reading_room.viewers.job import Reading, Refusal
 from noarkit.reading_room.viewers.kinds.findings import findings_of
 from noarkit.reading_room.viewers.kinds.tables import MOST_COLUMNS, ROWS_IN_PAGE, CellMaker, column_names

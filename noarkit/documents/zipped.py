@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast  # Any: elements of lxml
 
-from noarkit.copies.port import Failure
-from noarkit.copies.reasons import Reason
+from noarkit.documents.damage import ENCRYPTED, MOST_RATIO, SMALL
+from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.xml import XmlLimits, free_element, stream
-from noarkit.sources.files.damage import ENCRYPTED, MOST_RATIO, SMALL
 
 MOST_MEMBERS = 20_000
 MOST_BYTES = 1024**3
@@ -25,14 +24,6 @@ MOST_PARAGRAPHS = 500_000
 """A text of so many has over ten thousand pages; programs that set pages hang on it."""
 
 
-class DocumentRefused(Exception):
-    """A document that no converter may be given."""
-
-    def __init__(self, reason: Reason, **data: object) -> None:
-        super().__init__(reason)
-        self.failure = Failure(reason, data)
-
-
 @contextmanager
 def _refuse_damage(**data: object) -> Iterator[None]:
     """Raises `DocumentRefused` for what is no good zip. One whose list leads to a place before the file's first byte is
@@ -40,11 +31,11 @@ def _refuse_damage(**data: object) -> Iterator[None]:
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise DocumentRefused(Reason.DAMAGED, **data) from error
+        raise DocumentRefused(Refusal.DAMAGED, **data) from error
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
-        raise DocumentRefused(Reason.DAMAGED, **data) from error
+        raise DocumentRefused(Refusal.DAMAGED, **data) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +69,16 @@ class Package:
                     if event == "end" and element.tag.endswith("}p"):
                         paragraphs += 1
                         if paragraphs > self.most_paragraphs:
-                            raise DocumentRefused(Reason.TOO_LARGE, paragraphs=paragraphs)
+                            raise DocumentRefused(Refusal.TOO_LARGE, paragraphs=paragraphs)
                     yield event, element
                     if event == "end" and not within:
                         free_element(element)
         except UnsafeXml as fault:
-            raise DocumentRefused(Reason.BOMB, what=str(fault.data.get("why", ""))) from fault
+            raise DocumentRefused(Refusal.BOMB, what=str(fault.data.get("why", ""))) from fault
         except PackageFault as fault:
-            raise DocumentRefused(Reason.DAMAGED, member=name) from fault
+            raise DocumentRefused(Refusal.DAMAGED, member=name) from fault
         except RuntimeError as error:  # zipfile's word for a member with a password
-            raise DocumentRefused(Reason.PASSWORD) from error
+            raise DocumentRefused(Refusal.PASSWORD) from error
 
 
 @contextmanager
@@ -97,17 +88,17 @@ def open_package(path: Path) -> Iterator[Package]:
         with _refuse_damage():
             archive = zipfile.ZipFile(path)
     except ValueError as error:
-        raise DocumentRefused(Reason.DAMAGED) from error
+        raise DocumentRefused(Refusal.DAMAGED) from error
     with archive:
         members = archive.infolist()
         unpacked = sum(member.file_size for member in members)
         packed = max(1, sum(member.compress_size for member in members))
         if len(members) > MOST_MEMBERS or unpacked > MOST_BYTES:
-            raise DocumentRefused(Reason.BOMB, members=len(members), bytes=unpacked)
+            raise DocumentRefused(Refusal.BOMB, members=len(members), bytes=unpacked)
         if unpacked > SMALL and unpacked / packed > MOST_RATIO:
-            raise DocumentRefused(Reason.BOMB, ratio=round(unpacked / packed))
+            raise DocumentRefused(Refusal.BOMB, ratio=round(unpacked / packed))
         if any(member.flag_bits & ENCRYPTED for member in members):
-            raise DocumentRefused(Reason.PASSWORD)
+            raise DocumentRefused(Refusal.PASSWORD)
         names = tuple(member.filename for member in members)
         yield Package(archive, names, MOST_BYTES if _has_sheets(archive, names) else MOST_PARAGRAPHS)
 
