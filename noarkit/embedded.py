@@ -36,6 +36,7 @@ CLIENT_ID = "integration"
 
 _START_S = 30.0
 _STOP_S = 40.0
+_LOCKED_S = 0.2
 _WITH_PARENT = "--with-parent"
 _FAULTS: dict[str, type[NoarkitError]] = {kind.code: kind for kind in (ConfigFault, DiskFull, RunLocked, UsageFault)}
 
@@ -223,7 +224,7 @@ def open_embedded(
         if house.child is not None and house.child.poll() is not None:
             _stop(house.child)  # it ended unasked; whoever used it has been told by its calls
             house.child = None
-        archive = _join(data_dir, client_id) or _start(data_dir, client_id, join_s)
+        archive = _join_or_start(data_dir, client_id, join_s)
         if not house.users:
             archive._child = archive._child or house.child  # one that was kept is as good as started
         house.child = house.child or archive._child
@@ -261,23 +262,39 @@ def _join(data_dir: Path, client_id: str) -> EmbeddedArchive | None:
         parts = urlsplit(serving["url"])
         with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=2.0):
             pass
-        if not is_running(serving["pid"]):
-            return None
+        if not all(is_running(pid) for pid in (serving["pid"], serving.get("starter")) if pid):
+            return None  # one whose starter is gone ends in this moment
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return _handle(data_dir, client_id, serving, None)
 
 
-def _start(data_dir: Path, client_id: str, join_s: float) -> EmbeddedArchive:
+def _join_or_start(data_dir: Path, client_id: str, join_s: float) -> EmbeddedArchive:
+    """Joins the service of a process that started it first, or starts one. A service that is about to end is waited
+    for."""
+    ends = time.monotonic() + join_s
+    while True:
+        archive = _join(data_dir, client_id)
+        if archive is not None:
+            return archive
+        try:
+            return _start(data_dir, client_id)
+        except RunLocked:
+            if time.monotonic() >= ends:
+                raise
+            time.sleep(_LOCKED_S)
+
+
+def _start(data_dir: Path, client_id: str) -> EmbeddedArchive:
     data_dir.mkdir(parents=True, exist_ok=True)
     # the signal tells of the end of the thread that starts the child; only the main thread lives as long as the process
     main = threading.current_thread() is threading.main_thread()
     with (data_dir / "server.log").open("ab") as log:
-        child = _start_child([str(data_dir), *([_WITH_PARENT] if main else [])], log)
+        child = _start_child([str(data_dir), str(os.getpid()), *([_WITH_PARENT] if main else [])], log)
     message = _first_line(child)
     if message is None or "url" not in message:
         _kill_child(child)
-        return _join_or_fail(data_dir, client_id, message or {}, join_s)
+        raise _fault_of_start(data_dir, message or {})
     return _handle(data_dir, client_id, message, child)
 
 
@@ -293,21 +310,12 @@ def _start_child(arguments: list[str], log: IO[bytes]) -> subprocess.Popen[bytes
     )
 
 
-def _join_or_fail(data_dir: Path, client_id: str, message: dict[str, object], join_s: float) -> EmbeddedArchive:
-    """Joins the service of a process that started it first; raises the child's fault where there is none."""
+def _fault_of_start(data_dir: Path, message: dict[str, object]) -> NoarkitError:
+    """Builds the fault of a child that does not serve."""
     kind, data = _FAULTS.get(str(message.get("code")), ArchiveAway), message.get("data")
-    fault = (
-        kind(**data) if isinstance(data, dict) else ArchiveAway(call="start", description=f"see {data_dir}/server.log")
-    )
-    if not isinstance(fault, RunLocked):
-        raise fault
-    ends = time.monotonic() + join_s
-    while time.monotonic() < ends:
-        archive = _join(data_dir, client_id)
-        if archive is not None:
-            return archive
-        time.sleep(0.1)
-    raise fault
+    if isinstance(data, dict):
+        return kind(**data)
+    return ArchiveAway(call="start", description=f"see {data_dir}/server.log")
 
 
 def _handle(
@@ -371,7 +379,7 @@ def _serve_for_parent(arguments: list[str]) -> int:
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
     try:
-        serve(Path(arguments[0]), Address(port=0), ready=ready, stop_event=stop_event)
+        serve(Path(arguments[0]), Address(port=0), ready=ready, stop_event=stop_event, starter_pid=int(arguments[1]))
     except NoarkitError as fault:
         return _report_fault(fault)
     except (OSError, sqlite3.Error) as error:

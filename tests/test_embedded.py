@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,6 +127,20 @@ def test_a_note_left_by_a_killed_archive_does_not_mislead(tmp_path: Path) -> Non
     (tmp_path / "serving.json").write_text(json.dumps(note))
     with open_embedded(tmp_path) as archive:
         assert archive.was_started
+
+
+def test_a_service_whose_starter_was_killed_is_not_joined_in_its_last_moment(tmp_path: Path) -> None:
+    script = """import os, signal, sys; from pathlib import Path; from noarkit.embedded import open_embedded
+archive = open_embedded(Path(sys.argv[1])); os.kill(archive._child.pid, signal.SIGSTOP); os.kill(0, signal.SIGKILL)"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False, start_new_session=True)
+    note = json.loads((tmp_path / "serving.json").read_text())
+    waiting = threading.Timer(1.0, os.kill, (note["pid"], signal.SIGCONT))
+    waiting.start()
+    with open_embedded(tmp_path) as archive:
+        assert archive.was_started
+        assert wire(archive).call("GET", "info/me").status == 200
+    waiting.join()
+    assert note["starter"] not in (note["pid"], os.getpid())
 
 
 def test_settings_that_cannot_be_used_are_named(tmp_path: Path) -> None:

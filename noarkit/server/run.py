@@ -84,9 +84,11 @@ def serve(
     ready: Callable[[ServingInfo], None] = lambda ready: None,
     alive: Callable[[], None] = lambda: None,
     stop_event: threading.Event | None = None,
+    starter_pid: int | None = None,
 ) -> None:
     """Serves the archive in `data_dir` until SIGTERM, SIGINT or `stop_event`; `front` answers every address that is
-    not one of the archive's. `alive` is called while the loop turns.
+    not one of the archive's. `alive` is called while the loop turns. `starter_pid` is the process with which this one
+    ends.
 
     Calls at work have `settings.shutdown_timeout_s` to finish and are then undone; two seconds later the process is
     gone, whatever holds it up. A second signal ends it at once. Raises RunLocked where another process serves the
@@ -104,7 +106,14 @@ def serve(
         try:
             with rare_collections():
                 _run(
-                    service, address, listener, faults=faults, front=front, calls=(ready, alive), stop_event=stop_event
+                    service,
+                    address,
+                    listener,
+                    faults=faults,
+                    front=front,
+                    calls=(ready, alive),
+                    stop_event=stop_event,
+                    starter_pid=starter_pid,
                 )
         finally:
             service.close()
@@ -120,6 +129,7 @@ def _run(
     front: App | None,
     calls: tuple[Callable[[ServingInfo], None], Callable[[], None]],
     stop_event: threading.Event | None,
+    starter_pid: int | None,
 ) -> None:
     ready, alive = calls
     uploading = FairThreadPool("archive-upload", _UPLOAD_THREADS, _UPLOAD_THREADS_EACH)
@@ -135,7 +145,9 @@ def _run(
     if front is not None:
         served_app = FrontedApp(served_app, front)
     config = _config(served_app, address, service)
-    server = _Server(config, stop_event, on_open=lambda: _announce(serving_file, info, ready), on_turn=alive)
+    server = _Server(
+        config, stop_event, on_open=lambda: _announce(serving_file, info, starter_pid, ready), on_turn=alive
+    )
     try:
         service.start(after_crash=serving_file.exists())
         server.run(sockets=[listener])
@@ -219,10 +231,14 @@ def _serving_info(data_dir: Path, address: Address, listener: socket.socket) -> 
     return ServingInfo(f"{root}/rms/api/public", f"{root}/idp/oauth2/token", data_dir / CLIENTS_FILE)
 
 
-def _announce(serving_file: Path, info: ServingInfo, ready: Callable[[ServingInfo], None]) -> None:
+def _announce(
+    serving_file: Path, info: ServingInfo, starter_pid: int | None, ready: Callable[[ServingInfo], None]
+) -> None:
     # whoever joins may stand in another folder than this process was started in
     clients = str(info.clients.absolute())
     payload = {"url": info.url, "token_url": info.token_url, "clients": clients, "pid": os.getpid()}
+    if starter_pid is not None:
+        payload["starter"] = starter_pid
     atomic.write_text(serving_file, json.dumps(payload) + "\n", mode=0o600)
     ready(info)
 

@@ -74,7 +74,7 @@ class Killable:
         self._data_dir = data_dir
 
     def __enter__(self) -> tuple[subprocess.Popen[bytes], Wire]:
-        command = [sys.executable, "-m", "noarkit.embedded", str(self._data_dir)]
+        command = [sys.executable, "-m", "noarkit.embedded", str(self._data_dir), str(os.getpid())]
         self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._child.stdout is not None
         told = json.loads(self._child.stdout.readline())

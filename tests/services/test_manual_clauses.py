@@ -166,7 +166,7 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
         Clause(
             "It takes what is new or changed,",
             "Den tar med det som er nytt eller endret,",
-            f"{CRM_JOURNEY}::test_a_second_run_takes_each_change_and_nothing_else",
+            f"{CRM_JOURNEY}::test_a_first_run_archives_all_that_there_is_and_a_second_each_change_and_nothing_else",
         ),
         Clause(
             "what the CRM shows late",
