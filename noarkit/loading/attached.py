@@ -6,7 +6,6 @@ A run that has not begun has an empty journal, and so has one that was stopped b
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal_tables import TABLES
-from noarkit.safe.disk import translate_sqlite_errors
+from noarkit.safe.disk import may_write_in, translate_sqlite_errors
 
 _CREATE = "CREATE TABLE "
 
@@ -53,6 +52,5 @@ def attach_run(db: sqlite3.Connection, folder: RunFolder) -> bool:
 def read_only_address(path: Path) -> str:
     """The address of a database of ours that is only read."""
     # SQLite makes a file beside a journal to read it; where it may not, nobody can write the journal either
-    may_write = os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
-    is_fixed = not may_write and not path.with_name(f"{path.name}-wal").exists()
+    is_fixed = not may_write_in(path.parent) and not path.with_name(f"{path.name}-wal").exists()
     return f"{path.resolve().as_uri()}?{'immutable=1' if is_fixed else 'mode=ro'}"

@@ -99,3 +99,8 @@ def _has_room(folder: Path) -> bool:
     except OSError as error:
         return error.errno not in _NO_ROOM
     return True
+
+
+def may_write_in(folder: Path) -> bool:
+    """True if this process may make a file in a folder, by the rights that it has now."""
+    return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
