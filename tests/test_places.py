@@ -374,7 +374,7 @@ def test_nobody_else_recognises_what_noarkit_keeps() -> None:
         "clients.toml": ("safe/secret_files.py", "server"),
         "derive.db": ("copies",),
         "noarkit-seal.json": ("forms/sealed",),
-        "SQLite format 3": ("sources/files", "reading_room/viewers"),
+        "SQLite format 3": ("documents", "reading_room/viewers"),
     }
     elsewhere = []
     for path in modules_with(*writers):
