@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = {
     "core": [
         "tests/archive",
+        "tests/documents",
         "tests/graph",
         "tests/loading",
         "tests/safe",
