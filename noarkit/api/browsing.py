@@ -23,6 +23,7 @@ from noarkit.loading.engines import assembly
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.places import allow, is_archive_address, recognise
+from noarkit.safe.disk import may_write_in
 from noarkit.safe.paths import missing_path_fault
 from noarkit.settings import Place as PlaceName
 from noarkit.settings import Settings, resolve_settings
@@ -99,7 +100,7 @@ def home_of(place: Place, settings: Settings) -> Path:
     """Where the catalogue of a place lies: beside it; in the user's cache folder for one that lies nowhere, or where
     nothing may be written."""
     beside = _path_of(place)
-    if beside is not None and beside.name and os.access(beside.parent, os.W_OK):
+    if beside is not None and beside.name and may_write_in(beside.parent):
         return catalogue_path(beside)
     path = cached_catalogue(place.identity.where, settings)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

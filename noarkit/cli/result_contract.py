@@ -7,6 +7,22 @@ from collections.abc import Mapping
 # what a run counts beside what is read, archived and open
 _FURTHER_NUMBERS = ("already_there", "set_aside", "refused", "skipped", "in_doubt", "bytes", "new_versions")
 
+# what every look into a place says of an item
+_ITEM: Mapping[str, str] = {
+    "ref": "text",
+    "type": "text",
+    "title": "text",
+    "ident": "text",
+    "day": "text",
+    "status": "text",
+    "class": "text",
+    "screened": "flag",
+    "fault": "text",
+    "state": "text",
+    "documents": "count",
+    "children": "count",
+}
+
 # what a command found or did
 RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
     "approval": {
@@ -20,19 +36,8 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
     },
     "finding_for_sender": {**dict.fromkeys(("run", "code", "key", "detail", "actual"), "text"), "accepted": "flag"},
     "card": {
-        "ref": "text",
-        "type": "text",
-        "title": "text",
-        "ident": "text",
-        "day": "text",
-        "status": "text",
-        "class": "text",
-        "screened": "flag",
+        **_ITEM,
         "masked": "flag",
-        "fault": "text",
-        "state": "text",
-        "documents": "count",
-        "children": "count",
         "ancestors": "list",
         "fields": "object",
         "files": "list",
@@ -181,18 +186,7 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
     },
     "help": {"topic": "text?", "text": "text"},
     "hit": {
-        "ref": "text",
-        "type": "text",
-        "title": "text",
-        "ident": "text",
-        "day": "text",
-        "status": "text",
-        "class": "text",
-        "screened": "flag",
-        "fault": "text",
-        "state": "text",
-        "documents": "count",
-        "children": "count",
+        **_ITEM,
         "marks": "list",
         "contexts": "list",
         "in_documents": "list",
@@ -205,20 +199,7 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "facets_exact": "flag",
     },
     "search_csv": {"path": "text", "hits": "count"},
-    "item": {
-        "ref": "text",
-        "type": "text",
-        "title": "text",
-        "ident": "text",
-        "day": "text",
-        "status": "text",
-        "class": "text",
-        "screened": "flag",
-        "fault": "text",
-        "state": "text",
-        "documents": "count",
-        "children": "count",
-    },
+    "item": _ITEM,
     "key": {"path": "text", "public": "text?", "fingerprint": "text"},
     "cluster_key": {"folder": "text", "files": "list", "hosts": "list", "until": "text"},
     "packed": {

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from noarkit.documents.refusal import Refusal
+
 
 class Reason(StrEnum):
     """Why there is no copy. What happened, what follows and what to do stand in `words/` under the same code."""
 
     # known before anything is converted
-    PASSWORD = "password"  # noqa: S105  # a reason, not a secret
-    DAMAGED = "damaged"
+    PASSWORD = Refusal.PASSWORD.value
+    DAMAGED = Refusal.DAMAGED.value
     EMPTY = "empty"
     HALF_WRITTEN = "half-written"
     CUT_OFF = "cut-off"
     WRONG_START = "wrong-start"
-    UNKNOWN_FORMAT = "unknown-format"
+    UNKNOWN_FORMAT = Refusal.UNKNOWN_FORMAT.value
     FORMAT_MISMATCH = "format-mismatch"
     NO_RULE = "no-rule"
     MANUAL = "manual"
-    TOO_LARGE = "too-large"
-    BOMB = "bomb"
+    TOO_LARGE = Refusal.TOO_LARGE.value
+    BOMB = Refusal.BOMB.value
     EXTERNAL_CONTENT = "external-content"
     CONTENT_REFUSED = "content-refused"
     SIGNED = "signed"

@@ -32,7 +32,7 @@ def is_full(error: BaseException, folder: Path) -> bool:
 
 def is_not_writable(error: BaseException, folder: Path) -> bool:
     """True if a fault of SQLite comes from a folder or file system that we must not write to."""
-    return _name(error).startswith(_PERHAPS_READ_ONLY) and folder.is_dir() and not os.access(folder, os.W_OK)
+    return _name(error).startswith(_PERHAPS_READ_ONLY) and folder.is_dir() and not may_write_in(folder)
 
 
 @contextmanager
