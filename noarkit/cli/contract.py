@@ -146,10 +146,9 @@ def schema() -> Json:
 
 
 def _event_schema(name: str, fields: Mapping[str, str]) -> Json:
-    required_fields = [field for field, kind in fields.items() if not kind.endswith("?")]
     return {
-        "required": required_fields,
-        "properties": {field: _field_schema(name, field, kind) for field, kind in fields.items()},
+        "required": sorted(field for field, kind in fields.items() if not kind.endswith("?")),
+        "properties": {field: _field_schema(name, field, kind) for field, kind in sorted(fields.items())},
     }
 
 
