@@ -9,6 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+Kind = str | tuple[str | int, ...]
+EventFields = Mapping[str, Mapping[str, Kind]]
+"""What a module declares under the name `EVENTS`: of each event that it emits, or line that it writes, the fields.
+
+A kind is "count" (a whole number from 0), "integer", "number", "text", "flag", "counts" (names with counts), "object",
+"list", "any", or the values of a short list; with a "?" the field may be null or missing. An event that several rooms
+emit is declared here. Of results the fields are declared by their classes (`results.py`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

@@ -1,22 +1,140 @@
-"""The shape that results share: `to_dict()` for a program, a short table for a notebook."""
+"""The shape that results share: `to_dict()` for a program, a short table for a notebook.
+
+What stands in the JSON of a result is declared once, by the fields of its dataclass: name and kind are those of the
+attribute and its type. From that come `to_dict()`, the line of `--json`, `schemas/events.json` and the check that holds
+every line which a test sees. What is otherwise is said with the field, as `metadata` (type checkers know no other
+maker of fields than `dataclasses.field`); a property is told where `json_value` stands below `property`:
+
+    size_bytes: int = field(metadata=json_field("bytes"))
+    numbers: Numbers = field(metadata=SPREAD)
+    findings: tuple[Finding, ...] = field(default=(), metadata=HIDDEN)
+
+    @property
+    @json_value("complete")
+    def is_complete(self) -> bool: …
+
+A class that is a line of its own names its event in `EVENT`; what the command adds to the line stands beside the
+command, under `EVENTS`. Fields are added, never taken away and never changed.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import ABC
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import dataclass, fields, replace
+from functools import cache
 from html import escape
+from inspect import isfunction
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints  # values of any kind
 
+from noarkit.errors import NoarkitError
+
+Getter = TypeVar("Getter", bound=Callable[[Any], object])
 _MOST_SHOWN = 20
+_KEY = "json"
+_WORDS = {bool: "flag", int: "count", float: "number", str: "text", Path: "text", NoarkitError: "text"}
 
 
-class Result(ABC):
+@dataclass(frozen=True, slots=True)
+class JsonKind:
+    """What the value of a field is: a word of `events.Kind`, the `values` of a short list, for a list or names with
+    values the kind `of` each, for an object its `fields`."""
+
+    word: str
+    is_optional: bool = False
+    values: tuple[str | int, ...] = ()
+    of: JsonKind | None = None
+    fields: Mapping[str, JsonKind] | None = None
+
+    def __str__(self) -> str:
+        """The word, with a `?` where null or nothing may stand in its place."""
+        return f"{self.word}?" if self.is_optional else self.word
+
+
+@dataclass(frozen=True, slots=True)
+class JsonField:
+    """How a field is told where that is not as it stands: see `json_field`."""
+
+    name: str = ""
+    form: Callable[[Any], object] | None = None
+    is_optional: bool = False
+    is_closed: bool = False
+    is_omitted: bool = False
+    is_spread: bool = False
+    is_hidden: bool = False
+
+
+def json_field(
+    name: str = "",
+    form: Callable[[Any], object] | None = None,
+    *,
+    optional: bool = False,
+    closed: bool = False,
+    omitted: bool = False,
+) -> dict[str, JsonField]:
+    """The metadata of a field that has another `name` in JSON, or is brought in `form` first: its kind is then what
+    `form` is annotated to return.
+
+    Readers must not count on one that is `optional`; one that is `omitted` is left out where it is None or an
+    empty text. One that is
+    `closed` will never have another value than its type lists.
+    """
+    return {_KEY: JsonField(name, form, optional or omitted, closed, omitted)}
+
+
+HIDDEN = {_KEY: JsonField(is_hidden=True)}
+"""The metadata of a field that is for callers in Python alone."""
+SPREAD = {_KEY: JsonField(is_spread=True)}
+"""The metadata of a field whose own fields are told as those of the result; where it is None, they are empty."""
+
+
+def json_value(
+    name: str = "",
+    form: Callable[[Any], object] | None = None,
+    *,
+    optional: bool = False,
+    closed: bool = False,
+    omitted: bool = False,
+) -> Callable[[Getter], Getter]:
+    """Declares that a property is told as JSON too, as `json_field` does for fields; stands below `property`."""
+
+    def declare(getter: Getter) -> Getter:
+        vars(getter).update(json_field(name, form, optional=optional, closed=closed, omitted=omitted))
+        return getter
+
+    return declare
+
+
+class JsonObject:
+    """A dataclass whose fields are declared as those of a JSON object."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """The fields as plain JSON values; their names are those of the command's `--json`, and stay."""
+        values: dict[str, object] = {}
+        for attribute, declared in _members(type(self)):
+            value = getattr(self, attribute)
+            if declared.is_omitted and value in (None, ""):
+                continue
+            if not declared.is_spread:
+                values[declared.name or attribute] = _plain(declared.form(value) if declared.form else value)
+            elif value is None:
+                values |= {name: [] if kind.word == "list" else None for name, kind in _spread(type(self), attribute)}
+            else:
+                values |= value.to_dict()
+        return values
+
+
+class Result(JsonObject, ABC):
     """What a function of `noarkit` returns."""
 
     __slots__ = ()
 
-    @abstractmethod
-    def to_dict(self) -> dict[str, object]:
-        """The result as plain JSON values; its keys are those of the command's `--json`, and stay."""
+    EVENT: ClassVar[str] = ""
+    """The line of `--json` that it is; empty for one that is none by itself."""
 
     def _repr_html_(self) -> str:
         """The result as a table, as notebooks show it."""
@@ -24,6 +142,100 @@ class Result(ABC):
             f"<tr><th>{escape(name)}</th><td>{escape(_line(value))}</td></tr>" for name, value in self.to_dict().items()
         )
         return f"<table><caption>{escape(type(self).__name__)}</caption>{rows}</table>"
+
+
+def kinds_of(declaring: type[JsonObject]) -> dict[str, JsonKind]:
+    """Returns the fields that a class declares, by their names in JSON."""
+    kinds: dict[str, JsonKind] = {}
+    for attribute, declared in _members(declaring):
+        if declared.is_spread:
+            kinds |= _spread(declaring, attribute)
+            continue
+        form = get_type_hints(declared.form) if isfunction(declared.form) else {}
+        kind = _kind_of(form.get("return", _hint(declaring, attribute)))
+        kinds[declared.name or attribute] = replace(
+            kind,
+            is_optional=kind.is_optional or declared.is_optional,
+            values=kind.values if declared.is_closed else (),
+        )
+    return kinds
+
+
+def parse_kind(word: str | tuple[str | int, ...]) -> JsonKind:
+    """The kind that a word of `events.Kind` names, or the words of a short list."""
+    if isinstance(word, tuple):
+        return JsonKind("text" if isinstance(word[0], str) else "integer", values=word)
+    return JsonKind(word.removesuffix("?"), word.endswith("?"))
+
+
+def _told_members(declaring: type[JsonObject]) -> tuple[tuple[str, JsonField], ...]:
+    """The attributes that are told, each with how: fields first, then properties."""
+    stored = [(member.name, member.metadata.get(_KEY, JsonField())) for member in fields(declaring)]  # type: ignore[arg-type]  # a dataclass
+    computed = [
+        (name, getattr(value.fget, _KEY))
+        for base in reversed(declaring.__mro__)
+        for name, value in vars(base).items()
+        if isinstance(value, property) and hasattr(value.fget, _KEY)
+    ]
+    return tuple((name, how) for name, how in (*stored, *computed) if not how.is_hidden and not name.startswith("_"))
+
+
+_members: Callable[[type[JsonObject]], tuple[tuple[str, JsonField], ...]] = cache(_told_members)  # type: ignore[assignment]  # classes are hashable
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it: of a fault its code, sets in order."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, JsonObject):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {name: _plain(entry) for name, entry in value.items()}
+    if isinstance(value, Set):
+        return sorted(value)
+    if isinstance(value, Sequence):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, NoarkitError):
+        return value.code
+    return str(value) if isinstance(value, Path) else value
+
+
+def _hint(declaring: type[JsonObject], attribute: str) -> object:
+    """The type of an attribute."""
+    member = getattr(declaring, attribute, None)
+    if isinstance(member, property):
+        return get_type_hints(member.fget)["return"]
+    return get_type_hints(declaring)[attribute]
+
+
+def _spread(declaring: type[JsonObject], attribute: str) -> list[tuple[str, JsonKind]]:
+    """The fields of an attribute that are told as those of the class; all may be missing where it may be None."""
+    hint = _hint(declaring, attribute)
+    (spread,) = (member for member in (get_args(hint) or (hint,)) if member is not NoneType)
+    kinds = kinds_of(spread).items()
+    return [(name, replace(kind, is_optional=kind.is_optional or spread is not hint)) for name, kind in kinds]
+
+
+def _kind_of(hint: object) -> JsonKind:
+    """The kind that values of a type have in JSON."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        hints = [argument for argument in arguments if argument is not NoneType]
+        kind = _kind_of(hints[0]) if len(hints) == 1 else JsonKind("any")
+        return replace(kind, is_optional=len(hints) < len(arguments))
+    if origin is Literal:
+        return replace(_kind_of(type(arguments[0])), values=arguments)
+    actual = origin or hint
+    if not isinstance(actual, type):
+        return JsonKind("any")
+    if issubclass(actual, JsonObject):
+        return JsonKind("object", fields=kinds_of(actual))
+    if issubclass(actual, Mapping):
+        of = _kind_of(arguments[1] if len(arguments) > 1 else int)  # a Counter
+        return JsonKind("counts") if of == JsonKind("count") else JsonKind("object", of=of)
+    if issubclass(actual, Collection) and not issubclass(actual, str):
+        return JsonKind("list", of=_kind_of(arguments[0]))
+    return JsonKind(next((word for known, word in _WORDS.items() if issubclass(actual, known)), "any"))
 
 
 def _line(value: object) -> str:

@@ -3,7 +3,6 @@ declared, what must be there is there, and values are of their kinds. For reader
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
@@ -11,7 +10,8 @@ from contextlib import contextmanager
 import click
 
 from noarkit.cli.console import Console, to_json
-from noarkit.cli.contract import ENUMS, OPEN_EVENTS, events
+from noarkit.cli.contract import OPEN_EVENTS, events
+from noarkit.results import JsonKind
 
 Line = Mapping[str, object]
 Accepts = Callable[[object], bool]
@@ -41,44 +41,42 @@ _KINDS: Mapping[str, Accepts] = {
     "list": lambda value: isinstance(value, list),
     "any": lambda value: True,
 }
+_TEXT = JsonKind("text")
 
 
 def flaws_of(line: Line) -> list[str]:
     """What a line says that its event does not declare, or declares otherwise; empty for a good one."""
     name = str(line.get("event"))
-    checks = _checks_of(name)
-    if checks is None:
+    kinds = events().get(name)
+    if kinds is None:
         return [f"event {name!r} is not declared"]
-    kinds, required = checks
-    missing = [f"event {name!r} lacks field {field!r}" for field in sorted(required - line.keys())]
-    extra = [
-        f"event {name!r} does not declare field {field!r}"
-        for field in line
-        if field not in kinds and name not in OPEN_EVENTS
+    return [
+        f"event {name!r} {flaw}"
+        for flaw in _flaws_of_object({"event": _TEXT, **kinds}, line, is_open=name in OPEN_EVENTS)
     ]
+
+
+def _flaws_of_object(kinds: Mapping[str, JsonKind], value: Line, *, is_open: bool = False) -> list[str]:
+    missing = [
+        f"lacks field {field!r}" for field in sorted(kinds) if field not in value and not kinds[field].is_optional
+    ]
+    extra = [f"does not declare field {field!r}" for field in value if field not in kinds and not is_open]
     wrong = [
-        f"event {name!r} declares field {field!r} as {kinds[field][0]}, not {value!r}"
-        for field, value in line.items()
-        if field in kinds and not kinds[field][1](value)
+        flaw for field, kind in kinds.items() if field in value for flaw in _flaws_of_value(field, kind, value[field])
     ]
     return missing + extra + wrong
 
 
-@functools.cache
-def _checks_of(name: str) -> tuple[Mapping[str, tuple[str, Accepts]], frozenset[str]] | None:
-    """For an event what each field must be, and which must be there; None for one that is not declared."""
-    fields = events().get(name)
-    if fields is None:
-        return None
-    kinds = {field: (kind, _accepts(name, field, kind)) for field, kind in fields.items()}
-    required = frozenset(field for field, kind in fields.items() if not kind.endswith("?"))
-    return {"event": ("text", _KINDS["text"]), **kinds}, required
-
-
-def _accepts(event: str, field: str, kind: str) -> Accepts:
-    values = ENUMS.get((event, field))
-    accepts: Accepts = _KINDS[kind.removesuffix("?")] if values is None else values.__contains__
-    return (lambda value: value is None or accepts(value)) if kind.endswith("?") and values is None else accepts
+def _flaws_of_value(field: str, kind: JsonKind, value: object) -> Iterable[str]:
+    if value is None and kind.is_optional:
+        return
+    if value not in kind.values if kind.values else not _KINDS[kind.word](value):
+        yield f"declares field {field!r} as {kind}, not {value!r}"
+    elif kind.fields is not None and isinstance(value, dict):
+        yield from (f"in field {field!r} {flaw}" for flaw in _flaws_of_object(kind.fields, value))
+    elif kind.of is not None and isinstance(value, dict | list):
+        for entry in value.values() if isinstance(value, dict) else value:
+            yield from _flaws_of_value(field, kind.of, entry)
 
 
 def hold_output(text: str, command: str) -> list[dict[str, object]]:
@@ -95,7 +93,7 @@ def hold_output(text: str, command: str) -> list[dict[str, object]]:
 def describe(flaws: Iterable[str]) -> str:
     """The flaws for whoever has to mend them, each once."""
     found = "\n  ".join(dict.fromkeys(flaws))
-    return f"--json and its declaration in noarkit/cli/*contract.py differ:\n  {found}"
+    return f"--json and its declaration (results.py says where it stands) differ:\n  {found}"
 
 
 @contextmanager

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 import noarkit
 from noarkit.cli.main import main
 from noarkit.extraction.convert import ConvertResult
-from noarkit.results import Result
+from noarkit.results import HIDDEN, SPREAD, JsonKind, JsonObject, Result, json_field, json_value, kinds_of
 
 HOSTILE = "<script>alert('1') & \"2\"</script>"
 EXPECTED = {name for name in noarkit.__all__ if name.endswith("Result")}
@@ -45,6 +47,57 @@ def test_every_result_is_plain_json_and_a_short_table(results: dict[str, Result]
         table = result._repr_html_()
         assert table.startswith(f"<table><caption>{name}</caption><tr><th>"), name
         assert table.count("<tr>") == len(told), name
+
+
+@dataclass(frozen=True)
+class _Part(JsonObject):
+    size_bytes: int = field(metadata=json_field("bytes"))
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Whole(Result):
+    path: Path
+    spread: _Part | None = field(default=None, metadata=SPREAD)
+    parts: list[_Part] = field(default_factory=list)
+    why: str = field(default="", metadata=json_field(omitted=True))
+    level: Literal["low", "high"] = field(default="low", metadata=json_field(closed=True))
+    secret: str = field(default="", metadata=HIDDEN)
+    _kept: int = 0
+
+    @property
+    @json_value("complete")
+    def is_complete(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def untold(self) -> int:
+        """Not declared."""
+        return 1
+
+
+def test_json_of_a_result_is_what_its_class_declares() -> None:
+    base = {"path": "p", "parts": [], "level": "low", "complete": True}
+    assert _Whole(Path("p")).to_dict() == {**base, "bytes": None, "names": []}
+    whole = _Whole(Path("p"), _Part(1, ("a",)), [_Part(2)], "so", secret="x")
+    parts = [{"bytes": 2, "names": []}]
+    assert whole.to_dict() == {**base, "bytes": 1, "names": ["a"], "parts": parts, "why": "so"}
+
+
+def test_kinds_of_a_result_are_those_of_its_attributes() -> None:
+    kinds = kinds_of(_Whole)
+    assert kinds.keys() == _Whole(Path("p"), why="so").to_dict().keys()
+    assert {name: str(kind) for name, kind in kinds.items()} == {
+        **{"path": "text", "bytes": "count?", "names": "list?", "parts": "list", "why": "text?", "level": "text"},
+        "complete": "flag",
+    }
+    assert kinds["level"].values == ("low", "high")
+    row = kinds["parts"].of
+    assert row is not None and row.fields == {
+        "bytes": JsonKind("count"),
+        "names": JsonKind("list", of=JsonKind("text")),
+    }
 
 
 def test_every_name_that_is_a_result_is_one() -> None:

@@ -19,6 +19,7 @@ from noarkit.cli.exit_codes import state_of_exit
 from noarkit.cli.terminal import Color, Mood, paint, wants_color, width_of, with_real_names, wrap
 from noarkit.errors import ConfigFault, DiskFull, NoarkitError, RunFault, UsageFault
 from noarkit.events import Event
+from noarkit.results import Result
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import is_full
 from noarkit.safe.event_log import HASHED, hash_keys, loggable_data
@@ -80,6 +81,10 @@ class Console:
         else:
             _write_text(sys.stdout, line)
         self._watch(name, data)
+
+    def show(self, result: Result, line: str, **beside: object) -> None:
+        """A result that is a line by itself, with what the command knows `beside` it."""
+        self.result(result.EVENT, line, **beside, **result.to_dict())
 
     def notify(self, key: str, **data: object) -> None:
         """A sentence for people, on stderr; silent with -q and with --json."""

@@ -1,19 +1,19 @@
 """The contract of --json: every event a line can be, and what each must hold. `schemas/events.json` is made of it.
 
-Fields are added, never taken away and never changed. A kind is `count` (a whole number from 0), `integer`, `number`,
-`text`, `flag`, `counts` (names with counts), `object`, `list` or `any`; with a `?` the field may be null or missing.
-For readers the schema stays open; the tests hold every line that is written to these fields and no other.
+Each event is declared by the class of its result, or under `EVENTS` in a module that emits it. Fields are added, never
+taken away and never changed. For readers the schema stays open; the tests hold every line that is written to these
+fields and no other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
 
-from noarkit.cli.result_contract import RESULT_EVENTS, SUMMARY_FIELDS
-from noarkit.cli.safekeeping_contract import SAFEKEEPING_EVENTS
-from noarkit.cli.service_contract import SERVICE_EVENTS
-from noarkit.cli.trace_contract import TRACE_EVENTS
-from noarkit.errors import GRAVITY
+from noarkit.events import EventFields
+from noarkit.results import JsonKind, Result, kinds_of, parse_kind
 
 Json = dict[str, object]
 
@@ -22,7 +22,7 @@ Json = dict[str, object]
 _WORKER_FACTS = {"exit": "integer?", "machine": "text?", "silent": "flag?", "error": "text?"}
 
 # what the core says while it works
-CORE_EVENTS: Mapping[str, Mapping[str, str]] = {
+EVENTS: EventFields = {
     "archive_checked": {"rows": "count", "files": "count", "bytes": "count"},
     "archive_copied": {"files": "count", "bytes": "count"},
     "cataloguing": {"items": "count"},
@@ -89,21 +89,6 @@ CORE_EVENTS: Mapping[str, Mapping[str, str]] = {
 # what carries the facts of a fault too, whose names are those of the fault
 OPEN_EVENTS = frozenset({"shard_stopped"})
 
-# fields whose values are words of a short list
-ENUMS: Mapping[tuple[str, str], tuple[str | int, ...]] = {
-    ("summary", "state"): ("done", "paused", "failed"),
-    ("summary", "exit"): tuple(sorted(GRAVITY)),
-    ("check", "state"): ("ok", "note", "fault", "skipped"),
-    ("setting", "origin"): ("flag", "environment", "profile", "file", "default"),
-    ("status", "state"): (
-        *("planned", "running", "open", "done", "sealed", "delivered"),
-        *("retracting", "retracted", "retracted_in_part"),
-    ),
-    ("verified", "depth"): ("counts", "ids", "fields", "bytes"),
-    ("verified", "verdict"): ("verified", "in_part", "not_verified"),
-    ("problem", "level"): ("error", "warning"),
-}
-
 _KINDS: Mapping[str, Json] = {
     "count": {"type": "integer", "minimum": 0},
     "integer": {"type": "integer"},
@@ -117,16 +102,30 @@ _KINDS: Mapping[str, Json] = {
 }
 
 
-def events() -> dict[str, Mapping[str, str]]:
-    """Returns every event by name, with the kinds of its fields."""
-    return {
-        **CORE_EVENTS,
-        **SERVICE_EVENTS,
-        **RESULT_EVENTS,
-        **SAFEKEEPING_EVENTS,
-        **TRACE_EVENTS,
-        "summary": SUMMARY_FIELDS,
-    }
+@cache
+def events() -> dict[str, dict[str, JsonKind]]:
+    """Returns every event by name, with the kinds of its fields. Imports what declares one."""
+    kinds: dict[str, dict[str, JsonKind]] = {}
+    for event, field, kind in _declarations():
+        if kinds.setdefault(event, {}).setdefault(field, kind) is not kind:
+            raise ValueError(f"{event}.{field} is declared twice")
+    return kinds
+
+
+def _declarations() -> Iterator[tuple[str, str, JsonKind]]:
+    """Each field of each event, as it is declared."""
+    package = Path(__file__).parent.parent
+    for path in sorted(package.rglob("*.py")):
+        text = path.read_text("utf-8")
+        if "EVENTS: EventFields" not in text and "EVENT: ClassVar" not in text:
+            continue
+        module = import_module(".".join(("noarkit", *path.relative_to(package).with_suffix("").parts)))
+        for event, fields in getattr(module, "EVENTS", {}).items():
+            yield from ((event, field, parse_kind(word)) for field, word in fields.items())
+        own = [value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__]
+        for result in own:
+            if isinstance(result, type) and issubclass(result, Result) and result.EVENT:
+                yield from ((result.EVENT, field, kind) for field, kind in kinds_of(result).items())
 
 
 def schema() -> Json:
@@ -139,22 +138,25 @@ def schema() -> Json:
         "required": ["event"],
         "properties": {"event": {"type": "string", "pattern": "^[a-z][a-z0-9_-]*$"}},
         "allOf": [
-            {"if": {"properties": {"event": {"const": name}}}, "then": _event_schema(name, fields)}
+            {"if": {"properties": {"event": {"const": name}}}, "then": _object_schema(fields)}
             for name, fields in sorted(events().items())
         ],
     }
 
 
-def _event_schema(name: str, fields: Mapping[str, str]) -> Json:
+def _object_schema(fields: Mapping[str, JsonKind]) -> Json:
     return {
-        "required": sorted(field for field, kind in fields.items() if not kind.endswith("?")),
-        "properties": {field: _field_schema(name, field, kind) for field, kind in sorted(fields.items())},
+        "required": sorted(field for field, kind in fields.items() if not kind.is_optional),
+        "properties": {field: _kind_schema(kind) for field, kind in sorted(fields.items())},
     }
 
 
-def _field_schema(event: str, name: str, kind: str) -> Json:
-    values = ENUMS.get((event, name))
-    if values is not None:
-        return {"enum": list(values)}
-    value_schema = _KINDS[kind.removesuffix("?")]
-    return {"anyOf": [value_schema, {"type": "null"}]} if kind.endswith("?") else dict(value_schema)
+def _kind_schema(kind: JsonKind) -> Json:
+    if kind.values:
+        return {"enum": list(kind.values)}
+    schema = dict(_KINDS[kind.word])
+    if kind.fields is not None:
+        schema |= _object_schema(kind.fields)
+    elif kind.of is not None and kind.of.word != "any":
+        schema["items" if kind.word == "list" else "additionalProperties"] = _kind_schema(kind.of)
+    return {"anyOf": [schema, {"type": "null"}]} if kind.is_optional else schema

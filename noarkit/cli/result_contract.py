@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from noarkit.errors import GRAVITY
+from noarkit.events import EventFields
+
 # what a run counts beside what is read, archived and open
 _FURTHER_NUMBERS = ("already_there", "set_aside", "refused", "skipped", "in_doubt", "bytes", "new_versions")
 
@@ -24,7 +27,7 @@ _ITEM: Mapping[str, str] = {
 }
 
 # what a command found or did
-RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
+EVENTS: EventFields = {
     "approval": {
         "run": "text",
         "plan": "text",
@@ -47,7 +50,7 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
     },
     "check": {
         "check": "text",
-        "state": "text",
+        "state": ("ok", "note", "fault", "skipped"),
         **dict.fromkeys(("count", "from", "port", "hours", "minutes", "objects"), "count?"),
         **dict.fromkeys(("days", "seconds"), "integer?"),
         **dict.fromkeys(("where", "path", "kind", "owner", "free", "needed", "size", "now", "ends"), "text?"),
@@ -213,15 +216,6 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "stood": "flag",
     },
     "document": {"ref": "text", "path": "text", "sha256": "text", "bytes": "count", "checked": "flag"},
-    "delivered": {
-        "run": "text",
-        "good": "flag",
-        "compared": "object",
-        "differences": "count",
-        "accepted_by_sender": "count",
-        "sender": "text?",
-        "certificate": "text",
-    },
     "kept": {"path": "text"},
     "plan": {
         "run": "text",
@@ -232,7 +226,13 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "chunks": "count",
         "shards": "count",
     },
-    "problem": {"file": "text", "recipe_line": "count", "level": "text", "problem": "text", "told": "text"},
+    "problem": {
+        "file": "text",
+        "recipe_line": "count",
+        "level": ("error", "warning"),
+        "problem": "text",
+        "told": "text",
+    },
     "report": {"path": "text"},
     "run": {
         "run": "text",
@@ -241,24 +241,6 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("read", "archived", "open", *_FURTHER_NUMBERS), "count?"),
         "found_wrong": "count?",
         "fault": "text?",
-    },
-    "scan": {
-        "where": "text",
-        "source_kind": "text",
-        "read": "count",
-        "records": "count",
-        "contents": "count",
-        "bytes": "count",
-        "largest_bytes": "count?",
-        "kinds": "counts",
-        "formats": "object?",
-        "years": "counts",
-        "set_aside": "counts",
-        "skipped": "counts",
-        "noted": "counts",
-        "format_names": "counts",
-        "copies": "counts?",
-        "tables": "list?",
     },
     "second_opinion": {
         "tool": "text",
@@ -281,10 +263,19 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
     "worker": {"scheduler": "text", "slots": "count", "addresses": "list"},
     "serving": {"url": "text", "token_url": "text", "clients": "text"},
     "standin": {"service": "text", "url": "text", "config": "text"},
-    "setting": {"key": "text", "value": "text?", "origin": "text", "where": "text?", "connection": "text?"},
+    "setting": {
+        "key": "text",
+        "value": "text?",
+        "origin": ("flag", "environment", "profile", "file", "default"),
+        "where": "text?",
+        "connection": "text?",
+    },
     "status": {
         "run": "text",
-        "state": "text",
+        "state": (
+            *("planned", "running", "open", "done", "sealed", "delivered"),
+            *("retracting", "retracted", "retracted_in_part"),
+        ),
         "owner": "text?",
         "archive": "text?",
         "read": "count",
@@ -313,29 +304,6 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("version", "python", "system", "sqlite"), "text"),
         **dict.fromkeys(("lxml", "httpx", "click", "starlette", "uvicorn", "sqlalchemy"), "text?"),
     },
-    "verified": {
-        "run": "text",
-        "depth": "text",
-        "good": "flag",
-        "compared": "object",
-        "differences": "count",
-        "certificate": "text",
-        "receipt": "text?",
-        "request": "text?",
-        "accepted_by_sender": "count",
-        "sender": "text?",
-        "verdict": "text",
-        "rows": "list",
-        "missing": "counts",
-        "left_by_choice": "counts",
-        "changes": "count",
-        "source": "text",
-        "source_new": "count",
-        "source_late": "count",
-        "not_in_archive": "counts?",
-        "whole": "flag",
-        "asked_since": "text?",
-    },
     "fault": {
         "code": "text",
         "exit": "count",
@@ -346,25 +314,23 @@ RESULT_EVENTS: Mapping[str, Mapping[str, str]] = {
         "do": "text",
         "data": "object",
     },
-}
-
-# the last line of all
-SUMMARY_FIELDS: Mapping[str, str] = {
-    "state": "text",
-    "seconds": "number",
-    "exit": "count",
-    "run": "text?",
-    "read": "count?",
-    "archived": "count?",
-    "already_there": "count?",
-    "new_versions": "count?",
-    "set_aside": "count?",
-    "refused": "count?",
-    "skipped": "count?",
-    "in_doubt": "count?",
-    "bytes": "count?",
-    "part": "text?",
-    "part_shards": "count?",
-    **dict.fromkeys(("open", "errors", "warnings", "hits", "items", "documents", "without_text"), "count?"),
-    **dict.fromkeys(("removed", "kept"), "count?"),
+    "summary": {
+        "state": ("done", "paused", "failed"),
+        "seconds": "number",
+        "exit": tuple(sorted(GRAVITY)),
+        "run": "text?",
+        "read": "count?",
+        "archived": "count?",
+        "already_there": "count?",
+        "new_versions": "count?",
+        "set_aside": "count?",
+        "refused": "count?",
+        "skipped": "count?",
+        "in_doubt": "count?",
+        "bytes": "count?",
+        "part": "text?",
+        "part_shards": "count?",
+        **dict.fromkeys(("open", "errors", "warnings", "hits", "items", "documents", "without_text"), "count?"),
+        **dict.fromkeys(("removed", "kept"), "count?"),
+    },
 }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from noarkit.events import EventFields
 
-SAFEKEEPING_EVENTS: Mapping[str, Mapping[str, str]] = {
+EVENTS: EventFields = {
     "archive_check": {
         "where": "text",
         "rows": "count",

@@ -36,7 +36,7 @@ def scan_command(
             settings=settings(session, None),
             listener=work.emit,
         )
-    session.console.result("scan", "\n".join(_lines(session.texts, report, source)), **report.to_dict())
+    session.console.show(report, "\n".join(_lines(session.texts, report, source)))
     session.console.count(read=report.read, bytes=report.bytes, set_aside=sum(report.set_aside.values()))
     session.console.notify("scan.next", command=next_command("plan", source, "-o", propose_run(source)))
     return 3 if report.set_aside else 0

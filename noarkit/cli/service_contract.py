@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from noarkit.events import EventFields
 
-SERVICE_EVENTS: Mapping[str, Mapping[str, str]] = {
+EVENTS: EventFields = {
     "hints": {"connection": "text", "count": "count", "events": "counts"},
     "healed": {"connection": "text", "streams": "counts"},
     "not_written_back": {"stream": "text", "id": "text", "why": "text"},

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from noarkit.events import EventFields
 
-TRACE_EVENTS: Mapping[str, Mapping[str, str]] = {
+EVENTS: EventFields = {
     "person_hit": {
         "place": "text",
         "layer": "text",

@@ -16,6 +16,7 @@ from noarkit.cli.options import FILE, FOLDER, Session, command, option
 from noarkit.cli.running import require_run, settings, working
 from noarkit.cli.terminal import Mood
 from noarkit.errors import UsageFault, VerifyMismatch
+from noarkit.events import EventFields
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.verification import Depth, VerifyResult
 from noarkit.loading.verification.outcome import ACCEPTED_BY_SENDER, DEPTHS
@@ -23,6 +24,13 @@ from noarkit.reports.lists import NOT_IN_ARCHIVE
 from noarkit.services.source import changes_since
 from noarkit.words import not_compared
 
+EVENTS: EventFields = {
+    "verified": {"run": "text", "asked_since": "text?", "whole": "flag"},
+    "delivered": {
+        **{"run": "text", "good": "flag", "compared": "object", "differences": "count", "accepted_by_sender": "count"},
+        **{"sender": "text?", "certificate": "text"},
+    },
+}
 _MOODS: Mapping[str, Mood] = {"verified": "good", "in_part": "warn", "not_verified": "bad"}
 _PLACE = click.Path(path_type=Path)
 
@@ -105,7 +113,7 @@ def verify_command(
 def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys: bool, wants_receipt: bool) -> int:
     """What agrees between source, run and archive, what does not, and what was not compared."""
     texts, console = session.texts, session.console
-    rows = [row.as_data() for row in result.rows.values()]
+    rows = [row.to_dict() for row in result.rows.values()]
     lines = [not_compared.format_row(texts, row) for row in rows if row["all"]]
     if result.source != "read":
         lines.append(texts.say(f"verify.source-{result.source}"))
@@ -124,14 +132,7 @@ def _print_result(session: Session, run: Path, result: VerifyResult, *, all_keys
     if wants_receipt:
         lines += _receipt_lines(session, result)
     lines += [f"{title}: {row}" for title, row in next_rows(session, RunFolder(run)).items()]
-    console.result(
-        "verified",
-        "\n".join(lines),
-        run=run.name,
-        asked_since=span,
-        whole=all_keys,
-        **{**result.to_dict(), "certificate": str(certificate)},
-    )
+    console.show(result, "\n".join(lines), run=run.name, asked_since=span, whole=all_keys)
     console.count(run=run.name, **{name: n for name, n in result.numbers.as_data().items()})
     if result.verdict == "not_verified":
         console.fault(VerifyMismatch(where=str(certificate), count=result.differences))

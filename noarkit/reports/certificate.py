@@ -135,7 +135,7 @@ def _finding_facts(verified: VerifyResult) -> dict[str, object]:
         "good": verified.good,
         "verdict": verified.verdict,
         "began_to_load": verified.began,
-        "rows": [row.as_data() for row in verified.rows.values()],
+        "rows": [row.to_dict() for row in verified.rows.values()],
         "missing": verified.missing,
         "left_by_choice": verified.left_by_choice,
         "changes": verified.changes,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, cast, runtime_checkable
 
 from noarkit.errors import SourceFault
 from noarkit.events import Event, Listener
@@ -20,7 +20,7 @@ from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.model.formats import classify_format
 from noarkit.recipes.personal import NUMBER_FOUND, holds_identity_number
 from noarkit.records import ContentStream, Groundwork, Source, SourceItem, SourceRecord
-from noarkit.results import Result
+from noarkit.results import HIDDEN, JsonObject, Result, json_field, json_value
 from noarkit.safe.scratch import scratch
 
 FILES = "files"
@@ -67,51 +67,45 @@ class ScanResult(Result):
     """The counts: set aside and noted by code, skipped by reason, years by a mail's date or a file's time, formats by
     what was found and by the names that a plan has for them. `copied` is told of files alone."""
 
+    EVENT: ClassVar = "scan"
+
     where: str
     source_kind: str
     records: int = 0
     contents: int = 0
     bytes: int = 0
-    largest_bytes: int = 0
+    largest_bytes: int = field(default=0, metadata=json_field(optional=True))
     kinds: Mapping[str, int] = field(default_factory=dict)
-    formats: Mapping[str, int] = field(default_factory=dict)
-    format_bytes: Mapping[str, int] = field(default_factory=dict)
+    formats: Mapping[str, int] = field(default_factory=dict, metadata=HIDDEN)
+    format_bytes: Mapping[str, int] = field(default_factory=dict, metadata=HIDDEN)
     years: Mapping[str, int] = field(default_factory=dict)
     set_aside: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
-    notes: Mapping[str, int] = field(default_factory=dict)
-    profile: Mapping[str, object] = field(default_factory=dict)
+    notes: Mapping[str, int] = field(default_factory=dict, metadata=json_field("noted"))
+    profile: Mapping[str, object] = field(default_factory=dict, metadata=HIDDEN)
     format_names: Mapping[str, int] = field(default_factory=dict)
-    name_bytes: Mapping[str, int] = field(default_factory=dict)
-    copied: Copied | None = None
+    name_bytes: Mapping[str, int] = field(default_factory=dict, metadata=HIDDEN)
+    copied: Copied | None = field(default=None, metadata=json_field("copies", omitted=True))
 
     @property
+    @json_value()
     def read(self) -> int:
         """Every item the source yielded."""
         return self.records + sum(self.set_aside.values()) + sum(self.skipped.values())
 
-    def to_dict(self) -> dict[str, object]:
-        """The report as plain JSON values; the most frequent first, years in order."""
-        return {
-            "where": self.where,
-            "source_kind": self.source_kind,
-            "read": self.read,
-            "records": self.records,
-            "contents": self.contents,
-            "bytes": self.bytes,
-            "largest_bytes": self.largest_bytes,
-            "kinds": dict(self.kinds),
-            "formats": {
-                name: {"count": n, "bytes": self.format_bytes.get(name, 0)} for name, n in self.formats.items()
-            },
-            "years": dict(self.years),
-            "set_aside": dict(self.set_aside),
-            "skipped": dict(self.skipped),
-            "noted": dict(self.notes),
-            "format_names": dict(self.format_names),
-            **({} if self.copied is None else {"copies": asdict(self.copied)}),
-            **self.profile,
-        }
+    @property
+    @json_value("formats", optional=True)
+    def format_totals(self) -> Mapping[str, FormatTotals]:
+        """By format, how many contents there are and their bytes; the most frequent first."""
+        return {name: FormatTotals(count, self.format_bytes.get(name, 0)) for name, count in self.formats.items()}
+
+    @property
+    @json_value(omitted=True)
+    def tables(self) -> Sequence[Mapping[str, object]] | None:
+        """The tables of a database, with their columns; None for anything else."""
+        return cast(
+            "Sequence[Mapping[str, object]] | None", self.profile.get("tables")
+        )  # as databases tell of themselves
 
 
 def scan(
@@ -297,7 +291,15 @@ OpenContent = Callable[[Content], AbstractContextManager[ContentStream]]
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class FormatTotals(JsonObject):
+    """Contents of one format."""
+
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Copied(JsonObject):
     """How many contents there are more than once, how many files that is beside the first of each, and their bytes;
     `not_compared` are files that may be copies and were not read."""
 

@@ -11,12 +11,14 @@ import pytest
 from noarkit.cli.console import Console
 from noarkit.cli.contract import OPEN_EVENTS, events
 from noarkit.events import Event
+from noarkit.sources.scan import ScanResult
 from noarkit.words.texts import texts
 from tests.closed_events import WRITE_EVENT, flaws_of, held_lines, hold_output
 from tests.package_code import PACKAGE, modules_with, nodes_of
 
 # what logs get, and what is for people alone
 _NO_LINES = {"end", "_begins", "_ends"}
+_SCAN = {"event": "scan", **ScanResult("place", "files").to_dict()}
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,12 @@ _NO_LINES = {"end", "_begins", "_ends"}
         ({"event": "closed_run", "run": "r", "closed": {"a": "b"}, "refused": 0, "was_closed": False}, "as counts"),
         ({"event": "check", "check": "disk", "state": "fine"}, "event 'check' declares field 'state' as text"),
         ({"event": "shard_handed_on", "shard": 1, "code": "F1", "losses": 1, "exit": "9"}, "as integer?, not '9'"),
+        (
+            {**_SCAN, "formats": {"pdf": {"count": 1, "bytes": 2, "extra": 3}}},
+            "event 'scan' in field 'formats' does not declare field 'extra'",
+        ),
+        ({**_SCAN, "formats": {"pdf": {"count": 1}}}, "event 'scan' in field 'formats' lacks field 'bytes'"),
+        ({**_SCAN, "tables": [1]}, "event 'scan' declares field 'tables' as object, not 1"),
     ],
 )
 def test_a_line_that_is_not_as_declared_has_a_flaw(line: dict[str, object], flaw: str) -> None:
@@ -39,6 +47,7 @@ def test_a_line_that_is_not_as_declared_has_a_flaw(line: dict[str, object], flaw
 
 
 def test_a_line_as_declared_has_none() -> None:
+    assert flaws_of(_SCAN) == []
     assert flaws_of({"event": "members_listed", "members": 1}) == []
     assert flaws_of({"event": "members_listed", "members": 1, "of": None}) == []
     assert flaws_of({"event": "shard_stopped", "shard": 1, "code": "F301", "where": "as its fault says"}) == []
@@ -94,10 +103,12 @@ def test_every_declared_event_is_spelled_by_the_code() -> None:
 
 def _spelled() -> Iterator[tuple[str, set[str], set[str]]]:
     """Where the code makes an event or tells a result, the names that it may have, and its fields as far as spelled."""
-    for path in modules_with("noarkit.events import", "console.result(", "write_event("):
+    for path in modules_with("noarkit.events import", "console.result(", "write_event(", "EVENT: ClassVar"):
         if path.is_relative_to(PACKAGE / "operations"):
             continue  # for hooks
         for node in nodes_of(path):
+            if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "EVENT":  # of a result, with its fields
+                yield str(path), {ast.literal_eval(node.value)} - {""} if node.value else set(), set()
             if not isinstance(node, ast.Call) or not node.args:
                 continue
             function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from noarkit.loading.numbers import Numbers
-from noarkit.results import Result
+from noarkit.results import HIDDEN, JsonObject, Result, json_field, json_value
 
 Depth = Literal["counts", "ids", "fields", "bytes"]
 Proof = Literal["counts", "ids", "fields", "bytes", "receipt"]
@@ -80,41 +80,56 @@ class SenderAcceptance:
     findings: frozenset[Finding]
 
 
+def _without_zeros(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: count for name, count in sorted(counts.items()) if count}
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCounts(JsonObject):
+    """How many of a kind were planned or in the source, and how many of them are as they should be."""
+
+    planned: int
+    there: int
+
+
 @dataclass(slots=True)
-class Row:
+class Row(JsonObject):
     """All of one kind: how many agree, how many differ, and how many were not compared, by reason."""
 
     name: str
     agree: int = 0
     differ: int = 0
-    not_compared: Counter[str] = field(default_factory=Counter)
+    not_compared: Counter[str] = field(default_factory=Counter, metadata=json_field(form=_without_zeros))
 
     @property
+    @json_value("compared")
     def compared_count(self) -> int:
         """How many were held against what they should be."""
         return self.agree + self.differ
 
     @property
+    @json_value()
     def all(self) -> int:
         """How many there are."""
         return self.compared_count + self.not_compared.total()
 
     @property
+    @json_value()
     def comparable(self) -> int:
         """How many could have been compared: all but those that there is nothing to compare with."""
         return self.all - sum(count for reason, count in self.not_compared.items() if reason in NOT_COMPARABLE)
 
-    def as_data(self) -> dict[str, object]:
-        """The row as JSON values."""
-        return {
-            "name": self.name,
-            "all": self.all,
-            "comparable": self.comparable,
-            "compared": self.compared_count,
-            "agree": self.agree,
-            "differ": self.differ,
-            "not_compared": {reason: count for reason, count in sorted(self.not_compared.items()) if count},
-        }
+
+def _in_order(rows: Mapping[str, Row]) -> list[Row]:
+    return list(rows.values())
+
+
+def _by_kind(counts: Mapping[str, tuple[int, int]]) -> dict[str, ComparedCounts]:
+    return {name: ComparedCounts(planned, there) for name, (planned, there) in counts.items()}
+
+
+def _name_of(sender: SenderAcceptance | None) -> str | None:
+    return None if sender is None else sender.by
 
 
 @dataclass(slots=True)
@@ -131,34 +146,37 @@ class VerifyResult(Result):
     the sender could accept. `request` is the file that asks for it.
     """
 
-    depth: Proof
-    numbers: Numbers
-    sample: float = 1.0
-    began: bool = True
-    rows: dict[str, Row] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    notices: list[Finding] = field(default_factory=list)
+    EVENT: ClassVar = "verified"
+
+    depth: Proof = field(metadata=json_field(closed=True))
+    numbers: Numbers = field(metadata=HIDDEN)
+    sample: float = field(default=1.0, metadata=HIDDEN)
+    began: bool = field(default=True, metadata=HIDDEN)
+    rows: dict[str, Row] = field(default_factory=dict, metadata=json_field(form=_in_order))
+    findings: list[Finding] = field(default_factory=list, metadata=HIDDEN)
+    notices: list[Finding] = field(default_factory=list, metadata=HIDDEN)
     differences: int = 0
     changes: int = 0
-    bytes_compared: int = 0
-    left_behind: int = 0
-    left_behind_fields: int = 0
+    bytes_compared: int = field(default=0, metadata=HIDDEN)
+    left_behind: int = field(default=0, metadata=HIDDEN)
+    left_behind_fields: int = field(default=0, metadata=HIDDEN)
     source: SourceState = "read"
     source_new: int = 0
     source_late: int = 0
-    source_gone: int = 0
-    source_changed: int = 0
+    source_gone: int = field(default=0, metadata=HIDDEN)
+    source_changed: int = field(default=0, metadata=HIDDEN)
     certificate: Path | None = None
     receipt: Path | None = None
-    accepted: Mapping[tuple[str, str], list[list[str]]] = field(default_factory=dict)
-    accepted_keys: dict[str, str] = field(default_factory=dict)
-    sender: SenderAcceptance | None = None
+    accepted: Mapping[tuple[str, str], list[list[str]]] = field(default_factory=dict, metadata=HIDDEN)
+    accepted_keys: dict[str, str] = field(default_factory=dict, metadata=HIDDEN)
+    sender: SenderAcceptance | None = field(default=None, metadata=json_field(form=_name_of))
     accepted_by_sender: int = 0
-    for_sender: list[Finding] = field(default_factory=list)
+    for_sender: list[Finding] = field(default_factory=list, metadata=HIDDEN)
     _met_findings: set[Finding] = field(default_factory=set)
     request: Path | None = None
 
     @property
+    @json_value(closed=True)
     def verdict(self) -> Verdict:
         """`verified` where everything was compared and agrees, `in_part` where something named is missing,
         `not_verified` where something differs or nothing was compared."""
@@ -170,6 +188,7 @@ class VerifyResult(Result):
         return "verified"
 
     @property
+    @json_value()
     def missing(self) -> dict[str, int]:
         """What keeps the verdict from being a full one, beside what was not asked for: reason and count, of the kind
         that has most of it."""
@@ -177,11 +196,13 @@ class VerifyResult(Result):
         return self._count_left(lambda reason: reason not in expected_reasons)
 
     @property
+    @json_value()
     def left_by_choice(self) -> dict[str, int]:
         """What whoever asked chose not to compare: reason and count."""
         return self._count_left(lambda reason: reason in ASKED_FOR)
 
     @property
+    @json_value()
     def good(self) -> bool:
         """True if everything that was asked for was compared, and agrees, or was accepted by the sender."""
         if self.verdict == "not_verified":
@@ -194,6 +215,7 @@ class VerifyResult(Result):
         return self.verdict == "verified"
 
     @property
+    @json_value("compared", _by_kind)
     def compared_counts(self) -> Mapping[str, tuple[int, int]]:
         """By kind: how many were compared, and how many of them agree."""
         return {
@@ -202,31 +224,11 @@ class VerifyResult(Result):
             if row.compared_count or "depth" not in row.not_compared
         }
 
-    def to_dict(self) -> dict[str, object]:
-        """The verdict with its figures, as `noarkit verify --json` has it."""
-        return {
-            "depth": self.depth,
-            "good": self.good,
-            "compared": {
-                name: {"planned": expected, "there": actual}
-                for name, (expected, actual) in self.compared_counts.items()
-            },
-            "differences": self.differences,
-            "certificate": None if self.certificate is None else str(self.certificate),
-            "receipt": None if self.receipt is None else str(self.receipt),
-            "request": None if self.request is None else str(self.request),
-            "accepted_by_sender": self.accepted_by_sender,
-            "sender": None if self.sender is None else self.sender.by,
-            "verdict": self.verdict,
-            "rows": [row.as_data() for row in self.rows.values()],
-            "missing": self.missing,
-            "left_by_choice": self.left_by_choice,
-            "changes": self.changes,
-            "source": self.source,
-            "source_new": self.source_new,
-            "source_late": self.source_late,
-            "not_in_archive": {"values": self.left_behind, "fields": self.left_behind_fields},
-        }
+    @property
+    @json_value(optional=True)
+    def not_in_archive(self) -> Mapping[str, int]:
+        """How many values of the source the archive has no place for, and of how many fields."""
+        return {"values": self.left_behind, "fields": self.left_behind_fields}
 
     def row(self, name: str) -> Row:
         """The row of a kind, made when first asked for."""
