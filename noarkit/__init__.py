@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from noarkit.api.browsing import open_catalogue
     from noarkit.api.bundles import acknowledge, answer_request, check_receipt, pack, receive
     from noarkit.api.closing import close
-    from noarkit.api.clustering import Cluster
     from noarkit.api.comparing import compare
     from noarkit.api.converting import convert
     from noarkit.api.deriving import DeriveResult, accept_copies, check_copies, derive, seal_copies
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from noarkit.loading.engines.assembly import IngestResult
     from noarkit.loading.estimation.estimate import EstimateResult
     from noarkit.loading.numbers import Numbers
+    from noarkit.loading.options import Cluster
     from noarkit.loading.plan import PackResult, PlanResult
     from noarkit.loading.retraction.run import RetractResult
     from noarkit.loading.stopping import StopRequest

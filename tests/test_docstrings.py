@@ -171,9 +171,32 @@ def unknown_names(path: Path) -> Iterator[str]:
         if text.function:
             inside = list(ast.walk(text.function))
             known = declared_in(path) | set(names_in(inside)) | words(literals_in(inside, texts))
+            known |= keywords_of(text.function)
         for line, name in names:
             if name not in known and not is_elsewhere(name, known):
                 yield f"{path.relative_to(PACKAGE.parent)}:{line}: {name}"
+
+
+def keywords_of(function: Function) -> Set[str]:
+    """The keywords of a function that takes those of a class (`Unpack`), with those of the classes it extends."""
+    packed = function.args.kwarg.annotation if function.args.kwarg else None
+    if not isinstance(packed, ast.Subscript) or ast.unparse(packed.value) != "Unpack":
+        return frozenset()
+    return frozenset(keywords_named(ast.unparse(packed.slice)))
+
+
+def keywords_named(class_name: str) -> Iterator[str]:
+    """The fields of a class of keywords."""
+    for path in modules_with(f"class {class_name}("):
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef) and node.name == class_name:
+                yield from (
+                    item.target.id
+                    for item in node.body
+                    if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+                )
+                for base in node.bases:
+                    yield from keywords_named(ast.unparse(base))
 
 
 def is_elsewhere(name: str, known: Set[str]) -> bool:

@@ -15,6 +15,7 @@ LAYERS = (
     ("version",),
     ("errors",),
     ("events", "results"),
+    ("option_fields",),
     ("verdict",),
     ("words",),
     ("manual",),

@@ -1,6 +1,7 @@
 """The public functions behind `import noarkit`: one module for each journey. They print nothing and never exit.
 
 origins       opens the source that a user names
+source_reading  reads a source as the options of a caller say
 destination   the archive that a run goes to, and how it is opened
 scanning      counts what a source holds
 planning      makes and freezes a plan

@@ -16,9 +16,10 @@ from noarkit.errors import UsageFault
 from noarkit.forms.finders import reopen
 from noarkit.loading.engines.cluster.messages import ClusterTarget
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.options import Cluster
 from noarkit.records import Source, SourceIdentity, keyed
 from noarkit.safe.remote_jobs import JobWorkers
-from noarkit.settings import Place, Settings
+from noarkit.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +34,6 @@ class WorkerOptions:
     beat_s: float = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """Machines that load a run, or share other heavy work: their scheduler (`dask://HOST:PORT`), and the folder with
-    the certificates.
-
-    With `ship` the workers that load get the documents from here, and need no access to the source.
-    """
-
-    scheduler: str
-    tls: Place
-    ship: bool = False
-
-
 def cluster_target(cluster: Cluster | None, *, dry_run: bool, check_command: str | None) -> ClusterTarget | None:
     """The cluster that a run is to be loaded by, if any. Raises `UsageFault`."""
     if cluster is None:
@@ -57,17 +45,6 @@ def cluster_target(cluster: Cluster | None, *, dry_run: bool, check_command: str
             raise UsageFault(what="not-with-engine", where=option)
     read_address(cluster.scheduler, "--engine")
     return ClusterTarget(cluster.scheduler, Path(cluster.tls), ships=cluster.ship)
-
-
-def parse_cluster(engine: str | None, tls: Path | None, *, ship: bool = False) -> Cluster | None:
-    """The cluster that the options of a command name, if any. Raises `UsageFault`."""
-    if engine is not None and tls is not None:
-        return Cluster(engine, tls, ship)
-    if engine is not None:
-        raise UsageFault(what="no-cluster-tls", where="--engine", do="--tls DIR")
-    if ship or tls is not None:
-        raise UsageFault(what="only-with-engine", where="--ship" if ship else "--tls", do="--engine dask://HOST:PORT")
-    return None
 
 
 @contextmanager

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 from noarkit.api.keys import signer, trusted_keys
-from noarkit.api.origins import source_at
+from noarkit.api.source_reading import find_asked, read_as_asked
 from noarkit.copies import composition
 from noarkit.copies.acceptance import accept_copy, accepters, held_codes, held_copies, record_keys, whole_sha256
 from noarkit.copies.checking import CheckCopiesResult, check_store
@@ -23,15 +24,14 @@ from noarkit.copies.reading import ReadingOptions
 from noarkit.copies.sealing import CopiesSeal, prove_seal, seal_store
 from noarkit.copies.settings import CopySettings, copy_settings
 from noarkit.copies.store import DATABASE, LOCK, CopyStore
-from noarkit.errors import PlanFault, UsageFault
+from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
-from noarkit.forms.noark5.source import ExtractSource
+from noarkit.loading.options import SourceKeywords, SourceOptions
 from noarkit.loading.stopping import StopRequest
-from noarkit.recipes import Recipe, fits, read_recipe
-from noarkit.records import Shallow, Source, accept_damage, fitted, released
+from noarkit.option_fields import option, options_from, takes_options
+from noarkit.records import Source, released
 from noarkit.results import Result
 from noarkit.safe.locks import claimed
-from noarkit.safe.toml import read_text
 from noarkit.settings import Place, Settings, resolve_settings
 
 
@@ -73,24 +73,36 @@ class DeriveResult(Result):
         return {**{name: getattr(self, name) for name in names}, "formats": [row.to_dict() for row in self.formats]}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeriveOptions:
+    """How copies are made."""
+
+    policy: Place | None = option(metavar="FILE")
+    workers: int | None = option(kind="number", least=1, most=1000, metavar="N")
+    only: Collection[str] = option((), metavar="PUID", is_multiple=True)
+    retry: Collection[str] = option((), metavar="REASON", is_multiple=True)
+    dry_run: bool = option(False, kind="flag")
+
+
+class DeriveKeywords(SourceKeywords, total=False):
+    """The keywords of `DeriveOptions`, and of how the source is read."""
+
+    policy: Place | None
+    workers: int | None
+    only: Collection[str]
+    retry: Collection[str]
+    dry_run: bool
+
+
+@takes_options(DeriveOptions, SourceOptions)
 def derive(
     source: Place | Source,
     copies: Place,
     *,
-    policy: Place | None = None,
-    recipe: Place | Recipe | None = None,
-    workers: int | None = None,
-    only: Collection[str] = (),
-    retry: Collection[str] = (),
-    dry_run: bool = False,
-    source_kind: str | None = None,
-    take_incomplete: bool = False,
-    despite_damage: bool = False,
-    encoding: str | None = None,
-    shallow_root: Place | None = None,
     settings: Settings | None = None,
     stop_request: StopRequest | None = None,
     listener: Listener = ignore_event,
+    **options: Unpack[DeriveKeywords],
 ) -> DeriveResult:
     """Makes copies in archive formats of the documents of a source, each proved before it counts; the same call again
     goes on, and makes nothing twice.
@@ -117,24 +129,11 @@ def derive(
     Raises `ConfigFault` for a policy that cannot be used, `PlanFault` for a recipe that cannot, `SourceGone`,
     `UsageFault`, `RunLocked` and `DiskFull`.
     """
-    options = DeriveOptions(policy, workers, only, retry, dry_run)
-    reading = ReadingTerms(recipe, shallow_root, take_incomplete, despite_damage)
-    found_source = source_at(source, settings, kind=source_kind, emit=listener, encoding=encoding)
-    with released(found_source) as place:
+    reading, choices = options_from(SourceOptions, options), options_from(DeriveOptions, options)
+    with released(find_asked(source, reading, settings, emit=listener)) as place:
         return derive_source(
-            read_on_terms(place, reading), Path(copies), options, settings, stop_request=stop_request, listener=listener
+            read_as_asked(place, reading), Path(copies), choices, settings, stop_request=stop_request, listener=listener
         )
-
-
-@dataclass(frozen=True, slots=True)
-class DeriveOptions:
-    """How copies are made, as for `derive`."""
-
-    policy: Place | None = None
-    workers: int | None = None
-    only: Collection[str] = ()
-    retry: Collection[str] = ()
-    dry_run: bool = False
 
 
 def derive_source(
@@ -171,41 +170,6 @@ def _tools(
         is_stopped=lambda: bool(stop),
         now_s=settings.now_s,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingTerms:
-    """How a source is read; a plan on the same terms has the same documents."""
-
-    recipe: Place | Recipe | None = None
-    shallow_root: Place | None = None
-    take_incomplete: bool = False
-    despite_damage: bool = False
-
-
-def read_on_terms(source: Source, reading: ReadingTerms) -> Source:
-    """The source as `plan` reads it: by a recipe, which is the source's own where none is named.
-
-    Raises `PlanFault` for a recipe that does not fit it, `UsageFault` for terms that are for other sources.
-    """
-    if isinstance(source, ExtractSource):
-        extract = ExtractSource(source.place, take_incomplete=reading.take_incomplete)
-        return accept_damage(extract, despite_damage=reading.despite_damage)
-    if reading.take_incomplete:
-        raise UsageFault(what="only-of-an-extract", where="--take-incomplete")
-    place = accept_damage(source, despite_damage=reading.despite_damage)
-    if reading.shallow_root is not None:
-        if not isinstance(place, Shallow):
-            raise UsageFault(what="only-of-an-eark-package", where="--shallow-root")
-        place = place.reading_below(Path(reading.shallow_root))
-    recipe = reading.recipe
-    if recipe is None:
-        recipe = read_recipe(place.default_recipe(), "default recipe")
-    elif not isinstance(recipe, Recipe):
-        recipe = read_recipe(read_text(Path(recipe)), str(recipe))
-    if not fits(recipe, place.identity.kind):
-        raise PlanFault(where=recipe.name, why="recipe-for-other-source")
-    return fitted(place, recipe.data.get("source"))
 
 
 def _result(store: CopyStore, derivation: Derivation, policy: str) -> DeriveResult:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from noarkit.api.clustering import Cluster, cluster_jobs, cluster_target
+from noarkit.api.clustering import cluster_jobs, cluster_target
 from noarkit.api.destination import destination, open_target
 from noarkit.api.heavy_jobs import archive_identity
 from noarkit.api.validating import validate
@@ -32,6 +32,7 @@ from noarkit.loading.engines.assembly import ArchiveTarget
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.load_proof import LoadedRun, loaded_into
+from noarkit.loading.options import Cluster
 from noarkit.loading.stopping import StopRequest, stop_fault
 from noarkit.reports.deliveries import judged_facts, note_verdict
 from noarkit.results import Result

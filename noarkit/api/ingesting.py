@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Unpack
 from zoneinfo import ZoneInfo
 
-from noarkit.api.clustering import Cluster, cluster_target
+from noarkit.api.clustering import cluster_target
 from noarkit.api.destination import destination, open_target
 from noarkit.api.loaded_before import refuse_load_of_loaded
 from noarkit.api.origins import is_bundle, reopen_source, source_of
@@ -27,34 +28,26 @@ from noarkit.loading.gate import command_gate
 from noarkit.loading.governor import Rate, read_rate
 from noarkit.loading.merge import check_before_load
 from noarkit.loading.next_step import command_line, propose_run
+from noarkit.loading.options import IngestKeywords, IngestOptions
 from noarkit.loading.part import parse_part
 from noarkit.loading.request import RunRequest, run_request
 from noarkit.loading.state import read_state, refuse_delivered
 from noarkit.loading.stopping import StopRequest
+from noarkit.option_fields import takes_options, values_given
 from noarkit.records import AbsentSource, Listening, Source, innermost, released
 from noarkit.safe.event_log import log_run
 from noarkit.settings import Place, Settings, resolve_settings
 
 
+@takes_options(IngestOptions)
 def ingest(
     run: Place,
     *,
     source: Source | None = None,
-    archive: str | None = None,
-    until: str | None = None,
-    max_rate: str | None = None,
-    max_errors: str | None = None,
-    dry_run: bool = False,
-    workers: int | None = None,
-    check_command: str | None = None,
-    todays_dates: bool = False,
-    approved_only: bool = False,
-    shard: str | None = None,
-    cluster: Cluster | None = None,
-    as_new: bool = False,
     settings: Settings | None = None,
     stop_request: StopRequest | None = None,
     listener: Listener = ignore_event,
+    **keywords: Unpack[IngestKeywords],
 ) -> IngestResult:
     """Loads the plan in the folder `run` into an archive, and closes what it made. The same call again goes on.
 
@@ -79,37 +72,49 @@ def ingest(
     Raises `RunLocked`, `PlanChanged`, `NotApproved`, `OtherArchive`, `SourceGone`, `UsageFault`, archive faults; with a
     `shard` also `PartNotReady`, with a `cluster` also `EngineAway`, `EngineTrust`, `NoWorkers`, `OtherVersion`.
     """
-    final_settings = resolve_settings(archive, settings)
-    folder = _run_to_load(run, approved_only=approved_only, shard=shard, is_combined=dry_run or cluster is not None)
-    repeated: dict[str, object] = {"until": until, "max_rate": max_rate, "max_errors": max_errors, "workers": workers}
-    repeated |= {"check_command": check_command, "todays_dates": todays_dates, "approved_only": approved_only}
-    options = LoadOptions(
-        until=_moment(until, folder, final_settings.now_s()) if until else None,
-        rate=read_rate(max_rate) if max_rate else Rate(),
-        error_limit=parse_error_limit(max_errors) if max_errors else None,
-        dry_run=dry_run,
-        workers=workers,
-        gate=command_gate(check_command) if check_command else no_gate,
-        todays_dates=todays_dates,
-        operator=final_settings.config.operator,
-        request=_request(final_settings, cluster, {**repeated, "as_new": as_new}),
-        cluster=cluster_target(cluster, dry_run=dry_run, check_command=check_command),
+    options = IngestOptions(**keywords)
+    return ingest_with(
+        run,
+        options,
+        resolve_settings(options.archive, settings),
+        source=source,
+        stop_request=stop_request,
+        emit=listener,
     )
-    return _load(folder, source, options, stop_request, final_settings, emit=listener)
 
 
-def _request(settings: Settings, cluster: Cluster | None, options: Mapping[str, object]) -> RunRequest:
+def ingest_with(
+    run: Place,
+    options: IngestOptions,
+    settings: Settings,
+    *,
+    source: Source | None = None,
+    stop_request: StopRequest | None = None,
+    emit: Listener = ignore_event,
+) -> IngestResult:
+    """The same as `ingest`, for a caller that has the options as one value."""
+    is_combined = options.dry_run or options.cluster is not None
+    folder = _run_to_load(run, approved_only=options.approved_only, shard=options.shard, is_combined=is_combined)
+    load_options = LoadOptions(
+        until=_moment(options.until, folder, settings.now_s()) if options.until else None,
+        rate=read_rate(options.max_rate) if options.max_rate else Rate(),
+        error_limit=parse_error_limit(options.max_errors) if options.max_errors else None,
+        dry_run=options.dry_run,
+        workers=options.workers,
+        gate=command_gate(options.check_command) if options.check_command else no_gate,
+        todays_dates=options.todays_dates,
+        operator=settings.config.operator,
+        request=_request(settings, options),
+        cluster=cluster_target(options.cluster, dry_run=options.dry_run, check_command=options.check_command),
+    )
+    return _load(folder, source, load_options, stop_request, settings, emit=emit)
+
+
+def _request(settings: Settings, options: IngestOptions) -> RunRequest:
     """How this load is asked for, to be remembered; the archive in its full form, where this call names one."""
     place = destination(settings.config, settings.environment)
-    return run_request(
-        "ingest",
-        archive=place.name if place.is_named else None,
-        **options,
-        engine=None if cluster is None else cluster.scheduler,
-        tls=None if cluster is None else Path(cluster.tls),
-        ship=cluster is not None and cluster.ship,
-        **settings.explicit,
-    )
+    values = values_given(replace(options, archive=place.name if place.is_named else None))
+    return run_request("ingest", **values, **settings.explicit)
 
 
 def _moment(until: str, folder: RunFolder, now_s: float) -> datetime:
@@ -119,7 +124,7 @@ def _moment(until: str, folder: RunFolder, now_s: float) -> datetime:
 def _run_to_load(run: Place, *, approved_only: bool, shard: str | None, is_combined: bool) -> RunFolder:
     if is_bundle(run):
         command = command_line("ingest", run, "-o", propose_run(str(run)))
-        raise UsageFault(what="run-wanted", where=str(run), do=shlex.join(command))
+        raise UsageFault(what="run-options", where=str(run), do=shlex.join(command))
     folder = RunFolder(Path(run), parse_part(shard) if shard else None)
     if folder.part is not None and is_combined:
         raise UsageFault(what="part-alone", where=f"--shard {shard}")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
-from noarkit.api.clustering import Cluster, cluster_jobs, cluster_target
+from noarkit.api.clustering import cluster_jobs, cluster_target
 from noarkit.api.destination import Destination, archive_identity, destination, open_target
 from noarkit.api.keys import trusted_keys
 from noarkit.api.loaded_before import refuse_plan_of_loaded
-from noarkit.api.origins import prepare_source, source_at
+from noarkit.api.origins import prepare_source
+from noarkit.api.source_reading import find_asked, recipe_of, recipe_text, with_options
 from noarkit.copies.inside import with_own_copies
 from noarkit.copies.lookup import StoreLookup
 from noarkit.copies.planning import with_copies
@@ -20,7 +22,7 @@ from noarkit.copies.sealing import prove_seal
 from noarkit.copies.store import CopyStore
 from noarkit.documents.detect import emit_few_types
 from noarkit.embedded import keep_services, starter_codes
-from noarkit.errors import ArchiveFault, ConfigFault, PlanFault, UsageFault
+from noarkit.errors import ArchiveFault, ConfigFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.forms.noark5.source import ExtractSource, read_extract_recipe
 from noarkit.graph.store import GraphStore
@@ -28,45 +30,30 @@ from noarkit.loading.engines import assembly, watermarks
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.follow_up import EarlierRun, check_same_archive, check_same_origin, read_earlier_run
+from noarkit.loading.options import PlanKeywords, PlanOptions
 from noarkit.loading.plan import PlanResult, PlanSpec, known_elements, make_plan
 from noarkit.loading.renamed_content import find_renamed_content
 from noarkit.loading.request import RunRequest, run_request
-from noarkit.recipes import Recipe, check, compile_recipe, fits, read_recipe
-from noarkit.records import Settling, Shallow, Source, accept_damage, fitted, released
+from noarkit.option_fields import takes_options, values_given
+from noarkit.recipes import Recipe, compile_recipe
+from noarkit.records import Settling, Source, fitted, released
 from noarkit.reports import write_plan_report
 from noarkit.reports.lists import write_lists
 from noarkit.reports.page import MOST_PLACES
 from noarkit.reports.plan_page import Context
 from noarkit.safe.event_log import log_run
-from noarkit.safe.toml import read_text
 from noarkit.services.registry import is_connection_name
 from noarkit.settings import Place, Settings, imprint, resolve_settings
 
 
+@takes_options(PlanOptions)
 def plan(
     source: Place | Source,
     run: Place,
     *,
-    recipe: Place | Recipe | None = None,
-    source_kind: str | None = None,
-    hash_contents: bool = False,
-    since: Place | None = None,
-    strict: bool = False,
-    accept_loss: Sequence[str] = (),
-    take_incomplete: bool = False,
-    despite_damage: bool = False,
-    encoding: str | None = None,
-    shallow_root: Place | None = None,
-    carry: bool = True,
-    copies: Place | None = None,
-    trust_key: Place | Sequence[Place] | None = None,
-    other_recipe: bool = False,
-    archive: str | None = None,
-    cluster: Cluster | None = None,
-    as_new: bool = False,
-    same_as: Place | None = None,
     settings: Settings | None = None,
     listener: Listener = ignore_event,
+    **options: Unpack[PlanKeywords],
 ) -> PlanResult:
     """Reads, maps, checks and cuts a source; freezes the plan in the folder `run`. Sends nothing.
 
@@ -98,43 +85,23 @@ def plan(
     Raises `PlanFault`, `LossNotAccepted`, `SourceGone`, `PackageFault`, `UsageFault`, `LoadedBefore`; with a `cluster`
     also `EngineAway`, `EngineTrust`, `NoWorkers`, `OtherVersion`, `OtherSource` and `JobLost`.
     """
-    options = _PlanOptions(recipe, hash_contents, since, strict, archive, known_elements(accept_loss), take_incomplete)
-    options = replace(options, source_kind=source_kind, carry=carry, despite_damage=despite_damage)
-    options = replace(options, cluster=cluster, as_new=as_new, same_as=same_as, encoding=encoding, copies=copies)
-    options = replace(options, shallow_root=shallow_root, trust_key=trust_key, other_recipe=other_recipe)
-    return _plan(source, RunFolder(Path(run)), options, resolve_settings(archive, settings), listener)
+    return plan_with(
+        source,
+        RunFolder(Path(run)),
+        PlanOptions(**options),
+        resolve_settings(options.get("archive"), settings),
+        listener,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _PlanOptions:
-    """How a plan is to be made."""
-
-    recipe: Place | Recipe | None
-    hash_contents: bool
-    since: Place | None
-    strict: bool
-    archive: str | None
-    accept_loss: tuple[str, ...] = ()
-    take_incomplete: bool = False
-    source_kind: str | None = None
-    carry: bool = True
-    despite_damage: bool = False
-    encoding: str | None = None
-    shallow_root: Place | None = None
-    copies: Place | None = None
-    trust_key: Place | Sequence[Place] | None = None
-    cluster: Cluster | None = None
-    other_recipe: bool = False
-    as_new: bool = False
-    same_as: Place | None = None
-
-
-def _plan(
-    source: Place | Source, folder: RunFolder, options: _PlanOptions, settings: Settings, emit: Listener
+def plan_with(
+    source: Place | Source, folder: RunFolder, options: PlanOptions, settings: Settings, emit: Listener
 ) -> PlanResult:
+    """The same as `plan`, for a caller that has the options as one value."""
+    options = replace(options, accept_loss=known_elements(options.accept_loss))
     earlier = read_earlier_run(RunFolder(Path(options.since))) if options.since is not None else None
     archive_place = destination(settings.config, settings.environment, earlier.archive if earlier else None)
-    own_source = source_at(source, settings, archive_place.name, options.source_kind, emit, encoding=options.encoding)
+    own_source = find_asked(source, options.reading, settings, archive_place.name, emit=emit)
     _refuse_engine(options, own_source)
     with keep_services():
         _check_archive(earlier, settings, emit)
@@ -157,7 +124,7 @@ def _plan(
         # a copy is found by the checksum of its document
         hash_contents=options.hash_contents or options.copies is not None,
         strict=options.strict,
-        accept_loss=options.accept_loss,
+        accept_loss=tuple(options.accept_loss),
         accepted_by="{operator}@{machine}".format_map(imprint(settings).as_data()),
         since=None if earlier is None else earlier.folder,
         codes=codes,
@@ -191,7 +158,7 @@ def _plan(
     return result
 
 
-def _checked_spec(earlier: EarlierRun | None, options: _PlanOptions, spec: PlanSpec) -> PlanSpec:
+def _checked_spec(earlier: EarlierRun | None, options: PlanOptions, spec: PlanSpec) -> PlanSpec:
     """The plan as it was specified. Raises `UsageFault` where it cannot follow `earlier`."""
     if earlier is not None:
         recipe = earlier.recipe if options.other_recipe else spec.recipe
@@ -208,35 +175,14 @@ def _check_archive(earlier: EarlierRun | None, settings: Settings, emit: Listene
 
 
 def _request(
-    source: Place | Source, options: _PlanOptions, archive_place: Destination, settings: Settings
+    source: Place | Source, options: PlanOptions, archive_place: Destination, settings: Settings
 ) -> RunRequest:
     """How the plan is asked for, to be remembered. A key or a recipe that is no file cannot be named again."""
-    return run_request(
-        "plan",
-        source if isinstance(source, str | Path) else "",
-        recipe=None if options.recipe is None or isinstance(options.recipe, Recipe) else Path(options.recipe),
-        source_kind=options.source_kind,
-        hash=options.hash_contents,
-        since=None if options.since is None else Path(options.since),
-        other_recipe=options.other_recipe,
-        strict=options.strict,
-        accept_loss=tuple(options.accept_loss),
-        take_incomplete=options.take_incomplete,
-        despite_damage=options.despite_damage,
-        encoding=options.encoding,
-        shallow_root=None if options.shallow_root is None else Path(options.shallow_root),
-        no_carry=not options.carry,
-        copies=None if options.copies is None else Path(options.copies),
-        archive=archive_place.name if archive_place.is_named else None,
-        engine=None if options.cluster is None else options.cluster.scheduler,
-        tls=None if options.cluster is None else Path(options.cluster.tls),
-        as_new=options.as_new,
-        same_as=None if options.same_as is None else Path(options.same_as),
-        **settings.explicit,
-    )
+    values = values_given(replace(options, archive=archive_place.name if archive_place.is_named else None))
+    return run_request("plan", source if isinstance(source, str | Path) else "", **values, **settings.explicit)
 
 
-def _refuse_engine(options: _PlanOptions, source: Source) -> None:
+def _refuse_engine(options: PlanOptions, source: Source) -> None:
     """Raises `UsageFault` for an engine that would have nothing to do, or cannot open the source again."""
     if options.cluster is None:
         return
@@ -270,7 +216,7 @@ def _archive_codes(
         return None
 
 
-def _with_keys(options: _PlanOptions, spec: PlanSpec) -> PlanSpec:
+def _with_keys(options: PlanOptions, spec: PlanSpec) -> PlanSpec:
     """The plan with the keys of the run that it is the same as."""
     if options.same_as is None:
         return spec
@@ -279,7 +225,7 @@ def _with_keys(options: _PlanOptions, spec: PlanSpec) -> PlanSpec:
 
 
 def _with_refusal(
-    spec: PlanSpec, options: _PlanOptions, archive_place: Destination, folder: RunFolder, emit: Listener
+    spec: PlanSpec, options: PlanOptions, archive_place: Destination, folder: RunFolder, emit: Listener
 ) -> PlanSpec:
     """The plan that is refused where the archive holds the same from another root, unless somebody said that it may."""
     request = spec.request
@@ -307,10 +253,10 @@ def _renamed_records(folder: RunFolder, since: RunFolder | None) -> tuple[tuple[
     return tuple(first), count
 
 
-def _plan_spec(options: _PlanOptions, place: Source, codes: Mapping[str, frozenset[str]] | None) -> PlanSpec:
+def _plan_spec(options: PlanOptions, place: Source, codes: Mapping[str, frozenset[str]] | None) -> PlanSpec:
     """What is planned by default: a recipe maps records, but what an extract holds is fixed."""
     if isinstance(place, ExtractSource):
-        text, name = _recipe_text(options.recipe, place)
+        text, name = recipe_text(options.recipe, place)
         extract_options = read_extract_recipe(text, name)
         extract = ExtractSource(
             place.place,
@@ -327,19 +273,14 @@ def _plan_spec(options: _PlanOptions, place: Source, codes: Mapping[str, frozens
             extract_options.zone,
             extract_options.close,
         )
-    for option, wished in (("--take-incomplete", options.take_incomplete), ("--no-carry", not options.carry)):
-        if wished:
-            raise UsageFault(what="only-of-an-extract", where=option)
-    place = accept_damage(place, despite_damage=options.despite_damage)
-    if options.shallow_root is not None:
-        if not isinstance(place, Shallow):
-            raise UsageFault(what="only-of-an-eark-package", where="--shallow-root")
-        place = place.reading_below(Path(options.shallow_root))
-    text, recipe = _recipe(options.recipe, place, codes)
+    if not options.carry:
+        raise UsageFault(what="only-of-an-extract", where="--no-carry")
+    place = with_options(place, options.reading)
+    recipe = recipe_of(options.recipe, place, codes)
     place = fitted(place, recipe.data.get("source"))
     target = recipe.target
     mapper = with_own_copies(place, compile_recipe(recipe))
-    return PlanSpec(place, mapper, text, target.external_system, target.zone, target.close, follow=target.follow)
+    return PlanSpec(place, mapper, recipe.text, target.external_system, target.zone, target.close, follow=target.follow)
 
 
 def _lookup(copies: Place | None) -> StoreLookup | None:
@@ -348,26 +289,3 @@ def _lookup(copies: Place | None) -> StoreLookup | None:
         return None
     CopyStore.open(Path(copies)).close()
     return StoreLookup(Path(copies))
-
-
-def _recipe_text(recipe: Place | Recipe | None, source: Source) -> tuple[str, str]:
-    """The text of a recipe, and what it is called."""
-    if isinstance(recipe, Recipe):
-        return recipe.text, recipe.name
-    return (read_text(Path(recipe)), str(recipe)) if recipe is not None else (source.default_recipe(), "default recipe")
-
-
-def _recipe(
-    recipe_or_path: Place | Recipe | None, source: Source, codes: Mapping[str, frozenset[str]] | None
-) -> tuple[str, Recipe]:
-    """The text of the recipe, and the recipe; the first fault that stops it is raised as a `PlanFault`."""
-    text, name = _recipe_text(recipe_or_path, source)
-    recipe = read_recipe(text, name)
-    wrong = [problem for problem in check(recipe, code_lists=codes) if not problem.warning]
-    if wrong:
-        first = wrong[0]
-        details = {key: value for key, value in first.data.items() if key not in ("where", "why", "line", "count")}
-        raise PlanFault(where=name, line=first.line, why=first.key, count=len(wrong), **details)
-    if not fits(recipe, source.identity.kind):
-        raise PlanFault(where=name, why="recipe-for-other-source")
-    return text, recipe

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Unpack
 
-from noarkit.api.ingesting import ingest
+from noarkit.api.ingesting import ingest_with
 from noarkit.api.origins import reopen_source, source_of
 from noarkit.events import Listener, ignore_event
 from noarkit.loading.approval import require_approval
 from noarkit.loading.engines import accepted_losses, assembly
 from noarkit.loading.engines.assembly import IngestResult
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.options import LOAD_ONLY, IngestOptions, RetryKeywords
 from noarkit.loading.stopping import StopRequest
+from noarkit.option_fields import takes_options
 from noarkit.records import Source, released
 from noarkit.safe.clocks import iso_seconds
 from noarkit.services.registry import is_connection_name
@@ -20,23 +23,17 @@ from noarkit.services.source.accepted_losses import AcceptedLoss
 from noarkit.settings import Place, Settings, imprint, resolve_settings
 
 
+@takes_options(IngestOptions, without=LOAD_ONLY)
 def retry(
     run: Place,
     *,
     fault: str | None = None,
     accept: Sequence[str] = (),
     source: Source | None = None,
-    archive: str | None = None,
-    until: str | None = None,
-    max_rate: str | None = None,
-    max_errors: str | None = None,
-    workers: int | None = None,
-    check_command: str | None = None,
-    todays_dates: bool = False,
-    approved_only: bool = False,
     settings: Settings | None = None,
     stop_request: StopRequest | None = None,
     listener: Listener = ignore_event,
+    **keywords: Unpack[RetryKeywords],
 ) -> IngestResult:
     """Loads what an earlier load of the run set aside or the archive refused, and nothing else that is done.
 
@@ -51,6 +48,7 @@ def retry(
         max_rate: the most calls or bytes a second (`20/s`, `5MB/s`).
         max_errors: how many items may be set aside: a number or a share (`50`, `1%`).
         workers: the number of processes that load; 0 loads in this process.
+        cluster: the machines that load, in place of this one (`Cluster`).
         check_command: a command that sees every file before it is uploaded; its refusal sets the item aside.
         todays_dates: goes on where journal posts would get the dates of today, because the account may not set them.
         approved_only: loads only if a person approved the plan as it is (`approve`).
@@ -60,25 +58,12 @@ def retry(
 
     Raises `UsageFault` for a key that is no finding, and what `ingest` raises.
     """
-    resolved = resolve_settings(archive, settings)
-    if approved_only:
+    options = IngestOptions(**keywords)
+    resolved = resolve_settings(options.archive, settings)
+    if options.approved_only:
         require_approval(RunFolder(Path(run)))
     reopen(run, fault=fault, accept=accept, settings=resolved)
-    return ingest(
-        run,
-        source=source,
-        archive=archive,
-        until=until,
-        max_rate=max_rate,
-        max_errors=max_errors,
-        workers=workers,
-        check_command=check_command,
-        todays_dates=todays_dates,
-        approved_only=approved_only,
-        settings=resolved,
-        stop_request=stop_request,
-        listener=listener,
-    )
+    return ingest_with(run, options, resolved, source=source, stop_request=stop_request, emit=listener)
 
 
 def accept_losses(run: Place, accept: Sequence[str], *, settings: Settings | None = None) -> tuple[AcceptedLoss, ...]:

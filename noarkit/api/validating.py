@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from noarkit.api.clustering import Cluster, cluster_jobs
+from noarkit.api.clustering import cluster_jobs
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.extraction.accepted import accept_reasons, accepted_beside
 from noarkit.forms import validation
 from noarkit.forms.package_form import FormName
 from noarkit.forms.validation import ValidateResult
+from noarkit.loading.options import Cluster
 from noarkit.places import allow, recognise
 from noarkit.reports.deliveries import judged_facts
 from noarkit.safe.unpack import LIMITS, UnpackLimits

@@ -10,12 +10,13 @@ import click
 from noarkit.api import deriving
 from noarkit.cli.derive_compare import Origin, check_choices, compare_copy, open_origin
 from noarkit.cli.derived import exit_code_of, print_derived
-from noarkit.cli.form_choices import SOURCE_KINDS
+from noarkit.cli.option_values import options_of
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.copies.store import CopyStore
 from noarkit.errors import UsageFault
 from noarkit.extraction.selection import Selection
+from noarkit.loading.options import SourceOptions
 from noarkit.settings import imprint
 
 _CHANGED = 7
@@ -26,12 +27,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @command("derive", exits=(3, 4, 5, 6, 7, 8, 9, 10, 130, 143))
 @click.argument("source", metavar="SOURCE", required=False)
 @option("-o", "--output", type=_FOLDER, required=True, metavar="COPIES")
-@option("--policy", metavar="FILE")
-@option("--recipe", type=_FILE, metavar="FILE")
-@option("--workers", type=click.IntRange(1, 1000), metavar="N")
-@option("--only", multiple=True, metavar="PUID")
-@option("--retry", multiple=True, metavar="REASON")
-@option("--dry-run", is_flag=True)
+@options_of(choices=deriving.DeriveOptions, reading=SourceOptions)
 @option("--accept", multiple=True, metavar="WHAT")
 @option("--by", metavar="NAME")
 @option("--check", is_flag=True)
@@ -41,11 +37,6 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--report", "report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
 @option("--compare", metavar="KEY")
 @option("--titles", is_flag=True)
-@option("--source-kind", type=SOURCE_KINDS)
-@option("--take-incomplete", is_flag=True)
-@option("--despite-damage", is_flag=True)
-@option("--encoding", metavar="NAME")
-@option("--shallow-root", type=_FOLDER, metavar="DIR")
 @option("--archive", metavar="URL", variable=None)
 @option("--arkiv", metavar="NAME")
 @option("--arkivdel", metavar="NAME")
@@ -57,12 +48,8 @@ def derive_command(
     *,
     source: str | None,
     output: Path,
-    policy: str | None,
-    recipe: Path | None,
-    workers: int | None,
-    only: tuple[str, ...],
-    retry: tuple[str, ...],
-    dry_run: bool,
+    choices: deriving.DeriveOptions,
+    reading: SourceOptions,
     accept: tuple[str, ...],
     by: str | None,
     check: bool,
@@ -72,11 +59,6 @@ def derive_command(
     report: Path | None,
     compare: str | None,
     titles: bool,
-    source_kind: str | None,
-    take_incomplete: bool,
-    despite_damage: bool,
-    encoding: str | None,
-    shallow_root: Path | None,
     archive: str | None,
     arkiv: str | None,
     arkivdel: str | None,
@@ -92,11 +74,9 @@ def derive_command(
         return _seal(session, output, seal_key)
     selection = Selection(arkiv, arkivdel, klasse, query=query)
     check_choices(output, selection, source=source, archive=archive, compare=compare, add=add)
-    reading = deriving.ReadingTerms(recipe, shallow_root, take_incomplete, despite_damage)
-    origin = Origin(source, reading, source_kind, encoding)
+    origin = Origin(source, reading)
     if compare is not None:
         return compare_copy(session, output, compare, report, origin)
-    choices = deriving.DeriveOptions(policy, workers, only, retry, dry_run)
     if archive is not None:
         from noarkit.cli.derive_archive import derive_of_archive  # with all that loads into an archive
 

@@ -7,13 +7,14 @@ from pathlib import Path
 from noarkit.api import adding
 from noarkit.api.deriving import DeriveOptions
 from noarkit.cli.derived import exit_code_of, print_derived
-from noarkit.cli.ingest import IngestOptions, load_run
+from noarkit.cli.ingest import load_run
 from noarkit.cli.options import Session
 from noarkit.cli.running import CommandWork, settings, working
 from noarkit.embedded import keep_services
 from noarkit.errors import ItemUnreadable, gravest
 from noarkit.extraction.selection import Selection
 from noarkit.loading.folder import RunFolder
+from noarkit.loading.options import IngestOptions
 
 _GOES_ON = (0, ItemUnreadable.exit_code)
 
@@ -58,5 +59,4 @@ def _print_planned(session: Session, result: adding.DeriveArchiveResult) -> None
 
 
 def _load(work: CommandWork, run: Path, archive: str) -> int:
-    options = IngestOptions(archive, None, None, None, None, None, todays_dates=False)
-    return load_run(work, RunFolder(run), options)
+    return load_run(work, RunFolder(run), IngestOptions(archive=archive))

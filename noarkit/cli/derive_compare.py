@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from noarkit.api import deriving, origins
+from noarkit.api.source_reading import find_asked, read_as_asked
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session
 from noarkit.cli.running import settings
@@ -15,6 +15,7 @@ from noarkit.copies.store import CopyStore
 from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.extraction.selection import Selection
+from noarkit.loading.options import SourceOptions
 from noarkit.records import Source, released
 from noarkit.settings import imprint
 
@@ -24,9 +25,7 @@ class Origin:
     """The source that originals are read from, and how it is read; without a place only copies are shown."""
 
     place: str | None
-    reading: deriving.ReadingTerms = field(default_factory=deriving.ReadingTerms)
-    source_kind: str | None = None
-    encoding: str | None = None
+    reading: SourceOptions = field(default_factory=SourceOptions)
 
 
 def check_choices(
@@ -61,7 +60,5 @@ def compare_copy(session: Session, copies: Path, key: str, report: Path | None, 
 def open_origin(session: Session, origin: Origin, emit: Listener = ignore_event) -> Iterator[Source]:
     """The source that is named, read on its terms, for as long as the block lasts."""
     assert origin.place is not None  # noqa: S101  # whoever opens one knows of it
-    own = settings(session, None)
-    source = origins.source_at(origin.place, own, kind=origin.source_kind, emit=emit, encoding=origin.encoding)
-    with released(source) as place:
-        yield deriving.read_on_terms(place, origin.reading)
+    with released(find_asked(origin.place, origin.reading, settings(session, None), emit=emit)) as place:
+        yield read_as_asked(place, origin.reading)

@@ -10,7 +10,6 @@ from typing import get_args
 import click
 
 from noarkit.api import extracting
-from noarkit.api.clustering import parse_cluster
 from noarkit.cli.form_choices import EXTRACT_PRODUCTS
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
@@ -20,6 +19,7 @@ from noarkit.extraction.making_note import forget_note
 from noarkit.extraction.run import ExtractResult
 from noarkit.extraction.selection import Selection
 from noarkit.forms.noark5.spec import DOCUMENT_FOLDER
+from noarkit.loading.options import parse_cluster
 from noarkit.reports.verdict_words import verdict_lines
 from noarkit.verdict import NOT_READY_EXIT, Load
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
-from noarkit.api.clustering import parse_cluster
 from noarkit.api.origins import check_same_source, is_bundle
-from noarkit.api.planning import plan
+from noarkit.api.planning import plan_with
 from noarkit.cli.estimate import print_estimate
-from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.line_names import value_on_line
 from noarkit.cli.next_command import next_command
+from noarkit.cli.option_values import options_of
 from noarkit.cli.options import FILE, FOLDER, Session, command, option
 from noarkit.cli.running import CommandWork, refuse_missing_run, require_run, settings, working
 from noarkit.errors import UsageFault
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import command_line
+from noarkit.loading.options import PlanOptions
 from noarkit.loading.plan import PackResult, PlanResult
 from noarkit.places import is_run
 from noarkit.reports import plan_report
@@ -35,81 +34,51 @@ _WAYS = {"in": "incoming", "out": "outgoing"}
 @command("plan", exits=(3, 4, 5, 6, 8, 9, 10, 130, 143))
 @click.argument("source", metavar="SOURCE")
 @option("-o", "--output", type=FOLDER, metavar="RUN")
-@option("--recipe", type=FILE, metavar="FILE")
-@option("--source-kind", type=SOURCE_KINDS)
-@option("--hash", "hash_contents", is_flag=True)
-@option("--since", type=FOLDER, metavar="RUN")
-@option("--other-recipe", is_flag=True)
-@option("--strict", is_flag=True)
-@option("--accept-loss", metavar="FIELD", multiple=True)
-@option("--take-incomplete", is_flag=True)
-@option("--despite-damage", is_flag=True)
-@option("--encoding", metavar="NAME")
-@option("--shallow-root", type=FOLDER, metavar="DIR")
-@option("--no-carry", is_flag=True)
-@option("--copies", type=FOLDER, metavar="COPIES")
-@option("--as-new", is_flag=True)
-@option("--same-as", type=FOLDER, metavar="RUN")
-@option("--archive", metavar="URL", variable=None)
-@option("--engine", metavar="dask://HOST:PORT")
-@option("--tls", type=FOLDER, metavar="DIR")
+@options_of(options=PlanOptions)
 @option("--estimate", "estimates", is_flag=True)
 @option("--pack", type=click.Path(path_type=Path), metavar="BUNDLE")
 @option("--seal-key", type=FILE, metavar="FILE", variable=None)
-@option("--trust-key", type=FILE, metavar="FILE", multiple=True, variable=None)
 def plan_command(
     session: Session,
     /,
     source: str,
     *,
     output: Path | None,
-    since: Path | None,
-    strict: bool,
-    engine: str | None,
-    tls: Path | None,
-    no_carry: bool,
-    copies: Path | None,
-    archive: str | None,
+    options: PlanOptions,
     estimates: bool,
     pack: Path | None,
     seal_key: Path | None,
-    trust_key: tuple[Path, ...],
-    same_as: Path | None,
-    **reading: Any,  # as `plan` takes them, by the types of the options above
 ) -> int:
     """Makes a plan and says what it holds; packs it, where that is wished."""
     output = _require_output(session, source, output, pack)
     fresh = not is_run(output)
-    for earlier in (since, same_as):
-        if earlier is not None:
-            require_run(earlier)
-    final_settings = resolve_settings(archive, settings(session, None))
-    if is_bundle(source) or (trust_key and copies is None):
-        code = _receive(session, source, output, trust_key, final_settings)
+    require_earlier_runs(options)
+    final_settings = resolve_settings(options.archive, settings(session, None))
+    if is_received_bundle(source, options):
+        code = _receive(session, source, output, options, final_settings)
         return _with_estimate(session, output, final_settings, code) if estimates else code
     with working(session) as work:
         _check_seal_key(final_settings, seal_key, pack)
         if fresh:
-            result = plan(
-                source,
-                output,
-                since=since,
-                same_as=same_as,
-                strict=strict,
-                cluster=parse_cluster(engine, tls),
-                carry=not no_carry,
-                copies=copies,
-                trust_key=trust_key,
-                archive=archive,
-                settings=final_settings,
-                listener=work.emit,
-                **reading,
-            )
+            result = plan_with(source, RunFolder(output), options, final_settings, work.emit)
         else:
             result = _planned_before(RunFolder(output), source)
-        bundle = _pack(work, output, pack, seal_key, strict=strict, settings=final_settings) if pack else None
+        is_strict = options.strict
+        bundle = _pack(work, output, pack, seal_key, strict=is_strict, settings=final_settings) if pack else None
     code = _print_planned(session, result, bundle, is_known=not fresh)
     return _with_estimate(session, output, final_settings, code) if estimates else code
+
+
+def require_earlier_runs(options: PlanOptions) -> None:
+    """Raises `UsageFault` for an earlier run that is named and is none."""
+    for earlier in (options.since, options.same_as):
+        if earlier is not None:
+            require_run(Path(earlier))
+
+
+def is_received_bundle(source: str, options: PlanOptions) -> bool:
+    """True for a sealed bundle, which is proven and not planned; the key may be that of a folder of copies, too."""
+    return is_bundle(source) or (bool(options.trust_key) and options.copies is None)
 
 
 def _check_seal_key(settings: Settings, seal_key: Path | None, pack: Path | None) -> None:
@@ -130,11 +99,12 @@ def _with_estimate(session: Session, run: Path, settings: Settings, code: int) -
     return code
 
 
-def _receive(session: Session, bundle: str, run: Path, trust_key: tuple[Path, ...], settings: Settings) -> int:
+def _receive(session: Session, bundle: str, run: Path, options: PlanOptions, settings: Settings) -> int:
     from noarkit.api import bundles
 
     with working(session) as work:
-        result = bundles.receive(bundle, run, trust_key=trust_key or None, settings=settings, listener=work.emit)
+        trust = options.trust_key or None
+        result = bundles.receive(bundle, run, trust_key=trust, settings=settings, listener=work.emit)
     return _print_planned(session, result, None)
 
 

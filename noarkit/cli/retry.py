@@ -7,15 +7,17 @@ from pathlib import Path
 import click
 
 from noarkit.api.retrying import accept_losses, reopen, without_losses
-from noarkit.cli.ingest import ingest_options, load_options, load_run
+from noarkit.cli.ingest import load_run
 from noarkit.cli.line_names import line_request
 from noarkit.cli.next_command import next_command, say_step
+from noarkit.cli.option_values import options_of
 from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import require_run, settings, working
 from noarkit.loading.approval import require_approval
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import replan_step
 from noarkit.loading.numbers import count_needing_plan
+from noarkit.loading.options import LOAD_ONLY, IngestOptions
 from noarkit.loading.state import read_state
 
 _OF_FINDINGS = ("F314", "F700")
@@ -26,12 +28,13 @@ _MOST_SHOWN = 20
 @click.argument("run", metavar="RUN", type=FOLDER)
 @option("--fault", metavar="F###")
 @option("--accept", metavar="KEY", multiple=True)
-@load_options
-def retry_command(session: Session, run: Path, *, fault: str | None, accept: tuple[str, ...], **wanted: object) -> int:
+@options_of(options=IngestOptions, without=LOAD_ONLY)
+def retry_command(
+    session: Session, run: Path, *, fault: str | None, accept: tuple[str, ...], options: IngestOptions
+) -> int:
     """Loads what was left out, and nothing else that is done."""
     folder = RunFolder(run)
     require_run(run)
-    options = ingest_options(wanted)
     if options.approved_only:
         require_approval(folder)  # before anything is taken up
     code = fault.upper() if fault else None

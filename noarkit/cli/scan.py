@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
-from noarkit.api.scanning import scan
-from noarkit.cli.form_choices import SOURCE_KINDS
+from noarkit.api.scanning import scan_with
 from noarkit.cli.next_command import next_command
-from noarkit.cli.options import Session, command, option
+from noarkit.cli.option_values import options_of
+from noarkit.cli.options import Session, command
 from noarkit.cli.running import settings, working
 from noarkit.loading.next_step import propose_run
+from noarkit.loading.options import SourceOptions
 from noarkit.sources.scan import FILES, ScanResult
 from noarkit.words.texts import Texts, explain, grouped, plain
 
@@ -20,22 +21,11 @@ _MOST_LINES = 12
 
 @command("scan", exits=(3, 5, 6, 8, 130, 143))
 @click.argument("source", metavar="SOURCE")
-@option("--source-kind", type=SOURCE_KINDS)
-@option("--despite-damage", is_flag=True)
-@option("--encoding", metavar="NAME")
-def scan_command(
-    session: Session, source: str, *, source_kind: str | None, despite_damage: bool, encoding: str | None
-) -> int:
+@options_of(options=SourceOptions)
+def scan_command(session: Session, source: str, *, options: SourceOptions) -> int:
     """Counts what a source holds; changes nothing."""
     with working(session) as work:
-        report = scan(
-            source,
-            source_kind=source_kind,
-            despite_damage=despite_damage,
-            encoding=encoding,
-            settings=settings(session, None),
-            listener=work.emit,
-        )
+        report = scan_with(source, options, settings(session, None), work.emit)
     session.console.show(report, "\n".join(_lines(session.texts, report, source)))
     session.console.count(read=report.read, bytes=report.bytes, set_aside=sum(report.set_aside.values()))
     session.console.notify("scan.next", command=next_command("plan", source, "-o", propose_run(source)))

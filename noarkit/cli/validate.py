@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from noarkit.api.clustering import parse_cluster
 from noarkit.api.validating import validate
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import FOLDER, Session, command, option
@@ -19,6 +18,7 @@ from noarkit.errors import PackageFault, UsageFault
 from noarkit.forms.findings import Opinion, Place
 from noarkit.forms.second_opinion import agrees, disagreement, second_opinion
 from noarkit.forms.validation import ValidateResult
+from noarkit.loading.options import parse_cluster
 from noarkit.reports.fixity import package_fixity
 from noarkit.reports.unit_names import shown_report
 from noarkit.reports.validation_page import REPORT_FORMATS, write_validation

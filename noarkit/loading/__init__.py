@@ -44,6 +44,7 @@ The load:
 What comes after:
 
     next_step        what comes next in a run, and the command that does it
+    options          the options of the journeys that read a source or load a run, each declared once
     request          how a run was asked for: its options, repeated by every later command
     approval         who approved the plan, and whether that still holds
     retraction/      takes what was made out of the archive again

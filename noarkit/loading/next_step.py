@@ -20,23 +20,19 @@ from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import approval_of
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.numbers import count_needing_plan
+from noarkit.loading.options import IngestOptions, PlanOptions, SourceOptions
 from noarkit.loading.part import SPINE, has_open_units, is_part_loaded, is_spine_loaded, unloaded_parts
 from noarkit.loading.request import GLOBALS, RunRequest, request_of_load, request_of_plan
 from noarkit.loading.state import RunState
+from noarkit.option_fields import names_remembered
 
-_SAME_RUN = (
-    *("archive", "until", "max-rate", "max-errors", "workers", "engine", "tls", "ship", "check-command"),
-    *("todays-dates", "approved-only"),
-)
-_READING = ("source-kind", "accept-loss", "take-incomplete", "despite-damage", "encoding", "shallow-root")
+_OF_LOAD = names_remembered(IngestOptions)
+_NOT_IN_RETRY = ("as-new", "max-errors")
 TAKES: Mapping[str, tuple[str, ...]] = {
-    "scan": ("source-kind", "despite-damage", "encoding"),
-    "plan": (
-        *("recipe", *_READING, "hash", "since", "other-recipe", "strict", "no-carry", "copies", "archive"),
-        *("engine", "tls", "as-new", "same-as"),
-    ),
-    "ingest": (*_SAME_RUN, "write-back", "as-new"),
-    "retry": tuple(name for name in _SAME_RUN if name != "max-errors"),
+    "scan": names_remembered(SourceOptions),
+    "plan": names_remembered(PlanOptions),
+    "ingest": (*_OF_LOAD, "write-back"),
+    "retry": tuple(name for name in _OF_LOAD if name not in _NOT_IN_RETRY),
     **dict.fromkeys(("close", "retract", "verify", "extract"), ("archive",)),
 }
 """The options of a command that a later one repeats; those of `GLOBALS` are taken by all."""

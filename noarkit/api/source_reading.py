@@ -1,0 +1,71 @@
+"""Reads a source as the options of a caller say: a scan, copies and a plan with the same options read the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from noarkit.api.origins import source_at
+from noarkit.errors import PlanFault, UsageFault
+from noarkit.events import Listener
+from noarkit.forms.noark5.source import ExtractSource
+from noarkit.loading.options import SourceOptions
+from noarkit.recipes import Recipe, check, fits, read_recipe
+from noarkit.records import Shallow, Source, accept_damage, fitted
+from noarkit.safe.toml import read_text
+from noarkit.settings import Place, Settings
+
+
+def find_asked(
+    place: Place | Source, options: SourceOptions, settings: Settings | None, archive: str = "", *, emit: Listener
+) -> Source:
+    """What lies at a place, before any of it is read; `archive` is the one that a connection's marks are for."""
+    return source_at(place, settings, archive, options.source_kind, emit, encoding=options.encoding)
+
+
+def read_as_asked(source: Source, options: SourceOptions) -> Source:
+    """The source as `plan` reads it: by a recipe, which is the source's own where none is named.
+
+    Raises `PlanFault` for a recipe that does not fit it, `UsageFault` for options that are for other sources.
+    """
+    if isinstance(source, ExtractSource):
+        extract = ExtractSource(source.place, take_incomplete=options.take_incomplete)
+        return accept_damage(extract, despite_damage=options.despite_damage)
+    place = with_options(source, options)
+    return fitted(place, recipe_of(options.recipe, place).data.get("source"))
+
+
+def with_options(source: Source, options: SourceOptions) -> Source:
+    """A source that is no extract, with these options; its recipe has yet to say what of it is read. Raises
+    `UsageFault` for options that are for other sources."""
+    if options.take_incomplete:
+        raise UsageFault(what="only-of-an-extract", where="--take-incomplete")
+    place = accept_damage(source, despite_damage=options.despite_damage)
+    if options.shallow_root is None:
+        return place
+    if not isinstance(place, Shallow):
+        raise UsageFault(what="only-of-an-eark-package", where="--shallow-root")
+    return place.reading_below(Path(options.shallow_root))
+
+
+def recipe_text(recipe: Place | Recipe | None, source: Source) -> tuple[str, str]:
+    """The text of a recipe, and what it is called."""
+    if isinstance(recipe, Recipe):
+        return recipe.text, recipe.name
+    return (read_text(Path(recipe)), str(recipe)) if recipe is not None else (source.default_recipe(), "default recipe")
+
+
+def recipe_of(
+    recipe: Place | Recipe | None, source: Source, codes: Mapping[str, frozenset[str]] | None = None
+) -> Recipe:
+    """The recipe that a source is read by; the first fault that stops it is raised as a `PlanFault`."""
+    text, name = recipe_text(recipe, source)
+    read = read_recipe(text, name)
+    wrong = [problem for problem in check(read, code_lists=codes) if not problem.warning]
+    if wrong:
+        first = wrong[0]
+        details = {key: value for key, value in first.data.items() if key not in ("where", "why", "line", "count")}
+        raise PlanFault(where=name, line=first.line, why=first.key, count=len(wrong), **details)
+    if not fits(read, source.identity.kind):
+        raise PlanFault(where=name, why="recipe-for-other-source")
+    return read
