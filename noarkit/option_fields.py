@@ -26,11 +26,12 @@ class OptionSpec:
     """
 
     flag: str = ""
-    kind: Literal["text", "flag", "negated", "number", "file", "folder"] = "text"
+    kind: Literal["text", "flag", "negated", "number", "day", "file", "folder"] = "text"
     metavar: str = ""
     choices: Callable[[], tuple[str, ...]] | None = None
     least: int = 0
     most: int = 0
+    must_exist: bool = False
     is_multiple: bool = False
     has_variable: bool = True
     is_remembered: bool = True
@@ -47,6 +48,7 @@ class OptionField:
 
     name: str
     spec: OptionSpec
+    default: object = None
     inner: tuple[OptionField, ...] = ()
 
     @property
@@ -61,14 +63,19 @@ class OptionField:
 
 
 def option(default: Any = None, **spec: Any) -> Any:  # the value of a field of any type, by the names of `OptionSpec`
-    """Declares a field of a class of options."""
-    return field(default=default, metadata={_SPEC: OptionSpec(**spec)})
+    """Declares a field of a class of options; a class as its default makes a new value each time."""
+    metadata = {_SPEC: OptionSpec(**spec)}
+    if isinstance(default, type):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 def option_fields(options: type[Any], *, without: Sequence[str] = ()) -> tuple[OptionField, ...]:
     """The options of a class, in its order."""
     return tuple(
-        OptionField(item.name, spec, option_fields(spec.parts, without=spec.without) if spec.parts else ())
+        OptionField(
+            item.name, spec, item.default, option_fields(spec.parts, without=spec.without) if spec.parts else ()
+        )
         for item in fields(options)
         if item.name not in without and isinstance(spec := item.metadata.get(_SPEC), OptionSpec)
     )

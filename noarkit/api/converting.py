@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from noarkit.api.validating import validate as validate_package
 from noarkit.errors import PackageFault, UsageFault
@@ -17,6 +18,7 @@ from noarkit.forms.package_form import PLAIN, FormName
 from noarkit.forms.recognition import detect_form
 from noarkit.forms.registry import FILES, FLAT_FILES, known_forms
 from noarkit.forms.validation import validate
+from noarkit.option_fields import option, takes_options
 from noarkit.places import allow, recognise
 from noarkit.reports.deliveries import hand_on, judged_facts, note_verdict
 from noarkit.safe.archive_names import named_encoding
@@ -25,19 +27,38 @@ from noarkit.safe.unpack import LIMITS
 from noarkit.settings import Place, Settings, resolve_settings
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversionOptions:
+    """How a package is made of a folder or another package."""
+
+    package: Place | None = option(kind="file", must_exist=True, metavar="FILE")
+    source_kind: str | None = option(choices=lambda: known_forms().source_kinds)
+    despite_damage: bool = option(False, kind="flag")
+    encoding: str | None = option(metavar="NAME")
+    strict: bool = option(False, kind="flag")
+    copies: Place | None = option(kind="folder", must_exist=True, metavar="COPIES")
+
+
+class ConversionKeywords(TypedDict, total=False):
+    """The keywords of `ConversionOptions`."""
+
+    package: Place | None
+    source_kind: str | None
+    despite_damage: bool
+    encoding: str | None
+    strict: bool
+    copies: Place | None
+
+
+@takes_options(ConversionOptions)
 def convert(
     source: Place,
     target: Place,
     *,
     form: str,
-    package: Place | None = None,
-    source_kind: str | None = None,
-    despite_damage: bool = False,
-    strict: bool = False,
-    encoding: str | None = None,
-    copies: Place | None = None,
     settings: Settings | None = None,
     listener: Listener = ignore_event,
+    **keywords: Unpack[ConversionKeywords],
 ) -> ConvertResult:
     """Makes a package of what `source` holds: a folder, a file or a package of any form. The same call again goes on.
 
@@ -60,19 +81,8 @@ def convert(
     Raises `PackageFault` where the source is a package that is not whole, `UsageFault`, and `HostileInput` for what is
     refused as unsafe.
     """
-    result = make_conversion(
-        source,
-        target,
-        form=form,
-        package=package,
-        source_kind=source_kind,
-        despite_damage=despite_damage,
-        strict=strict,
-        encoding=encoding,
-        copies=copies,
-        settings=settings,
-        listener=listener,
-    )
+    options = ConversionOptions(**keywords)
+    result = make_conversion(source, target, options, form=form, settings=settings, listener=listener)
     forget_note(result.package, "convert")
     return result
 
@@ -80,47 +90,48 @@ def convert(
 def make_conversion(
     source: Place,
     target: Place,
+    options: ConversionOptions,
     *,
     form: str,
-    package: Place | None,
-    source_kind: str | None,
-    despite_damage: bool,
-    strict: bool,
-    encoding: str | None,
-    copies: Place | None,
     settings: Settings | None,
     listener: Listener,
 ) -> ConvertResult:
     """As `convert`, for a caller that still has to tell what came of it: the same call comes to the same end until the
     note on it is removed (`forget_note`)."""
-    options = ConvertOptions(
+    convert_options = ConvertOptions(
         form,
-        Path(package) if package is not None else own_facts(),
-        limits=replace(LIMITS, encoding=named_encoding(encoding)),
-        source_form=_form_named(source_kind),
-        strict=strict,
-        copies=Path(copies) if copies is not None else None,
+        Path(options.package) if options.package is not None else own_facts(),
+        limits=replace(LIMITS, encoding=named_encoding(options.encoding)),
+        source_form=_form_named(options.source_kind),
+        strict=options.strict,
+        copies=Path(options.copies) if options.copies is not None else None,
         keep_note=True,
     )
-    if copies is not None and known_forms().product(form).kind != "package":
+    if convert_options.copies is not None and known_forms().product(form).kind != "package":
         raise UsageFault(what="bad-value", where="--copies")
     if ":" not in str(source) or known_forms().product(form).kind != "database":
         require_existing(str(source))  # neither an address nor the name of a connection
-    place = recognise(source, options.limits, source_kind=source_kind, emit=listener)
+    place = recognise(source, convert_options.limits, source_kind=options.source_kind, emit=listener)
     if known_forms().product(form).kind == "database":
         if place.kind != "database":
-            allow(place, "convert", source_kind)
+            allow(place, "convert", options.source_kind)
         connections = resolve_settings(None, settings).config.connections
         return convert_database(
-            place.address, Path(target), options, connections=connections, despite_damage=despite_damage, emit=listener
+            place.address,
+            Path(target),
+            convert_options,
+            connections=connections,
+            despite_damage=options.despite_damage,
+            emit=listener,
         )
-    allow(place, "convert", source_kind)
-    if not despite_damage:
-        options = replace(options, checked=_refuse_damaged(Path(source), options, listener))
-    result = convert_files(Path(source), Path(target), options, emit=listener)
+    allow(place, "convert", options.source_kind)
+    if not options.despite_damage:
+        was_checked = _refuse_damaged(Path(source), convert_options, listener)
+        convert_options = replace(convert_options, checked=was_checked)
+    result = convert_files(Path(source), Path(target), convert_options, emit=listener)
     if not result.holds_extract:
         return result
-    agreement = read_facts(options.package).metadata.agreement
+    agreement = read_facts(convert_options.package).metadata.agreement
     was_told = hand_on(Path(source), result.package, names_agreement=bool(agreement))
     report = validate_package(result.package, listener=listener)
     facts = judged_facts(report, result.package)

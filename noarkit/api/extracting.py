@@ -6,10 +6,11 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 from noarkit.api.clustering import cluster_jobs, cluster_target
 from noarkit.api.destination import destination, open_target
@@ -32,8 +33,9 @@ from noarkit.loading.engines.assembly import ArchiveTarget
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.load_proof import LoadedRun, loaded_into
-from noarkit.loading.options import Cluster
+from noarkit.loading.options import Cluster, parse_cluster
 from noarkit.loading.stopping import StopRequest, stop_fault
+from noarkit.option_fields import option
 from noarkit.reports.deliveries import judged_facts, note_verdict
 from noarkit.results import Result
 from noarkit.retention.forgetting import runs_in
@@ -58,17 +60,17 @@ class ExtractOptions:
     `runs` are run folders of loads into this archive; those in the working folder and beside the package are found.
     """
 
-    selection: Selection = field(default_factory=Selection)
-    package: Path | None = None
-    schemas: Path | None = None
-    include_open: bool = False
-    carry: bool = True
-    kept_log: Path | None = None
-    change_log: ChangeLog = "closing"
-    with_originals: bool = False
-    cluster: Cluster | None = None
-    allow_empty: bool = False
-    runs: tuple[Path, ...] = ()
+    selection: Selection = option(Selection, parts=Selection)
+    package: Path | None = option(kind="file", must_exist=True, metavar="FILE")
+    schemas: Path | None = option(kind="folder", metavar="DIR")
+    include_open: bool = option(False, kind="flag")
+    carry: bool = option(True, flag="--no-carry-in-vsm", kind="negated")
+    kept_log: Path | None = option(kind="file", must_exist=True, metavar="FILE")
+    change_log: ChangeLog = option("closing", choices=lambda: get_args(ChangeLog))
+    with_originals: bool = option(False, kind="flag")
+    cluster: Cluster | None = option(parts=Cluster, without=("ship",), make=parse_cluster)
+    allow_empty: bool = option(False, kind="flag")
+    runs: tuple[Path, ...] = option((), flag="--run", kind="folder", must_exist=True, is_multiple=True, metavar="RUN")
 
 
 def extract(

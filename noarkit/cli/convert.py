@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from noarkit.api.converting import make_conversion
-from noarkit.cli.form_choices import PRODUCTS, SOURCE_KINDS
+from noarkit.api.converting import ConversionOptions, make_conversion
+from noarkit.cli.form_choices import PRODUCTS
 from noarkit.cli.next_command import next_command
+from noarkit.cli.option_values import options_of
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
@@ -27,40 +28,12 @@ _SHOWN = 20
 @click.argument("source", metavar="SOURCE")
 @option("--as", "form", type=PRODUCTS, required=True)
 @option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="OUT")
-@option("--package", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
-@option("--source-kind", type=SOURCE_KINDS)
-@option("--despite-damage", is_flag=True)
-@option("--encoding", metavar="NAME")
-@option("--strict", is_flag=True)
-@option("--copies", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="COPIES")
-def convert_command(
-    session: Session,
-    *,
-    source: str,
-    form: str,
-    output: Path,
-    package: Path | None,
-    source_kind: str | None,
-    despite_damage: bool,
-    encoding: str | None,
-    strict: bool,
-    copies: Path | None,
-) -> int:
+@options_of(options=ConversionOptions)
+def convert_command(session: Session, *, source: str, form: str, output: Path, options: ConversionOptions) -> int:
     """Converts, and says what was made."""
     with working(session) as work:
-        result = make_conversion(
-            source,
-            output,
-            form=form,
-            package=package,
-            source_kind=source_kind,
-            despite_damage=despite_damage,
-            encoding=encoding,
-            strict=strict,
-            copies=copies,
-            settings=settings(session, None),
-            listener=work.emit,
-        )
+        own = settings(session, None)
+        result = make_conversion(source, output, options, form=form, settings=own, listener=work.emit)
     session.console.result(
         "converted",
         "\n".join(_lines(session, result, form)),

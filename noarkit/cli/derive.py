@@ -38,10 +38,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @option("--compare", metavar="KEY")
 @option("--titles", is_flag=True)
 @option("--archive", metavar="URL", variable=None)
-@option("--arkiv", metavar="NAME")
-@option("--arkivdel", metavar="NAME")
-@option("--klasse", metavar="NAME")
-@option("--select", "query", metavar="QUERY")
+@options_of(selection=Selection, without=("since", "until"))
 @option("--add", is_flag=True)
 def derive_command(
     session: Session,
@@ -60,10 +57,7 @@ def derive_command(
     compare: str | None,
     titles: bool,
     archive: str | None,
-    arkiv: str | None,
-    arkivdel: str | None,
-    klasse: str | None,
-    query: str | None,
+    selection: Selection,
     add: bool,
 ) -> int:
     """Makes copies, or accepts or checks those that are there."""
@@ -72,7 +66,6 @@ def derive_command(
         return _check(session, output, trust_key)
     if seal or seal_key is not None:
         return _seal(session, output, seal_key)
-    selection = Selection(arkiv, arkivdel, klasse, query=query)
     check_choices(output, selection, source=source, archive=archive, compare=compare, add=add)
     origin = Origin(source, reading)
     if compare is not None:

@@ -2,95 +2,42 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import get_args
 
 import click
 
 from noarkit.api import extracting
 from noarkit.cli.form_choices import EXTRACT_PRODUCTS
+from noarkit.cli.option_values import options_of
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.extraction import copies, not_in_form
-from noarkit.extraction.changes import ChangeLog
 from noarkit.extraction.making_note import forget_note
 from noarkit.extraction.run import ExtractResult
-from noarkit.extraction.selection import Selection
 from noarkit.forms.noark5.spec import DOCUMENT_FOLDER
-from noarkit.loading.options import parse_cluster
 from noarkit.reports.verdict_words import verdict_lines
 from noarkit.verdict import NOT_READY_EXIT, Load
 
-_DAY = click.DateTime(("%Y-%m-%d",))
 _LOG_SENTENCES = frozenset({"no-changes", "changes-noted"})
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @command("extract", exits=(3, 4, 5, 6, 7, 8, 9, 10, 130, 143))
 @option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="PKG")
 @option("--as", "form", type=EXTRACT_PRODUCTS, default="noark5")
-@option("--arkiv", metavar="NAME")
+@options_of(options=extracting.ExtractOptions)
 @option("--each", is_flag=True)
-@option("--arkivdel", metavar="NAME")
-@option("--klasse", metavar="NAME")
-@option("--from", "since", type=_DAY, metavar="DATE")
-@option("--to", "until", type=_DAY, metavar="DATE")
-@option("--select", "query", metavar="QUERY")
-@option("--include-open", is_flag=True)
-@option("--allow-empty", is_flag=True)
-@option("--schemas", type=_FOLDER, metavar="DIR")
-@option("--package", type=_FILE, metavar="FILE")
-@option("--no-carry-in-vsm", is_flag=True)
-@option("--with-originals", is_flag=True)
-@option("--kept-log", type=_FILE, metavar="FILE")
-@option("--change-log", type=click.Choice(get_args(ChangeLog)), default="closing")
 @option("--archive", metavar="URL", variable=None)
-@option("--engine", metavar="dask://HOST:PORT")
-@option("--tls", type=_FOLDER, metavar="DIR")
-@option("--run", "runs", type=click.Path(exists=True, file_okay=False, path_type=Path), multiple=True, metavar="RUN")
 def extract_command(
     session: Session,
     *,
     output: Path,
     form: str,
-    arkiv: str | None,
+    options: extracting.ExtractOptions,
     each: bool,
-    arkivdel: str | None,
-    klasse: str | None,
-    since: datetime | None,
-    until: datetime | None,
-    query: str | None,
-    include_open: bool,
-    allow_empty: bool,
-    schemas: Path | None,
-    package: Path | None,
-    no_carry_in_vsm: bool,
-    with_originals: bool,
-    kept_log: Path | None,
-    change_log: ChangeLog,
     archive: str | None,
-    engine: str | None,
-    tls: Path | None,
-    runs: tuple[Path, ...],
 ) -> int:
     """Extracts, and says what was made and whether it is ready for deposit."""
-    days = (since.date() if since else None, until.date() if until else None)
-    options = extracting.ExtractOptions(
-        Selection(arkiv, arkivdel, klasse, *days, query),
-        package,
-        schemas,
-        include_open,
-        not no_carry_in_vsm,
-        kept_log,
-        change_log,
-        with_originals,
-        parse_cluster(engine, tls),
-        allow_empty,
-        runs,
-    )
     if each:
         return _extract_each(session, output, options, form, archive)
     with working(session, drains=True) as work:

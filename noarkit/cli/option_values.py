@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,8 @@ import click
 from noarkit.cli.form_choices import RegistryChoice
 from noarkit.cli.options import FILE, FOLDER, option
 from noarkit.option_fields import OptionField, OptionSpec, flat_options, option_fields
+
+_DAY = click.DateTime(("%Y-%m-%d",))
 
 
 def options_of(
@@ -43,12 +46,16 @@ def _field_value(item: OptionField, line: Mapping[str, Any]) -> Any:  # as click
         make = item.spec.make or item.spec.parts
         return make(**{part.parameter: line[part.parameter] for part in item.inner})
     value = line[item.parameter]
+    if item.spec.kind == "day":
+        return None if value is None else value.date()
     return not value if item.spec.kind == "negated" else value
 
 
 def _click_option(item: OptionField) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
     spec = item.spec
     more: dict[str, Any] = {"metavar": spec.metavar or None}  # as `click.option` takes them
+    if isinstance(item.default, str):
+        more["default"] = item.default
     if spec.kind in ("flag", "negated"):
         more["is_flag"] = True
     elif spec.is_multiple:
@@ -63,4 +70,7 @@ def _click_type(spec: OptionSpec) -> click.ParamType[Any] | None:
         return RegistryChoice(spec.choices)
     if spec.kind == "number":
         return click.IntRange(spec.least, spec.most)
-    return {"file": FILE, "folder": FOLDER}.get(spec.kind)
+    if spec.kind in ("file", "folder") and spec.must_exist:
+        is_file = spec.kind == "file"
+        return click.Path(exists=True, file_okay=is_file, dir_okay=not is_file, path_type=Path)
+    return {"file": FILE, "folder": FOLDER, "day": _DAY}.get(spec.kind)

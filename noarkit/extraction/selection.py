@@ -16,6 +16,7 @@ from noarkit.archive.port import Archive
 from noarkit.archive.values import Parameter, Query, SavedObject
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.model import metamodel
+from noarkit.option_fields import option
 
 FOLDERS = "AbstraktMappe"
 RECORDS = "AbstraktRegistrering"
@@ -29,12 +30,12 @@ _WORDS: Mapping[str, Parameter] = {"true": True, "false": False, "null": None}
 class Selection:
     """What to take. A fonds or series is named by id, uuid or title, a class by id, uuid or klasseIdent."""
 
-    arkiv: str | None = None
-    arkivdel: str | None = None
-    klasse: str | None = None
-    since: date | None = None
-    until: date | None = None
-    query: str | None = None
+    arkiv: str | None = option(metavar="NAME")
+    arkivdel: str | None = option(metavar="NAME")
+    klasse: str | None = option(metavar="NAME")
+    since: date | None = option(flag="--from", kind="day", metavar="DATE")
+    until: date | None = option(flag="--to", kind="day", metavar="DATE")
+    query: str | None = option(flag="--select", metavar="QUERY")
 
     @property
     def description(self) -> dict[str, str]:

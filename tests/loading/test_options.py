@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noarkit
+from noarkit.api.converting import ConversionKeywords, ConversionOptions
 from noarkit.api.deriving import DeriveKeywords, DeriveOptions
+from noarkit.api.extracting import ExtractOptions
 from noarkit.cli.main import find_command
 from noarkit.cli.option_values import options_of
 from noarkit.loading.next_step import TAKES
@@ -38,13 +40,22 @@ KEYWORDS = [
     (IngestKeywords, (IngestOptions,), ()),
     (RetryKeywords, (IngestOptions,), LOAD_ONLY),
     (DeriveKeywords, (SourceOptions, DeriveOptions), ()),
+    (ConversionKeywords, (ConversionOptions,), ()),
 ]
-FUNCTIONS = {"scan": (SourceOptions,), "plan": (PlanOptions,), "ingest": (IngestOptions,), "derive": (SourceOptions,)}
+FUNCTIONS = {
+    "scan": (SourceOptions,),
+    "plan": (PlanOptions,),
+    "ingest": (IngestOptions,),
+    "derive": (SourceOptions,),
+    "convert": (ConversionOptions,),
+}
 COMMANDS = {
     "scan": (SourceOptions,),
     "plan": (PlanOptions,),
     "ingest": (PlanOptions, IngestOptions),
     "derive": (SourceOptions, DeriveOptions),
+    "convert": (ConversionOptions,),
+    "extract": (ExtractOptions,),
 }
 
 
