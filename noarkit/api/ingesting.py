@@ -124,7 +124,7 @@ def _moment(until: str, folder: RunFolder, now_s: float) -> datetime:
 def _run_to_load(run: Place, *, approved_only: bool, shard: str | None, is_combined: bool) -> RunFolder:
     if is_bundle(run):
         command = command_line("ingest", run, "-o", propose_run(str(run)))
-        raise UsageFault(what="run-options", where=str(run), do=shlex.join(command))
+        raise UsageFault(what="run-wanted", where=str(run), do=shlex.join(command))
     folder = RunFolder(Path(run), parse_part(shard) if shard else None)
     if folder.part is not None and is_combined:
         raise UsageFault(what="part-alone", where=f"--shard {shard}")

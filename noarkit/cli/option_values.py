@@ -42,9 +42,10 @@ def _value(cls: type[Any], line: Mapping[str, Any], without: Sequence[str]) -> A
 
 
 def _field_value(item: OptionField, line: Mapping[str, Any]) -> Any:  # as click gives it
+    if item.spec.make is not None:
+        return item.spec.make(**{part.parameter: line[part.parameter] for part in item.inner})
     if item.spec.parts is not None:
-        make = item.spec.make or item.spec.parts
-        return make(**{part.parameter: line[part.parameter] for part in item.inner})
+        return _value(item.spec.parts, line, item.spec.without)
     value = line[item.parameter]
     if item.spec.kind == "day":
         return None if value is None else value.date()

@@ -18,6 +18,7 @@ from noarkit.api.deriving import DeriveKeywords, DeriveOptions
 from noarkit.api.extracting import ExtractOptions
 from noarkit.cli.main import find_command
 from noarkit.cli.option_values import options_of
+from noarkit.extraction.selection import Selection
 from noarkit.loading.next_step import TAKES
 from noarkit.loading.options import (
     LOAD_ONLY,
@@ -33,7 +34,7 @@ from noarkit.loading.options import (
 from noarkit.loading.request import GLOBALS, run_request
 from noarkit.option_fields import OptionField, flat_options, option_fields, values_given
 
-CLASSES = (PlanOptions, IngestOptions, SourceOptions)
+CLASSES = (PlanOptions, IngestOptions, SourceOptions, DeriveOptions, ConversionOptions, ExtractOptions)
 KEYWORDS = [
     (SourceKeywords, (SourceOptions,), ()),
     (PlanKeywords, (PlanOptions,), ()),
@@ -98,6 +99,7 @@ def test_what_a_later_command_repeats_is_an_option_of_it(command: str) -> None:
     assert {f"--{name}" for name in TAKES[command] if name not in GLOBALS} - options_on(command) == set()
 
 
+PLACES = {"file": Path(__file__), "folder": Path(__file__).parent}
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=9).filter(
     lambda text: not text.startswith("-")
 )
@@ -106,16 +108,23 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), m
 def values_of(item: OptionField) -> st.SearchStrategy[Any]:
     """Values that an option may have, the default among them."""
     spec = item.spec
+    if spec.parts is Selection:
+        return asked(Selection)
     if spec.parts is not None:
         whole = st.builds(Cluster, st.just("dask://there:1"), st.just(Path("/tls")), st.booleans())
         return st.none() | (whole.map(lambda value: replace(value, ship=False)) if spec.without else whole)
     if spec.kind in ("flag", "negated"):
         return st.booleans()
     if spec.choices is not None:
-        return st.none() | st.sampled_from(spec.choices())
+        return st.sampled_from([item.default, *spec.choices()])
+    if spec.kind == "day":
+        return st.none() | st.dates()
     if spec.kind == "number":
         return st.none() | st.integers(spec.least, spec.most)
-    single = TEXTS.map(lambda text: Path("/f") / text.replace("/", "-")) if spec.kind in ("file", "folder") else TEXTS
+    single: st.SearchStrategy[Any] = TEXTS
+    if spec.kind in ("file", "folder"):
+        single = TEXTS.map(lambda text: Path("/f") / text.replace("/", "-"))
+        single = st.just(PLACES[spec.kind]) if spec.must_exist else single
     return st.lists(single, max_size=3).map(tuple) if spec.is_multiple else st.none() | single
 
 
