@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from tests.devtools import HANDLERS, TIMEOUT_S, WATCH, BrowserError, Json, Notes, Request, start_chromium
+from tests.devtools import HANDLERS, WATCH, BrowserError, Json, Notes, Request, start_chromium
+from tests.waiting import PATIENCE_S
 
 __all__ = [
     *("AXE", "SERIOUS", "Browser", "BrowserError", "Frame", "Page", "Request", "Violation", "find_chromium"),
@@ -123,7 +124,7 @@ class Browser:
             page.call("Emulation.setUserAgentOverride", {"userAgent": agent, "acceptLanguage": language})
         return page
 
-    def take_download(self, folder: Path, timeout_s: float = TIMEOUT_S) -> Path:
+    def take_download(self, folder: Path, timeout_s: float = PATIENCE_S) -> Path:
         """The file that a page with `allow_downloads(folder)` brings home next; waits until it is whole."""
         is_done = lambda: "completed" in self._downloads.values()  # noqa: E731  # one line says it
         if not self.connection.pump(is_done, timeout_s):
@@ -206,7 +207,7 @@ class Page:
         yield
         self._wait(lambda: self._notes.loads > loads, "no other page was loaded")
 
-    def wait_for(self, expression: str, timeout_s: float = TIMEOUT_S) -> None:
+    def wait_for(self, expression: str, timeout_s: float = PATIENCE_S) -> None:
         """Waits until an expression of JavaScript is true on the page; it is asked again whenever the page changes."""
         deadline = time.monotonic() + timeout_s
         while not self.evaluate(f"!!({expression})"):
@@ -215,8 +216,8 @@ class Page:
             self._connection.pump(lambda: False, 0.05)
 
     def _wait(self, until: Callable[[], bool], complaint: str) -> None:
-        if not self._connection.pump(until, TIMEOUT_S):
-            raise BrowserError(f"{complaint} in {TIMEOUT_S:.0f} s")
+        if not self._connection.pump(until, PATIENCE_S):
+            raise BrowserError(f"{complaint} in {PATIENCE_S:.0f} s")
 
     # --- looking
 

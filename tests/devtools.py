@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
+from tests.waiting import PATIENCE_S
+
 Json: TypeAlias = dict[str, Any]  # what the protocol says has no one type
 
-TIMEOUT_S = 60.0
 INNER = ("about", "blob", "data", "chrome", "chrome-error", "chrome-extension")  # schemes that ask nobody
 WATCH: tuple[tuple[str, Json], ...] = (
     ("Page.enable", {}),
@@ -66,11 +67,11 @@ class Connection:
 
     def call(self, method: str, params: Json | None = None, session: str = "") -> Json:
         number = self.send(method, params, session)
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline = time.monotonic() + PATIENCE_S
         while True:
             message = self.receive(deadline)
             if message is None:
-                raise BrowserError(f"{method} was not answered in {TIMEOUT_S:.0f} s")
+                raise BrowserError(f"{method} was not answered in {PATIENCE_S:.0f} s")
             if message.get("id") != number:
                 self._dispatch(message)
                 continue

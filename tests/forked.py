@@ -23,6 +23,7 @@ from typing import IO, cast
 
 from noarkit import embedded
 from noarkit.safe.children import interpreter_environment
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[1]
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
@@ -30,7 +31,6 @@ END = b"end"
 Stream = IO[str] | IO[bytes] | int | None
 _Starter = Callable[[list[str], IO[bytes]], subprocess.Popen[bytes]]
 _ASKING: dict[int, socket.socket] = {}
-_LONGEST_S = 60.0
 _SCRIPT = """#!/bin/sh
 exec "{python}" -I -S "{program}" "$@"
 """
@@ -62,7 +62,7 @@ def _begin_forker(owner: int) -> socket.socket:
     def end() -> None:
         if os.getpid() == owner:
             ours.send(END)
-            process.wait(_LONGEST_S)
+            process.wait(PATIENCE_S)
             ours.close()
 
     atexit.register(end)
@@ -184,7 +184,7 @@ def _started_by(starter: _Starter) -> Iterator[None]:
 
 
 def run_forked(
-    line: Sequence[object], *, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = _LONGEST_S
+    line: Sequence[object], *, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = PATIENCE_S
 ) -> subprocess.CompletedProcess[str]:
     """Like subprocess.run with capture_output=True and text=True. What noarkit writes with --json is as declared."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:

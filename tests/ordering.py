@@ -49,7 +49,7 @@ class LongestFirst(LoadFileScheduling):  # type: ignore[misc]  # as above
 
     def _assign_work_unit(self, node: object) -> None:
         if self.config.option.shuffle is None:
-            known = self.config.cache.get(_DURATIONS, {})
+            known = _known_seconds(self.config)
             longest = max(self.workqueue, key=lambda scope: _expected_s(scope, known))
             self.workqueue.move_to_end(longest, last=False)
         super()._assign_work_unit(node)
@@ -64,6 +64,11 @@ def _scope(file: str) -> str:
 def _expected_s(scope: str, known: Mapping[str, float]) -> float:
     guessed = next((seconds for begin, seconds in _LONG_S.items() if scope.startswith(begin)), _SHORT_S)
     return known.get(scope, guessed)
+
+
+def _known_seconds(config: pytest.Config) -> dict[str, float]:
+    cache = getattr(config, "cache", None)  # there is none where its plugin is left out
+    return {} if cache is None else dict(cache.get(_DURATIONS, {}))
 
 
 class DurationRecorder:
@@ -82,7 +87,7 @@ class DurationRecorder:
         """Keeps the sums. One test of a file does not make the file short."""
         if getattr(self._config, "cache", None) is None:  # also without the plugin
             return
-        known = self._config.cache.get(_DURATIONS, {})
+        known = _known_seconds(self._config)
         seconds = {file: max(seconds, 0.8 * known.get(file, 0.0)) for file, seconds in self._seconds.items()}
         self._config.cache.set(_DURATIONS, {**known, **seconds})
 

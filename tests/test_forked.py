@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.forked import DEVNULL, PIPE, ROOT, Forked, forked_noarkit, run_forked
+from tests.waiting import PATIENCE_S
 
 TELLS = """
 import json, os, sys
@@ -67,10 +68,10 @@ def test_it_is_killed_itself_and_nothing_beside_it(tmp_path: Path) -> None:
         assert one.stdout is not None and "http" in one.stdout.readline()
     assert first.poll() is None
     os.kill(first.pid, signal.SIGKILL)
-    assert first.wait(20) == -signal.SIGKILL
+    assert first.wait(PATIENCE_S) == -signal.SIGKILL
     assert second.poll() is None
     second.send_signal(signal.SIGTERM)
-    assert second.wait(20) in (0, 143)
+    assert second.wait(PATIENCE_S) in (0, 143)
     for one in (first, second):
         assert one.stdout is not None
         one.stdout.close()
@@ -97,7 +98,7 @@ def test_the_commands_of_a_script_are_forked_and_get_its_words_and_signals_and_g
     with forked_noarkit(tmp_path) as forked:
         environment = {"HOME": str(tmp_path), "LC_CTYPE": "C.UTF-8", **forked}
         told = subprocess.run(
-            ["sh", "-c", SCRIPT], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+            ["sh", "-c", SCRIPT], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_S
         )
     said = told.stdout.splitlines()
     assert said[0].startswith("noarkit ") and "ended with 2" in said, told

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parent.parent
 
 _STATE = """
@@ -65,7 +67,7 @@ def lay_out(place: Path, names: tuple[str, ...] = ("files",)) -> None:
             (place / name / "case" / f"{number}.txt").write_text(f"{name} {number}", "utf-8")
 
 
-def run(code: str, place: Path, timeout_s: float = 200) -> list[object]:
+def run(code: str, place: Path, timeout_s: float = PATIENCE_S) -> list[object]:
     """What a script of somebody else's tells in its last line; it prints nothing else."""
     (place / "script.py").write_text(code, "utf-8")
     ran = subprocess.run(

@@ -25,6 +25,8 @@ from noarkit.errors import GRAVITY
 from tests.operations.test_health import CANARY as CHECK_CANARY
 from tests.operations.test_health import serving
 from tests.operations.watching import collected
+from tests.ports import free_port
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "samples" / "secured-zone"
@@ -203,14 +205,14 @@ class Zone:
     def night(self, **more: str) -> tuple[int, str]:
         """A whole night, and what it ended with."""
         process = self.start(**more)
-        said, _ = process.communicate(timeout=300)
+        said, _ = process.communicate(timeout=PATIENCE_S)
         return process.returncode, said
 
     def wait_for(self, event: str, process: subprocess.Popen[str]) -> None:
         """Until the run has told of an event once more than before."""
         log = self.run / "run.log"
         before = log.read_text("utf-8").count(f'"{event}"') if log.exists() else 0
-        ends = time.monotonic() + 120
+        ends = time.monotonic() + PATIENCE_S
         while time.monotonic() < ends:
             if log.exists() and log.read_text("utf-8").count(f'"{event}"') > before:
                 return
@@ -261,15 +263,6 @@ def zone(tmp_path: Path) -> Iterator[Zone]:
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    import socket
-
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
 def listing(source: Path) -> dict[str, tuple[int, int, bytes]]:
     """Everything that a source holds, with times."""
     return {
@@ -302,7 +295,7 @@ def test_nights_with_an_archive_away_a_stop_a_power_cut_and_an_end_come_to_a_who
     process = zone.start(NIGHT_UNTIL=late, NOARKIT_MAX_RATE="8/s")
     zone.wait_for("load_began", process)
     process.send_signal(signal.SIGTERM)  # systemctl stop
-    said.append(process.communicate(timeout=300)[0])
+    said.append(process.communicate(timeout=PATIENCE_S)[0])
     assert process.returncode in good and process.returncode == 143, said[-1]
 
     process = zone.start(NIGHT_UNTIL=late, NOARKIT_MAX_RATE="8/s")

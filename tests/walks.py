@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -17,6 +16,8 @@ from noarkit.cli.main import main
 from noarkit.embedded import open_embedded
 from tests.cli.elsewhere import environment
 from tests.forked import forked_noarkit
+from tests.ports import free_port
+from tests.waiting import PATIENCE_S
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 
@@ -51,15 +52,14 @@ def walk(sample: str, folder: Path, records: int) -> str:
 
     Its steps join an archive that is started once, in the folder that each would start it in.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
     script = ["bash", str(SAMPLES / sample / "walk")]
     programs = folder / "programs"
     programs.mkdir()
     with open_embedded(folder / "archive"), forked_noarkit(programs) as forked:
-        env = environment(folder) | {**forked, "PORT": port, "RECORDS": str(records)}
-        done = subprocess.run(script, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
+        env = environment(folder) | {**forked, "PORT": str(free_port()), "RECORDS": str(records)}
+        done = subprocess.run(
+            script, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
     assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-2_000:]
     return done.stdout
 

@@ -22,6 +22,7 @@ from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.stream import Patience
 from noarkit.archive.token import Credentials
 from noarkit.secrets import Secret
+from tests.waiting import PATIENCE_S
 
 BASE = "/rms/api/public"
 SERVICE = BASE + "/noark5/v1"
@@ -108,7 +109,7 @@ def stalls(after: bytes = b"") -> Step:
 
     def step(conversation: Conversation) -> bool:
         conversation.say(after)
-        conversation.server.ended.wait(30)
+        conversation.server.ended.wait(PATIENCE_S)
         return False
 
     return step

@@ -12,6 +12,7 @@ from contextlib import closing, suppress
 import pytest
 
 from noarkit.archive.stream import BrokenExchange, Patience, Stream, open_stream
+from tests.waiting import PATIENCE_S
 
 REQUEST = bytes(400_000)
 """More than the other side takes before it reads, less than the system takes from us at once."""
@@ -48,7 +49,7 @@ def arrived(archive: socket.socket) -> int:
     """How many bytes it can read until the end."""
     count = 0
     with closing(archive.accept()[0]) as accepted, suppress(ConnectionResetError):
-        accepted.settimeout(10)
+        accepted.settimeout(PATIENCE_S)
         while block := accepted.recv(65536):
             count += len(block)
     return count
@@ -87,7 +88,7 @@ def test_a_connection_whose_request_was_taken_ends_in_order(archive: socket.sock
     stream = opened(archive, Patience())
     stream.send(b"asked")
     with closing(archive.accept()[0]) as accepted:
-        accepted.settimeout(10)
+        accepted.settimeout(PATIENCE_S)
         assert accepted.recv(100) == b"asked"
         accepted.sendall(b"answered")
         assert stream.receive(100) == b"answered"

@@ -12,6 +12,7 @@ from noarkit.archive.query import equals, select
 from noarkit.archive.values import Page, Query, SavedObject
 from noarkit.errors import ArchiveRefused, ArchiveStrange
 from tests.archive.fakes import FakeArchive, Shelf
+from tests.waiting import PATIENCE_S
 
 BY_ID = select("Mappe", order="id", limit=10)
 
@@ -98,8 +99,8 @@ def test_the_next_page_is_asked_for_while_one_is_worked_on() -> None:
 
     following = pages(Telling(), BY_ID, prefetch=True)
     next(following)
-    assert asked.acquire(timeout=10)
-    assert asked.acquire(timeout=10)  # the second page, though nobody has asked for it yet
+    assert asked.acquire(timeout=PATIENCE_S)
+    assert asked.acquire(timeout=PATIENCE_S)  # the second page, though nobody has asked for it yet
     assert len(list(following)) == 2
 
 

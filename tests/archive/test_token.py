@@ -19,6 +19,7 @@ from noarkit.archive.values import Query, Save, bytes_to_upload, stream_to_uploa
 from noarkit.errors import ArchiveAway, ArchiveFault, ArchiveStrange, NotLetIn
 from noarkit.secrets import Secret
 from tests.archive.scripted import Conversation, ScriptedServer, Step, answer, resets, settings_for
+from tests.waiting import PATIENCE_S
 
 PAGE: dict[str, object] = {"results": []}
 REFUSED: dict[str, object] = {"errorId": "e", "description": "expired", "status": 401}
@@ -49,7 +50,7 @@ class Source:
             self.fetched += 1
             number = self.fetched
         if self.gate:
-            self.gate.wait(10)
+            self.gate.wait(PATIENCE_S)
         if self.fault:
             raise self.fault
         return Grant(f"t{number}", self.lifetime_s)
@@ -137,7 +138,7 @@ def test_a_refused_renewal_is_shared_by_all_that_wait_for_it() -> None:
         def __call__(self) -> Grant:
             self.fetched += 1
             started.set()
-            gate.wait(10)
+            gate.wait(PATIENCE_S)
             raise NotLetIn(call="token", status=401)
 
     source = Refusing()
@@ -150,10 +151,10 @@ def test_a_refused_renewal_is_shared_by_all_that_wait_for_it() -> None:
 
     with ThreadPoolExecutor(8) as threads:
         first = threads.submit(tokens.current)
-        started.wait(10)
+        started.wait(PATIENCE_S)
         others = [threads.submit(one) for _ in range(7)]
         for _ in others:
-            arrived.acquire(timeout=10)
+            arrived.acquire(timeout=PATIENCE_S)
         time.sleep(0.05)  # for the last steps of those that have begun; too short only makes the test milder
         gate.set()
         for waiting in [first, *others]:
@@ -167,7 +168,7 @@ def test_a_storm_of_refusals_renews_once(server: ScriptedServer) -> None:
 
     def step(conversation: Conversation) -> bool:
         if conversation.seen.headers["authorization"] == "Bearer token-1":
-            barrier.wait(10)  # all eight are refused for the same token
+            barrier.wait(PATIENCE_S)  # all eight are refused for the same token
             return answer(401, REFUSED, {"WWW-Authenticate": "Bearer"})(conversation)
         return answer(200, PAGE)(conversation)
 

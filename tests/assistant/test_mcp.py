@@ -29,6 +29,7 @@ from noarkit.server.service import Service
 from tests.cli.elsewhere import PROGRAM, environment
 from tests.roundtrip.circle import WholeArchive, archive_in, extract_to
 from tests.roundtrip.worlds import build
+from tests.waiting import PATIENCE_S
 
 T = TypeVar("T")
 CANARY = "canary-5fd1c1b2"
@@ -270,7 +271,7 @@ def test_over_http_a_token_is_demanded_where_one_is_set_and_other_names_are_not_
             assert httpx.post(url, json=body, headers=right, trust_env=False).status_code < 401
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(20)
+            process.wait(PATIENCE_S)
 
 
 def test_over_http_without_a_token_only_this_machine_is_answered(place: Path) -> None:
@@ -291,7 +292,7 @@ def test_over_http_without_a_token_only_this_machine_is_answered(place: Path) ->
             assert asyncio.run(session())["records"] == 3
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(20)
+            process.wait(PATIENCE_S)
 
 
 @pytest.mark.parametrize("more", [["--port", "0", "--host", "0.0.0.0"], ["--json"]])  # noqa: S104  # it is refused

@@ -20,6 +20,7 @@ from noarkit.settings import Settings
 from noarkit.words.texts import texts
 from tests.roundtrip.circle import archive_in, extract_to
 from tests.roundtrip.worlds import build
+from tests.waiting import PATIENCE_S
 
 Told = tuple[float, float | None, str | None]
 
@@ -33,7 +34,7 @@ class SlowTools(Tools):
     def scan(self, source: str, listener: Listener = ignore_event) -> ToolAnswer:
         """Counts, and waits to be heard."""
         listener(Event("source_read", {"items": 10_000}))
-        assert self.heard.wait(60), "nothing was told while it worked"
+        assert self.heard.wait(PATIENCE_S), "nothing was told while it worked"
         listener(Event("source_read", {"items": 20_000}))
         return {"records": 20_000}
 

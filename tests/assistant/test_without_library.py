@@ -9,6 +9,7 @@ from pathlib import Path
 from noarkit.services.standins.server import StandinSpec
 from tests.cli.elsewhere import environment
 from tests.services.standing import standing
+from tests.waiting import PATIENCE_S
 
 WITHOUT = "import sys; sys.modules['mcp'] = None; "
 
@@ -17,7 +18,7 @@ def run(folder: Path, *line: str) -> subprocess.CompletedProcess[str]:
     """A command where the library is not installed."""
     program = [sys.executable, "-c", WITHOUT + "from noarkit.cli.main import run; run()"]
     return subprocess.run(
-        [*program, *line], env=environment(folder), capture_output=True, text=True, timeout=60, check=False
+        [*program, *line], env=environment(folder), capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
 
 
@@ -45,5 +46,7 @@ def test_the_stand_ins_do_without_tool_servers(tmp_path: Path) -> None:
         "    made.close()\n"
     )
     program = [sys.executable, "-c", WITHOUT + "\n" + made]
-    done = subprocess.run(program, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        program, env=environment(tmp_path), capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
     assert done.returncode == 0, done.stderr

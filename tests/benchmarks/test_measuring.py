@@ -31,7 +31,8 @@ def test_our_time_our_childrens_and_servers_are_told_apart() -> None:
         server.stdout.readline()
         cost = meter.cost()
     meter.close()
-    assert abs(cost.ours_s - WORK_S) < 0.4
+    slack_s = 0.4 + 0.02 * cost.elapsed_s  # the meter itself looks again and again
+    assert abs(cost.ours_s - WORK_S) < slack_s
     assert abs(cost.children_s - WORK_S) < 0.4
     assert abs(cost.server_s - WORK_S) < 0.3
 

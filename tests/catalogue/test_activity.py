@@ -16,6 +16,7 @@ import noarkit
 from noarkit.catalogue.activity import ActivityFollower
 from noarkit.safe.event_log import read_events, watched_log
 from tests.rights import held_to_file_rights
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_a_run_is_followed_while_another_process_loads_it_and_after_its_death(ru
     follower = ActivityFollower(run)
     command = [sys.executable, "-m", "noarkit", "ingest", "run", "--archive", "embedded:archive", "--max-rate", "8/s"]
     with Popen(command, cwd=tmp_path, stdout=PIPE, stderr=PIPE) as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         activity = follower.now()
         while not (activity.is_running and activity.counts.get("chunk_done")):
             assert time.monotonic() < deadline and process.poll() is None

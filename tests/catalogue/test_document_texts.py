@@ -28,6 +28,7 @@ from tests.copies.corpus.mail import mail
 from tests.copies.corpus.odf import odp, ods, odt, paragraph
 from tests.copies.corpus.office import docx, pptx, xlsx
 from tests.copies.corpus.pdf import pdf
+from tests.waiting import PATIENCE_S
 
 SENDER, SENT = ("Kari Nordmann", "kari@kommune.example"), datetime(2026, 1, 2, 10, tzinfo=UTC)
 KINDS = {
@@ -230,7 +231,7 @@ def test_a_killed_reading_goes_on_behind_what_was_committed(tmp_path: Path) -> N
     catalogue = catalogue_of(shelf, tmp_path)
     unread = catalogue.unread_documents()
     assert 0 < unread < 4000
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         try:
             assert read(catalogue)["documents"] == unread

@@ -24,6 +24,7 @@ from tests.copies.corpus.hostile import HOSTILE
 from tests.copies.corpus.office import docx
 from tests.copies.corpus.pdf import pdf
 from tests.copies.corpus.zips import deflated_zeros
+from tests.waiting import PATIENCE_S
 
 SECRET = "kjempehemmelig innhold fra en annen fil"
 GOOD = "Et ærlig brev om gravemaskin"
@@ -225,7 +226,7 @@ def _processes_of(child: TextChild) -> list[int]:
 
 
 def _answer(child: TextChild) -> DocumentText:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while (answer := child.collect()) is None:
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -26,6 +26,7 @@ from noarkit.errors import ItemChanged, UsageFault
 from samples.packages.make import write_good
 from tests.catalogue.looking import every_entry
 from tests.forked import DEVNULL, Forked
+from tests.waiting import PATIENCE_S
 
 MAIL = b"From: kari@example.org\nTo: ola@fjord.no\nSubject: Klage\nDate: Tue, 05 Mar 2019 10:00:00 +0100\n\nHei\n"
 
@@ -263,7 +264,7 @@ def test_a_run_that_was_killed_shows_what_is_known_and_afterwards_the_rest(tmp_p
 
 def wait_for_first_chunk(journal: Path) -> None:
     """Waits until the journal knows of a record that is in the archive."""
-    ends = time.monotonic() + 60
+    ends = time.monotonic() + PATIENCE_S
     while time.monotonic() < ends:
         if journal.exists():
             try:

@@ -8,7 +8,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,7 +15,9 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.reading_room.serve import OpenRoom
+from tests.processes import command_line
 from tests.reading_room.wire import ask, enter
+from tests.waiting import PATIENCE_S, came
 
 PROGRAM = [sys.executable, "-m", "noarkit", "browse"]
 
@@ -44,7 +45,7 @@ def test_a_room_is_open_until_a_signal_and_leaves_no_process(place: Path, number
         cookie = enter(_room_of(room["url"]))
         assert "letter.txt" in ask(room["url"], "/", cookie=cookie).body
         process.send_signal(number)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert json.loads(process.stdout.read().splitlines()[-1])["exit"] == 0
 
 
@@ -52,17 +53,13 @@ def test_a_link_file_is_for_its_owner_alone_and_nothing_else_has_the_link(place:
     file = tmp_path / "link.txt"
     words = [*PROGRAM, str(place), "--link-file", str(file)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        deadline = time.monotonic() + 30
-        while not file.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        assert came(file.exists)
         link = file.read_text().strip()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        command_line = Path(f"/proc/{process.pid}/cmdline")
-        if command_line.exists():
-            assert link.encode() not in command_line.read_bytes()
+        assert link.encode() not in command_line(process.pid)
         enter(_room_of(link))
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert process.stdout is not None and link not in process.stdout.read()
     assert not file.exists()
 
@@ -77,11 +74,9 @@ def test_a_browser_is_opened_without_the_link_on_its_command_line(place: Path, t
     environment = {**os.environ, "BROWSER": str(program)}
     words = [*PROGRAM, str(place), "--open", "--json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        deadline = time.monotonic() + 30
-        while not seen.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        assert came(seen.exists)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE_S) == 0
     address, page = seen.read_text().split("\n", 1)
     assert address.startswith("file:///") and "/open/" not in address
     assert "/open/" in page and not Path(urlsplit(address).path).exists()

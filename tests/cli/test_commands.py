@@ -27,6 +27,7 @@ from noarkit.embedded import open_embedded
 from noarkit.errors import ArchiveAway
 from tests.archive.certificates import Identity, write
 from tests.cli.elsewhere import PROGRAM, environment
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +65,7 @@ class Serving:
     def end(self, number: signal.Signals) -> tuple[int, str, str]:
         """Sends a signal; exit code and what was still printed."""
         self.child.send_signal(number)
-        out, err = self.child.communicate(timeout=20)
+        out, err = self.child.communicate(timeout=PATIENCE_S)
         return self.child.returncode, out, err
 
 
@@ -179,7 +180,7 @@ def test_a_folder_is_served_once(tmp_path: Path) -> None:
     with serving(tmp_path, "--data", "a", "--json") as first:
         first.line()
         with serving(tmp_path, "--data", "a", "--json") as second:
-            out, _ = second.child.communicate(timeout=20)
+            out, _ = second.child.communicate(timeout=PATIENCE_S)
             fault, summary = [json.loads(line) for line in out.splitlines()]
     assert (second.child.returncode, fault["code"], summary["exit"]) == (9, "F403", 9)
 

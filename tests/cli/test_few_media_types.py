@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.elsewhere import environment
+from tests.waiting import PATIENCE_S
 
 _HIDING = """
 import sys
@@ -45,7 +46,7 @@ def without(names: tuple[str, ...], home: Path, *words: str) -> subprocess.Compl
         env=environment(home),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
 

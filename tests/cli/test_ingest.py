@@ -25,6 +25,7 @@ from noarkit.cli.main import main
 from noarkit.embedded import EmbeddedArchive, open_embedded
 from noarkit.loading.folder import RunFolder
 from tests.cli.elsewhere import PROGRAM, environment
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.usefixtures("one_archive")
 
@@ -381,7 +382,7 @@ def test_sigterm_drains_and_the_same_command_goes_on(archive: EmbeddedArchive, t
                 child.send_signal(signal.SIGTERM)
                 break
         rest = child.stdout.read()
-        assert child.wait(30) == 143, rest
+        assert child.wait(PATIENCE_S) == 143, rest
     assert json.loads(rest.splitlines()[-1])["state"] == "paused"
     done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
@@ -403,7 +404,7 @@ def test_a_second_signal_ends_it_at_once_and_nothing_comes_twice(archive: Embedd
             if json.loads(line)["event"] == "shard_started" and json.loads(line)["kind"] == "unit":
                 break
         child.send_signal(signal.SIGTERM)
-        ends = time.monotonic() + 20
+        ends = time.monotonic() + PATIENCE_S
         while child.poll() is None and time.monotonic() < ends:
             child.send_signal(signal.SIGTERM)
             time.sleep(0.05)

@@ -12,6 +12,7 @@ import pytest
 from noarkit.embedded import EmbeddedArchive, open_embedded
 from tests.cli.elsewhere import environment
 from tests.forked import run_forked
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.usefixtures("one_archive")
 
@@ -40,7 +41,7 @@ def test_a_file_that_kills_its_worker_twice_sets_its_part_aside_and_is_loaded_by
     def call(*arguments: str) -> tuple[int, list[dict[str, object]]]:
         # a process of its own, without threads of a test runner: only there are workers children, which alone may die
         variables = {**environment(tmp_path), "NOARKIT_ARCHIVE": f"embedded:{archive.data_dir}"}
-        done = run_forked(["noarkit", "--json", *arguments], env=variables, cwd=tmp_path, timeout=300)
+        done = run_forked(["noarkit", "--json", *arguments], env=variables, cwd=tmp_path, timeout=PATIENCE_S)
         return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 
     assert call("plan", "files", "-o", "run")[0] == 0

@@ -16,6 +16,7 @@ from noarkit.cli.main import main
 from noarkit.services.standins.histories.chance import draw_history
 from noarkit.services.standins.histories.script import Change, History, read_history, write_history
 from tests.services.histories.sweep import SERVICES
+from tests.waiting import PATIENCE_S
 
 
 @pytest.mark.parametrize("line", ['{"at": "0:00:01", "what": "burn"}', "no history"])
@@ -38,8 +39,10 @@ def test_a_history_is_written_out_and_played(tmp_path: Path) -> None:
             try:
                 assert process.stdout is not None
                 url = json.loads(process.stdout.readline())["url"]
-                httpx.post(f"{url}/oauth/v2/token", trust_env=False, timeout=60)  # any call lets what is due happen
-                counted = httpx.get(f"{url}/standin/counts", trust_env=False, timeout=60).json()
+                httpx.post(
+                    f"{url}/oauth/v2/token", trust_env=False, timeout=PATIENCE_S
+                )  # any call lets what is due happen
+                counted = httpx.get(f"{url}/standin/counts", trust_env=False, timeout=PATIENCE_S).json()
                 deals.append(counted["held"]["Deals"])
             finally:
                 process.terminate()

@@ -19,6 +19,7 @@ from noarkit.archive.token import Credentials
 from noarkit.archive.values import Query, Save
 from noarkit.cli.main import main
 from noarkit.embedded import EmbeddedArchive, open_embedded
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.usefixtures("one_archive")
 
@@ -157,7 +158,7 @@ def test_what_another_user_changed_is_told_with_user_and_time_and_verified_in_pa
 def test_the_same_change_without_a_trace_in_the_log_is_a_difference(
     loaded: Callable[..., int], archive: EmbeddedArchive
 ) -> None:
-    with closing(sqlite3.connect(archive.data_dir / "archive.db", isolation_level=None, timeout=30)) as db:
+    with closing(sqlite3.connect(archive.data_dir / "archive.db", isolation_level=None, timeout=PATIENCE_S)) as db:
         db.execute("UPDATE o_abstraktregistrering SET tittel = 'forged' WHERE id = ?", (int(id_of("case/a.txt")),))
     assert loaded("verify", "run") == 7
     assert codes() == ["V210"]

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from noarkit.copies.port import TRIED_ALONE, Failure, Finding, Gate, Identity, Outcome, Product, Rule, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.toolbox import Toolbox
+from tests.processes import running_with
 
 PROGRAM = Path(__file__).parent / "programs" / "misbehave.py"
 RULE = Rule("fake", ("fmt/1",), "derive", ("fake",), "same")
@@ -116,13 +117,9 @@ class FakeConverter:
         return Product(target, "fake", self.number)  # an exit code says nothing
 
 
-def left_behind(place: str) -> Iterator[str]:
+def left_behind(place: str) -> list[int]:
     """Processes that the program started below a folder and that go on writing."""
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            line = entry.read_bytes().decode("utf-8", "replace")
-            if place in line and "late" in line:
-                yield line
+    return running_with(place, "late")
 
 
 class SameGate:

@@ -20,6 +20,7 @@ from noarkit.copies.settings import CopySettings
 from scripts.copies_corpus.__main__ import write_corpus
 from scripts.copies_corpus.kinds import KINDS
 from tests.copies.corpus import hostile
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.copies_tools
 # becomes the parent of what a dead process leaves behind, and says what of it is alive in the end
@@ -54,7 +55,7 @@ def _listener() -> Iterator[tuple[int, list[str]]]:
         thread.start()
         yield server.getsockname()[1], calls
         server.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
+    thread.join(PATIENCE_S)
 
 
 def _looks(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -88,7 +89,7 @@ def test_each_kind_becomes_what_the_policy_says(tmp_path: Path, monkeypatch: pyt
             str(tmp_path / "copies"),
         ]
         told = subprocess.run(
-            [sys.executable, "-c", _RUN, *command], capture_output=True, text=True, check=True, timeout=300
+            [sys.executable, "-c", _RUN, *command], capture_output=True, text=True, check=True, timeout=PATIENCE_S
         )
         assert calls == []
     assert told.stdout.strip() == "3 []", told.stderr[-3000:]

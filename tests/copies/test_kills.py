@@ -7,7 +7,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import time
 from collections import Counter
 from contextlib import closing
 from functools import partial
@@ -24,6 +23,8 @@ from noarkit.forms.finders import open_source
 from tests.copies.fake import FakePolicy, toolbox
 from tests.faults.test_disk_full import elsewhere, fill, small_disk
 from tests.forked import Forked, run_forked
+from tests.processes import command_line, running_with
+from tests.waiting import came
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = {
@@ -118,29 +119,16 @@ def test_a_killed_coordinator_takes_its_workers_and_their_tools_with_it(tmp_path
     (tmp_path / "source" / "a.1").write_text("hang")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = Forked(command(tmp_path, 0), cwd=ROOT, env=environment)
-    until = time.monotonic() + 60
-    while not processes_at(tmp_path, "misbehave.py") and time.monotonic() < until:
-        time.sleep(0.05)
-    assert processes_at(tmp_path, "misbehave.py")
+    assert came(lambda: programs_at(tmp_path))
     process.kill()
     process.wait()
-    until = time.monotonic() + 20
-    while processes_at(tmp_path, "misbehave.py") and time.monotonic() < until:
-        time.sleep(0.05)
-    assert processes_at(tmp_path, "misbehave.py") == []
+    assert came(lambda: not programs_at(tmp_path))
 
 
-def processes_at(place: Path, word: str) -> list[str]:
-    """Command lines of processes that work below a folder."""
-    lines = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = entry.read_bytes().replace(b"\0", b" ").decode()
-        except OSError:
-            continue
-        if str(place) in line and word in line and "derive_until" not in line:
-            lines.append(line)
-    return lines
+def programs_at(place: Path) -> list[int]:
+    """The converters' programs that work below a folder."""
+    running = running_with(str(place), "misbehave.py")
+    return [pid for pid in running if b"derive_until" not in command_line(pid)]
 
 
 @pytest.mark.parametrize("room", [500_000, 1_200_000])

@@ -16,6 +16,7 @@ from noarkit.records import SourceRecord
 from noarkit.sources.files.policy import FilePolicy
 from noarkit.sources.files.puids import Puids
 from noarkit.sources.files.source import FileTree
+from tests.processes import children
 
 PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde"
@@ -100,7 +101,7 @@ def test_a_worker_that_dies_costs_one_answer(tmp_path: Path) -> None:
     pytest.importorskip("pygfried")
     for number in range(3):
         (tmp_path / f"{number}.pdf").write_bytes(PDF + b"%" * number)
-    others = children()
+    others = set(children(os.getpid()))
     with Puids() as puids:
         told = []
         for number in (0, 0, 1, 2):
@@ -108,13 +109,8 @@ def test_a_worker_that_dies_costs_one_answer(tmp_path: Path) -> None:
             told.append(puids.of(handle, "pdf", PDF))
             os.close(handle)
             if told == ["fmt/276"]:
-                kill(children() - others)
+                kill(set(children(os.getpid())) - others)
     assert told == ["fmt/276", "fmt/276", None, "fmt/276"]  # the second was remembered
-
-
-def children() -> set[int]:
-    """What this process has started and not taken leave of."""
-    return {int(one) for one in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
 
 
 def kill(processes: set[int]) -> None:

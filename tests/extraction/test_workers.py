@@ -29,6 +29,7 @@ from tests.extraction.test_extract import contents
 from tests.extraction.test_resume import Stopped, stopping_at
 from tests.extraction.world import World, uuid, world
 from tests.forked import ROOT, run_forked
+from tests.processes import have_ended
 
 ALONE = PoolSize(0)
 TOGETHER = PoolSize(4, portion_records=2, least_units=0)
@@ -92,7 +93,7 @@ def test_killed_at_any_step_its_children_die_and_the_same_call_ends_in_the_same_
             children = json.loads(_command(made, target, step))
             assert len(children) == TOGETHER.count
             assert not target.exists()
-            _all_gone(children)
+            assert have_ended(children), "a child outlives its parent"
             _command(made, target, -1)
             assert contents(target) == whole
             assert not work_folder(target).exists()
@@ -221,17 +222,3 @@ def _command(made: World, target: Path, end_at: int) -> str:
     told = run_forked(line, cwd=ROOT)
     assert told.returncode == (0 if end_at < 0 else -signal.SIGKILL), told.stderr
     return told.stdout
-
-
-def _all_gone(children: list[int]) -> None:
-    ends = time.monotonic() + 10
-    while any(_is_alive(child) for child in children):
-        assert time.monotonic() < ends, "a child outlives its parent"
-        time.sleep(0.01)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False

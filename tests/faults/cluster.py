@@ -7,7 +7,7 @@ import os
 import signal
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +18,8 @@ from noarkit.loading.engines.cluster.tls import write_certificates
 from tests.faults.network import Cable, Loopback, Network
 from tests.faults.world import World
 from tests.forked import PIPE, Forked
+from tests.processes import children
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 LEASE_S = 1.5
@@ -36,8 +38,7 @@ class Machine:
 
     def slots(self) -> list[int]:
         """The processes of its slots."""
-        text = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
-        return [int(word) for word in text.split()]
+        return children(self.process.pid)
 
     def signal(self, number: signal.Signals) -> None:
         """Sends a signal to all of its processes at once."""
@@ -53,7 +54,7 @@ class Machine:
     def end(self) -> int:
         """Ends it in order; its exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
+        return self.process.wait(PATIENCE_S)
 
     def kill(self) -> None:
         """Ends it as a loss of power would."""
@@ -61,7 +62,7 @@ class Machine:
             for pid in [*self.slots(), self.process.pid]:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            self.process.wait(30)
+            self.process.wait(PATIENCE_S)
 
 
 @dataclass
@@ -128,7 +129,7 @@ class Cluster:
         """Ends it as a loss of power would."""
         if self.scheduler is not None:
             self.scheduler.kill()
-            self.scheduler.wait(30)
+            self.scheduler.wait(PATIENCE_S)
             self.scheduler = None
 
     def worker_port(self) -> int:
@@ -183,16 +184,6 @@ class CountingProxy(Cable):
     def note(self, block: bytes) -> None:
         """Keeps when a request left, and its first line."""
         self.sent.append((time.monotonic(), block[:60]))
-
-
-def within(seconds: float, wanted: Callable[[], bool]) -> bool:
-    """Whether something comes true in time."""
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        if wanted():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def journal_rows(run: Path) -> dict[str, list[tuple[object, ...]]]:

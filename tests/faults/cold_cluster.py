@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from tests.faults.network import Namespaces
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 _CHAPTER = ROOT / "noarkit" / "manual" / "en" / "many-machines.md"
@@ -67,14 +68,14 @@ class ColdMachine:
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(self._line(f"exec {command}"), stdout=said, stderr=subprocess.STDOUT)
             try:
-                ends = time.monotonic() + 60
+                ends = time.monotonic() + PATIENCE_S
                 while sign not in _text(said):
                     assert time.monotonic() < ends and process.poll() is None, _text(said)
                     time.sleep(0.1)
                 yield
             finally:
                 process.terminate()
-                code = process.wait(60)
+                code = process.wait(PATIENCE_S)
                 print(f"{self.name}: {command.split()[1]} ended with {code}\n{_text(said)}", flush=True)
             assert code in (0, 143), code
 

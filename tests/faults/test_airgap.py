@@ -23,6 +23,7 @@ from noarkit.safe.signing import new_key_pair, read_public
 from tests.cli.elsewhere import environment
 from tests.faults.test_disk_full import elsewhere, fill, small_disk
 from tests.forked import DEVNULL, PIPE, ROOT, Forked, run_forked
+from tests.waiting import PATIENCE_S
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 KILLS = 25 if DEEP else 2
@@ -57,7 +58,7 @@ def line(*words: object) -> list[str]:
 
 def run(home: Path, *words: object) -> tuple[int, list[dict[str, object]]]:
     """A command to its end: its exit code, and what it told."""
-    done = run_forked(line(*words), env=environment(home), cwd=home, timeout=600)
+    done = run_forked(line(*words), env=environment(home), cwd=home, timeout=PATIENCE_S)
     return done.returncode, [json.loads(one) for one in done.stdout.splitlines()]
 
 

@@ -22,6 +22,7 @@ from tests.faults.world import DEEP
 from tests.forked import Forked
 from tests.services.scripted import Asked, ScriptedService, Told
 from tests.services.standing import Standing, standing
+from tests.waiting import PATIENCE_S
 
 # one scan that ended and one that runs, with a few findings, each decided about, and a day of the audit trail
 SMALL = {"scans": "2", "decided": "100", "audit-days": "2", "audit-a-day": "1", "job-polls": "1"}
@@ -49,7 +50,7 @@ class Door:
         with (self._folder / "log").open("ab") as log:
             self._running = Forked(line, cwd=home.parent, env=environment, stdout=log, stderr=log, new_session=True)
         try:
-            return self._running.wait(240.0)
+            return self._running.wait(PATIENCE_S)
         finally:
             self._kill()
 
@@ -69,7 +70,7 @@ class Door:
         headers = {name: text for name, text in asked.headers.items() if name not in ("host", "content-length")}
         answer = httpx.request(
             asked.method, self._held.url + asked.path, params=dict(asked.query), headers=headers, content=asked.body,
-            trust_env=False, timeout=30,
+            trust_env=False, timeout=PATIENCE_S,
         )  # fmt: skip
         return Told(answer.status_code, answer.content, {"Content-Type": "application/json"})
 

@@ -11,14 +11,14 @@ import os
 import re
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
+from tests.faults.chaos.__main__ import PLAYED
 from tests.faults.chaos.proxy import Fault
 from tests.faults.chaos.schedules import (
     COMMIT_FAULTS,
@@ -32,10 +32,13 @@ from tests.faults.chaos.schedules import (
 )
 from tests.faults.chaos.trial import Outcome, shrink
 from tests.faults.world import ROOT
+from tests.waiting import PATIENCE_S
+from tests.watchdog import Bounds, watched
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 SAMPLED = "1-400"
-LONGEST_S = 6 * 3600 if DEEP else 570
+# a schedule takes one to five seconds of a processor, whatever else the machine does
+BOUNDS = Bounds(processor_s=240.0)
 
 
 @dataclass
@@ -44,6 +47,7 @@ class Chaos:
 
     process: subprocess.Popen[str]
     errors: Path
+    progress: list[str] = field(default_factory=list)
     told: dict[tuple[str, ...], str] = field(default_factory=dict)
 
     def play(self, *options: str) -> str:
@@ -52,14 +56,25 @@ class Chaos:
             assert self.process.stdin is not None and self.process.stdout is not None
             self.process.stdin.write(json.dumps(options) + "\n")
             self.process.stdin.flush()
-            said = list(takewhile(lambda line: not line.startswith("ended with "), self.process.stdout))
-            self.told[options] = "".join(said)[-20_000:] + self.errors.read_text()[-6_000:]
+            with watched(self.process.pid, lambda: len(self.progress), BOUNDS) as watchdog:
+                lines = self._lines(self.process.stdout)
+                said = list(takewhile(lambda line: not line.startswith("ended with "), lines))
+            struck = f"The process {watchdog.struck}.\n" if watchdog.struck else ""
+            self.told[options] = "".join(said)[-20_000:] + self.errors.read_text()[-6_000:] + struck
         return self.told[options]
+
+    def _lines(self, stdout: Iterable[str]) -> Iterator[str]:
+        """What it says, but for that it gets on."""
+        for line in stdout:
+            if line.startswith(PLAYED):
+                self.progress.append(line)
+            else:
+                yield line
 
 
 @pytest.fixture(scope="module")
 def chaos(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chaos]:
-    """The process; one that hangs is ended."""
+    """The process; one that does not get on is ended."""
     errors = tmp_path_factory.mktemp("chaos") / "errors"
     command = [sys.executable, "-m", "tests.faults.chaos", "--listen"]
     with (
@@ -68,13 +83,10 @@ def chaos(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chaos]:
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
         ) as process,
     ):
-        timer = threading.Timer(LONGEST_S, process.kill)
-        timer.start()
         yield Chaos(process, errors)
         assert process.stdin is not None
         process.stdin.close()
-        process.wait(60)
-        timer.cancel()
+        process.wait(PATIENCE_S)
     assert (process.returncode, errors.read_text()) == (0, "")
 
 

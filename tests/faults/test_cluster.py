@@ -18,10 +18,11 @@ import pytest
 
 from noarkit.loading.engines.cluster.tls import write_certificates
 from noarkit.server.clients import ClientsFile
-from tests.faults.cluster import LEASE_S, TIMING, Cluster, CountingProxy, journal_rows, within
+from tests.faults.cluster import LEASE_S, TIMING, Cluster, CountingProxy, journal_rows
 from tests.faults.conftest import MakeWorld
 from tests.faults.network import Cable
 from tests.forked import run_forked
+from tests.waiting import came
 
 pytest.importorskip("distributed")
 SLOW = {"call": "POST transaction", "kind": "delay-answer", "seconds": 0.08}
@@ -111,15 +112,16 @@ def test_the_heir_of_a_coordinator_that_died_waits_until_its_workers_cannot_send
     here = world(30, honours_versions=False)
     here.serve(SLOWER)
     job = cluster.job(chunk_actions=8)
+    began = time.monotonic()
     load = here.start(**job)
     load.until_event("chunk_done", 3)
     assert load.kill()
     (promised,) = journal_row(here.run, "SELECT value FROM meta WHERE name = 'leases_end_s'")
-    assert float(str(promised)) > time.monotonic() + LEASE_S / 2
+    assert float(str(promised)) > began + LEASE_S
     heir = here.start(**job)
     heir.until_event("in_doubt")
     (doubted,) = journal_row(here.run, "SELECT max(sent_at) FROM chunk WHERE state = 'in_doubt'")
-    assert doubted == float(str(promised))
+    assert float(str(doubted)) >= float(str(promised))  # the same, unless the heir comes later than that
     end = heir.end()
     assert end.get("state") == "done", (end, here.log())
     here.check(end)
@@ -142,15 +144,16 @@ def test_a_worker_that_was_stopped_past_its_lease_sends_nothing_when_it_goes_on(
     with closing(CountingProxy(here)) as proxy:
         machine = cluster.start_machine(1, archive=proxy.url)
         load = here.start(**cluster.job(chunk_actions=8))
-        assert within(20, lambda: proxy.count(b"transaction") >= 3), (here.log(), machine.log.read_text())
+        assert came(lambda: proxy.count(b"transaction") >= 3), (here.log(), machine.log.read_text())
         machine.signal(signal.SIGSTOP)
         cluster.start_machine(3)
         load.until_event("shard_handed_on")
         load.until_event("chunk_done")
-        before = len(proxy.sent)
-        machine.signal(signal.SIGCONT)
         end = load.end()
         assert end.get("state") == "done", (end, here.log())
+        before = len(proxy.sent)  # no sooner: it may be given another shard
+        machine.signal(signal.SIGCONT)
+        time.sleep(2 * LEASE_S)
         assert proxy.sent[before:] == []
     here.check(end)
 
@@ -164,16 +167,17 @@ def test_a_machine_that_is_cut_off_stops_by_itself_and_its_shard_goes_on_elsewhe
     with closing(CountingProxy(here)) as proxy, closing(Cable(cluster.port)) as cable:
         cluster.start_machine(1, archive=proxy.url, port=cable.port)
         load = here.start(**cluster.job(chunk_actions=8))
-        assert within(20, lambda: proxy.count(b"transaction") >= 3), here.log()
+        assert came(lambda: proxy.count(b"transaction") >= 3), here.log()
         cable.cut()
-        ends = time.monotonic() + LEASE_S + 0.2
         cluster.start_machine(3)
         load.until_event("shard_handed_on")
+        handed_on = time.monotonic()
         load.until_event("chunk_done")
-        cable.mend()
         end = load.end()
         assert end.get("state") == "done", (end, here.log())
-        assert [line for at, line in proxy.sent if at > ends] == []
+        cable.mend()  # no sooner: it may be given another shard
+        time.sleep(2 * LEASE_S)
+        assert [line for at, line in proxy.sent if at > handed_on] == []
     here.check(end)
 
 

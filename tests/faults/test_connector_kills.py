@@ -34,6 +34,7 @@ from noarkit.services.standins.server import StandinSpec
 from tests.faults.world import DEEP, ROOT
 from tests.loading.journey import copied
 from tests.services.standing import Standing, standing
+from tests.waiting import PATIENCE_S
 
 RECORDS = {"crm": 1, "spend": 4}
 SAMPLED = 4
@@ -69,7 +70,7 @@ def forks() -> Iterator[Forks]:
         assert process.stdin is not None
         process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
-            process.wait(20)
+            process.wait(PATIENCE_S)
         with suppress(ProcessLookupError):  # its archives, where a test failed, too
             os.killpg(process.pid, signal.SIGKILL)
 

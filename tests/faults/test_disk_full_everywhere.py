@@ -24,6 +24,7 @@ import pytest
 from tests.faults.test_disk_full import elsewhere, fill, small_disk
 from tests.faults.world import DEEP
 from tests.forked import run_forked
+from tests.waiting import PATIENCE_S
 
 DISK_MB = 12
 SIZES = (0, 4, 8, 16, 28, 44, 64, 100, 200, 400)
@@ -96,7 +97,7 @@ class Stage:
         """One command line; `place` holds the small disk and the home beside it."""
         told = words.format(disk=place / "disk", home=place / "home", base=self.base)
         env = {**os.environ, "HOME": str(place), "NOARKIT_LANG": "en", **environment}
-        return run_forked(["noarkit", *told.split()], env=env, cwd=place, timeout=120)
+        return run_forked(["noarkit", *told.split()], env=env, cwd=place, timeout=PATIENCE_S)
 
     def lay(self, names: tuple[str, ...], place: Path) -> None:
         """Puts copies of what was made into a folder."""
@@ -251,7 +252,9 @@ def in_a_shell(script: str, place: Path) -> subprocess.CompletedProcess[str]:
     """A command line of a shell that knows `noarkit`."""
     env = {**os.environ, "NOARKIT_LANG": "en", "HOME": str(place)}
     script = f'noarkit() {{ "{sys.executable}" -m noarkit "$@"; }}\n{script}'
-    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=env, cwd=place, timeout=60)
+    return subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, env=env, cwd=place, timeout=PATIENCE_S
+    )
 
 
 @pytest.mark.parametrize("option", ["", "--json"])

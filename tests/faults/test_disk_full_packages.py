@@ -14,6 +14,7 @@ import pytest
 from tests.faults.test_disk_full import elsewhere, fill, small_disk
 from tests.faults.world import DEEP
 from tests.forked import run_forked
+from tests.waiting import PATIENCE_S
 
 DISK_MB = 24
 FORMS = ("bagit", "eark-sip", "dias-aip", "noark5-zip", "siard", "sqlite")
@@ -22,7 +23,7 @@ FORMS = ("bagit", "eark-sip", "dias-aip", "noark5-zip", "siard", "sqlite")
 def noarkit(*words: str, home: Path) -> subprocess.CompletedProcess[str]:
     """One command line."""
     environment = {**os.environ, "HOME": str(home), "NOARKIT_LANG": "en"}
-    return run_forked(["noarkit", *words], env=environment, cwd=home, timeout=120)
+    return run_forked(["noarkit", *words], env=environment, cwd=home, timeout=PATIENCE_S)
 
 
 def database(place: Path) -> Path:

@@ -21,6 +21,7 @@ from noarkit.services.standins.server import StandinSpec
 from tests.forked import Forked
 from tests.services.scripted import Asked, ScriptedService, Told
 from tests.services.standing import Standing, standing
+from tests.waiting import PATIENCE_S
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 WISH = StandinSpec(20, limits=(), options={"audit": "12"})
@@ -50,7 +51,7 @@ class World:
         headers = {name: text for name, text in asked.headers.items() if name not in ("host", "content-length")}
         answer = httpx.request(
             asked.method, self.held.url + asked.path, params=dict(asked.query), headers=headers, content=asked.body,
-            trust_env=False, timeout=30,
+            trust_env=False, timeout=PATIENCE_S,
         )  # fmt: skip
         return Told(answer.status_code, answer.content, {"Content-Type": "application/json"})
 
@@ -73,7 +74,7 @@ class World:
     def end(self, run: str) -> None:
         """The same command again, to its end."""
         self.kill_at = 0
-        assert self.begin(run).wait(120) in (0, 3), (self.folder / "log").read_text()
+        assert self.begin(run).wait(PATIENCE_S) in (0, 3), (self.folder / "log").read_text()
 
     @property
     def work(self) -> Path:
@@ -138,11 +139,11 @@ def archived(run: Path) -> int:
 def killed_with(made: World, most: int) -> None:
     """The run, killed once the archive has taken more than so many; where it was quicker, it ended well."""
     process = made.begin("second")
-    until = time.monotonic() + 120
+    until = time.monotonic() + PATIENCE_S
     while process.poll() is None and archived(made.work / "second") <= most and time.monotonic() < until:
         time.sleep(0.005)
     made.kill()
-    assert process.wait(30) in (-signal.SIGKILL, 0, 3), (made.folder / "log").read_text()
+    assert process.wait(PATIENCE_S) in (-signal.SIGKILL, 0, 3), (made.folder / "log").read_text()
 
 
 def test_killed_at_a_call_and_again_while_loading_the_same_command_comes_to_the_same(tmp_path: Path) -> None:
@@ -156,7 +157,7 @@ def test_killed_at_a_call_and_again_while_loading_the_same_command_comes_to_the_
         for at in range(1, calls + 1) if DEEP else (calls // 2,):
             made.restore()
             made.kill_at = at
-            assert made.begin("second").wait(120) == -signal.SIGKILL, f"call {at}"
+            assert made.begin("second").wait(PATIENCE_S) == -signal.SIGKILL, f"call {at}"
             made.kill_at = 0
             most = at % loaded
             killed_with(made, most)

@@ -14,6 +14,7 @@ import pytest
 
 from tests.faults.conftest import MakeWorld
 from tests.faults.world import World
+from tests.waiting import PATIENCE_S
 
 PROTECTIONS = {"guard and uuids": (True, "admin"), "settling alone": (False, "plain")}
 SCRIPTS: dict[str, list[dict[str, object]]] = {
@@ -125,7 +126,7 @@ def flipping(world: World, marker: bytes) -> Iterator[int]:
         thread.start()
         yield port
         listener.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
+    thread.join(PATIENCE_S)
 
 
 def _relay_all(listener: socket.socket, port: int, marker: bytes) -> None:
@@ -138,7 +139,7 @@ def _relay_all(listener: socket.socket, port: int, marker: bytes) -> None:
                 threads.append(threading.Thread(target=_relay, args=(source, target, flip), daemon=True))
                 threads[-1].start()
     for thread in threads:
-        thread.join(5)
+        thread.join(PATIENCE_S)
 
 
 def _relay(source: socket.socket, target: socket.socket, marker: bytes) -> None:

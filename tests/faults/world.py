@@ -11,7 +11,6 @@ import shutil
 import signal
 import socket
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -33,10 +32,10 @@ from noarkit.server.clients import ClientsFile
 from tests.faults.loader import SYSTEM, Job
 from tests.faults.network import Loopback, Network
 from tests.forked import DEVNULL, PIPE, Forked
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
-LONGEST_S = 60.0
 
 Line = dict[str, object]
 
@@ -62,7 +61,7 @@ class Command:
     def until(self, wanted: Callable[[Line], bool]) -> Line | None:
         """Waits for a line; None where the command ended without it."""
         while True:
-            line = self._said.get(timeout=LONGEST_S)
+            line = self._said.get(timeout=PATIENCE_S)
             if line is None:
                 self._said.put(None)
                 return None
@@ -80,7 +79,7 @@ class Command:
     def end(self) -> Line:
         """Waits for the end; what the last line said, with the exit code."""
         self.until(lambda line: False)
-        code = self.process.wait(LONGEST_S)
+        code = self.process.wait(PATIENCE_S)
         last = self.lines[-1] if self.lines and self.lines[-1]["event"] == "end" else {}
         return {**last, "exit": code}
 
@@ -176,7 +175,7 @@ class World:
         """Ends the archive in order."""
         if self.server is not None and self.server.stdin is not None:
             self.server.stdin.close()
-            self.server.wait(LONGEST_S)
+            self.server.wait(PATIENCE_S)
             self._let_go()
 
     def kill_server(self) -> None:
@@ -190,7 +189,7 @@ class World:
     def died(self) -> bool:
         """Waits for an archive that kills itself; True where it did."""
         assert self.server is not None
-        killed = self.server.wait(LONGEST_S) == -signal.SIGKILL
+        killed = self.server.wait(PATIENCE_S) == -signal.SIGKILL
         self._let_go()
         self.kills += killed
         return killed
@@ -275,13 +274,3 @@ class World:
         if self.server is not None:
             self.kill_server()
         shutil.rmtree(self.root, ignore_errors=True)
-
-
-def came(wanted: Callable[[], bool], patience_s: float = 10.0) -> bool:
-    """Whether something comes true in time."""
-    ends = time.monotonic() + patience_s
-    while time.monotonic() < ends:
-        if wanted():
-            return True
-        time.sleep(0.005)
-    return False

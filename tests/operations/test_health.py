@@ -16,7 +16,8 @@ import pytest
 from noarkit.operations.health import HealthCheck, health_check
 from noarkit.secrets import SecretSource
 from tests.archive import certificates
-from tests.operations.watching import PATIENCE_S, faults_in, scan, summary_in
+from tests.operations.watching import faults_in, scan, summary_in
+from tests.waiting import PATIENCE_S
 
 CANARY = "3f2c1a-canary-of-the-check"
 

@@ -21,18 +21,9 @@ from noarkit.operations.hooks import EventPipe
 from noarkit.operations.job import Job
 from noarkit.operations.watch import Operations, WatchDeps
 from noarkit.words.texts import texts
-from tests.operations.watching import (
-    PATIENCE_S,
-    datagrams,
-    faults_in,
-    needs,
-    received,
-    recorder,
-    records,
-    scan,
-    script,
-    summary_in,
-)
+from tests.operations.watching import datagrams, faults_in, needs, received, recorder, records, scan, script, summary_in
+from tests.processes import have_ended
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -150,10 +141,7 @@ def test_ctrl_c_leaves_no_hook_behind(folder: Path, tmp_path: Path, when: str) -
             wait_until_written(place)
         process.send_signal(signal.SIGINT)
         process.wait(PATIENCE_S)
-    ends = time.monotonic() + PATIENCE_S
-    while any(is_running(int(place.read_text("utf-8"))) for place in places):
-        assert time.monotonic() < ends, "a hook lives on"
-        time.sleep(0.02)
+    assert have_ended(int(place.read_text("utf-8")) for place in places), "a hook lives on"
 
 
 def test_a_hook_whose_time_is_up_is_ended_with_everything_it_started(folder: Path, tmp_path: Path) -> None:
@@ -165,10 +153,7 @@ def test_a_hook_whose_time_is_up_is_ended_with_everything_it_started(folder: Pat
         "time.sleep(600)\n"
     )
     assert scan(folder, "--hook", "start", script(tmp_path / "hook.py", code), NOARKIT_HOOK_TIMEOUT_S="3") == 2
-    ends = time.monotonic() + PATIENCE_S
-    while is_running(int(pid.read_text("utf-8"))):
-        assert time.monotonic() < ends, "the child of the hook lives on"
-        time.sleep(0.02)
+    assert have_ended([int(pid.read_text("utf-8"))]), "the child of the hook lives on"
 
 
 def test_a_hook_that_runs_as_another_user_is_told_and_breaks_nothing(folder: Path, tmp_path: Path) -> None:
@@ -199,15 +184,6 @@ def test_a_hook_that_runs_as_another_user_is_told_and_breaks_nothing(folder: Pat
     )
     assert [(fault["code"], fault["exit"]) for fault in faults_in(done.stdout)] == [("F473", 0)], done.stderr
     assert (done.returncode, summary_in(done.stdout)["exit"]) == (0, 0)
-
-
-def is_running(pid: int) -> bool:
-    """True for a process that is there and no mere entry of one that has ended."""
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text("utf-8")
-    except FileNotFoundError:
-        return False
-    return status.rsplit(")", 1)[1].split()[0] != "Z"
 
 
 def test_no_shell_sees_the_command(folder: Path, tmp_path: Path) -> None:

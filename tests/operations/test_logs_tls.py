@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from tests.operations.test_logs import can_connect, judged, wait_until
-from tests.operations.watching import PATIENCE_S, faults_in, needs, scan
+from tests.operations.watching import faults_in, needs, scan
 from tests.server.test_run import make_certificate
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def listening(certificate: tuple[Path, Path] | None) -> Iterator[Listener]:
 
 def _take(server: socket.socket, certificate: tuple[Path, Path] | None, listener: Listener) -> None:
     accepted, _ = server.accept()
-    accepted.settimeout(5)
+    accepted.settimeout(PATIENCE_S)
     with ExitStack() as stack:
         connection = stack.enter_context(accepted)
         try:

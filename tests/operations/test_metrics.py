@@ -28,7 +28,8 @@ from noarkit.operations.tally import take_event
 from noarkit.operations.watch import Operations, WatchDeps
 from noarkit.safe.locks import held_lock
 from noarkit.words.texts import texts
-from tests.operations.watching import PATIENCE_S, faults_in, needs, scan, summary_in
+from tests.operations.watching import faults_in, needs, scan, summary_in
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 Key = tuple[str, tuple[tuple[str, str], ...]]

@@ -20,7 +20,8 @@ from noarkit.operations.job import Job
 from noarkit.operations.systemd import service_manager
 from noarkit.operations.watch import Operations, WatchDeps
 from noarkit.words.texts import texts
-from tests.operations.watching import PATIENCE_S, datagrams, received, scan, script
+from tests.operations.watching import datagrams, received, scan, script
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 

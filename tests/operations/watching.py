@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from noarkit.cli.main import main
-
-PATIENCE_S = 60.0
+from tests.waiting import PATIENCE_S
 
 
 def needs(program: str) -> str:

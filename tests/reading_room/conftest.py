@@ -15,6 +15,7 @@ from noarkit.catalogue.store import write_catalogue
 from noarkit.events import Event, ignore_event
 from noarkit.reading_room.serve import OpenRoom, serve_room
 from tests.reading_room.town import Town
+from tests.waiting import PATIENCE_S
 
 
 @contextmanager
@@ -40,11 +41,11 @@ def open_room(place: Place, path: Path, lang: str = "en", *, reads_documents: bo
         )
         serving.start()
         try:
-            assert opened.wait(20)
+            assert opened.wait(PATIENCE_S)
             yield rooms[0]
         finally:
             stop.set()
-            serving.join(20)
+            serving.join(PATIENCE_S)
         assert not serving.is_alive()
         assert [event for event in events if event.name == "page_failed"] == []
 

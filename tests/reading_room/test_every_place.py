@@ -26,6 +26,7 @@ from noarkit.words.texts import LANGUAGES
 from tests.browser import Page
 from tests.catalogue.looking import every_entry
 from tests.reading_room.everyplace import WORD, make_places
+from tests.waiting import PATIENCE_S
 
 KINDS = (
     *("files", "run", "run of cases", "extract", "packed extract", "packed E-ARK AIP", "E-ARK SIP", "DIAS SIP", "bag"),
@@ -67,10 +68,10 @@ def open_room(place: str, settings: noarkit.Settings | None = None) -> Iterator[
     thread = threading.Thread(target=serve)
     thread.start()
     try:
-        yield rooms.get(timeout=30)
+        yield rooms.get(timeout=PATIENCE_S)
     finally:
         stop.set()
-        thread.join(30)
+        thread.join(PATIENCE_S)
 
 
 def walk(page: Page, room: OpenRoom, kind: str) -> None:
@@ -85,7 +86,7 @@ def walk(page: Page, room: OpenRoom, kind: str) -> None:
     page.type("#q", WORD[:8])
     with page.navigation():
         page.press("Enter")
-    search, deadline = page.url, time.monotonic() + 30
+    search, deadline = page.url, time.monotonic() + PATIENCE_S
     while page.count(".results li a, .hits a") == 0:  # until the documents are read
         assert time.monotonic() < deadline, page.text("main")
         time.sleep(0.2)

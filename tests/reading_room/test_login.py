@@ -30,6 +30,7 @@ from noarkit.reading_room.web import Request
 from noarkit.safe.tls import certificate_names
 from tests.reading_room.town import Town
 from tests.reading_room.wire import Reply, ask
+from tests.waiting import PATIENCE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def serve_archive(folder: Path) -> Iterator[Served]:
             yield Served(url[1], clients["clients"]["admin"]["secret"], folder)
         finally:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(20) == 0
+            assert process.wait(PATIENCE_S) == 0
 
 
 def _form_of(archive: Served) -> tuple[Reply, str]:
@@ -107,7 +108,7 @@ def test_a_browser_gets_a_page_to_log_in_and_the_archive_still_answers_others(ar
 
 def test_the_room_opens_when_the_archive_is_read(archive: Served) -> None:
     cookie = _cookie_of(_log_in(archive, archive.secret))
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while "being read" in (page := ask(archive.url, "/", cookie=cookie)).body and time.monotonic() < deadline:
         time.sleep(0.2)
     assert page.status == 200 and "record" in page.body and "Log out" in page.body
@@ -241,7 +242,7 @@ def test_the_names_of_a_certificate_are_those_that_openssl_wrote(tmp_path: Path)
 
 
 def _wait_until_read(archive: Served, cookie: str) -> Reply:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while "being read" in (page := ask(archive.url, "/", cookie=cookie)).body and time.monotonic() < deadline:
         time.sleep(0.2)
     return page

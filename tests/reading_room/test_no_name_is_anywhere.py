@@ -31,6 +31,7 @@ from noarkit.loading.numbers import numbers
 from noarkit.reading_room.serve import OpenRoom, serve_room
 from noarkit.reading_room.static.writer import write_static_copy
 from tests.reading_room.wire import ask, enter
+from tests.waiting import PATIENCE_S
 
 RECIPE = """
 [source]
@@ -215,10 +216,10 @@ def _room(place: str) -> Iterator[OpenRoom]:
     thread = Thread(target=serve)
     thread.start()
     try:
-        yield rooms.get(timeout=30)
+        yield rooms.get(timeout=PATIENCE_S)
     finally:
         stop.set()
-        thread.join(30)
+        thread.join(PATIENCE_S)
 
 
 KINDS = ("first", "later", "again", "extract", "aip", "of extract", "of rows", "archive", "other")

@@ -19,6 +19,7 @@ from noarkit.loading.approval import FILE_NAME, approval_of, approvals
 from noarkit.loading.folder import RunFolder
 from noarkit.reading_room.serve import OpenRoom, serve_room
 from tests.browser import SERIOUS, Browser, Page, looks_in
+from tests.waiting import PATIENCE_S
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -50,10 +51,10 @@ def open_room(place: Path, lang: str = "en") -> Iterator[OpenRoom]:
     thread = threading.Thread(target=serve)
     thread.start()
     try:
-        yield rooms.get(timeout=20)
+        yield rooms.get(timeout=PATIENCE_S)
     finally:
         stop.set()
-        thread.join(20)
+        thread.join(PATIENCE_S)
 
 
 def test_the_page_shows_each_record_beside_what_it_becomes(run: Path, page: Page) -> None:
@@ -144,11 +145,11 @@ def test_a_load_is_followed_in_the_page_as_it_goes_on(run: Path, tmp_path: Path,
         assert "planning" in page.text("#activity")
         command = [sys.executable, "-m", "noarkit", "ingest", "run", "--archive", "embedded:archive"]
         with Popen([*command, "--max-rate", "10/s"], cwd=tmp_path, stdout=PIPE, stderr=PIPE) as process:
-            page.wait_for("document.querySelector('#activity .running') !== null", 60)
+            page.wait_for("document.querySelector('#activity .running') !== null")
             assert "Running now: ingest" in page.text("#activity")
-            page.wait_for("document.querySelectorAll('.shards progress').length > 1", 60)
-            process.wait(120)
-        page.wait_for("document.querySelector('#activity .running') === null", 30)
+            page.wait_for("document.querySelectorAll('.shards progress').length > 1")
+            process.wait(PATIENCE_S)
+        page.wait_for("document.querySelector('#activity .running') === null")
         assert "24 archived" in " ".join(page.text("#numbers ~ ul").split())
         assert page.console == ()
 
@@ -162,10 +163,10 @@ def test_streams_of_events_leave_room_for_pages(run: Path, browser: Browser) -> 
             "window.kept = Array.from({length: 5}, () => new EventSource('/activity-now'));"
             "window.news = 0; for (const source of kept) source.addEventListener('activity', () => window.news++); 0"
         )
-        page.wait_for("window.news >= 5", 30)
+        page.wait_for("window.news >= 5")
         began = time.monotonic()
         assert page.evaluate("fetch('/plan').then(answer => answer.status)") == 200
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < PATIENCE_S / 10
 
 
 def test_nothing_serious_is_found_on_the_pages(run: Path, browser: Browser) -> None:

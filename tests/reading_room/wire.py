@@ -11,8 +11,7 @@ from urllib.parse import urlencode, urlsplit
 from lxml import html
 
 from noarkit.reading_room.serve import OpenRoom
-
-TIMEOUT_S = 20.0
+from tests.waiting import PATIENCE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ def send(url: str, request: bytes) -> Reply:
     """What the server of an address answers to some bytes; status 0 where it answers nothing."""
     where = urlsplit(url)
     assert where.hostname and where.port
-    with socket.create_connection((where.hostname, where.port), TIMEOUT_S) as connection:
+    with socket.create_connection((where.hostname, where.port), PATIENCE_S) as connection:
         connection.sendall(request)
         answer = b""
         while piece := connection.recv(65536):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import noarkit
+from tests.waiting import PATIENCE_S
 
 _CHILD = """
 import os, signal, sys
@@ -47,4 +48,4 @@ def copy_of(run: Path, target: Path) -> Path:
 def erase_in_child(run: Path, steps: int, now_s: float) -> int:
     """Removes a run in a child that is killed after so many removals and renamings; its exit code."""
     command = [sys.executable, "-c", _CHILD, str(run), str(steps), str(now_s)]
-    return subprocess.run(command, check=False, capture_output=True, timeout=120).returncode
+    return subprocess.run(command, check=False, capture_output=True, timeout=PATIENCE_S).returncode

@@ -14,6 +14,7 @@ import pytest
 from noarkit.errors import DiskFull
 from noarkit.safe.ordered_work import PieceLost, answers_in_order
 from noarkit.safe.worker_pool import ParentLost, ParentPipe
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="functions of a test are not pickled")
 
@@ -116,7 +117,7 @@ def test_whoever_stops_early_leaves_no_worker_and_each_may_tidy_up(tmp_path: os.
             open(f"{os.fspath(tmp_path)}/{os.getpid()}", "w").close()  # noqa: PTH123  # in a child that ends
             raise
 
-    answers = answers_in_order(_numbers(1_000), serve, workers=2, patience_s=10)
+    answers = answers_in_order(_numbers(1_000), serve, workers=2, patience_s=PATIENCE_S)
     next(answers)
     answers.close()
     assert len(os.listdir(tmp_path)) == 2  # noqa: PTH208  # names alone

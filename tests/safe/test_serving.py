@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from noarkit.safe.connections import StrictConnection
 from noarkit.safe.serving import StoppableServer
+from tests.waiting import PATIENCE_S
 
 ANSWER = b"the whole answer"
 
@@ -50,7 +51,7 @@ def served(app: Slow) -> Iterator[tuple[int, threading.Event, threading.Thread]]
         finally:
             app.let_go.set()
             stop_event.set()
-            run.join(20)
+            run.join(PATIENCE_S)
 
 
 @pytest.fixture
@@ -70,11 +71,11 @@ def test_a_service_that_only_idle_clients_hold_ends_without_a_pause(pauses: queu
     app = Slow()
     app.let_go.set()
     with served(app) as (port, stop_event, run):
-        client = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
         client.request("GET", "/")
         assert client.getresponse().read() == ANSWER
         stop_event.set()
-        run.join(20)
+        run.join(PATIENCE_S)
         assert not run.is_alive()
         assert client.sock.recv(1) == b"", "the idle connection was ended too"
         client.close()
@@ -84,16 +85,16 @@ def test_a_service_that_only_idle_clients_hold_ends_without_a_pause(pauses: queu
 def test_a_service_that_ends_gives_the_answer_that_is_under_way(pauses: queue.Queue[float]) -> None:
     app = Slow()
     with served(app) as (port, stop_event, run):
-        client = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
         client.request("GET", "/")
-        assert app.asked.wait(20)
+        assert app.asked.wait(PATIENCE_S)
         stop_event.set()
         while not pauses.qsize() or max(pauses.queue) == 0:  # it waits now
             assert run.is_alive()
         with pytest.raises(OSError):
-            socket.create_connection(("127.0.0.1", port), timeout=2).close()
+            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S).close()
         app.let_go.set()
         assert client.getresponse().read() == ANSWER
-        run.join(20)
+        run.join(PATIENCE_S)
         assert not run.is_alive()
         client.close()

@@ -12,6 +12,7 @@ from noarkit.errors import SecretFault
 from noarkit.safe.signing import SIGNATURE_BYTES, new_key_pair, read_public, read_signer
 from noarkit.secrets import read_private_file
 from tests.cli.elsewhere import environment
+from tests.waiting import PATIENCE_S
 
 WITHOUT = "import sys; sys.modules['cryptography'] = None; from noarkit.cli.main import run; run()"
 
@@ -63,7 +64,7 @@ def test_without_the_extra_all_else_works_and_what_needs_it_says_so(tmp_path: Pa
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE_S,
             check=False,
         )
         assert done.returncode == code, done.stderr

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from noarkit.safe.children import child_environment, foreign_environment
+from tests.processes import IS_TOLD, command_line, environment_of, family
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CANARY = "canary-of-children-77ab"
@@ -24,25 +26,7 @@ SECRETS = {
     "OUR_API_KEY": CANARY,
     "CREDENTIALS_DIRECTORY": f"/run/{CANARY}",
 }
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux shows processes below /proc")
-
-
-def descendants(root: int) -> list[int]:
-    """All processes below one."""
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-            except OSError:
-                continue
-            parents.setdefault(int(fields[1]), []).append(int(entry.name))
-    found, open_ends = [], [root]
-    while open_ends:
-        below = parents.get(open_ends.pop(), [])
-        found += below
-        open_ends += below
-    return found
+pytestmark = pytest.mark.skipif(not IS_TOLD, reason="only Linux shows processes below /proc")
 
 
 class Watch:
@@ -60,14 +44,11 @@ class Watch:
 
     def _look(self) -> None:
         while self._root.poll() is None:
-            for pid in [self._root.pid, *descendants(self._root.pid)]:
-                try:
-                    line = Path(f"/proc/{pid}/cmdline").read_bytes()
-                    seen = Path(f"/proc/{pid}/environ").read_bytes()
-                except OSError:
-                    continue
-                self.lines.add(line)
-                self.environments.setdefault(line, set()).add(seen)
+            for pid in family(self._root.pid):
+                line, seen = command_line(pid), environment_of(pid)
+                if line and seen:  # it has not ended meanwhile
+                    self.lines.add(line)
+                    self.environments.setdefault(line, set()).add(seen)
 
 
 def watched(place: Path, *words: str) -> tuple[int, str, Watch]:
@@ -81,7 +62,7 @@ def watched(place: Path, *words: str) -> tuple[int, str, Watch]:
         text=True,
     )
     watch = Watch(process)
-    said, _ = process.communicate(timeout=300)
+    said, _ = process.communicate(timeout=PATIENCE_S)
     watch.end()
     return process.returncode, said, watch
 

@@ -14,6 +14,7 @@ import pytest
 
 from noarkit.server.run import Address, ServingInfo, serve
 from tests.server.wire import Wire, wire_to
+from tests.waiting import PATIENCE_S
 
 if TYPE_CHECKING:
     from tests.server.calls.scene import Scene
@@ -76,14 +77,14 @@ def serving(
     thread = threading.Thread(target=run, name="archive-under-test")
     thread.start()
     try:
-        assert opened.wait(20)
+        assert opened.wait(PATIENCE_S)
         if failed:
             raise failed[0]
         archive = Archive(data_dir, told[0], wire_to(told[0].url))
         yield Archive(data_dir, told[0], archive.wire_as("admin"))
     finally:
         stopping.set()
-        thread.join(20)
+        thread.join(PATIENCE_S)
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from contextlib import closing
 from tests.server.calls.scene import Body
 from tests.server.calls.shapes import answered, items, members
 from tests.server.wire import Reply, Wire
+from tests.waiting import PATIENCE_S
 
 USUAL = {
     "Content-Type": "application/json; charset=UTF-8",
@@ -21,7 +22,7 @@ class Client:
     """Sends what the library sends; whoever makes one closes its `connection`."""
 
     def __init__(self, wire: Wire, prefix: str = "/rms/api/public/noark5/v1") -> None:
-        self.connection = http.client.HTTPConnection(wire.host, wire.port, timeout=20)
+        self.connection = http.client.HTTPConnection(wire.host, wire.port, timeout=PATIENCE_S)
         self._prefix, self._token = prefix, wire.token
 
     def send(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Reply:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.server.conftest import Archive
 from tests.server.wire import Wire
+from tests.waiting import PATIENCE_S
 
 JSON_ERRORS = {"X-Vendor-Error-Response-Type": "application/json"}
 EXPLICIT = ["ReadThis", "Read", "ReadRelated", "Create", "Update", "Delete", "Grant", "UpdateSystemManaged", "Move"]
@@ -38,7 +39,7 @@ ARCHIVISTS = {
 
 def put_objects(archive: Archive, *rows: tuple[str, int, str]) -> None:
     """Puts bare objects of (table, id, type) straight into the archive."""
-    with closing(sqlite3.connect(archive.data_dir / "archive.db", timeout=10)) as db, db:
+    with closing(sqlite3.connect(archive.data_dir / "archive.db", timeout=PATIENCE_S)) as db, db:
         for table, object_id, type_name in rows:
             db.execute(f"INSERT INTO {table} (id, type, version) VALUES (?, ?, 1)", (object_id, type_name))
 
@@ -245,7 +246,7 @@ def test_all_that_a_group_has_is_told(fresh_archive: Archive) -> None:
         ("precedent-registry", read),
     ):
         assert fresh_archive.wire.call("POST", f"permission/{path}", body).status == 201
-    with closing(sqlite3.connect(fresh_archive.data_dir / "archive.db", timeout=10)) as db, db:
+    with closing(sqlite3.connect(fresh_archive.data_dir / "archive.db", timeout=PATIENCE_S)) as db, db:
         db.execute("DELETE FROM o_arkiv WHERE id = 7")
     reply = fresh_archive.wire.call("GET", f"access-group/{group}/permissions")
     everywhere = {"accessGroupId": group, "explicitPermissions": ["ReadThis", "Read"]}
@@ -341,7 +342,7 @@ def test_modifiers_are_for_those_who_may_grant(
 def test_a_changed_modifier_counts_from_the_next_call(fresh_archive: Archive) -> None:
     put_objects(fresh_archive, ("o_klassifikasjonssystem", 8, "Klassifikasjonssystem"), ("o_klasse", 9, "Klasse"))
     put_objects(fresh_archive, ("o_abstraktmappe", 10, "Mappe"))
-    with closing(sqlite3.connect(fresh_archive.data_dir / "archive.db", timeout=10)) as db, db:
+    with closing(sqlite3.connect(fresh_archive.data_dir / "archive.db", timeout=PATIENCE_S)) as db, db:
         db.execute("UPDATE o_klasse SET refKlassifikasjonssystem = 8")
         db.execute("UPDATE o_abstraktmappe SET refPrimaerKlasse = 9")
     wire, group = member(fresh_archive, "Security administrator", everywhere=["ReadThis", "Read"])

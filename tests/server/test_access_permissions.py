@@ -13,6 +13,7 @@ import pytest
 
 from tests.server.conftest import Archive
 from tests.server.wire import Wire
+from tests.waiting import PATIENCE_S
 
 JSON_ERRORS = {"X-Vendor-Error-Response-Type": "application/json"}
 ALL_BUT_RELATED = ["ReadThis", "Read", "Create", "Update", "Delete", "Grant", "UpdateSystemManaged", "Move"]
@@ -78,7 +79,7 @@ def title(value: object) -> str | None:
 
 def put_objects(archive: Archive) -> None:
     """Puts one object of each kind straight into the archive, once."""
-    with closing(sqlite3.connect(archive.data_dir / "archive.db", timeout=10)) as db, db:
+    with closing(sqlite3.connect(archive.data_dir / "archive.db", timeout=PATIENCE_S)) as db, db:
         for name, (table, object_id, link) in OBJECTS.items():
             db.execute(f"INSERT OR IGNORE INTO {table} (id, type, version) VALUES (?, ?, 1)", (object_id, name))
             if link:

@@ -24,6 +24,7 @@ from noarkit.server.wire import Caller, Refusal
 from tests.server.conftest import Archive
 from tests.server.transaction.desk import Desk, FakeRights, save
 from tests.server.wire import BASE
+from tests.waiting import PATIENCE_S
 
 
 def test_documents_are_read_when_nobody_loads_and_at_last_all_the_same(tmp_path: Path) -> None:
@@ -136,7 +137,7 @@ def test_an_answer_arrives_in_one_piece(call: str, fresh_archive: Archive) -> No
     wire = fresh_archive.wire
     path = "query" if call == "query" else f"download?id={wire.upload(b'x' * 4_096).json()['id']}"
     head = f"GET {BASE}/{path} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {wire.token}\r\n\r\n".encode()
-    with socket.create_connection((wire.host, wire.port), timeout=10) as connection:
+    with socket.create_connection((wire.host, wire.port), timeout=PATIENCE_S) as connection:
         for calls in range(1, 51):
             connection.sendall(head)
             head_part, _, body = connection.recv(65_536).partition(b"\r\n\r\n")

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from tests.server.conftest import Archive
+from tests.waiting import PATIENCE_S
 
 JSON_ERRORS = {"X-Vendor-Error-Response-Type": "application/json"}
 GROUP = "bsm-registry/group/staff"
@@ -140,7 +141,7 @@ def test_a_field_goes_alone(staff: Archive) -> None:
 
 def test_what_is_in_use_stays(staff: Archive) -> None:
     staff.wire.call("PUT", f"{GROUP}/field/phone", {"fieldName": "Phone", "fieldType": "string"})
-    with closing(sqlite3.connect(staff.data_dir / "archive.db", timeout=10)) as db, db:
+    with closing(sqlite3.connect(staff.data_dir / "archive.db", timeout=PATIENCE_S)) as db, db:
         db.execute(
             "INSERT INTO o_sakspart (id, type, version, virksomhetsspesifikkeMetadata) VALUES (1, 'Sakspart', 1, ?)",
             ('{"staff":{"title":{"values":["Boss"]}}}',),

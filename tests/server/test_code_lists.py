@@ -9,6 +9,7 @@ import pytest
 
 from tests.server.conftest import Archive
 from tests.server.wire import Reply
+from tests.waiting import PATIENCE_S
 
 JSON_ERRORS = {"X-Vendor-Error-Response-Type": "application/json"}
 
@@ -157,7 +158,7 @@ def test_an_unknown_value_cannot_be_taken_away(archive: Archive) -> None:
 
 
 def test_a_value_in_use_stays(fresh_archive: Archive) -> None:
-    with closing(sqlite3.connect(fresh_archive.data_dir / "archive.db", timeout=10)) as db, db:
+    with closing(sqlite3.connect(fresh_archive.data_dir / "archive.db", timeout=PATIENCE_S)) as db, db:
         db.execute("INSERT INTO o_dokument (id, type, version, dokumenttype) VALUES (1, 'Dokument', 1, 'B')")
     refused = fresh_archive.wire.call("DELETE", "code-lists/dokumenttype/B", headers=JSON_ERRORS)
     assert refused.status == 409

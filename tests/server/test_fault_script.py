@@ -13,7 +13,8 @@ import pytest
 from noarkit.errors import ConfigFault
 from noarkit.server.fault_script import read_script
 from tests.server.conftest import Archive, serving
-from tests.server.wire import BASE, Reply, came
+from tests.server.wire import BASE, Reply
+from tests.waiting import PATIENCE_S, came
 
 LISTS = "code-lists?field=skjerming"
 PUT = ("PUT", "code-lists/skjerming/{}", {"name": "Name {}"})
@@ -107,12 +108,13 @@ def test_a_late_commit_comes_after_its_answer(troubled: Troubled) -> None:
 
 def test_a_commit_may_be_late_whoever_is_still_there(troubled: Troubled) -> None:
     archive = troubled('[[rule]]\ncall = "PUT *"\nkind = "delay-commit"\nseconds = 0.3')
-    connection = http.client.HTTPConnection(archive.wire.host, archive.wire.port, timeout=5)
+    connection = http.client.HTTPConnection(archive.wire.host, archive.wire.port, timeout=PATIENCE_S)
     headers = {"Authorization": f"Bearer {archive.wire.token}", "Content-Type": "application/json"}
+    began = time.monotonic()
     connection.request("PUT", f"{BASE}/code-lists/skjerming/A", b'{"name": "Name A"}', headers)
     time.sleep(0.05)  # so that the request is there before its client is gone
     connection.close()
-    assert '"A"' not in codes(archive)
+    assert '"A"' not in codes(archive) or time.monotonic() - began > 0.3  # a busy machine asks later than that
     assert came(lambda: '"A"' in codes(archive))
 
 
@@ -120,11 +122,12 @@ def test_a_late_commit_may_come_without_any_answer(troubled: Troubled) -> None:
     archive = troubled('[[rule]]\ncall = "PUT *"\nkind = "late-commit"\nstatus = 0\nseconds = 0.3')
     connection = http.client.HTTPConnection(archive.wire.host, archive.wire.port, timeout=0.1)
     headers = {"Authorization": f"Bearer {archive.wire.token}", "Content-Type": "application/json"}
+    began = time.monotonic()
     connection.request("PUT", f"{BASE}/code-lists/skjerming/A", b'{"name": "Name A"}', headers)
     with pytest.raises(TimeoutError):
         connection.getresponse()
     connection.close()
-    assert '"A"' not in codes(archive)
+    assert '"A"' not in codes(archive) or time.monotonic() - began > 0.3
     assert came(lambda: '"A"' in codes(archive))
 
 

@@ -22,6 +22,7 @@ from noarkit.model import metamodel
 from noarkit.server.areas import all_routes
 from tests.server.conftest import Archive, serving
 from tests.server.wire import BASE, link, save, small_archive
+from tests.waiting import PATIENCE_S
 
 TIMES = 20 if os.environ.get("NOARKIT_DEEP") == "1" else 1
 ROUTES = sorted({(route.method, route.path.strip("/")) for route in all_routes()})
@@ -301,7 +302,7 @@ def test_no_header_breaks_it(target: Archive, disposition: str, authorization: s
 )
 def test_no_bytes_on_the_socket_break_it(target: Archive, content: bytes) -> None:
     with (
-        socket.create_connection((target.wire.host, target.wire.port), timeout=15) as connection,
+        socket.create_connection((target.wire.host, target.wire.port), timeout=PATIENCE_S) as connection,
         suppress(ConnectionError),
     ):
         connection.sendall(content)
@@ -378,7 +379,7 @@ def test_no_mutation_of_a_good_transaction_breaks_it(target: Archive, listed: li
 
 
 def test_many_connections_that_say_nothing_leave_room_for_others(target: Archive) -> None:
-    idle = [socket.create_connection((target.wire.host, target.wire.port), timeout=5) for _ in range(200)]
+    idle = [socket.create_connection((target.wire.host, target.wire.port), timeout=PATIENCE_S) for _ in range(200)]
     try:
         for each in idle[:100]:
             head = f"POST {BASE}/query HTTP/1.1\r\nAuthorization: Bearer {target.wire.token}\r\n"

@@ -16,6 +16,7 @@ import pytest
 
 from tests.server.conftest import Archive
 from tests.server.wire import BASE, Reply, Wire
+from tests.waiting import PATIENCE_S
 
 JSON_ERRORS = {"X-Vendor-Error-Response-Type": "application/json"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -177,7 +178,7 @@ def test_a_chunked_body_is_read(archive: Archive) -> None:
 
 def test_a_body_that_never_ends_is_cut_and_others_go_on(archive_with: Callable[..., Archive]) -> None:
     wire = archive_with(body_idle_timeout_s=0.3).wire
-    with socket.create_connection((wire.host, wire.port), timeout=5) as stuck:
+    with socket.create_connection((wire.host, wire.port), timeout=PATIENCE_S) as stuck:
         stuck.sendall(head(wire, "POST", "query", 1000) + b'{"type":')
         assert wire.call("POST", "query", ANY).status == 200
         assert read_all(stuck).startswith(b"HTTP/1.1 408 ")
@@ -187,7 +188,7 @@ def test_a_body_that_drips_is_cut_too(archive_with: Callable[..., Archive]) -> N
     wire = archive_with(body_idle_timeout_s=0.4).wire
     with socket.create_connection((wire.host, wire.port), timeout=0.05) as dripping:
         dripping.sendall(head(wire, "POST", "query", 1000))
-        ends, answer = time.monotonic() + 10, b""
+        ends, answer = time.monotonic() + PATIENCE_S, b""
         while not answer and time.monotonic() < ends:
             dripping.sendall(b" ")
             try:
@@ -200,19 +201,19 @@ def test_a_body_that_drips_is_cut_too(archive_with: Callable[..., Archive]) -> N
 def test_a_connection_without_a_whole_head_is_closed(archive_with: Callable[..., Archive]) -> None:
     wire = archive_with(connection_idle_timeout_s=0.3).wire
     for sent in (b"", b"GET / HTTP/1.1\r\nX-Slow: "):
-        with socket.create_connection((wire.host, wire.port), timeout=5) as idle:
+        with socket.create_connection((wire.host, wire.port), timeout=PATIENCE_S) as idle:
             idle.sendall(sent)
             assert idle.recv(100) == b""
 
 
 def test_a_head_over_its_limit_is_refused(archive: Archive) -> None:
-    with socket.create_connection((archive.wire.host, archive.wire.port), timeout=5) as flood:
+    with socket.create_connection((archive.wire.host, archive.wire.port), timeout=PATIENCE_S) as flood:
         flood.sendall(b"GET / HTTP/1.1\r\n" + b"X-A: " + b"a" * 100_000 + b"\r\n\r\n")
         assert read_all(flood).startswith(b"HTTP/1.1 400 ")
 
 
 def test_an_answer_before_the_body_leaves_the_connection_usable(archive: Archive) -> None:
-    connection = http.client.HTTPConnection(archive.wire.host, archive.wire.port, timeout=10)
+    connection = http.client.HTTPConnection(archive.wire.host, archive.wire.port, timeout=PATIENCE_S)
     for token, expected in (("", 401), (archive.wire.token, 200), ("", 401), (archive.wire.token, 200)):
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
         content = json.dumps(ANY | {"offset": 0} | ({} if token else {"padding": "x" * 300_000}))
@@ -247,7 +248,7 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 def chunked(wire: Wire, path: str, pieces: list[bytes]) -> Reply:
-    connection = http.client.HTTPConnection(wire.host, wire.port, timeout=10)
+    connection = http.client.HTTPConnection(wire.host, wire.port, timeout=PATIENCE_S)
     headers = {"Authorization": f"Bearer {wire.token}", "Content-Type": "application/json"}
     connection.request("POST", f"{BASE}/{path}", iter(pieces), headers, encode_chunked=True)
     response = connection.getresponse()

@@ -23,6 +23,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.wire import BASE, Wire, document, link, save, small_archive, wire_to
+from tests.waiting import PATIENCE_S
 
 KILLS = 200 if os.environ.get("NOARKIT_DEEP") == "1" else 8
 CONNECTIONS = 3
@@ -93,7 +94,7 @@ class Killable:
 def work(wire: Wire, series: str, name: str, load: Load) -> None:
     """One client: uploads files and saves folders with records that refer to them, until the service is gone."""
     chance = random.Random(name)
-    with closing(http.client.HTTPConnection(wire.host, wire.port, timeout=20)) as connection:
+    with closing(http.client.HTTPConnection(wire.host, wire.port, timeout=PATIENCE_S)) as connection:
         try:
             for at in range(10_000):
                 files = [upload(connection, wire, chance, load) for _ in range(RECORDS)]

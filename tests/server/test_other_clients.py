@@ -20,6 +20,7 @@ from tests.server.calls.scene import WRITER, Body, Scene, entry_actions, make_sc
 from tests.server.calls.shapes import DIGITS, NUMBER, STAMP, Like, answered, created, items, members, refused
 from tests.server.conftest import Archive
 from tests.server.wire import BASE, Reply, delete, link, save
+from tests.waiting import PATIENCE_S
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 TOKEN = Like("[0-9a-f]{40}")
@@ -273,7 +274,7 @@ def seen(scene: Scene) -> Scene:
 
 
 def test_an_upload_may_be_form_encoded_in_its_name_and_chunked(scene: Scene) -> None:
-    connection = http.client.HTTPConnection(scene.wire.host, scene.wire.port, timeout=10)
+    connection = http.client.HTTPConnection(scene.wire.host, scene.wire.port, timeout=PATIENCE_S)
     about = {"Authorization": f"Bearer {scene.wire.token}", "Content-Type": "application/pdf"}
     about["Content-Disposition"] = "attachment; filename*=utf-8''S%C3%B8knad+om+st%C3%B8tte.pdf"
     connection.request("POST", f"{BASE}/upload", iter([b"%PDF", b"-1.7"]), about, encode_chunked=True)
@@ -294,7 +295,7 @@ def test_a_client_that_asks_before_it_sends_is_told_to_go_on_or_why_not(scene: S
             "Content-Length: 26",
             "Expect: 100-continue",
         )
-        with socket.create_connection((scene.wire.host, scene.wire.port), timeout=10) as connection:
+        with socket.create_connection((scene.wire.host, scene.wire.port), timeout=PATIENCE_S) as connection:
             connection.sendall("\r\n".join((*lines, "", "")).encode())
             assert connection.recv(1000).startswith(first)
             if last:

@@ -30,7 +30,8 @@ from tests.server.calls.scene import WRITER, Body, Scene, entry_actions
 from tests.server.calls.shapes import DIGITS, answered, empty, items, members
 from tests.server.conftest import Archive, serving
 from tests.server.library import Client
-from tests.server.wire import BASE, Reply, Wire, came, link, save
+from tests.server.wire import BASE, Reply, Wire, link, save
+from tests.waiting import PATIENCE_S, came
 
 STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
 BULKY: Body = {"virksomhetsspesifikkeMetadata": {}}
@@ -308,7 +309,7 @@ def test_21_connections_that_stay_open_cost_no_thread_and_hold_nobody_up(scene: 
 def test_22_a_connection_that_is_idle_too_long_is_closed(archive_with: Callable[..., Archive]) -> None:
     client = Client(archive_with(connection_idle_timeout_s=0.3).wire)
     assert client.send("GET", "info/me").status == 200
-    client.connection.sock.settimeout(10)
+    client.connection.sock.settimeout(PATIENCE_S)
     assert client.connection.sock.recv(1) == b""
     client.connection.close()
 

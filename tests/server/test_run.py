@@ -20,8 +20,10 @@ import pytest
 from noarkit.errors import ConfigFault, RunLocked
 from noarkit.server.run import Address, ServingInfo, serve
 from noarkit.server.settings import Settings, read_settings
+from tests.processes import processor_s
 from tests.server.conftest import Archive, serving
-from tests.server.wire import BASE, came, wire_to
+from tests.server.wire import BASE, wire_to
+from tests.waiting import PATIENCE_S, came
 
 
 def test_a_folder_is_served_by_one_at_a_time(tmp_path: Path) -> None:
@@ -76,16 +78,18 @@ def test_it_speaks_tls_with_the_files_it_is_given(tmp_path: Path) -> None:
     )
     thread.start()
     try:
-        assert opened.wait(20)
+        assert opened.wait(PATIENCE_S)
         assert told[0].url.startswith("https://127.0.0.1:")
         context = ssl.create_default_context(cafile=str(cert))
-        connection = http.client.HTTPSConnection("127.0.0.1", wire_to(told[0].url).port, context=context, timeout=10)
+        connection = http.client.HTTPSConnection(
+            "127.0.0.1", wire_to(told[0].url).port, context=context, timeout=PATIENCE_S
+        )
         connection.request("GET", f"{BASE}/info/me")
         assert connection.getresponse().status == 401
         connection.close()
     finally:
         stopping.set()
-        thread.join(20)
+        thread.join(PATIENCE_S)
 
 
 def make_certificate(folder: Path) -> tuple[Path, Path]:
@@ -125,13 +129,13 @@ SERVE = (
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
-@pytest.mark.parametrize(("signals", "delay_s"), [(1, 1.0), (2, 30.0)])
+@pytest.mark.parametrize(("signals", "delay_s"), [(1, 1.0), (2, 300.0)])
 def test_a_signal_drains_and_a_second_one_ends(tmp_path: Path, signals: int, delay_s: float) -> None:
     (tmp_path / "faults.toml").write_text(f'[[rule]]\ncall = "GET info/me"\nkind = "delay"\nseconds = {delay_s}')
     with subprocess.Popen([sys.executable, "-c", SERVE, str(tmp_path)], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         at = wire_to(child.stdout.readline().decode())
-        connection = http.client.HTTPConnection(at.host, at.port, timeout=40)
+        connection = http.client.HTTPConnection(at.host, at.port, timeout=PATIENCE_S)
         connection.request("GET", f"{BASE}/info/me")
         assert came((tmp_path / "faults.log").exists)
         began = time.monotonic()
@@ -141,8 +145,8 @@ def test_a_signal_drains_and_a_second_one_ends(tmp_path: Path, signals: int, del
         if signals == 1:
             assert connection.getresponse().status == 401
         assert child.stdout.read() == b"ended\n"
-        assert child.wait(20) == 0
-        assert time.monotonic() - began < 20
+        assert child.wait(PATIENCE_S) == 0
+        assert time.monotonic() - began < 200
         connection.close()
     assert not (tmp_path / "serving.json").exists()
 
@@ -150,15 +154,14 @@ def test_a_signal_drains_and_a_second_one_ends(tmp_path: Path, signals: int, del
 def test_it_starts_quickly(tmp_path: Path) -> None:
     (tmp_path / "faults.toml").write_text("rule = []")
     for _ in range(2):
-        began = time.monotonic()
         with subprocess.Popen([sys.executable, "-c", SERVE, str(tmp_path)], stdout=subprocess.PIPE) as child:
             assert child.stdout is not None
             at = wire_to(child.stdout.readline().decode())
-            took_s = time.monotonic() - began
-            with socket.create_connection((at.host, at.port), timeout=5):
+            took_s = processor_s(child.pid)
+            with socket.create_connection((at.host, at.port), timeout=PATIENCE_S):
                 pass
             child.terminate()
-    # the target is 1.5 s on an idle machine; this one may be busy
+    # the target is 1.5 s on an idle machine; one that is busy takes somewhat more
     assert took_s < 6
 
 

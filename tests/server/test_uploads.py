@@ -17,7 +17,8 @@ from noarkit.server.files import Files, UploadInfo
 from noarkit.server.settings import Settings
 from noarkit.server.wire import Refusal
 from tests.server.conftest import Archive
-from tests.server.wire import BASE, Wire, came, document, small_archive
+from tests.server.wire import BASE, Wire, document, small_archive
+from tests.waiting import PATIENCE_S, came
 
 HOUR_S = 3600
 
@@ -78,7 +79,7 @@ def test_what_is_no_name_is_400(archive: Archive, disposition: str | None) -> No
 @pytest.mark.parametrize("way", ["length", "chunked"])
 def test_the_bytes_come_back_as_they_went(archive: Archive, size: int, way: str) -> None:
     content = bytes(range(256)) * (size // 256) + bytes(range(size % 256))
-    connection = http.client.HTTPConnection(archive.wire.host, archive.wire.port, timeout=20)
+    connection = http.client.HTTPConnection(archive.wire.host, archive.wire.port, timeout=PATIENCE_S)
     headers = {"Authorization": f"Bearer {archive.wire.token}", "Content-Disposition": "x; filename=a"}
     body = content if way == "length" else iter([content[:100], content[100:]])
     connection.request("POST", f"{BASE}/upload", body, headers, encode_chunked=way == "chunked")
@@ -107,7 +108,7 @@ def test_a_file_over_the_limit_is_413_and_leaves_nothing(archive_with: Callable[
     archive = archive_with(max_upload_bytes=400_000)
     assert archive.wire.upload(b"x" * 400_000).status == 200
     assert archive.wire.upload(b"x" * 400_001).status == 413
-    connection = http.client.HTTPConnection(archive.wire.host, archive.wire.port, timeout=20)
+    connection = http.client.HTTPConnection(archive.wire.host, archive.wire.port, timeout=PATIENCE_S)
     headers = {"Authorization": f"Bearer {archive.wire.token}", "Content-Disposition": "x; filename=a"}
     connection.request("POST", f"{BASE}/upload", iter([b"y" * 300_000] * 3), headers, encode_chunked=True)
     assert connection.getresponse().status == 413
@@ -121,10 +122,10 @@ def test_an_upload_cut_off_leaves_nothing(archive_with: Callable[..., Archive]) 
         f"POST {BASE}/upload HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {archive.wire.token}\r\n"
         "Content-Disposition: x; filename=a\r\nContent-Length: 9000000\r\n\r\n"
     )
-    with socket.create_connection((archive.wire.host, archive.wire.port), timeout=10) as stuck:
+    with socket.create_connection((archive.wire.host, archive.wire.port), timeout=PATIENCE_S) as stuck:
         stuck.sendall(head.encode() + b"z" * 2_000_000)
         assert stuck.recv(100).startswith(b"HTTP/1.1 408 ")
-    with socket.create_connection((archive.wire.host, archive.wire.port), timeout=10) as gone:
+    with socket.create_connection((archive.wire.host, archive.wire.port), timeout=PATIENCE_S) as gone:
         gone.sendall(head.encode() + b"z" * 2_000_000)
     assert archive.wire.upload(b"x").status == 200
     assert came(lambda: len(contents(archive.data_dir)) == 1)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
+
+from tests.waiting import PATIENCE_S
 
 BASE = "/rms/api/public/noark5/v1"
 
@@ -34,7 +35,7 @@ class Wire:
     host: str
     port: int
     token: str = ""
-    timeout_s: float = 20.0
+    timeout_s: float = PATIENCE_S
 
     def call(
         self,
@@ -144,13 +145,3 @@ def document(document_id: str, version_id: str, record_id: str, file_id: str) ->
         save("Dokumentversjon", version_id, variantformat="P", format="txt", referanseDokumentfil=file_id),
         link("Dokumentversjon", version_id, "refDokument", document_id),
     ]
-
-
-def came(condition: Callable[[], bool], within_s: float = 10.0) -> bool:
-    """True once the condition holds; False where it does not in time."""
-    ends = time.monotonic() + within_s
-    while time.monotonic() < ends:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False

@@ -25,6 +25,7 @@ from noarkit.services.standins.server import ReadyStandin, StandinSpec, serve
 from noarkit.settings import Settings
 from tests.services.scripted import VirtualClock
 from tests.services.wire_tables import Recorder, hold_to_table, recorder
+from tests.waiting import PATIENCE_S
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 S = TypeVar("S", bound=Service)
@@ -69,7 +70,7 @@ class Standing:
 
     def control(self, what: str, **told: object) -> dict[str, object]:
         """Asks for trouble, changes the data, or counts."""
-        answer = httpx.post(f"{self.url}/standin/{what}", json=told, timeout=30, trust_env=False, verify=PLAIN)
+        answer = httpx.post(f"{self.url}/standin/{what}", json=told, timeout=PATIENCE_S, trust_env=False, verify=PLAIN)
         assert answer.status_code == 200, answer.text
         found: dict[str, object] = answer.json()
         return found
@@ -127,11 +128,11 @@ def standing(
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    ready = opened.get(timeout=180)
+    ready = opened.get(timeout=PATIENCE_S)
     assert isinstance(ready, ReadyStandin), ready
     try:
         yield Standing(service, ready.url, config, folder)
     finally:
         stopping.set()
-        thread.join(20)
+        thread.join(PATIENCE_S)
     hold_to_table(recorded, service, requests_alone=odd)

@@ -30,6 +30,7 @@ from noarkit.services.wire import Wire, WireSettings
 from tests.services.conftest import kept_open
 from tests.services.scripted import Asked, ScriptedService, Told, VirtualClock, one_after_another, serving, told
 from tests.services.standing import standing
+from tests.waiting import PATIENCE_S
 
 LOOPBACK = frozenset({"127.0.0.1"})
 STYLE = Style("Service-oauthtoken")
@@ -158,7 +159,7 @@ def test_processes_share_a_rotating_pair(tmp_path: Path) -> None:
     with serving(answer) as service:  # type: ignore[arg-type]  # it is what answers
         command = [sys.executable, "-c", WORKER, service.url, str(tmp_path / "g.json")]
         started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-        assert {one.communicate(timeout=60)[0].strip() for one in started} == {"Service-oauthtoken access-2"}
+        assert {one.communicate(timeout=PATIENCE_S)[0].strip() for one in started} == {"Service-oauthtoken access-2"}
     assert state["calls"] == 1
 
 
@@ -290,7 +291,7 @@ class QuickBrowser(io.StringIO):
     def write(self, text: str, /) -> int:
         """Follows every address that is shown."""
         for url in re.findall(r"https?://\S+", text):
-            self.visits.append(httpx.get(url, follow_redirects=True, timeout=20, trust_env=False).status_code)
+            self.visits.append(httpx.get(url, follow_redirects=True, timeout=PATIENCE_S, trust_env=False).status_code)
         return super().write(text)
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,9 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.services.standins.server import StandinSpec
 from tests.cli.elsewhere import environment
+from tests.processes import IS_TOLD, command_line, environment_of, family
 from tests.services.standing import Standing, standing
+from tests.waiting import PATIENCE_S
 
 # where secrets may lie: for their owner alone
 KEEPS = ("grant.json", "webhooks.json", "mcp-grant.json", "mcp-client.json", ".secret", "clients.toml", "serving.json")
@@ -54,27 +56,13 @@ class Watching(threading.Thread):
 
     def run(self) -> None:
         while not self._ended.wait(0.02):
-            for pid in self.family():
-                for name in ("cmdline", "environ"):
-                    try:
-                        self.seen.setdefault(pid, set()).add(Path(f"/proc/{pid}/{name}").read_bytes())
-                    except OSError:
-                        continue
+            for pid in family(self._root):
+                self.seen.setdefault(pid, set()).update({command_line(pid), environment_of(pid)})
 
     def end(self) -> None:
         """No more."""
         self._ended.set()
-        self.join(10)
-
-    def family(self) -> Iterator[int]:
-        """The process and all that came from it, as far as they still are."""
-        waiting = [self._root]
-        while waiting:
-            pid = waiting.pop()
-            yield pid
-            with suppress(OSError):  # it, or one of its threads, ended between being named and being read
-                for thread in Path(f"/proc/{pid}/task").iterdir():
-                    waiting += map(int, (thread / "children").read_text().split())
+        self.join(PATIENCE_S)
 
 
 @contextmanager
@@ -87,11 +75,11 @@ def watched(line: list[str], home: Path, log: Path) -> Iterator[Watching]:
     watching = Watching(process.pid)
     watching.start()
     try:
-        process.wait(180)
+        process.wait(PATIENCE_S)
         yield watching
     finally:
         process.kill()
-        process.wait(20)
+        process.wait(PATIENCE_S)
         watching.end()
 
 
@@ -121,16 +109,7 @@ def echoing(held: Standing, path: str, home: Path) -> None:
     held.control("trouble", path=path, status=403, body=body)
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="command lines of processes are told by Linux")
-def test_a_process_that_ends_while_it_is_watched_has_no_children() -> None:
-    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    family = Watching(process.pid).family()
-    assert next(family) == process.pid
-    process.communicate(b"\n")
-    assert list(family) == []
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="command lines of processes are told by Linux")
+@pytest.mark.skipif(not IS_TOLD, reason="command lines of processes are told by Linux")
 @pytest.mark.parametrize(("service", "auth"), [("crm", ""), ("spend", "key")])
 def test_no_secret_is_told_or_written_anywhere_but_in_its_keep(
     service: str, auth: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]

@@ -27,6 +27,7 @@ from noarkit.services.scrub import Scrubber
 from noarkit.services.wire import Request, Wire, WireSettings, retry_after_s
 from tests.services.conftest import kept_open
 from tests.services.scripted import Asked, ScriptedService, Told, VirtualClock, one_after_another, serving, told
+from tests.waiting import PATIENCE_S
 
 KEY = "canary-key-0123456789"
 LOOPBACK = frozenset({"127.0.0.1"})
@@ -35,7 +36,7 @@ LOOPBACK = frozenset({"127.0.0.1"})
 def client_for(service: ScriptedService, clock: VirtualClock, **more: object) -> Client:
     """A client of a scripted service, whose waits take no time."""
     scrubber = Scrubber()
-    line = WireSettings("crm:test", UrlPolicy(LOOPBACK, frozenset({"http"}), LOOPBACK), answer_timeout_s=2.0)
+    line = WireSettings("crm:test", UrlPolicy(LOOPBACK, frozenset({"http"}), LOOPBACK), answer_timeout_s=PATIENCE_S)
     timing = Clock(clock.now_s, clock.sleep_s)
     key = KeyCredential(Secret(KEY), scrubber, Style("Service-oauthtoken"))
     wire = kept_open(Wire(line, scrubber))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from noarkit.services.prefetch import in_order, prefetch
+from tests.waiting import PATIENCE_S
 
 
 class Desk:
@@ -24,7 +25,7 @@ class Desk:
         with self._lock:
             self._here += 1
             self.most = max(self.most, self._here)
-        self._together.wait(20)
+        self._together.wait(PATIENCE_S)
         with self._lock:
             self._here -= 1
         return number

@@ -20,6 +20,7 @@ from noarkit.services.spend.service import open_service as open_spend
 from noarkit.services.standins.server import StandinSpec
 from tests.services.standing import Standing, connected, standing
 from tests.services.wire_tables import Json, table
+from tests.waiting import PATIENCE_S
 
 SERVICES = ("appsec", "crm", "features", "spend")
 OPTIONS = {"spend": {"auth": "key"}}
@@ -71,7 +72,7 @@ def asking(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     wish = StandinSpec(6, limits=((1_000_000, 60.0),), options=OPTIONS.get(request.param, {}))
     with standing(request.param, folder, wish, odd=True) as held:
         for headers in headers_of(request.param, held, folder):
-            with httpx.Client(trust_env=False, timeout=120) as client:
+            with httpx.Client(trust_env=False, timeout=PATIENCE_S) as client:
                 yield Asking(request.param, held, headers, client)
 
 
@@ -135,7 +136,7 @@ def test_who_may_only_read_changes_nothing(tmp_path: Path, reference: Path) -> N
         key = held.connection().secret("api_key")
         assert key is not None
         writes = [one for one in endpoints(reference, "features") if one["method"] != "GET"]
-        with httpx.Client(trust_env=False, timeout=120) as client:
+        with httpx.Client(trust_env=False, timeout=PATIENCE_S) as client:
             asking = Asking("features", held, {"service-api-key": key.reveal()}, client)
             for one in writes:
                 if one["path"].startswith("/console/"):

@@ -24,6 +24,7 @@ from noarkit.services.settings import Connection
 from noarkit.services.standins.server import StandinSpec
 from tests.forked import run_forked
 from tests.package_code import PACKAGE, modules_with, nodes_of
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 TOY = Path(__file__).parent / "toyservice"
@@ -67,11 +68,11 @@ class Installation:
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Runs a command to its end."""
         if words[0] != "standin":
-            return run_forked(["noarkit", *words], cwd=self.folder, env=self.environment, timeout=240)
+            return run_forked(["noarkit", *words], cwd=self.folder, env=self.environment, timeout=PATIENCE_S)
         # its choices are read when its module is imported
         return subprocess.run(
-            self.line(*words), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=240,
-            check=False,
+            self.line(*words), cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False,
+            timeout=PATIENCE_S,
         )  # fmt: skip
 
     def results(self, *words: str) -> list[dict[str, object]]:
@@ -102,7 +103,7 @@ def config(toy: Installation) -> Iterator[Path]:
             yield path
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(60)
+            process.wait(PATIENCE_S)
 
 
 def test_a_registered_service_is_connected_to_and_introduced(toy: Installation, config: Path) -> None:

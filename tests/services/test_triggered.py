@@ -21,8 +21,10 @@ from noarkit.errors import OtherTenant
 from noarkit.events import Event
 from noarkit.services.standins.server import StandinSpec
 from tests.forked import run_forked
+from tests.ports import free_port
 from tests.services.standing import Standing, standing
 from tests.services.world import NOW, Rig, make_rig, thing
+from tests.waiting import PATIENCE_S
 
 OLD = NOW - timedelta(days=400)
 ROOT = Path(__file__).parents[2]
@@ -86,14 +88,14 @@ def listening(held: Standing, port: int) -> Iterator[None]:
             yield
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(60)
+            process.wait(PATIENCE_S)
 
 
 def command(held: Standing, *words: str) -> list[dict[str, object]]:
     """A command that ends well, and what it tells a script."""
     environment = held.environment | {"PATH": os.environ["PATH"]}
     done = run_forked(
-        ["noarkit", *words, "--config", str(held.config), "--json"], cwd=held.home, env=environment, timeout=240
+        ["noarkit", *words, "--config", str(held.config), "--json"], cwd=held.home, env=environment, timeout=PATIENCE_S
     )
     assert done.returncode == 0, done.stderr + done.stdout
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -106,9 +108,7 @@ def test_a_message_that_the_service_sent_is_counted_by_the_next_plan_which_takes
         site = held.site(archive)
         noarkit.plan("crm:standin", tmp_path / "first", archive=archive, settings=site)
         noarkit.ingest(tmp_path / "first", archive=archive, workers=0, settings=site)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = int(free.getsockname()[1])
+        port = free_port()
         opens = ("connect", "crm:standin", "notifications", "open", f"http://127.0.0.1:{port}")
         command(held, *opens, "--arguments", '{"events": ["Deals.edit"]}')
         with listening(held, port):

@@ -33,6 +33,7 @@ from tests.services.conftest import kept_open
 from tests.services.scripted import ScriptedService, Told, VirtualClock, one_after_another, serving, told
 from tests.services.standing import standing
 from tests.services.world import NOW, make_rig, thing
+from tests.waiting import PATIENCE_S
 
 LOOPBACK = frozenset({"127.0.0.1"})
 ROOT = Path(__file__).parents[2]
@@ -71,7 +72,7 @@ class Waits:
 def client_for(service: ScriptedService, clock: VirtualClock, waits: Waits, rates: tuple[Rate, ...] = ()) -> Client:
     """A client whose waits take no time, and are noted."""
     timing = Clock(clock.now_s, clock.sleep_s)
-    line = WireSettings("crm:test", UrlPolicy(LOOPBACK, frozenset({"http"}), LOOPBACK), answer_timeout_s=2.0)
+    line = WireSettings("crm:test", UrlPolicy(LOOPBACK, frozenset({"http"}), LOOPBACK), answer_timeout_s=PATIENCE_S)
     wire = kept_open(Wire(line, Scrubber(), waits))
     return Client(wire, service.url, None, Pace(rates, clock=timing), clock=timing, jitter=lambda: 1.0)
 
@@ -214,7 +215,7 @@ def test_waits_of_the_children_that_load_are_told(
     # in a process of its own, whose listener no child can reach but by what the children send
     environment = {"HOME": str(rig.folder), "PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT}{os.pathsep}{rig.site}"}
     line = [sys.executable, "-c", LOADS_WITH_CHILDREN, str(rig.folder), rig.archive]
-    done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == ["2026-01-01T00:00:00+00:00"] * 3
 

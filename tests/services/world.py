@@ -20,6 +20,7 @@ from noarkit.loading.plan import PlanResult
 from noarkit.loading.verification import VerifyResult
 from noarkit.settings import Settings
 from tests.forked import run_forked
+from tests.waiting import PATIENCE_S
 
 _PACKAGE = Path(__file__).parent / "worldservice"
 _ROOT = Path(__file__).parents[2]
@@ -94,7 +95,7 @@ class Rig:
         path = f"{_ROOT}{os.pathsep}{self.site}"
         environment = {"HOME": str(self.folder), "PATH": os.environ["PATH"], "PYTHONPATH": path}
         environment["NOARKIT_ARCHIVE"] = self.archive
-        done = run_forked(["noarkit", *words], cwd=self.folder, env=environment, timeout=240)
+        done = run_forked(["noarkit", *words], cwd=self.folder, env=environment, timeout=PATIENCE_S)
         return done.returncode, done.stdout, done.stderr
 
     def events(self, name: str) -> list[dict[str, object]]:

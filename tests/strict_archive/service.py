@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 from tests.strict_archive.archive import Archive, Reply
+from tests.waiting import PATIENCE_S
 
 PUBLIC = "/rms/api/public"
 
@@ -66,4 +67,4 @@ def serve(archive: Archive) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(5)
+        thread.join(PATIENCE_S)

@@ -21,6 +21,7 @@ from typing import Any, Protocol  # lines of JSON, read back
 import pytest
 
 from noarkit.cli.main import main
+from tests.ports import free_port
 from tests.strict_services.appsec import API_KEY as APPSEC_KEY
 from tests.strict_services.appsec import CLIENT_ID as APPSEC_CLIENT
 from tests.strict_services.appsec import TENANT as APPSEC_TENANT
@@ -36,6 +37,7 @@ from tests.strict_services.spend import API_KEY, FileHost, Spend
 from tests.strict_services.spend_data import Entry, SpendData, pdf
 from tests.strict_services.spend_ledger import SpendLedger
 from tests.strict_services.tables import read_table
+from tests.waiting import PATIENCE_S
 
 ARCHIVE = "embedded:archive"
 
@@ -119,7 +121,7 @@ class Desk:
         lines = [[sys.executable, "-m", "noarkit", *words] for words in commands]
         environment = _plain_environment(self.home)
         running = [subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL) for line in lines]
-        assert [process.wait(120) for process in running] == [0] * len(running)
+        assert [process.wait(PATIENCE_S) for process in running] == [0] * len(running)
 
     def log_in(self, connection: str) -> None:
         """A person consents at the address that the command shows, and the browser comes back to this machine."""
@@ -138,7 +140,7 @@ class Desk:
     @contextmanager
     def listening_after(self, connection: str, *words: str) -> Iterator[str]:
         """`noarkit listen`, after the service was asked to send messages to ADDRESS."""
-        port = _free_port()
+        port = free_port()
         self.noarkit("connect", connection, *(word.replace("ADDRESS", f"http://127.0.0.1:{port}") for word in words))
         with self.listening(connection, port) as address:
             yield address
@@ -146,7 +148,7 @@ class Desk:
     @contextmanager
     def listening(self, connection: str, port: int | None = None) -> Iterator[str]:
         """`noarkit listen` on a port of its own, once it answers."""
-        port = port or _free_port()
+        port = port or free_port()
         command = [sys.executable, "-m", "noarkit", "listen", connection, "--port", str(port)]
         with (self.home / "listen.log").open("ab") as log:
             process = subprocess.Popen(command, env=_plain_environment(self.home), stdout=log, stderr=log)
@@ -159,7 +161,7 @@ class Desk:
             yield f"http://127.0.0.1:{port}"
         finally:
             process.kill()
-            process.wait(20)
+            process.wait(PATIENCE_S)
 
     def summary(self) -> dict[str, Any]:  # Any: read back from JSON
         """The last line of a command that was asked for JSON."""
@@ -180,24 +182,18 @@ def send(address: str, body: bytes, headers: Mapping[str, str]) -> int:
     """The status of the answer to a message."""
     request = urllib.request.Request(address, body, {"Content-Type": "application/json", **headers})
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as refused:
         with refused:
             return refused.code
 
 
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 def _visit(address: str) -> None:
     """Visits a page, and comes back: the port may open a moment after its address is shown."""
     for _ in range(100):
         try:
-            with urllib.request.urlopen(address, timeout=30) as answer:
+            with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:
                 answer.read()
                 return
         except urllib.error.URLError:

@@ -18,6 +18,7 @@ from samples.packages.bad import BAD
 from samples.packages.make import write_good
 from scripts.benchmarks.noark_package import make_package
 from tests.forked import PIPE, Forked, run_forked
+from tests.waiting import PATIENCE_S
 
 SOME = ("N007", "N103", "N109", "N301", "N402", "N405", "N505", "N601")
 
@@ -99,7 +100,7 @@ def test_killed_at_any_step_it_leaves_no_file_and_no_child_and_the_next_report_i
         for _ in range(after + 1):
             assert child.stdout.readline() == "on\n"
         child.send_signal(how)
-        child.wait(30)
+        child.wait(PATIENCE_S)
     assert child.returncode == -how
     wait_until_gone(child.pid)
     if left := list(scratch.iterdir()):  # a link for the worker that tells formats: it goes with the next
@@ -112,7 +113,7 @@ def test_killed_at_any_step_it_leaves_no_file_and_no_child_and_the_next_report_i
 
 def wait_until_gone(group: int) -> None:
     """Waits until no process of a group is left."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         try:
             os.killpg(group, 0)

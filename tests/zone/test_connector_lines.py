@@ -27,6 +27,7 @@ from tests.archive import certificates
 from tests.archive.certificates import Identity
 from tests.services.scripted import VirtualClock
 from tests.services.standing import Standing, standing
+from tests.waiting import PATIENCE_S
 from tests.zone.lines import HOST, Front, Proxy, listening
 
 NAME = "service.zone.example"
@@ -77,7 +78,7 @@ def standing_over_tls(
             yield listener.getsockname()[1], Standing(service, url, folder / "standin.toml", folder)
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(PATIENCE_S)
             made.close()
 
 

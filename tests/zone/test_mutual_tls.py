@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import os
-import socket
 import ssl
 import subprocess
 import threading
@@ -23,6 +22,8 @@ from noarkit.server.run import Address, ServingInfo, serve
 from tests.archive import certificates
 from tests.archive.certificates import Identity
 from tests.cli.elsewhere import PROGRAM, environment
+from tests.ports import free_port
+from tests.waiting import PATIENCE_S
 from tests.zone.lines import Proxy, listening
 
 LOOPBACK = (b"\x7f\x00\x00\x01",)
@@ -79,11 +80,11 @@ def serving(folder: Path, address: Address) -> Iterator[ServingInfo]:
     thread = threading.Thread(target=serve, args=(folder, address), kwargs={"ready": ready, "stop_event": stopping})
     thread.start()
     try:
-        assert opened.wait(60)
+        assert opened.wait(PATIENCE_S)
         yield told[0]
     finally:
         stopping.set()
-        thread.join(60)
+        thread.join(PATIENCE_S)
 
 
 @pytest.fixture(scope="module")
@@ -299,15 +300,14 @@ def test_webhooks_come_over_tls_and_a_certificate_that_cannot_be_used_is_told_at
     lines = ["[connections.spend.main]", 'api_url = "https://spend.example"', 'company_id = "x"']
     lines.append(f'webhook_secret = {{ file = "{secret}" }}')
     (tmp_path / "noarkit.toml").write_text("\n".join(lines) + "\n")
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     command = ["listen", "spend:main", "--port", str(port), "--tls-cert", own, "--tls-key", own]
     with subprocess.Popen([*PROGRAM, *command], env=environment(tmp_path), cwd=tmp_path) as listening_there:
         try:
             assert _answer_over_tls(port, zone.authority) in (404, 405)
         finally:
             listening_there.terminate()
-            listening_there.wait(60)
+            listening_there.wait(PATIENCE_S)
     (tmp_path / "nonsense.pem").write_text("no certificate")
     assert main(["listen", "spend:main", "--tls-cert", "nonsense.pem"], {"HOME": str(tmp_path)}) == 2
     assert "nonsense.pem" in capsys.readouterr().err
@@ -316,9 +316,9 @@ def test_webhooks_come_over_tls_and_a_certificate_that_cannot_be_used_is_told_at
 def _answer_over_tls(port: int, authority: Path) -> int:
     """The status that whoever listens there answers with, once it listens."""
     trusting = ssl.create_default_context(cafile=str(authority))
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE_S
     while True:
-        connection = http.client.HTTPSConnection("127.0.0.1", port, context=trusting, timeout=30)
+        connection = http.client.HTTPSConnection("127.0.0.1", port, context=trusting, timeout=PATIENCE_S)
         try:
             connection.request("GET", "/")
             return connection.getresponse().status

@@ -20,6 +20,7 @@ import pytest
 
 from noarkit.cli.main import COMMANDS
 from noarkit.loading.engines.cluster.tls import write_certificates
+from tests.waiting import PATIENCE_S
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -77,7 +78,7 @@ class Watched:
                 yield told
             finally:
                 running.send_signal(signal.SIGTERM)
-                running.wait(60)
+                running.wait(PATIENCE_S)
 
 
 @pytest.fixture(scope="module")

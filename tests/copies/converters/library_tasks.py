@@ -13,8 +13,9 @@ from noarkit.copies.identity import Identifier
 from noarkit.copies.inspection import words_of
 from noarkit.copies.port import Converter, Failure, Finding, Limits, Product, Rule, Task
 from noarkit.copies.reasons import Reason
+from tests.waiting import PATIENCE_S
 
-LIMITS = Limits(cpu_s=30, wall_s=60, memory_bytes=2 * 1024**3, output_bytes=64 * 1024**2)
+LIMITS = Limits(cpu_s=30, wall_s=PATIENCE_S, memory_bytes=2 * 1024**3, output_bytes=64 * 1024**2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,5 +73,5 @@ def _answer(command: list[str]) -> str | None:
     program = shutil.which(command[0])
     if program is None:
         return None
-    completed = subprocess.run([program, *command[1:]], capture_output=True, timeout=60, check=True)
+    completed = subprocess.run([program, *command[1:]], capture_output=True, timeout=PATIENCE_S, check=True)
     return completed.stdout.decode("utf-8")

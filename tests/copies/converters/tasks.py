@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from noarkit.copies.converters.sandbox import Sandbox
 from noarkit.copies.port import Converter, Finding, Identity, Limits, Outcome, Rule, Task
+from tests.waiting import PATIENCE_S
 
 needs_office = [
     pytest.mark.copies_tools,
@@ -41,7 +41,7 @@ def make_task(
         rule=Rule(name="office", match=(), action="derive", converters=("office",), target=target),
         target=target,
         folder=folder,
-        limits=limits or Limits(cpu_s=30, wall_s=120),
+        limits=limits or Limits(cpu_s=30, wall_s=PATIENCE_S),
         findings=tuple(findings),
     )
 
@@ -51,16 +51,3 @@ def outcomes_of(converter: Converter, tasks: Sequence[Task]) -> dict[str, Outcom
     pairs = [(f"{task.source.name} {task.target}", outcome) for task, outcome in converter.convert(tasks)]
     assert len(pairs) == len(tasks) == len(dict(pairs))  # each once
     return dict(pairs)
-
-
-def processes_with(sign: str) -> list[int]:
-    """The processes in whose command line a sign stands."""
-    running = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (entry / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if sign.encode() in command and int(entry.name) != os.getpid():
-            running.append(int(entry.name))
-    return running

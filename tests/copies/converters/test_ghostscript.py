@@ -14,6 +14,7 @@ from noarkit.copies.converters.sandbox import Sandbox
 from noarkit.copies.port import Failure, Finding, Limits, Outcome, Product, Rule
 from noarkit.copies.reasons import Reason
 from tests.copies.converters.tasks import make_task
+from tests.waiting import PATIENCE_S
 
 pikepdf = pytest.importorskip("pikepdf", reason="the extra [copies] is not installed")
 image = pytest.importorskip("PIL.Image", reason="the extra [copies] is not installed")
@@ -138,7 +139,7 @@ isolated = pytest.mark.skipif(not Sandbox().isolated, reason="bubblewrap is miss
     ],
 )
 def test_a_run_with_a_fault_gives_no_copy(tmp_path: Path, deed: str, reason: Reason) -> None:
-    outcome = convert(scan(tmp_path / "a.pdf"), fake(tmp_path, deed), limits=Limits(cpu_s=0.4, wall_s=20))
+    outcome = convert(scan(tmp_path / "a.pdf"), fake(tmp_path, deed), limits=Limits(cpu_s=0.4, wall_s=PATIENCE_S))
     assert isinstance(outcome, Failure) and outcome.reason is reason
 
 

@@ -17,6 +17,7 @@ from noarkit.copies.converters.page import PAGE
 from noarkit.copies.port import Finding
 from noarkit.copies.reasons import Reason
 from tests.copies.converters.library_tasks import Workbench, facts_by_poppler
+from tests.waiting import PATIENCE_S
 
 PROFILE = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 SIZE = (45, 30)
@@ -162,7 +163,7 @@ def test_every_frame_is_kept_or_the_picture_refused(tmp_path: Path, bench: Workb
             made.seek(number)
             assert (original.mode, original.tobytes()) == (made.mode, made.tobytes())
     if shutil.which("tiffinfo"):
-        shown = subprocess.run(["tiffinfo", str(product.path)], capture_output=True, timeout=60, check=True)
+        shown = subprocess.run(["tiffinfo", str(product.path)], capture_output=True, timeout=PATIENCE_S, check=True)
         assert shown.stdout.count(b"TIFF directory") + shown.stdout.count(b"TIFF Directory") == 3
     for source in (moving, scanned):
         product, _ = bench.copy(IMAGE_PDF, bench.task(source, "pdfa-2b"))

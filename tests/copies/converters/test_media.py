@@ -12,6 +12,7 @@ import pytest
 from noarkit.copies.converters.media import Media
 from noarkit.copies.reasons import Reason
 from tests.copies.converters.library_tasks import Workbench
+from tests.waiting import PATIENCE_S
 
 pytestmark = [
     pytest.mark.copies_tools,
@@ -23,7 +24,7 @@ def _ffmpeg(*words: str) -> bytes:
     program = shutil.which("ffmpeg")
     assert program
     command = [program, "-nostdin", "-v", "error", "-y", *words]
-    return subprocess.run(command, capture_output=True, timeout=60, check=True).stdout
+    return subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=True).stdout
 
 
 def _samples(folder: Path, depth: int) -> Path:

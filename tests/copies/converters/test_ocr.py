@@ -13,12 +13,13 @@ from noarkit.copies.port import Limits
 from noarkit.copies.reasons import Reason
 from tests.copies.converters.library_tasks import Workbench, text_by_poppler
 from tests.copies.gates.drawing import draw_pdf
+from tests.waiting import PATIENCE_S
 
 needs_program = [
     pytest.mark.copies_tools,
     pytest.mark.skipif(shutil.which("ocrmypdf") is None, reason="no OCRmyPDF here: scripts/copies-tools"),
 ]
-SLOW = Limits(cpu_s=120, wall_s=300)
+SLOW = Limits(cpu_s=120, wall_s=PATIENCE_S)
 
 
 def _scan(path: Path) -> Path:

@@ -20,6 +20,7 @@ from noarkit.copies.reasons import Reason
 from tests.copies.converters.documents import WORD, docx, odf, paragraph, pptx, relations, rtf, word_field, xlsx
 from tests.copies.converters.tasks import make_task, needs_office, outcomes_of
 from tests.copies.corpus.letters import letter, word_styles, word_theme
+from tests.waiting import PATIENCE_S
 
 pytestmark = needs_office
 pikepdf = pytest.importorskip("pikepdf", reason="the extra [copies] is not installed")
@@ -114,7 +115,7 @@ def product(outcomes: dict[str, Outcome], name: str, target: str = "pdfa-2b") ->
 
 def words_of(path: Path) -> str:
     """The words of a PDF, as poppler reads them."""
-    answer = subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, check=True, timeout=60)
+    answer = subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, check=True, timeout=PATIENCE_S)
     return " ".join(answer.stdout.decode().split())
 
 
@@ -191,7 +192,9 @@ def test_the_original_is_as_it_was_and_only_the_copy_is_added(outcomes: dict[str
 
 
 def test_version_and_digest_say_what_a_copy_depends_on(office: Office) -> None:
-    answer = subprocess.run(["soffice", "--version"], capture_output=True, check=True, timeout=60).stdout.decode()
+    answer = subprocess.run(
+        ["soffice", "--version"], capture_output=True, check=True, timeout=PATIENCE_S
+    ).stdout.decode()
     version = office.version()
     assert version is not None and answer.startswith(version + " ")
     rule = Rule("a", (), "derive")
@@ -220,7 +223,7 @@ def test_old_formats_are_read_and_their_fields_told(office: Office, tmp_path: Pa
             str(tmp_path),
             str(tmp_path / source),
         ]
-        subprocess.run(command, capture_output=True, check=True, timeout=120)
+        subprocess.run(command, capture_output=True, check=True, timeout=PATIENCE_S)
     tasks = [
         make_task(tmp_path / "a.doc", "fmt/40", target="odt"),
         make_task(tmp_path / "a.xls", "fmt/61", target="ods"),

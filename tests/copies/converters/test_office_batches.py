@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,7 +16,9 @@ from noarkit.copies.converters.office_fates import fates_of
 from noarkit.copies.converters.sandbox import Sandbox
 from noarkit.copies.port import Failure, Finding, Limits, Outcome, Product
 from noarkit.copies.reasons import Reason
-from tests.copies.converters.tasks import make_task, needs_bubblewrap, outcomes_of, processes_with
+from tests.copies.converters.tasks import make_task, needs_bubblewrap, outcomes_of
+from tests.processes import running_with
+from tests.waiting import PATIENCE_S, came
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found by /proc")
 
@@ -50,12 +53,13 @@ for document in $documents; do
     leave*) say; cp "$here/good.pdf" "$result"; exit 0 ;;
     partial*) say; head -c 60 "$here/good.pdf" >"$result"; kill -SEGV $$ ;;
     fill*) say; head -c 50000000 /dev/zero >"$result"; continue ;;
-    fork*) say; setsid sleep 4712.01 & ;;
+    fork*) say; setsid sleep SIGN & ;;
     *) say ;;
   esac
   cp "$here/good.pdf" "$result"
 done
 """
+SIGN = f"4712.{os.getpid()}"  # by it a process is known, of this run of the tests alone
 Convert = Callable[..., dict[str, Outcome]]
 
 
@@ -67,7 +71,7 @@ def office(request: pytest.FixtureRequest) -> Iterator[Office]:
         place = Path(folder) / "bin"
         place.mkdir()
         (place / "good.pdf").write_bytes(PDF)
-        (place / "soffice").write_text(FAKE)
+        (place / "soffice").write_text(FAKE.replace("SIGN", SIGN))
         (place / "soffice").chmod(0o755)
         yield Office(Sandbox(request.param), str(place / "soffice"))
 
@@ -76,7 +80,7 @@ def office(request: pytest.FixtureRequest) -> Iterator[Office]:
 def convert(office: Office, tmp_path: Path) -> Convert:
     """Converts documents of given contents, in the order in which they are named."""
 
-    def convert(*contents: str, cpu_s: float = 0.3, wall_s: float = 20.0) -> dict[str, Outcome]:
+    def convert(*contents: str, cpu_s: float = 0.3, wall_s: float = PATIENCE_S) -> dict[str, Outcome]:
         tasks = []
         for number, content in enumerate(contents):
             source = tmp_path / f"{content}-{number}.rtf"
@@ -139,7 +143,7 @@ def test_one_that_fills_the_disk_is_too_large(convert: Convert) -> None:
 
 def test_a_child_of_libreoffice_does_not_outlive_it(convert: Convert) -> None:
     assert reasons(convert("fork", "a")) == {"fork": None, "a": None}
-    assert processes_with("4712.01") == []
+    assert came(lambda: not running_with(SIGN))
 
 
 def test_time_that_passes_without_work_ends_it_as_well(convert: Convert) -> None:
@@ -179,7 +183,7 @@ def _reason_of(outcome: Outcome) -> Reason | None:
 
 def test_without_walls_documents_that_look_outside_are_refused(tmp_path: Path) -> None:
     fake = tmp_path / "soffice"
-    fake.write_text(FAKE)
+    fake.write_text(FAKE.replace("SIGN", SIGN))
     fake.chmod(0o755)
     source = tmp_path / "a.rtf"
     source.write_text("a")

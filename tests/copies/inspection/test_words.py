@@ -16,6 +16,7 @@ from noarkit.copies.inspection import words_of
 from noarkit.copies.port import Identity
 from noarkit.copies.tokens import tokens
 from tests.copies.corpus import odf, office, pdf
+from tests.waiting import PATIENCE_S
 
 DOCX = Identity(
     "fmt/412", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx", "container"
@@ -155,7 +156,7 @@ def test_words_are_those_that_libreoffice_writes_as_text(tmp_path: Path) -> None
     command = [program, f"-env:UserInstallation=file://{tmp_path}/profile", "--headless", "--convert-to"]
     files = [str(tmp_path / name) for name in samples]
     subprocess.run(
-        [*command, "txt:Text (encoded):UTF8", "--outdir", str(tmp_path / "ut"), *files], check=True, timeout=120
+        [*command, "txt:Text (encoded):UTF8", "--outdir", str(tmp_path / "ut"), *files], check=True, timeout=PATIENCE_S
     )
     for name, (_, identity) in samples.items():
         read = (tmp_path / "ut" / name).with_suffix(".txt").read_text("utf-8-sig")

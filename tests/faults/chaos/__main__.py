@@ -22,8 +22,12 @@ from tests.faults.chaos.clock import PROCESS
 
 if TYPE_CHECKING:  # what imports noarkit comes after the clocks
     from tests.faults.chaos.lab import Lab
+    from tests.faults.chaos.schedules import Schedule
+    from tests.faults.chaos.trial import Outcome
 
 _ENDED = "ended with "
+PLAYED = "played "
+"""Begins the lines by which whoever listens sees that the work gets on."""
 _began = time.perf_counter
 
 
@@ -33,7 +37,7 @@ def main(arguments: list[str]) -> int:
         if arguments != ["--listen"]:
             return _command(arguments, laboratory)
         for line in sys.stdin:
-            print(f"{_ENDED}{_command(json.loads(line), laboratory)}", flush=True)
+            print(f"{_ENDED}{_command([*json.loads(line), '--count'], laboratory)}", flush=True)
         return 0
 
 
@@ -54,6 +58,7 @@ def _command(arguments: list[str], laboratory: _Laboratory) -> int:
     parser.add_argument("--faults", help="these faults, as a failing schedule prints them, in place of the seed's own")
     parser.add_argument("--no-shrink", action="store_true", help="leave failing schedules as they are")
     parser.add_argument("-v", "--verbose", action="store_true", help="tell what each call of the client came to")
+    parser.add_argument("--count", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     first, _, last = options.seeds.partition("-")
     seeds = range(int(first), int(last or first) + 1, options.every)
@@ -96,7 +101,6 @@ class _Laboratory:
 def _play(mode: str, seeds: Sequence[int], lab: Lab, options: argparse.Namespace) -> int:
     from tests.faults.chaos.proxy import Fault
     from tests.faults.chaos.schedules import pairs, sampled, schedule_of
-    from tests.faults.chaos.trial import Outcome, try_out
 
     began_s, failures = _began(), 0
     if options.sampled:
@@ -112,7 +116,7 @@ def _play(mode: str, seeds: Sequence[int], lab: Lab, options: argparse.Namespace
             faults = tuple(Fault(**{**one, "then": tuple(one.get("then", ()))}) for one in given)
             schedule = replace(schedule, faults=faults)
         trial_began_s = _began()
-        outcome: Outcome = try_out(schedule, lab)
+        outcome = _try(schedule, lab, counts=options.count)
         told["schedules"] += 1
         told["faults"] += len(outcome.fired)
         told["handed on"] += sum(result.handed_on for result in outcome.results)
@@ -123,7 +127,7 @@ def _play(mode: str, seeds: Sequence[int], lab: Lab, options: argparse.Namespace
             _say_all(outcome)
         if outcome.wrong:
             failures += 1
-            _say_failure(schedule, outcome, lab, shrinks=not options.no_shrink)
+            _say_failure(schedule, outcome, lab, options)
     told["lost workers"] = lab.lost_workers
     seconds = _began() - began_s
     print(
@@ -133,12 +137,22 @@ def _play(mode: str, seeds: Sequence[int], lab: Lab, options: argparse.Namespace
     return failures
 
 
-def _say_failure(schedule: object, outcome: object, lab: Lab, *, shrinks: bool) -> None:
-    from tests.faults.chaos.schedules import Schedule
-    from tests.faults.chaos.trial import Outcome, shrink, try_out
+def _try(schedule: Schedule, lab: Lab, *, counts: bool) -> Outcome:
+    from tests.faults.chaos.trial import try_out
 
-    assert isinstance(schedule, Schedule) and isinstance(outcome, Outcome)
-    least = shrink(schedule, outcome, lambda tried: bool(try_out(tried, lab).wrong)) if shrinks else schedule
+    outcome = try_out(schedule, lab)
+    if counts:
+        print(f"{PLAYED}{lab.trials}", flush=True)
+    return outcome
+
+
+def _say_failure(schedule: Schedule, outcome: Outcome, lab: Lab, options: argparse.Namespace) -> None:
+    from tests.faults.chaos.trial import shrink
+
+    def fails(tried: Schedule) -> bool:
+        return bool(_try(tried, lab, counts=options.count).wrong)
+
+    least = schedule if options.no_shrink else shrink(schedule, outcome, fails)
     faults = json.dumps([asdict(fault) for fault in least.faults])
     print(f"WRONG: scripts/faults chaos --seeds {least.seed} --mode {least.mode} --faults '{faults}'")
     print(f"       loading {least.shape}{' in a child' if least.child else ''}")
@@ -146,10 +160,7 @@ def _say_failure(schedule: object, outcome: object, lab: Lab, *, shrinks: bool) 
         print(f"       {wrong}", flush=True)
 
 
-def _say_all(outcome: object) -> None:
-    from tests.faults.chaos.trial import Outcome
-
-    assert isinstance(outcome, Outcome)
+def _say_all(outcome: Outcome) -> None:
     print("fired", outcome.fired)
     for result in outcome.results:
         print("  ", asdict(result))

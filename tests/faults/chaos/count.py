@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tests.faults.chaos.shape import Shape
+from tests.waiting import PATIENCE_S
 
 BASE = "/rms/api/public/noark5/v1"
 # each type with the way from it up to the fonds
@@ -83,7 +84,7 @@ class RawClient:
     def _ask(self, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         if self._connection is None:
-            self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+            self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             return _exchange(self._connection, method, target, body, headers)
         except (ConnectionError, http.client.RemoteDisconnected):
@@ -92,7 +93,7 @@ class RawClient:
 
     def _new_token(self) -> str:
         form = {"grant_type": "client_credentials", "client_id": self.account, "client_secret": self.secret}
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:
             headers = {"Content-Type": "application/x-www-form-urlencoded"}
             connection.request("POST", "/idp/oauth2/token", urlencode({**form, "scope": "openid"}), headers)
             return str(json.loads(connection.getresponse().read())["access_token"])

@@ -26,11 +26,14 @@ from tests.faults.chaos.count import RawClient
 from tests.faults.chaos.proxy import Proxy
 from tests.faults.chaos.schedules import Mode
 from tests.loading.journey import add_plain_account
+from tests.processes import children
+from tests.waiting import PATIENCE_S
+from tests.watchdog import Bounds, watched
 
 ROOT = Path(__file__).resolve().parents[3]
 _TRIALS_AN_ARCHIVE = 100
 _STOPPED_S = 100.0
-_LONGEST_S = 120.0
+_BOUNDS = Bounds(processor_s=120.0)  # of one call of the client, which takes a second or two
 
 
 def make_template(folder: Path) -> Path:
@@ -111,16 +114,13 @@ class Lab:
         self._child = self._children.Process(target=_child, args=(act, job, theirs, self._offset_s))
         self._child.start()
         theirs.close()
-        with closing(ours):
-            result: Result | None = None
-            try:
-                if ours.poll(_LONGEST_S):
-                    result = ours.recv()
-            except EOFError:
-                pass
+        assert self._child.pid is not None
+        result = Result(137, "killed")
+        with closing(ours), watched(self._child.pid, lambda: 0, _BOUNDS) as watchdog, suppress(EOFError):
+            result = ours.recv()
         self._child.kill()
         self._child.join()
-        return result or Result(137, "killed")
+        return Result(1, "crash", crash=f"The client {watchdog.struck}.") if watchdog.struck else result
 
     def _worker_at(self, port: int) -> int:
         """The worker whose end of a connection has that port; 0 where it is the child's own, or nobody's any more."""
@@ -131,10 +131,7 @@ class Lab:
         # A worker has its parent's connections too, so that the parent is asked first.
         if socket is None or _has_open(child.pid, socket):
             return 0
-        with suppress(OSError):
-            workers = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
-            return next((worker for worker in map(int, workers) if _has_open(worker, socket)), 0)
-        return 0
+        return next((worker for worker in children(child.pid) if _has_open(worker, socket)), 0)
 
     def _lose_worker(self, worker: int) -> None:
         if worker:
@@ -150,20 +147,22 @@ class Lab:
             child.kill()
             return
         pid = child.pid
-        os.kill(pid, signal.SIGSTOP)
+        with suppress(ProcessLookupError):  # it ended between being asked and being struck
+            os.kill(pid, signal.SIGSTOP)
         PROCESS.advance(_STOPPED_S)
 
         def go_on() -> None:
             really_sleep(0.1)
-            if child.is_alive():
-                os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):
+                if child.is_alive():
+                    os.kill(pid, signal.SIGCONT)
 
         threading.Thread(target=go_on, daemon=True).start()
 
 
 def _child(act: Callable[[Job], Result], job: Job, results: object, offset_s: ctypes.c_double) -> None:
     def slept() -> None:
-        with closing(http.client.HTTPConnection("127.0.0.1", job.port, timeout=30)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", job.port, timeout=PATIENCE_S)) as connection:
             connection.request("GET", "/chaos-slept")
             connection.getresponse().read()
 

@@ -35,6 +35,7 @@ from email.utils import formatdate
 from io import BufferedReader
 
 from tests.faults.chaos.clock import VirtualTime, really_sleep
+from tests.waiting import PATIENCE_S
 
 LATE_S = {"late": 20.0, "toolate": 90.0}
 _SLOW_S = 40.0
@@ -158,7 +159,7 @@ class Proxy:
                 threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        upstream = http.client.HTTPConnection("127.0.0.1", self.upstream_port, timeout=60)
+        upstream = http.client.HTTPConnection("127.0.0.1", self.upstream_port, timeout=PATIENCE_S)
         with (
             closing(client),
             closing(upstream),
@@ -243,7 +244,7 @@ class Proxy:
 
     def _pass_on_alone(self, request: Request) -> None:
         """What comes late: nobody hears the answer."""
-        with closing(http.client.HTTPConnection("127.0.0.1", self.upstream_port, timeout=60)) as upstream:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.upstream_port, timeout=PATIENCE_S)) as upstream:
             self._pass_on(upstream, request)
 
     def _send(self, client: socket.socket, answer: Answer, *, cut: bool = False, piece_bytes: int = 0) -> None:

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -21,7 +20,9 @@ from noarkit.errors import PackageFault
 from noarkit.forms.noark5.child_process import iterate_in_child
 from noarkit.forms.noark5.source import ExtractSource
 from noarkit.safe.worker_pool import can_use_workers
+from tests.processes import have_ended
 from tests.sources.package.made import classified, fonds, items, package, record, series
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.skipif(not can_use_workers(), reason="a child has no processor to run on")
 
@@ -96,13 +97,12 @@ def _held() -> Iterator[tuple[object, ...]]:
 
 
 def test_a_killed_parent_leaves_no_child() -> None:
-    told = subprocess.run([sys.executable, "-c", _ENDLESS], capture_output=True, text=True, timeout=60, check=False)
+    told = subprocess.run(
+        [sys.executable, "-c", _ENDLESS], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
     assert told.returncode == -signal.SIGKILL, told.stderr
     (child,) = json.loads(told.stdout)
-    ends = time.monotonic() + 10
-    while Path(f"/proc/{child}").exists() and Path(f"/proc/{child}/stat").read_text().split()[2] != "Z":
-        assert time.monotonic() < ends, "the child outlives its parent"
-        time.sleep(0.01)
+    assert have_ended([child]), "the child outlives its parent"
 
 
 def test_an_extract_is_read_the_same_whoever_parses_it(tmp_path: Path) -> None:

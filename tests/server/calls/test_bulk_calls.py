@@ -6,10 +6,11 @@ import pytest
 
 from tests.server.calls.scene import READER, WRITER, Body, Scene
 from tests.server.calls.shapes import empty, refused
-from tests.server.wire import came, link, save
+from tests.server.wire import link, save
+from tests.waiting import came
 
 CLOSE, OPEN, DELETE = (("POST", f"bulk/{name}") for name in ("close", "open", "delete"))
-SOON_S = 5.0
+SOON_S = 20.0  # by itself it looks every 30 s
 
 
 def own_fonds(scene: Scene) -> dict[str, str]:

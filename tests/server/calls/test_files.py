@@ -11,7 +11,8 @@ import pytest
 from tests.server.calls.scene import READER, WRITER, Scene, version_actions
 from tests.server.calls.shapes import DIGITS, JSON_ERRORS, answered, refused
 from tests.server.conftest import Archive
-from tests.server.wire import BASE, Reply, came
+from tests.server.wire import BASE, Reply
+from tests.waiting import PATIENCE_S, came
 
 UPLOAD = ("POST", "upload")
 OCTETS = {"Content-Type": "application/octet-stream"}
@@ -89,7 +90,7 @@ def test_any_media_type_is_taken(scene: Scene, media_type: str) -> None:
 
 
 def test_a_chunked_upload_needs_no_length(scene: Scene) -> None:
-    connection = http.client.HTTPConnection(scene.wire.host, scene.wire.port, timeout=10)
+    connection = http.client.HTTPConnection(scene.wire.host, scene.wire.port, timeout=PATIENCE_S)
     headers = {
         "Authorization": f"Bearer {scene.wire.token}",
         "Content-Disposition": "attachment; filename*=utf-8''chunked.txt",

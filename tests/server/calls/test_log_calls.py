@@ -8,7 +8,8 @@ import pytest
 
 from tests.server.calls.scene import READER, Body, Scene
 from tests.server.calls.shapes import DIGITS, STAMP, UUID, answered, items, members, refused
-from tests.server.wire import came, delete, link, save
+from tests.server.wire import delete, link, save
+from tests.waiting import came
 
 CHANGES, ACCESSES, DOWNLOADS = (("POST", f"logs/{name}-log") for name in ("change", "access", "download"))
 LOGS = (CHANGES, ACCESSES, DOWNLOADS)

@@ -10,6 +10,7 @@ from noarkit.server.settings import Settings
 from noarkit.server.wire import Refusal
 from tests.server.transaction.desk import Desk, link, save
 from tests.server.transaction.world import World
+from tests.waiting import PATIENCE_S
 
 T = TypeVar("T")
 
@@ -61,7 +62,7 @@ def meet(desk: Desk, world: World, *cases: str) -> list[int]:
     waiting = threading.Barrier(len(cases) + 1)
 
     def add(case: str) -> int:
-        waiting.wait(10)
+        waiting.wait(PATIENCE_S)
         try:
             desk.run(*world.post(case))
         except Refusal as refusal:
@@ -72,13 +73,13 @@ def meet(desk: Desk, world: World, *cases: str) -> list[int]:
         with desk.service.db.transaction():
             # while the writer is taken, both calls stand in line
             futures = [pool.submit(add, case) for case in cases]
-            waiting.wait(10)
+            waiting.wait(PATIENCE_S)
             if desk.service.settings.concurrent_records_conflict and len(set(cases)) == 1:
                 wait_for_one(*futures)
-        return [future.result(10) for future in futures]
+        return [future.result(PATIENCE_S) for future in futures]
 
 
 def wait_for_one(*futures: Future[T]) -> bool:
     """Waits until one of them is done."""
-    done, _ = wait(futures, 10, FIRST_COMPLETED)
+    done, _ = wait(futures, PATIENCE_S, FIRST_COMPLETED)
     return bool(done)

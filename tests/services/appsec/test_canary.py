@@ -15,9 +15,11 @@ import pytest
 from noarkit.cli.main import main
 from noarkit.services.appsec.standin.data import canary
 from noarkit.services.standins.server import StandinSpec
+from tests.processes import command_line
 from tests.services.appsec.there import newest
 from tests.services.scripted import Asked, Told, serving, told
 from tests.services.standing import Standing, standing
+from tests.waiting import PATIENCE_S
 
 CONTENT = tuple(canary(name) for name in ("credential", "upload", "snippet", "audit"))
 OURS = "ours-canary-0123456789abcdef"
@@ -121,7 +123,7 @@ def test_a_service_that_tells_back_all_it_hears_gives_nothing_away(tmp_path: Pat
             environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
             with subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
                 lines = b"".join(watched(process))
-                output, _ = process.communicate(timeout=60)
+                output, _ = process.communicate(timeout=PATIENCE_S)
             assert process.returncode == 6
             assert OURS.encode() not in lines + output and b"token-canary" not in lines + output
         else:
@@ -134,8 +136,5 @@ def watched(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
     """The command line and the environment of a process, as others may see the first of them, while it runs."""
     until = time.monotonic() + 1.0
     while process.poll() is None and time.monotonic() < until:
-        try:
-            yield Path(f"/proc/{process.pid}/cmdline").read_bytes()
-        except OSError:
-            return
+        yield command_line(process.pid)
         time.sleep(0.05)

@@ -45,6 +45,7 @@ from tests.services.appsec.sarif_rules import problems
 from tests.services.appsec.there import all_of, connected, newest, papers, scripted
 from tests.services.scripted import Asked, Told, serving, told
 from tests.services.standing import Standing, standing
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -365,7 +366,7 @@ def test_tenant_webhooks_of_all_four_kinds_are_created_signed_proven_listed_and_
         for status in ("Completed", "Failed", "Partial"):
             other.control("finish", scan=newest(other)["id"], status=status)
         said(to, "project create", name="ny")
-        assert came.wait(10)
+        assert came.wait(PATIENCE_S)
         events = [asked.headers["x-webhook-event"] for asked in heard]
         assert sorted(events) == sorted(write_calls.EVENTS)
         (door,) = inbox_endpoints([to]).values()
@@ -394,7 +395,7 @@ def test_optional_secret_a_webhook_without_one_comes_in_at_a_path_that_nobody_gu
         to = other.connection({"state": str(tmp_path / "state")})
         (hook,) = said(to, "webhook create", url=receiving.url, signed=False, events=["scan_failed"])
         other.control("finish", scan=newest(other)["id"], status="Failed")
-        assert came.wait(10)
+        assert came.wait(PATIENCE_S)
         assert "x-webhook-signature" not in heard[0].headers
         (door,) = inbox_endpoints([to]).values()
         assert door.path == hook["path"] == heard[0].path

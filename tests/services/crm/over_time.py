@@ -20,6 +20,7 @@ from noarkit.services.port import DELETION_KEY_END, Deletion, FetchFailure, Item
 from noarkit.services.standins.server import StandinSpec
 from tests.services.scripted import Asked, Told, serving
 from tests.services.standing import PLAIN, Standing, connected, standing
+from tests.waiting import PATIENCE_S
 
 Json = dict[str, Any]  # Any: what JSON holds
 _ROWS = ("data", "Emails", "fields")
@@ -38,7 +39,9 @@ class Between:
     page_rows: int = 200
     date: Callable[[], str] | None = None
     refuses: Callable[[Asked], bool] = lambda asked: False
-    client: httpx.Client = field(default_factory=lambda: httpx.Client(trust_env=False, timeout=30, verify=PLAIN))
+    client: httpx.Client = field(
+        default_factory=lambda: httpx.Client(trust_env=False, timeout=PATIENCE_S, verify=PLAIN)
+    )
 
     def answer(self, asked: Asked) -> Told:
         """Hands a call on, and its answer back."""

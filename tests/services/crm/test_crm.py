@@ -31,6 +31,7 @@ from noarkit.services.port import FetchFailure, Item
 from noarkit.services.standins.server import StandinSpec
 from tests.services.scripted import Asked, Told, serving, told
 from tests.services.standing import Standing, all_of, connected, standing
+from tests.waiting import PATIENCE_S
 
 RECORDS = 60
 
@@ -272,7 +273,7 @@ def test_a_channel_tells_of_changes_that_fit_its_conditions(tmp_path: Path) -> N
         ids = [str(row["id"]) for row in records_by_page(service.calls, "Deals", service.fields("Deals"), "t")]
         list(update(service.calls, "Deals", [{"id": ids[0], "Description": "ikke noe å melde"}]))
         list(update(service.calls, "Deals", [{"id": ids[1], "Stage": "Closed Won"}]))
-        assert came.wait(10)
+        assert came.wait(PATIENCE_S)
         assert len(heard) == 1
         assert ids[1].encode() in heard[0].body
         assert channel.secret.reveal().encode() in heard[0].body

@@ -23,6 +23,7 @@ from noarkit.services.inbox.webhooks import read_webhooks
 from noarkit.services.standins.server import StandinSpec
 from tests.services.scripted import Asked, Told, serving, told
 from tests.services.standing import Standing, connected, standing
+from tests.waiting import PATIENCE_S
 
 INVENTORY = ["Products", "Vendors", "Quotes", "Sales_Orders", "Purchase_Orders", "Invoices"]
 
@@ -149,7 +150,7 @@ def test_notifications_are_opened_kept_proven_renewed_and_closed(tmp_path: Path)
         assert kept.ends is not None and timedelta(days=6) < kept.ends - datetime.now(UTC) <= LONGEST
         deals = said(busy, "records", "list", "Deals")
         said(busy, "records", "update", "Deals", records=[{"id": deals[0]["id"], "Stage": "Closed Lost"}])
-        assert came.wait(10)
+        assert came.wait(PATIENCE_S)
         door = inbox_endpoints([to])[heard[0].path]
         assert prove(door.seal, heard[0].headers, heard[0].body, 0).reason == ""
 

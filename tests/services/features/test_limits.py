@@ -22,6 +22,7 @@ from noarkit.services.waiting import Wait, WaitReporter
 from tests.services.features.asking import LATER, connected
 from tests.services.scripted import VirtualClock
 from tests.services.standing import Standing, standing
+from tests.waiting import PATIENCE_S
 
 DEEP = os.environ.get("NOARKIT_DEEP") == "1"
 # as many calls, in windows that are a part of ten seconds and of a quarter of an hour
@@ -55,7 +56,7 @@ def test_both_windows_are_kept_over_all_threads_of_all_processes_in_real_time(tm
         mixed = "mixed" if counted else "changes"
         line = [sys.executable, "-c", WORK, str(strict.config), str(tmp_path)]
         working = [subprocess.Popen([*line, str(one), str(CALLS // 4), mixed]) for one in range(2)]
-        assert [one.wait(600) for one in working] == [0, 0]
+        assert [one.wait(PATIENCE_S) for one in working] == [0, 0]
         limits = strict.control("counts")["limits"]
     assert isinstance(limits, dict)
     assert (limits["calls"], limits["refused"]) == (CALLS, 0)

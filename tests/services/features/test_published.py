@@ -9,6 +9,7 @@ from noarkit.services.features.service import Features
 from noarkit.services.features.streams import deleted_kinds
 from noarkit.services.port import Item
 from tests.services.standing import PLAIN, Standing, all_of
+from tests.waiting import PATIENCE_S
 
 
 def post(held: Standing, path: str, told: object) -> httpx.Response:
@@ -16,7 +17,9 @@ def post(held: Standing, path: str, told: object) -> httpx.Response:
     key = held.connection().secret("server_key")
     assert key is not None
     headers = {"service-api-key": key.reveal()}
-    return httpx.post(f"{held.url}/v1/{path}", json=told, headers=headers, trust_env=False, verify=PLAIN, timeout=120)
+    return httpx.post(
+        f"{held.url}/v1/{path}", json=told, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S
+    )
 
 
 @pytest.mark.parametrize(

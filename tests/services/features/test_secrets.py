@@ -21,6 +21,7 @@ from noarkit.cli.main import main
 from noarkit.errors import NoarkitError
 from noarkit.services.features.commands import COMMANDS
 from noarkit.services.standins.server import StandinSpec
+from tests.processes import all_processes, command_line
 from tests.services.features.asking import scripted
 from tests.services.scripted import Asked, Told, serving
 from tests.services.standing import Standing, standing
@@ -196,20 +197,9 @@ def test_no_secret_is_on_the_line_of_a_process_that_works_for_a_run(tmp_path: Pa
         seen: set[bytes] = set()
         with subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             while process.poll() is None:
-                seen |= lines_of_processes()
+                seen |= {command_line(process.pid) for process in all_processes()}
                 time.sleep(0.1)
         secrets = [path.read_bytes().strip() for path in place.glob("*.secret")]
     assert process.returncode == 0
     assert any(b"features:standin" in one for one in seen)
     assert not [one for one in seen if any(secret in one for secret in secrets)]
-
-
-def lines_of_processes() -> set[bytes]:
-    """The lines of all processes there are."""
-    found = set()
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            found.add(place.read_bytes())
-        except OSError:  # it ended meanwhile
-            continue
-    return found

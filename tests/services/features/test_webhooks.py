@@ -21,6 +21,7 @@ from noarkit.services.inbox.store import Inbox
 from tests.services.features.asking import connected
 from tests.services.scripted import Asked, Told, serving, told
 from tests.services.standing import Standing
+from tests.waiting import PATIENCE_S
 
 
 def vectors(reference: Path) -> list[tuple[bytes, str]]:
@@ -65,7 +66,7 @@ def test_a_webhook_is_set_up_and_changes_are_told_signed_and_kept_once(held: Sta
             assert held.control("webhook", url=service.url + door.path)["verified"] is True
             with connected(held, tmp_path) as made:
                 write_calls.create(made.calls, "gates", {"name": "blaabaer_gate"})
-                assert came.wait(10)
+                assert came.wait(PATIENCE_S)
                 write_calls.delete(made.calls, "gates", "blaabaer_gate")
         hints = list(kept.hints(to.full_name))
         assert hints[0].event.endswith("::config_change")
@@ -94,7 +95,7 @@ def test_exposures_come_as_a_bare_list_and_only_what_they_are_about_is_kept(held
         user = {"userID": "u1", "email": "kari@etaten.example"}
         write_calls.check(features, "g1", user)  # leaves none behind
         write_calls.check(features, "g2", user, with_exposure=True)
-        assert came.wait(10)
+        assert came.wait(PATIENCE_S)
     assert b'"g2"' in heard[0].body
     assert json.loads(heard[0].body)[0]["user"] == user
     (door,) = inbox_endpoints([held.connection()]).values()

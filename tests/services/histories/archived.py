@@ -7,6 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.waiting import PATIENCE_S
+
 
 @dataclass(slots=True)
 class Document:
@@ -40,7 +42,7 @@ WHERE d.refRegistrering = ? ORDER BY d.id, v.versjonsnummer, v.id
 def read_archived(folder: Path, system: str, prefix: str) -> list[ArchivedRecord]:
     """All records whose external id begins so; one that was archived twice comes twice."""
     records: list[ArchivedRecord] = []
-    with closing(sqlite3.connect(folder / "archive.db", timeout=30)) as db:
+    with closing(sqlite3.connect(folder / "archive.db", timeout=PATIENCE_S)) as db:
         for key, number, folder_key in db.execute(_RECORDS, (system, prefix)).fetchall():
             record = ArchivedRecord(key, folder_key)
             for document, sha256, name in db.execute(_VERSIONS, (number,)):

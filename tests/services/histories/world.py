@@ -27,6 +27,7 @@ from tests.services.histories.archived import ArchivedRecord, read_archived
 from tests.services.histories.facts import Listing, Oracle
 from tests.services.histories.promises import Promise, newly_archived
 from tests.services.standing import Standing
+from tests.waiting import PATIENCE_S
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 CALL_S = 0.2
@@ -199,10 +200,10 @@ def serving(service: str, spec: StandinSpec, folder: Path) -> Iterator[tuple[Sta
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    ready = opened.get(timeout=180)
+    ready = opened.get(timeout=PATIENCE_S)
     assert isinstance(ready, ReadyStandin), ready
     try:
         yield Standing(service, ready.url, folder / "standin.toml", folder), built[0]
     finally:
         stopping.set()
-        thread.join(20)
+        thread.join(PATIENCE_S)

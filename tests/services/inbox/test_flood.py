@@ -22,6 +22,8 @@ from pathlib import Path
 
 from noarkit.services.inbox.store import Inbox, inbox_place
 from tests.cli.elsewhere import environment
+from tests.ports import free_port
+from tests.waiting import PATIENCE_S
 
 HOSTILE = 10_000
 GOOD = 150
@@ -56,7 +58,7 @@ def listening(home: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     with (home / "listen.log").open("ab") as log:
         process = subprocess.Popen(command, env=environment(home) | SECRETS, stdout=log, stderr=log)
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until and process.poll() is None:
             with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                 break
@@ -65,13 +67,7 @@ def listening(home: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
         yield process
     finally:
         process.kill()
-        process.wait(20)
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+        process.wait(PATIENCE_S)
 
 
 def post(path: str, body: bytes, headers: Mapping[str, bytes]) -> bytes:

@@ -26,6 +26,7 @@ from noarkit.services.standins.server import StandinSpec
 from tests.cli.elsewhere import environment
 from tests.services.scripted import Asked, Told, serving, told
 from tests.services.standing import Standing, standing
+from tests.waiting import PATIENCE_S
 
 CANARY = "canary-0123456789abcdef"
 
@@ -95,10 +96,10 @@ def test_the_first_use_of_a_tool_starts_the_consent_of_a_person_at_a_terminal(tm
                 drain = threading.Thread(target=_drained, args=(leading,), daemon=True)
                 drain.start()
                 assert httpx.get(found[0].decode(), follow_redirects=True, trust_env=False).status_code == 200
-                out, _ = process.communicate(timeout=60)
+                out, _ = process.communicate(timeout=PATIENCE_S)
             finally:
                 process.kill()
-        drain.join(10)
+        drain.join(PATIENCE_S)
         os.close(leading)
         assert process.returncode == 0
         assert "Crm_getRecords  (may be called)" in out
@@ -142,7 +143,7 @@ def test_the_command_asks_shows_and_forgets_the_consent_to_tools(
 
     monkeypatch.setattr(sys, "stderr", Screen())
     assert main([*line, "login", "--mcp", "--wait", "30"], home) == 0
-    thread.join(10)
+    thread.join(PATIENCE_S)
     assert main([*line, "--mcp"], home) == 0
     assert "search_expenses  (may be called)" in capsys.readouterr().out
     assert main([*line, "status", "--mcp"], home) == 0

@@ -25,6 +25,7 @@ from noarkit.services.spend.service import Spend, open_service
 from noarkit.services.standins.server import StandinSpec
 from tests.services.scripted import Asked, Told, VirtualClock, serving, told
 from tests.services.standing import LATER, Standing, all_of, connected, standing
+from tests.waiting import PATIENCE_S
 
 FREE = ((1_000_000, 60.0),)
 NEW: dict[str, dict[str, object]] = {
@@ -221,7 +222,7 @@ def test_subscriptions_are_made_kept_proven_and_taken_away(tmp_path: Path) -> No
         assert kept.secret.reveal().startswith("whsec_") and "whsec_" not in json.dumps(made)
         assert stat.S_IMODE(to.state_file("webhooks.json").stat().st_mode) == 0o600
         there.control("job")
-        assert came.wait(10), "it is sent again, later each time, until somebody takes it"
+        assert came.wait(PATIENCE_S), "it is sent again, later each time, until somebody takes it"
         door = inbox_endpoints([to])[heard[0].path]
         for asked in heard:
             stamp = int(asked.headers["webhook-timestamp"])

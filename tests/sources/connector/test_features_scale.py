@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 
 from noarkit.services.standins.server import StandinSpec
+from tests.processes import all_processes
 from tests.services.standing import Standing, standing
 
 DEFINITIONS, ENTRIES = 2_000, 20_000
@@ -42,7 +43,8 @@ class Road:
         with (self.folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(line, env=environment, stdout=log, stderr=log, start_new_session=True)
             while process.poll() is None:
-                most = max(most, *(mebibytes(place) for place in of_session(process.pid)), 0.0)
+                session = [each.pid for each in all_processes() if each.session == process.pid]
+                most = max(most, *map(mebibytes, session), 0.0)
                 time.sleep(0.1)
         assert process.returncode == 0, (self.folder / f"{name}.log").read_text()[-3_000:]
         self.took[name] = (time.monotonic() - began, most)
@@ -63,18 +65,10 @@ class Road:
         self.go("validate", "validate", str(self.folder / "package"))
 
 
-def of_session(session: int) -> Iterator[Path]:
-    """The processes that a command is and started, as the kernel shows them."""
-    for place in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if int((place / "stat").read_text().rpartition(")")[2].split()[3]) == session:
-                yield place
-
-
-def mebibytes(place: Path) -> float:
+def mebibytes(pid: int) -> float:
     """The most that a process ever had in memory."""
     with suppress(OSError):
-        for line in (place / "status").read_text().splitlines():
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) / 1_024
     return 0.0

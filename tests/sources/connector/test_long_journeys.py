@@ -19,6 +19,8 @@ from pathlib import Path
 
 import httpx
 
+from tests.waiting import PATIENCE_S
+
 RECORDS = int(os.environ.get("NOARKIT_JOURNEY", "20000"))
 MOST_MIB = 256  # of any process of any step, whatever the number of records
 DEALS_OF_RECORDS = 0.8  # of a hundred deals there are twenty cases and five inspections beside
@@ -55,7 +57,7 @@ class Road:
 
     def ask(self, what: str, **told: object) -> dict[str, object]:
         """Changes something in the stand-in."""
-        answer = httpx.post(f"{self.url}/standin/{what}", json=told, timeout=60, trust_env=False)
+        answer = httpx.post(f"{self.url}/standin/{what}", json=told, timeout=PATIENCE_S, trust_env=False)
         assert answer.status_code == 200, answer.text
         found: dict[str, object] = answer.json()
         return found
@@ -85,7 +87,7 @@ def road(service: str, home: Path, records: int, *more: str) -> Iterator[Road]:
         yield Road(service, json.loads(process.stdout.readline())["url"], home)
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(PATIENCE_S)
         if process.stdout is not None:
             process.stdout.close()
 

@@ -6,7 +6,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -14,9 +13,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from tests.ports import free_port
 from tests.sources.database.sample import engine
-
-_PATIENCE_S = 60.0
+from tests.waiting import PATIENCE_S
 
 
 @dataclass
@@ -62,7 +61,7 @@ class PrivateServer:
             command += [f"--socket={self.place / 's'}", "--bind-address=127.0.0.1", f"--user={account('root')}"]
         with (self.place / "log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.place, **as_account(self.family))  # type: ignore[call-overload]  # who runs it
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + PATIENCE_S
         while True:
             try:
                 with engine(self.url).connect():
@@ -84,7 +83,7 @@ class PrivateServer:
             return
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGQUIT if self.family == "postgresql" else signal.SIGKILL)
-        self._process.wait(_PATIENCE_S)
+        self._process.wait(PATIENCE_S)
         self._process = None
 
 
@@ -113,13 +112,6 @@ def as_account(family: str) -> dict[str, object]:
         return {}
     entry = pwd.getpwnam("postgres")
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _run(command: list[str], folder: Path) -> None:

@@ -58,9 +58,9 @@ def test_an_honest_pattern_gives_its_groups(pattern: str, text: str, groups: lis
 @pytest.mark.parametrize("pattern", [r".*.*b", r"a*a*b", r"[a-z]+[a-z]+_", r"a*(a*b)?c", r"(a|a)(a|a)(a|a)a*b"])
 def test_the_longest_text_a_pattern_may_be_tried_on_is_done_within_a_moment(pattern: str) -> None:
     read = read_pattern(pattern)
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert read.groups("a" * read.longest) is None
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2
     with pytest.raises(PatternRefused):
         read.groups("a" * (read.longest + 1))
 
