@@ -14,6 +14,8 @@ import pytest
 from hypothesis import settings
 
 from tests.ordering import DurationRecorder, shuffle_files
+from tests.processor_time import ProcessorTime
+from tests.slow import SlowTests, commit_of, read_list
 
 if TYPE_CHECKING:
     from xdist.remote import Producer  # type: ignore[import-untyped]  # it tells no types
@@ -31,14 +33,17 @@ PLENTY_BYTES = 8 << 30
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """An order of files that nobody chose."""
+    """An order of files that nobody chose, and all tests."""
     parser.addoption("--shuffle", type=int, metavar="SEED", help="take the files in an order drawn by this seed")
+    parser.addoption("--all", action="store_true", help="take all slow tests, and not an eighth of them")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before all tests: where their folders lie, what Python compiles, and how long they take."""
     _use_memory(config)
     _keep_bytecode()
+    config.pluginmanager.register(SlowTests(read_list(), commit_of(ROOT)))
+    config.pluginmanager.register(ProcessorTime(config))
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(DurationRecorder(config))
 

@@ -34,7 +34,7 @@ from scripts.manual_site.__main__ import write_site
 from scripts.manual_site.html import html_text
 from scripts.manual_site.pages import index_script
 from tests.manual_walk import follow
-from tests.test_documentation import ENVIRONMENT, ROOT, all_commands, all_options, options_in
+from tests.test_documentation import ENVIRONMENT, ROOT, all_commands, all_options, options_in, options_of_scripts
 
 SERVICES = {name: find_kind(name).setting_keys for name in BUILT_IN}
 MANUAL = ROOT / "noarkit" / "manual"
@@ -89,10 +89,9 @@ def test_the_topics_of_earlier_versions_still_answer() -> None:
 @pytest.mark.parametrize(("name", "lang"), BOTH)
 def test_a_chapter_names_only_what_exists(name: str, lang: str) -> None:
     text = chapter_source(name, lang)
-    scripts = options_in((ROOT / "scripts" / "wheelhousing" / "__main__.py").read_text("utf-8"))
     # a queue system's options are its own
     lines_of_ours = "\n".join(line for line in text.splitlines() if "sbatch" not in line.lower())
-    assert options_in(lines_of_ours) <= all_options() | scripts
+    assert options_in(lines_of_ours) <= all_options() | options_of_scripts()
     assert set(named_commands(name, lang)) <= set(COMMANDS)
     assert set(re.findall(r"\bF\d{3}\b", text)) <= set(fault_kinds())
     assert set(re.findall(r"\b[WV]\d{3}\b", text)) <= set(texts(lang).tables["codes"])
