@@ -31,7 +31,7 @@ from noarkit.loading.options import (
     SourceKeywords,
     SourceOptions,
 )
-from noarkit.loading.request import GLOBALS, run_request
+from noarkit.loading.request import GLOBALS, may_hold_secret, run_request
 from noarkit.option_fields import OptionField, flat_options, option_fields, values_given
 
 CLASSES = (PlanOptions, IngestOptions, SourceOptions, DeriveOptions, ConversionOptions, ExtractOptions)
@@ -121,7 +121,8 @@ def values_of(item: OptionField) -> st.SearchStrategy[Any]:
         return st.none() | st.dates()
     if spec.kind == "number":
         return st.none() | st.integers(spec.least, spec.most)
-    single: st.SearchStrategy[Any] = TEXTS
+    # an address that may hold a secret is not remembered
+    single: st.SearchStrategy[Any] = TEXTS.filter(lambda text: item.name != "archive" or not may_hold_secret(text))
     if spec.kind in ("file", "folder"):
         single = TEXTS.map(lambda text: Path("/f") / text.replace("/", "-"))
         single = st.just(PLACES[spec.kind]) if spec.must_exist else single
