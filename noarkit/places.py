@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from noarkit.documents.detect import HEAD_BYTES, MediaTypes
+from noarkit.documents.office_type import office_type
 from noarkit.errors import PackageFault, UsageFault
 from noarkit.events import Event, Listener, ignore_event
 from noarkit.forms.package_form import PLAIN, DetectedForm, FormName
@@ -30,7 +31,6 @@ from noarkit.safe.paths import has_file, missing_path_fault
 from noarkit.safe.secret_files import CLIENTS_FILE, is_secret_path
 from noarkit.safe.unpack import LIMITS, UnpackLimits, damaged_archive
 from noarkit.services.registry import is_connection_name
-from noarkit.sources.files.inspector import office_type
 
 PlaceKind = Literal[
     "run", "archive", "backup", "sealed", "copies", "secrets", "package", "database", "archived", "file", "folder",

@@ -18,6 +18,9 @@ from typing import BinaryIO
 
 from lxml import etree
 
+from noarkit.documents.parts import OfficeParts, main_parts
+from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.zipped import Package
 from noarkit.errors import PackageFault, TooLarge
 from noarkit.safe import xml
 from noarkit.safe.scratch import scratch
@@ -76,7 +79,11 @@ def numbered_rows(file: BinaryIO, sheet: int = 1) -> Iterator[SheetRow]:
 
 def sheet_names(file: BinaryIO) -> list[str]:
     """The names of the sheets in their order. Raises what `rows` raises."""
-    with _translate_faults(), zipfile.ZipFile(file) as archive, _Member(archive, "xl/workbook.xml") as source:
+    with (
+        _translate_faults(),
+        zipfile.ZipFile(file) as archive,
+        _Member(archive, _parts_of(archive).main) as source,
+    ):
         return [element.get("name", "") for element in xml.parse(source).iter("{*}sheet")]
 
 
@@ -84,16 +91,24 @@ def sheet_names(file: BinaryIO) -> list[str]:
 def _translate_faults() -> Iterator[None]:
     try:
         yield
-    except _BROKEN as error:
+    except (*_BROKEN, DocumentRefused) as error:
         raise PackageFault(where="xlsx", why="broken-workbook", detail=str(error)) from error
 
 
+def _parts_of(archive: zipfile.ZipFile) -> OfficeParts:
+    parts = main_parts(Package(archive, tuple(archive.namelist())))
+    if parts.format != "xlsx":
+        raise PackageFault(where="xlsx", why="broken-workbook", detail=parts.main)
+    return parts
+
+
 def _rows(archive: zipfile.ZipFile, strings: sqlite3.Connection, number: int) -> Iterator[SheetRow]:
-    sheet, old_epoch = _place_of_sheet(archive, number)
-    _load_strings(archive, strings)
+    parts = _parts_of(archive)
+    sheet, old_epoch = _place_of_sheet(parts, number)
+    _load_strings(parts, strings)
     # the older count of days begins one day late, since it knows a 29 February 1900 that never was
     epoch = datetime(1904, 1, 1) if old_epoch else datetime(1899, 12, 30)
-    book = _Book(archive, strings, _date_styles(archive), epoch)
+    book = _Book(archive, strings, _date_styles(parts), epoch)
     row_number = 0
     with _Member(archive, sheet) as source:
         for _, element in xml.stream(source, ("end",)):
@@ -146,8 +161,8 @@ def _number(text: str, *, is_date: bool, epoch: datetime) -> str:
     return repr(number)
 
 
-def _place_of_sheet(archive: zipfile.ZipFile, number: int) -> tuple[str, bool]:
-    with _Member(archive, "xl/workbook.xml") as source:
+def _place_of_sheet(parts: OfficeParts, number: int) -> tuple[str, bool]:
+    with _Member(parts.package.archive, parts.main) as source:
         book = xml.parse(source)
     old_epoch = any(
         _local(element) == "workbookPr" and element.get("date1904") in ("1", "true") for element in book.iter("{*}*")
@@ -156,18 +171,15 @@ def _place_of_sheet(archive: zipfile.ZipFile, number: int) -> tuple[str, bool]:
     if sheet is None:
         raise PackageFault(where="xlsx", why="no-sheet")
     relation_id = next((value for name, value in sheet.attrib.items() if str(name).endswith("}id")), "")
-    with _Member(archive, "xl/_rels/workbook.xml.rels") as source:
-        relations = {
-            element.get("Id"): element.get("Target", "") for element in xml.parse(source).iter("{*}Relationship")
-        }
-    target = relations.get(str(relation_id), f"worksheets/sheet{number}.xml")
-    return (target.lstrip("/") if target.startswith("/") else "xl/" + target), old_epoch
+    targets = {relation.id: relation.target for relation in parts.relations(parts.main)}
+    return targets.get(str(relation_id), f"xl/worksheets/sheet{number}.xml"), old_epoch
 
 
-def _date_styles(archive: zipfile.ZipFile) -> frozenset[int]:
-    if "xl/styles.xml" not in archive.namelist():
+def _date_styles(parts: OfficeParts) -> frozenset[int]:
+    styles_part = next(iter(parts.of("styles")), None)
+    if styles_part is None:
         return frozenset()
-    with _Member(archive, "xl/styles.xml") as source:
+    with _Member(parts.package.archive, styles_part) as source:
         root = xml.parse(source)
     formats = {int(element.get("numFmtId", "0")): element.get("formatCode", "") for element in root.iter("{*}numFmt")}
     dates = _DATE_FORMATS | {number for number, code in formats.items() if _tells_a_date(code)}
@@ -180,11 +192,12 @@ def _tells_a_date(code: str) -> bool:
     return any(sign in "ymdhs" for sign in _QUOTED.sub("", code).lower().replace("general", ""))
 
 
-def _load_strings(archive: zipfile.ZipFile, strings: sqlite3.Connection) -> None:
+def _load_strings(parts: OfficeParts, strings: sqlite3.Connection) -> None:
     strings.execute("CREATE TABLE strings (number INTEGER PRIMARY KEY, text TEXT)")
-    if "xl/sharedStrings.xml" not in archive.namelist():
+    strings_part = next(iter(parts.of("sharedStrings")), None)
+    if strings_part is None:
         return
-    with _Member(archive, "xl/sharedStrings.xml") as source:
+    with _Member(parts.package.archive, strings_part) as source:
         ends = (element for _, element in xml.stream(source, ("end",)) if _local(element) == "si")
         strings.executemany("INSERT INTO strings VALUES (?, ?)", _numbered(ends))
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import errno
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, cast  # Any: elements of lxml
 
 from noarkit.documents.damage import ENCRYPTED, MOST_RATIO, SMALL
 from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.errors import PackageFault, UnsafeXml
-from noarkit.safe.xml import XmlLimits, free_element, stream
+from noarkit.safe.xml import Handler, XmlLimits, free_element, read, stream
 
 MOST_MEMBERS = 20_000
 MOST_BYTES = 1024**3
@@ -38,7 +39,7 @@ def _refuse_damage(**data: object) -> Iterator[None]:
         raise DocumentRefused(Refusal.DAMAGED, **data) from error
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Package:
     """An open zipped document whose members are bounded."""
 
@@ -53,12 +54,46 @@ class Package:
 
     def has(self, name: str) -> bool:
         """True where there is a member of that name."""
-        return name in self.names
+        return name in self._members
+
+    def member(self, name: str) -> str:
+        """The member of that name as it is spelt, for letters may be small or large; the name itself where there is
+        none."""
+        return name if name in self._members else self._by_folded_name.get(name.casefold(), name)
+
+    def read(self, name: str) -> bytes:
+        """A member that is known to be small. Raises `DocumentRefused`."""
+        try:
+            with _refuse_damage(member=name):
+                return self.archive.read(name)
+        except RuntimeError as error:  # zipfile's word for a member with a password
+            raise DocumentRefused(Refusal.PASSWORD) from error
+
+    def tell(self, name: str, handler: Handler) -> Iterator[None]:
+        """Tells a member to a handler, which is quicker than `elements`; pauses after each block. Raises
+        `DocumentRefused`."""
+        try:
+            with _refuse_damage(member=name), self.archive.open(name) as member:
+                yield from read(cast(BinaryIO, member), handler, limits=_XML)
+        except UnsafeXml as fault:
+            raise DocumentRefused(Refusal.BOMB, what=str(fault.data.get("why", ""))) from fault
+        except PackageFault as fault:
+            raise DocumentRefused(Refusal.DAMAGED, member=name) from fault
+        except RuntimeError as error:  # zipfile's word for a member with a password
+            raise DocumentRefused(Refusal.PASSWORD) from error
+
+    @cached_property
+    def _members(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    @cached_property
+    def _by_folded_name(self) -> Mapping[str, str]:
+        return {name.casefold(): name for name in self.names}
 
     def elements(self, name: str, whole: frozenset[str] = frozenset()) -> Iterator[tuple[str, Any]]:
         """`start` and `end` of every element of a member. What has ended is freed; what lies in an element of `whole`
         is there until that one has ended. Raises `DocumentRefused`."""
-        if name not in self.names:
+        if not self.has(name):
             return
         try:
             with _refuse_damage(member=name), self.archive.open(name) as member:

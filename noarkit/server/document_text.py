@@ -11,13 +11,13 @@ from __future__ import annotations
 import email
 import email.policy
 import json
-import re
 import sys
-import zipfile
 from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from pathlib import Path
 
+from noarkit.documents.parts import PartKind, office_parts
+from noarkit.documents.zipped import open_package
 from noarkit.safe import xml
 from noarkit.safe.html import HtmlReader
 from noarkit.safe.limits import ProcessLimits, limit_process, yield_to_others
@@ -28,9 +28,9 @@ _MOST_MEMORY_BYTES = 1024 * 1024 * 1024
 _MOST_PARTS = 2_000
 _XML_LIMITS = xml.XmlLimits(max_bytes=MOST_BYTES)
 # Which parts of an office file hold words, and after which elements a word ends.
-_OFFICE_PARTS = re.compile(
-    r"word/(document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml|xl/(sharedStrings|worksheets/sheet\d+)\.xml"
-    r"|ppt/(slides/slide|notesSlides/notesSlide)\d+\.xml|content\.xml"
+_WITH_WORDS: tuple[PartKind, ...] = (
+    *("header", "footer", "footnotes", "endnotes", "comments"),
+    *("sharedStrings", "worksheet", "slide", "notesSlide"),
 )
 _ENDS = frozenset({"p", "h", "br", "tab", "tr", "tc", "t", "si", "c", "cell", "table-cell", "table-row", "s"})
 # Elements of a spreadsheet whose text is a number, a formula or the place of a shared string.
@@ -191,13 +191,13 @@ class _OfficeWords:
 
 
 def _office(path: Path) -> Iterator[str]:
-    with zipfile.ZipFile(path) as archive:
-        parts = sorted(name for name in archive.namelist() if _OFFICE_PARTS.fullmatch(name))
-        if not parts:
+    with open_package(path) as package:
+        parts = office_parts(package)
+        if parts is None:
             raise Unreadable("kind")
-        for part in parts[:_MOST_PARTS]:
+        for part in (parts.main, *parts.of(*_WITH_WORDS))[:_MOST_PARTS]:
             words = _OfficeWords()
-            with archive.open(part) as file:
+            with package.archive.open(part) as file:
                 for _ in xml.read(file, words, limits=_XML_LIMITS):
                     yield "".join(words.pieces)
                     words.pieces.clear()

@@ -9,10 +9,13 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from noarkit.documents.parts import OfficeFormat, PartKind, office_parts
+from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.zipped import Package
 from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.safe.sax import event_parser, feed
 
@@ -20,12 +23,13 @@ _MOST_PART_BYTES = 64 * 1024 * 1024
 _MOST_STYLES = 50
 """How far styles build on one another before somebody has made a ring of them."""
 _NAMED = re.compile(rb"(?:[ :](?:ascii|hAnsi|typeface|font-family|font-name)|[ ]val)=[\"']([^\"'<>&]{1,100})[\"']")
-_PARTS = re.compile(
-    r"word/(?:document\d*|styles|header\d*|footer\d*|footnotes|endnotes|theme/theme\d*)\.xml|xl/styles\.xml"
-    r"|ppt/(?:slides|slideMasters|theme)/[^/]+\.xml|(?:content|styles)\.xml"
-)
-_TEXTS = re.compile(r"word/(?:document\d*|header\d*|footer\d*|footnotes|endnotes)\.xml")
-_STYLES, _THEME = "word/styles.xml", re.compile(r"word/theme/theme\d*\.xml")
+_TEXTS: tuple[PartKind, ...] = ("header", "footer", "footnotes", "endnotes")
+_KINDS: Mapping[OfficeFormat, tuple[PartKind, ...]] = {
+    "docx": ("styles", "theme"),
+    "xlsx": ("styles",),
+    "pptx": ("slide", "slideMaster", "theme"),
+}
+_OF_OPEN_DOCUMENT = ("content.xml", "styles.xml")
 _FONT_ATTRIBUTES = {"rFonts": ("ascii", "hAnsi"), "latin": ("typeface",), "font-face": ("font-family", "name")}
 
 
@@ -35,7 +39,7 @@ def fonts_named(source: Path) -> frozenset[str]:
     A quick look at its bytes: names of other things are among them.
     """
     names: set[str] = set()
-    for content in _parts(source, _PARTS).values():
+    for _, _, content in _parts(source):
         names.update(match.decode("utf-8", "replace") for match in _NAMED.findall(content))
     return frozenset(name.strip("' ") for name in names if not name.startswith(("+", "@")))
 
@@ -44,31 +48,42 @@ def fonts_asked(source: Path) -> frozenset[str]:
     """The fonts that text of a document is set in. Of Word documents each run is looked at; of others, fonts that are
     declared count as used."""
     try:
-        parts = _parts(source, _PARTS)
-        texts = {name: content for name, content in parts.items() if _TEXTS.fullmatch(name)}
+        parts = list(_parts(source))
+        texts = [(name, content) for kind, name, content in parts if kind == "text"]
         if not texts:
-            return frozenset().union(*(_declared_fonts(content, name) for name, content in parts.items()))
-        theme = next((content for name, content in parts.items() if _THEME.fullmatch(name)), b"")
+            return frozenset().union(*(_declared_fonts(content, name) for _, name, content in parts))
+        theme = next((content for kind, _, content in parts if kind == "theme"), b"")
         styles = _Styles(_theme_fonts(theme) if theme else {})
-        if _STYLES in parts:
-            styles.read(parts[_STYLES])
-        return frozenset().union(*(_used(content, name, styles) for name, content in texts.items()))
+        for content in (content for kind, _, content in parts if kind == "styles"):
+            styles.read(content)
+        return frozenset().union(*(_used(content, name, styles) for name, content in texts))
     except (PackageFault, UnsafeXml):  # it was converted all the same; the gates judge
         return frozenset()
 
 
-def _parts(source: Path, pattern: re.Pattern[str]) -> dict[str, bytes]:
+def _parts(source: Path) -> Iterator[tuple[str, str, bytes]]:
+    """The parts that may name a font: what each is (`"text"` for those of a Word document), its name and content."""
     if not zipfile.is_zipfile(source):
-        return {}
+        return
     try:
-        with zipfile.ZipFile(source) as package:
-            return {
-                member.filename: package.read(member)
-                for member in package.infolist()
-                if pattern.fullmatch(member.filename) and member.file_size <= _MOST_PART_BYTES
-            }
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
-        return {}
+        with zipfile.ZipFile(source) as archive:
+            for kind, name in _names(Package(archive, tuple(archive.namelist()))):
+                if archive.getinfo(name).file_size <= _MOST_PART_BYTES:
+                    yield kind, name, archive.read(name)
+    except (DocumentRefused, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
+        return
+
+
+def _names(package: Package) -> Iterator[tuple[str, str]]:
+    parts = office_parts(package)
+    if parts is None:
+        return
+    if parts.format == "docx":
+        yield from (("text", name) for name in (parts.main, *parts.of(*_TEXTS)))
+    of_open_document = _OF_OPEN_DOCUMENT if parts.format not in _KINDS else ()
+    yield from (("declared", name) for name in of_open_document if package.has(name))
+    for kind in _KINDS.get(parts.format, ()):
+        yield from ((kind, name) for name in parts.of(kind))
 
 
 class _Handler:
@@ -108,7 +123,7 @@ class _Styles(_Handler):
     """The styles of a Word document."""
 
     def __init__(self, theme: Mapping[str, str]) -> None:
-        super().__init__(_STYLES)
+        super().__init__("styles")
         self.theme = theme
         self.default_font = ""
         self.default_style = ""

@@ -23,6 +23,9 @@ from noarkit.copies.converters.freezing_sheets import SheetEditor
 from noarkit.copies.converters.freezing_slides import SlideEditor
 from noarkit.copies.converters.freezing_word import WordEditor
 from noarkit.copies.port import Finding
+from noarkit.documents.parts import OfficeFormat, PartKind, office_parts
+from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.zipped import Package
 
 FREEZING_REVISION = 1
 """Counts when what is frozen, or how, changes: it is part of what a copy is kept under."""
@@ -50,29 +53,34 @@ class FreezeReport:
 class _PartKind:
     """Which parts of a package an editor is for, and the bytes without which it has nothing to do there."""
 
-    names: re.Pattern[str]
+    format: OfficeFormat | None
+    kinds: tuple[PartKind, ...]
     editor: Callable[..., PartEditor]
     signs: re.Pattern[bytes]
 
 
 _KINDS = (
     _PartKind(
-        re.compile(r"word/(?:document\d*|header\d*|footer\d*|footnotes|endnotes|settings)\.xml"),
+        "docx",
+        ("header", "footer", "footnotes", "endnotes", "settings"),
         WordEditor,
         re.compile(rb"fldChar|fldSimple|dataBinding|updateFields"),
     ),
     _PartKind(
-        re.compile(r"xl/worksheets/[^/]+\.xml"),
+        "xlsx",
+        ("worksheet",),
         SheetEditor,
         re.compile(rb"<(?:\w+:)?f[\s>/]|(?:Header|Footer)>|formula>"),
     ),
     _PartKind(
-        re.compile(r"ppt/(?:slides|slideLayouts|slideMasters|notesSlides|notesMasters|handoutMasters)/[^/]+\.xml"),
+        "pptx",
+        ("slide", "slideLayout", "slideMaster", "notesSlide", "notesMaster", "handoutMaster"),
         SlideEditor,
         re.compile(rb"datetime"),
     ),
-    _PartKind(re.compile(r"(?:content|styles)\.xml"), OdfEditor, re.compile(rb"<text:|:formula=|current-date")),
+    _PartKind(None, (), OdfEditor, re.compile(rb"<text:|:formula=|current-date")),
 )
+_OF_OPEN_DOCUMENT = ("content.xml", "styles.xml")
 
 
 def freeze_fields(source: Path, target: Path, *, only_volatile: bool = False) -> FreezeReport:
@@ -88,11 +96,11 @@ def freeze_fields(source: Path, target: Path, *, only_volatile: bool = False) ->
         zipfile.ZipFile(source) as package,
     ):
         folder = Path(name)
+        kinds = _kinds_of_parts(package)
         editors = {
             member.filename: _editor(package, member, kind, folder, only_volatile)
             for member in package.infolist()
-            for kind in _KINDS
-            if kind.names.fullmatch(member.filename)
+            if (kind := kinds.get(member.filename)) is not None
         }
         if any(editor.edits for editor in editors.values()):
             part = folder / "frozen"
@@ -103,6 +111,20 @@ def freeze_fields(source: Path, target: Path, *, only_volatile: bool = False) ->
         unfrozen=tuple(dict.fromkeys(code for editor in editors.values() for code in editor.unfrozen)),
         prints_name=any(editor.prints_name for editor in editors.values()),
     )
+
+
+def _kinds_of_parts(archive: zipfile.ZipFile) -> Mapping[str, _PartKind]:
+    """The parts that have an editor. Raises `zipfile.BadZipFile` for a package that says too much of itself."""
+    try:
+        parts = office_parts(Package(archive, tuple(archive.namelist())))
+    except DocumentRefused as refused:
+        raise zipfile.BadZipFile(str(refused.reason)) from refused
+    if parts is None:
+        return {}
+    kind = next((kind for kind in _KINDS if kind.format == parts.format), _KINDS[-1])
+    if kind.format is None:
+        return dict.fromkeys(_OF_OPEN_DOCUMENT, kind)
+    return dict.fromkeys((*((parts.main,) if kind.format == "docx" else ()), *parts.of(*kind.kinds)), kind)
 
 
 def _editor(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any  # Any: elements of lxml
 
 from noarkit.copies.port import Finding
 from noarkit.copies.tokens import PRIVATE
+from noarkit.documents.parts import OfficeFormat, OfficeParts, office_parts
 from noarkit.documents.zipped import Package
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -31,12 +32,9 @@ def find_in_ooxml(package: Package) -> Iterator[Finding]:
             counts["embedded-objects"] += 1
         elif name.endswith(".rels"):
             counts["external-content"] += _external_targets(package, name)
-    if package.has("word/document.xml"):
-        _count_text(package, counts, fields)
-    elif package.has("xl/workbook.xml"):
-        _count_sheets(package, counts, fields)
-    elif package.has("ppt/presentation.xml"):
-        _count_slides(package, counts, fields)
+    parts = office_parts(package)
+    if parts is not None and (count := _COUNTS.get(parts.format)) is not None:
+        count(parts, counts, fields)
     yield from (Finding(code, {"count": count}) for code, count in sorted(counts.items()) if count)
     if fields:
         yield Finding("fields", {"count": fields.total(), "kinds": sorted(fields)})
@@ -53,14 +51,13 @@ def _external_targets(package: Package, name: str) -> int:
     return count
 
 
-def _count_text(package: Package, counts: Counter[str], fields: Counter[str]) -> None:
-    parts = ["word/document.xml", *package.beginning("word/header"), *package.beginning("word/footer")]
-    parts += ["word/footnotes.xml", "word/endnotes.xml"]
-    for name in parts:
-        for event, element in package.elements(name):
+def _count_text(parts: OfficeParts, counts: Counter[str], fields: Counter[str]) -> None:
+    for name in (parts.main, *parts.of("header", "footer", "footnotes", "endnotes")):
+        for event, element in parts.package.elements(name):
             _count_in_text(event, element, counts, fields)
-    for event, element in _starts(package, "word/comments.xml"):
-        counts["comments"] += bool(event) and element.tag == f"{_W}comment"
+    for name in parts.of("comments"):
+        for event, element in _starts(parts.package, name):
+            counts["comments"] += bool(event) and element.tag == f"{_W}comment"
 
 
 def _count_in_text(event: str, element: Any, counts: Counter[str], fields: Counter[str]) -> None:
@@ -84,15 +81,15 @@ def _count_field(instruction: str, fields: Counter[str]) -> None:
         fields[word] += 1
 
 
-def _count_sheets(package: Package, counts: Counter[str], fields: Counter[str]) -> None:
-    for _, element in _starts(package, "xl/workbook.xml"):
+def _count_sheets(parts: OfficeParts, counts: Counter[str], fields: Counter[str]) -> None:
+    for _, element in _starts(parts.package, parts.main):
         tag = element.tag.rpartition("}")[2]
         counts["hidden-sheets"] += tag == "sheet" and element.get("state", "visible") != "visible"
         counts["print-area"] += tag == "definedName" and element.get("name") == "_xlnm.Print_Area"
-    counts["comments"] += len(package.beginning("xl/comments"))
-    counts["external-content"] += len(package.beginning("xl/externalLinks/externalLink"))
-    for name in package.beginning("xl/worksheets/"):
-        for event, element in package.elements(name):
+    counts["comments"] += len(parts.of("comments"))
+    counts["external-content"] += len(parts.of("externalLink"))
+    for name in parts.of("worksheet"):
+        for event, element in parts.package.elements(name):
             tag = element.tag.rpartition("}")[2]
             if event == "start" and tag in ("row", "col"):
                 counts["hidden-rows"] += element.get("hidden") in ("1", "true")
@@ -101,15 +98,22 @@ def _count_sheets(package: Package, counts: Counter[str], fields: Counter[str]) 
                     fields[match[1].upper()] += 1
 
 
-def _count_slides(package: Package, counts: Counter[str], fields: Counter[str]) -> None:
-    for name in package.beginning("ppt/slides/slide"):
-        for _, element in _starts(package, name):
+def _count_slides(parts: OfficeParts, counts: Counter[str], fields: Counter[str]) -> None:
+    for name in parts.of("slide"):
+        for _, element in _starts(parts.package, name):
             tag = element.tag.rpartition("}")[2]
             counts["hidden-slides"] += tag == "sld" and element.get("show") in ("0", "false")
             if tag == "fld" and element.get("type", "").startswith("datetime"):
                 fields["DATE"] += 1
-    counts["notes"] += len(package.beginning("ppt/notesSlides/notesSlide"))
-    counts["comments"] += len(package.beginning("ppt/comments/"))
+    counts["notes"] += len(parts.of("notesSlide"))
+    counts["comments"] += len(parts.of("comments"))
+
+
+_COUNTS: Mapping[OfficeFormat, Callable[[OfficeParts, Counter[str], Counter[str]], None]] = {
+    "docx": _count_text,
+    "xlsx": _count_sheets,
+    "pptx": _count_slides,
+}
 
 
 def _starts(package: Package, name: str) -> Iterator[tuple[str, Any]]:

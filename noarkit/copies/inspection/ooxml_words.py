@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any  # Any: elements of lxml
 
 from noarkit.copies.tokens import tokens
-from noarkit.documents.zipped import Package
+from noarkit.documents.parts import OfficeParts
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -22,32 +22,31 @@ _COUNTED_ANEW = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES"})
 _OFF = frozenset({"0", "false", "off"})
 
 
-def text_words(package: Package) -> Counter[str]:
+def text_words(parts: OfficeParts) -> Counter[str]:
     """The words of a Word document: body, notes, and the headers and footers that are shown."""
     words: Counter[str] = Counter()
-    shown = _shown_headers(package)
-    for name in ("word/document.xml", *shown, "word/footnotes.xml", "word/endnotes.xml"):
+    for name in (parts.main, *_shown_headers(parts), *parts.of("footnotes", "endnotes")):
         reader = _TextReader(words)
-        for event, element in package.elements(name):
+        for event, element in parts.package.elements(name):
             reader.take(event, element)
     return words
 
 
-def slide_words(package: Package) -> Counter[str]:
+def slide_words(parts: OfficeParts) -> Counter[str]:
     """The words of a presentation: slides, hidden ones too, and notes."""
     words: Counter[str] = Counter()
-    for name in (*package.beginning("ppt/slides/slide"), *package.beginning("ppt/notesSlides/notesSlide")):
-        parts: list[str] = []
+    for name in parts.of("slide", "notesSlide"):
+        texts: list[str] = []
         in_field = 0
-        for event, element in package.elements(name):
+        for event, element in parts.package.elements(name):
             tag = element.tag
             if tag == f"{_A}fld":
                 in_field += 1 if event == "start" else -1
             elif event == "end" and tag == f"{_A}t" and not in_field:
-                parts.append(element.text or "")
+                texts.append(element.text or "")
             elif event == "end" and tag in (f"{_A}p", f"{_A}br"):
-                parts.append(" ")
-        words.update(tokens("".join(parts)))
+                texts.append(" ")
+        words.update(tokens("".join(texts)))
     return words
 
 
@@ -128,19 +127,15 @@ def _is_of_run(element: Any) -> bool:
     return above is not None and above.tag == f"{_W}r"
 
 
-def _shown_headers(package: Package) -> tuple[str, ...]:
+def _shown_headers(parts: OfficeParts) -> tuple[str, ...]:
     """The parts with headers and footers that some page shows."""
     kinds: dict[str, str] = {}
     title_page = False
-    for event, element in package.elements("word/document.xml"):
+    for event, element in parts.package.elements(parts.main):
         tag = element.tag
         if event == "start" and tag in (f"{_W}headerReference", f"{_W}footerReference"):
             kinds[element.get(f"{_R}id", "")] = element.get(f"{_W}type", "default")
         elif event == "start" and tag == f"{_W}titlePg":
             title_page = element.get(f"{_W}val", "1").lower() not in _OFF
     shown = {name for name, kind in kinds.items() if kind == "default" or (kind == "first" and title_page)}
-    parts: list[str] = []
-    for event, element in package.elements("word/_rels/document.xml.rels"):
-        if event == "start" and element.get("Id") in shown:
-            parts.append("word/" + element.get("Target", "").removeprefix("/word/"))
-    return tuple(dict.fromkeys(parts))
+    return tuple(dict.fromkeys(part.target for part in parts.relations(parts.main) if part.id in shown))

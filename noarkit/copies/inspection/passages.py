@@ -12,6 +12,7 @@ from typing import Any  # Any: elements of lxml
 
 from noarkit.copies.inspection.odf_passages import odf_passages
 from noarkit.copies.inspection.passage import Passage, clean
+from noarkit.documents.parts import OfficeFormat, OfficeParts, office_parts
 from noarkit.documents.refusal import DocumentRefused
 from noarkit.documents.zipped import Package, open_package
 
@@ -47,36 +48,29 @@ def passages_of(path: Path) -> Iterator[Passage]:
     """Every passage of a document in its order. Ends early where the document cannot be read further."""
     try:
         with open_package(path) as package:
-            yield from _reader(package)(package)
+            parts = office_parts(package)
+            if parts is not None and (reader := _READERS.get(parts.format)) is not None:
+                yield from reader(parts)
+            else:
+                yield from odf_passages(package)
     except DocumentRefused:
         return
 
 
-def _reader(package: Package) -> Callable[[Package], Iterator[Passage]]:
-    for member, reader in (
-        ("word/document.xml", _of_word),
-        ("ppt/presentation.xml", _of_slides),
-        ("xl/workbook.xml", _of_sheets),
-    ):
-        if package.has(member):
-            return reader
-    return odf_passages
-
-
-def _of_word(package: Package) -> Iterator[Passage]:
-    parts = ["word/document.xml", *package.beginning("word/header"), *package.beginning("word/footer")]
-    for name in (*parts, "word/footnotes.xml", "word/endnotes.xml"):
+def _of_word(parts: OfficeParts) -> Iterator[Passage]:
+    for name in (parts.main, *parts.of("header", "footer", "footnotes", "endnotes")):
         depth = 0
-        for event, element in package.elements(name, whole=frozenset({_PARAGRAPH})):
+        for event, element in parts.package.elements(name, whole=frozenset({_PARAGRAPH})):
             if element.tag == _PARAGRAPH:
                 depth += 1 if event == "start" else -1
                 if event == "end" and not depth:
                     yield from _of_paragraph(element)
             elif event == "end" and not depth and element.tag in _KINDS:  # of a row or cell of a table
                 yield _passage("tracked-changes", _KINDS[element.tag], element)
-    for event, element in package.elements("word/comments.xml", whole=frozenset({_COMMENT})):
-        if event == "end" and element.tag == _COMMENT:
-            yield _passage("comments", "comment", element)
+    for name in parts.of("comments"):
+        for event, element in parts.package.elements(name, whole=frozenset({_COMMENT})):
+            if event == "end" and element.tag == _COMMENT:
+                yield _passage("comments", "comment", element)
 
 
 def _of_paragraph(paragraph: Any) -> Iterator[Passage]:
@@ -120,13 +114,13 @@ def _text(element: Any) -> str:
     )
 
 
-def _of_slides(package: Package) -> Iterator[Passage]:
-    for name in package.beginning("ppt/slides/slide"):
-        hidden, text = _slide(package, name)
+def _of_slides(parts: OfficeParts) -> Iterator[Passage]:
+    for name in parts.of("slide"):
+        hidden, text = _slide(parts.package, name)
         if hidden:
             yield Passage("hidden-slides", "slide", text)
-    for name in package.beginning("ppt/notesSlides/notesSlide"):
-        _, text = _slide(package, name)
+    for name in parts.of("notesSlide"):
+        _, text = _slide(parts.package, name)
         yield Passage("notes", "notes", text)
 
 
@@ -144,8 +138,15 @@ def _slide(package: Package, name: str) -> tuple[bool, str]:
     return hidden, clean("".join(parts))
 
 
-def _of_sheets(package: Package) -> Iterator[Passage]:
-    for event, element in package.elements("xl/workbook.xml"):
+def _of_sheets(parts: OfficeParts) -> Iterator[Passage]:
+    for event, element in parts.package.elements(parts.main):
         is_sheet = event == "start" and element.tag.rpartition("}")[2] == "sheet"
         if is_sheet and element.get("state", "visible") != "visible":
             yield Passage("hidden-sheets", "sheet", clean(element.get("name", "")))
+
+
+_READERS: Mapping[OfficeFormat, Callable[[OfficeParts], Iterator[Passage]]] = {
+    "docx": _of_word,
+    "pptx": _of_slides,
+    "xlsx": _of_sheets,
+}

@@ -14,6 +14,7 @@ from noarkit.copies.inspection.scan import is_ooxml
 from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.port import Identity
 from noarkit.copies.tokens import tokens
+from noarkit.documents.parts import office_parts
 from noarkit.documents.refusal import DocumentRefused
 from noarkit.documents.zipped import open_package
 
@@ -29,9 +30,10 @@ def words_of(path: Path, identity: Identity) -> Counter[str] | None:
     try:
         if is_ooxml(media_type):
             with open_package(path) as package:
-                if package.has("word/document.xml"):
-                    return text_words(package)
-                return slide_words(package) if package.has("ppt/presentation.xml") else None
+                parts = office_parts(package)
+                if parts is not None and parts.format == "docx":
+                    return text_words(parts)
+                return slide_words(parts) if parts is not None and parts.format == "pptx" else None
         if media_type.startswith(_ODF):
             if "spreadsheet" in media_type:
                 return None

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
-from noarkit.errors import NoarkitError
-from noarkit.reading_room.viewers.detection import HEAD_BYTES, detect, detected_as
+from noarkit.documents.parts import office_format
+from noarkit.reading_room.viewers.detection import HEAD_BYTES, detect, detected_as, formats
 from noarkit.reading_room.viewers.port import Detected
-from noarkit.safe.unpack import stream_members
 
-_MOST_NAMES = 20_000
-_BY_MEMBER = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
 _BY_MIMETYPE = (
     (b"application/vnd.oasis.opendocument.text", "odt"),
     (b"application/vnd.oasis.opendocument.spreadsheet", "ods"),
@@ -44,14 +42,11 @@ def _format_in_zip(path: Path, head: bytes) -> str:
             if head.startswith(media_type, 38):
                 return name
     try:
-        for number, (member, _) in enumerate(stream_members(path, twins=True)):
-            if member.name in _BY_MEMBER:
-                return _BY_MEMBER[member.name]
-            if number >= _MOST_NAMES:
-                break
-    except NoarkitError:
+        with zipfile.ZipFile(path) as archive:
+            format_name = office_format(archive)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError):
         return "zip"
-    return "zip"
+    return format_name if format_name is not None and format_name in formats() else "zip"
 
 
 def _format_in_ole(path: Path) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from struct import unpack_from
 from typing import NamedTuple, Self
 
 from noarkit.documents import detect, mail, mailbox, outlook
 from noarkit.documents.detect import MediaTypes
 from noarkit.documents.mail import Mail
+from noarkit.documents.office_type import UNTOLD, office_type
 from noarkit.errors import SourceFault
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.records import SourceItem, SourceRecord
@@ -301,55 +301,3 @@ def _strings(value: object) -> list[str]:
 def _ext(name: bytes) -> str:
     stem, _, ext = name.rpartition(b".")
     return ext.lower().decode("ascii", "replace") if stem else ""
-
-
-UNTOLD = frozenset({"application/zip", "application/octet-stream", "application/x-zip-compressed"})
-"""Media types that say no more than that it may be a zip."""
-
-_SIGNATURE, _ENTRY = b"PK\x03\x04", b"PK\x01\x02"
-_TAIL_BYTES = 1024 * 1024
-_MOST_ENTRIES = 20_000
-_ENTRY_BYTES, _LOCAL_BYTES = 46, 30
-_OFFICE = "application/vnd.openxmlformats-officedocument."
-_BY_MEMBER: Mapping[bytes, str] = {
-    b"word/document.xml": f"{_OFFICE}wordprocessingml.document",
-    b"xl/workbook.xml": f"{_OFFICE}spreadsheetml.sheet",
-    b"xl/workbook.bin": "application/vnd.ms-excel.sheet.binary.macroenabled.12",
-    b"ppt/presentation.xml": f"{_OFFICE}presentationml.presentation",
-}
-_CONTENT_TYPES, _MIME_TYPE = b"[Content_Types].xml", b"mimetype"
-_OPEN_DOCUMENT = b"application/vnd.oasis.opendocument."
-
-
-def office_type(descriptor: int, size: int, head: bytes) -> str | None:
-    """The media type of an office document in a zip, told by the list of its members; None for any other file."""
-    if not head.startswith(_SIGNATURE):
-        return None
-    tail = read_at(descriptor, _TAIL_BYTES, max(size - _TAIL_BYTES, 0))
-    members = _members(tail)
-    if _CONTENT_TYPES in members:
-        return next((kind for name, kind in _BY_MEMBER.items() if name in members), None)
-    return _open_document(descriptor, members[_MIME_TYPE]) if _MIME_TYPE in members else None
-
-
-def _members(tail: bytes) -> dict[bytes, int]:
-    """The names in the list at the end of a zip, as far as it lies in these bytes, and where each member begins."""
-    offsets: dict[bytes, int] = {}
-    at = tail.find(_ENTRY)
-    while at >= 0 and len(offsets) < _MOST_ENTRIES and at + _ENTRY_BYTES <= len(tail):
-        (length,), (begins,) = unpack_from("<H", tail, at + 28), unpack_from("<I", tail, at + 42)
-        offsets[tail[at + _ENTRY_BYTES : at + _ENTRY_BYTES + length]] = begins
-        at = tail.find(_ENTRY, at + _ENTRY_BYTES + length)
-    return offsets
-
-
-def _open_document(descriptor: int, begins: int) -> str | None:
-    """What the member `"mimetype"` says, which is there uncompressed."""
-    local = read_at(descriptor, _LOCAL_BYTES + 300, begins)
-    if len(local) < _LOCAL_BYTES or not local.startswith(_SIGNATURE):
-        return None
-    (method,), (length,) = unpack_from("<H", local, 8), unpack_from("<I", local, 22)
-    name, extra = unpack_from("<HH", local, 26)
-    media_type = local[_LOCAL_BYTES + name + extra :][:length]
-    is_one = method == 0 and media_type.startswith(_OPEN_DOCUMENT) and length < 100 and media_type.isascii()
-    return media_type.decode("ascii").strip() if is_one else None

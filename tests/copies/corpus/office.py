@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import PurePosixPath
 
 from tests.copies.corpus.zips import HEAD, pack
 
@@ -252,6 +255,20 @@ def _package(main: str, kind: str, parts: Mapping[str, str | bytes], links: Mapp
     for owner, relations in links.items():
         folder, _, name = owner.rpartition("/")
         members[f"{folder}/_rels/{name}.rels"] = _relations(relations)
+    return pack(members)
+
+
+def renamed(content: bytes, main: str, name: str) -> bytes:
+    """A document whose main part has another name, as some programs give it; no other part may bear that name."""
+    old, new = PurePosixPath(main), PurePosixPath(name)
+    moved = {main: name, f"{old.parent}/_rels/{old.name}.rels": f"{new.parent}/_rels/{new.name}.rels"}
+    members: dict[str, str | bytes] = {}
+    with zipfile.ZipFile(io.BytesIO(content)) as package:
+        for member in package.namelist():
+            text = package.read(member)
+            if member in ("_rels/.rels", "[Content_Types].xml"):
+                text = text.replace(main.encode(), name.encode())
+            members[moved.get(member, member)] = text
     return pack(members)
 
 

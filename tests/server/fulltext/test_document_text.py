@@ -18,12 +18,12 @@ import pytest
 from noarkit.server.document_text import MOST_CHARACTERS, Unreadable
 from noarkit.server.service import TextReader
 from noarkit.services.standins.papers import pdf
+from tests.copies.corpus import office as corpus
 from tests.server.conftest import Archive, serving
 from tests.server.wire import Wire, save, small_archive
 from tests.waiting import came
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-_A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 _T = 'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
 
 
@@ -68,12 +68,12 @@ DOCUMENTS: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     ),
     "xlsx": (
         "a.xlsx",
-        office(xl__sharedStrings="<sst><si><t>Lønnstabell</t></si><si><t>Timelister</t></si></sst>"),
+        corpus.xlsx([["Lønnstabell", "Timelister"]]),
         ("Lønnstabell", "Timelister"),
     ),
     "pptx": (
         "a.pptx",
-        office(ppt__slides__slide1=f"<s {_A}><a:p><a:r><a:t>Strategiseminar</a:t></a:r></a:p></s>"),
+        corpus.pptx(["Strategiseminar"]),
         ("Strategiseminar",),
     ),
     "odt": ("a.odt", office(content=f"<d {_T}><text:p>Vassdragsvern<text:s/>nå</text:p></d>"), ("Vassdragsvern",)),

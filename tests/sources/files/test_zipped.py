@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.documents.office_type import office_type
 from noarkit.events import ignore_event
 from noarkit.records import SourceRecord
-from noarkit.sources.files.inspector import office_type
 from noarkit.sources.files.source import FileTree
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any  # Any: elements of lxml
 
-from noarkit.documents.zipped import Package, open_package
+from noarkit.documents.parts import OfficeParts, main_parts
+from noarkit.documents.zipped import open_package
 from noarkit.reading_room.viewers.job import Reading
 from noarkit.reading_room.viewers.kinds.blocks import BlockList, blocks_page
 from noarkit.reading_room.viewers.kinds.findings import findings_of
@@ -22,7 +23,6 @@ _GONE = frozenset({f"{_W}del", f"{_W}moveFrom", _FALLBACK})
 _SPACES = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-", f"{_W}ptab": "\t"}
 _TABLES = {f"{_W}tbl": "table", f"{_W}tr": "tr", f"{_W}tc": "td"}
 _HEADING = re.compile(r"(?:heading|title)\s*([1-9])?", re.IGNORECASE)
-_PARTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
 
 
 def show_writing(reading: Reading) -> Rendering:
@@ -30,20 +30,21 @@ def show_writing(reading: Reading) -> Rendering:
     notes = findings_of(reading)
     text_blocks = BlockList()
     with open_package(reading.job.document) as package:
-        styles = _heading_styles(package)
-        for name in _PARTS:
-            reader = _Reader(text_blocks, styles, _addresses(package, name), is_note=name != _PARTS[0])
+        parts = main_parts(package)
+        styles = _heading_styles(parts)
+        for name in (parts.main, *parts.of("footnotes", "endnotes")):
+            reader = _Reader(text_blocks, styles, _addresses(parts, name), is_note=name != parts.main)
             for event, element in package.elements(name):
                 reader.take(event, element)
             text_blocks.end_tables()
     return blocks_page(reading, text_blocks, notes)
 
 
-def _heading_styles(package: Package) -> dict[str, int]:
+def _heading_styles(parts: OfficeParts) -> dict[str, int]:
     """The levels of the styles of headings, by their identifiers, which are another in each language of Word."""
     levels: dict[str, int] = {}
     style = ""
-    for event, element in package.elements("word/styles.xml"):
+    for event, element in (event for name in parts.of("styles") for event in parts.package.elements(name)):
         if event != "start":
             continue
         if element.tag == f"{_W}style":
@@ -59,14 +60,9 @@ def _heading_styles(package: Package) -> dict[str, int]:
     return levels
 
 
-def _addresses(package: Package, part: str) -> dict[str, str]:
+def _addresses(parts: OfficeParts, part: str) -> dict[str, str]:
     """The addresses that links of a part lead to."""
-    folder, _, name = part.rpartition("/")
-    return {
-        element.get("Id", ""): element.get("Target", "")
-        for event, element in package.elements(f"{folder}/_rels/{name}.rels")
-        if event == "start" and element.get("Type", "").endswith("/hyperlink")
-    }
+    return {relation.id: relation.target for relation in parts.relations(part) if relation.kind == "hyperlink"}
 
 
 class _Reader:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator
 
+from noarkit.documents.parts import OfficeParts, main_parts
 from noarkit.documents.zipped import Package, open_package
 from noarkit.reading_room.viewers.job import Reading
 from noarkit.reading_room.viewers.kinds.blocks import BlockList, blocks_page
@@ -23,32 +23,32 @@ def show_slides(reading: Reading) -> Rendering:
     notes = findings_of(reading)
     text_blocks = BlockList()
     with open_package(reading.job.document) as package:
-        for number, name in enumerate(_slides(package), start=1):
+        parts = main_parts(package)
+        for number, name in enumerate(_slides(parts), start=1):
             text_blocks.add("part", str(number))
             _add(package, name, text_blocks, "paragraph")
-            for target in _targets(package, name, "/notesSlide").values():
+            for target in _targets(parts, name, "notesSlide").values():
                 _add(package, target, text_blocks, "note")
     return blocks_page(reading, text_blocks, notes)
 
 
-def _slides(package: Package) -> Iterator[str]:
+def _slides(parts: OfficeParts) -> Iterator[str]:
     """The slides in their order; by their names where the order is not told."""
-    targets = _targets(package, "ppt/presentation.xml", "/slide")
+    targets = _targets(parts, parts.main, "slide")
     ordered = [
         targets[element.get(_R_ID, "")]
-        for event, element in package.elements("ppt/presentation.xml")
+        for event, element in parts.package.elements(parts.main)
         if event == "start" and element.tag == f"{_P}sldId" and element.get(_R_ID, "") in targets
     ]
-    yield from ordered or package.beginning("ppt/slides/slide")
+    yield from ordered or parts.of("slide")
 
 
-def _targets(package: Package, part: str, kind: str) -> dict[str, str]:
+def _targets(parts: OfficeParts, part: str, kind: str) -> dict[str, str]:
     """The members that a part refers to, by their identifiers."""
-    folder, name = posixpath.split(part)
     return {
-        element.get("Id", ""): posixpath.normpath(posixpath.join(folder, element.get("Target", ""))).lstrip("/")
-        for event, element in package.elements(f"{folder}/_rels/{name}.rels")
-        if event == "start" and element.get("Type", "").endswith(kind) and element.get("TargetMode") != "External"
+        relation.id: relation.target
+        for relation in parts.relations(part)
+        if relation.kind == kind and not relation.is_external
     }
 
 
