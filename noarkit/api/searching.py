@@ -41,6 +41,7 @@ class FoundItem(Result):
                     "source": shown_ref(context.source, screened=False),
                     "text": context.text,
                     "marks": [list(mark) for mark in context.marks],
+                    "layer": context.layer,
                 }
                 for context in self.hit.contexts
             ],

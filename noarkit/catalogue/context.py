@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from noarkit.catalogue.query import Term, spellings_of, tokens_of
+from noarkit.documents.layers import Layer
 
 _WIDTH = 70
 """Characters before and after a word that is shown in context."""
@@ -22,7 +23,8 @@ class Context:
     """A piece of a text with the words that were looked for.
 
     `source` is `"title"`, the name of a field, or the ref of a document. `marks` are the words as pairs of positions in
-    `text`, which is plain text. `is_begin` and `is_end` say whether the text begins and ends with the piece.
+    `text`, which is plain text. `is_begin` and `is_end` say whether the text begins and ends with the piece, `layer`
+    where in a document it stands.
     """
 
     source: str
@@ -30,6 +32,7 @@ class Context:
     marks: tuple[tuple[int, int], ...] = ()
     is_begin: bool = True
     is_end: bool = True
+    layer: Layer = "body"
 
 
 def contexts_of(

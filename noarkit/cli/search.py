@@ -157,7 +157,8 @@ class _Lines:
         for context in hit.contexts:
             text = self._highlight(context.text, context.marks) or plain(context.text)
             before, after = "" if context.is_begin else "… ", "" if context.is_end else " …"
-            yield f"{_INDENT}{self._source(context.source)}: {before}{text}{after}"
+            layer = "" if context.layer == "body" else f" ({self._texts.say(f'layer.{context.layer}')})"
+            yield f"{_INDENT}{self._source(context.source)}{layer}: {before}{text}{after}"
 
     def _titled(self, hit: Hit, title: str) -> str:
         """The line of an item with words marked in its title."""

@@ -1,8 +1,10 @@
 """What a file is, and what stands in it, whoever asks: a source, a search, a viewer, a gate of copies.
 
     detect      media types, by the bytes before the name; signatures: the same where libmagic does not run
-    office_type the media type of an office document in a zip
+    office_type  the media type of an office document in a zip
     damage      documents that are empty, cut off or written in part
+    layers      what a document holds, as spans, and which of it each purpose takes
+    word        Word documents since 2007 as spans
     zipped      zipped documents: bounds, members, locks
     parts       the parts of a zipped office document, found from its main part
     refusal     why nothing can be read of a document

@@ -20,6 +20,7 @@ from noarkit.safe.xml import Handler, XmlLimits, free_element, read, stream
 MOST_MEMBERS = 20_000
 MOST_BYTES = 1024**3
 _MOST_TYPE_BYTES = 200
+_STRICT = "{http://purl.oclc.org/ooxml/"
 _XML = XmlLimits(max_bytes=MOST_BYTES, max_depth=2_000)
 MOST_PARAGRAPHS = 500_000
 """A text of so many has over ten thousand pages; programs that set pages hang on it."""
@@ -69,8 +70,8 @@ class Package:
         except RuntimeError as error:  # zipfile's word for a member with a password
             raise DocumentRefused(Refusal.PASSWORD) from error
 
-    def tell(self, name: str, handler: Handler) -> Iterator[None]:
-        """Tells a member to a handler, which is quicker than `elements`; pauses after each block. Raises
+    def feed(self, name: str, handler: Handler) -> Iterator[None]:
+        """Feeds a member to a handler, which is quicker than `elements`; pauses after each block. Raises
         `DocumentRefused`."""
         try:
             with _refuse_damage(member=name), self.archive.open(name) as member:
@@ -98,7 +99,12 @@ class Package:
         try:
             with _refuse_damage(member=name), self.archive.open(name) as member:
                 within = paragraphs = 0
+                is_strict: bool | None = None
                 for event, element in stream(cast(BinaryIO, member), ("start", "end"), limits=_XML):
+                    if is_strict is None:
+                        is_strict = element.tag.startswith(_STRICT)
+                    if is_strict and event == "start":
+                        _name_as_usual(element)
                     if element.tag in whole:
                         within += 1 if event == "start" else -1
                     if event == "end" and element.tag.endswith("}p"):
@@ -114,6 +120,24 @@ class Package:
             raise DocumentRefused(Refusal.DAMAGED, member=name) from fault
         except RuntimeError as error:  # zipfile's word for a member with a password
             raise DocumentRefused(Refusal.PASSWORD) from error
+
+
+def _name_as_usual(element: Any) -> None:
+    """Gives an element of the strict form of Office Open XML, and its attributes, the names that nearly all others
+    have."""
+    element.tag = _usual_name(element.tag)
+    for name, value in element.attrib.items():
+        if name.startswith(_STRICT):
+            del element.attrib[name]
+            element.set(_usual_name(name), value)
+
+
+def _usual_name(name: str) -> str:
+    """`{…/2006/main}p` of `{http://purl.oclc.org/ooxml/wordprocessingml/main}p`."""
+    if not name.startswith(_STRICT):
+        return name
+    space, _, last = name.removeprefix(_STRICT).rpartition("/")
+    return f"{{http://schemas.openxmlformats.org/{space}/2006/{last}"
 
 
 @contextmanager

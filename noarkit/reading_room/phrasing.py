@@ -101,6 +101,10 @@ class Phrases:
         """A step in the life of a file."""
         return self._name_in("step", step)
 
+    def layer(self, name: str) -> str:
+        """Where in a document a word stands, but for the body."""
+        return self.texts.say(f"layer.{name}")
+
     def event(self, name: str) -> str:
         """What a history calls a change: an event by its name, a field by its label."""
         is_event = self.texts.has("say", f"browse.step.{name.lower()}")

@@ -16,7 +16,10 @@ from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from pathlib import Path
 
+from noarkit.documents.layers import lines_of
 from noarkit.documents.parts import PartKind, office_parts
+from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.word import word_spans
 from noarkit.documents.zipped import open_package
 from noarkit.safe import xml
 from noarkit.safe.html import HtmlReader
@@ -29,8 +32,10 @@ _MOST_PARTS = 2_000
 _XML_LIMITS = xml.XmlLimits(max_bytes=MOST_BYTES)
 # Which parts of an office file hold words, and after which elements a word ends.
 _WITH_WORDS: tuple[PartKind, ...] = (
-    *("header", "footer", "footnotes", "endnotes", "comments"),
-    *("sharedStrings", "worksheet", "slide", "notesSlide"),
+    "sharedStrings",
+    "worksheet",
+    "slide",
+    "notesSlide",
 )
 _ENDS = frozenset({"p", "h", "br", "tab", "tr", "tc", "t", "si", "c", "cell", "table-cell", "table-row", "s"})
 # Elements of a spreadsheet whose text is a number, a formula or the place of a shared string.
@@ -50,11 +55,15 @@ def text_of(path: Path, name: str, media_type: str) -> str:
         head = file.read(1024)
     reader = _reader(head, name.lower(), media_type.lower())
     pieces, length = [], 0
-    for piece in reader(path):
-        pieces.append(piece)
-        length += len(piece)
-        if length >= MOST_CHARACTERS:
-            break
+    try:
+        for piece in reader(path):
+            pieces.append(piece)
+            length += len(piece)
+            if length >= MOST_CHARACTERS:
+                break
+    except DocumentRefused as refused:
+        if not length:
+            raise Unreadable(str(refused.reason)) from refused
     return "".join(pieces)[:MOST_CHARACTERS].replace("\x00", " ")
 
 
@@ -195,6 +204,9 @@ def _office(path: Path) -> Iterator[str]:
         parts = office_parts(package)
         if parts is None:
             raise Unreadable("kind")
+        if parts.format == "docx":
+            yield from (line.text for line in lines_of(word_spans(parts)))
+            return
         for part in (parts.main, *parts.of(*_WITH_WORDS))[:_MOST_PARTS]:
             words = _OfficeWords()
             with package.archive.open(part) as file:

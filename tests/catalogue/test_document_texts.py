@@ -26,7 +26,8 @@ from samples.files.outlook import message
 from tests.catalogue.shelves import Shelf, catalogue_of
 from tests.copies.corpus.mail import mail
 from tests.copies.corpus.odf import odp, ods, odt, paragraph
-from tests.copies.corpus.office import docx, pptx, xlsx
+from tests.copies.corpus.office import deleted, docx, pptx, xlsx
+from tests.copies.corpus.office import paragraph as wordparagraph
 from tests.copies.corpus.pdf import pdf
 from tests.waiting import PATIENCE_S
 
@@ -91,6 +92,28 @@ def test_a_word_may_stand_on_the_card_or_in_a_document(kinds: Catalogue) -> None
     assert kinds.search(SearchQuery("blåbær")).total.number == 1
     assert kinds.search(SearchQuery("Lillevik", scope="documents")).total.number == 0
     assert kinds.search(SearchQuery("Lillevik")).total.number == 1
+
+
+def test_a_hit_says_that_its_word_stands_in_deleted_text_or_a_comment(tmp_path: Path) -> None:
+    letter = docx(wordparagraph("Vedtak ", deleted("avslag")), comment="kommentert", header="topptekst")
+    catalogue = catalogue_of(Shelf({"brev.docx": letter}), tmp_path)
+    read(catalogue)
+
+    def layers(word: str) -> list[str]:
+        return [context.layer for hit in catalogue.search(SearchQuery(word)).hits for context in hit.contexts]
+
+    hits = {word: layers(word) for word in ("vedtak", "avslag", "kommentert", "topptekst")}
+    assert hits == {"vedtak": ["body"], "avslag": ["deleted"], "kommentert": ["comment"], "topptekst": ["header"]}
+
+
+def test_texts_that_were_read_before_layers_were_known_are_read_again_once(tmp_path: Path) -> None:
+    catalogue = catalogue_of(Shelf({"brev.docx": docx(deleted("avslag"))}), tmp_path)
+    read(catalogue)
+    with closing(sqlite3.connect(texts_path(catalogue.path))) as db, db:
+        db.execute("UPDATE meta SET value = '3' WHERE name = 'format'")
+        db.execute("ALTER TABLE text DROP COLUMN stretches")
+    assert read(catalogue_of(Shelf({"brev.docx": docx(deleted("avslag"))}), tmp_path))["documents"] == 1
+    assert read(catalogue)["documents"] == 0
 
 
 def test_filters_hold_for_documents_too(kinds: Catalogue) -> None:

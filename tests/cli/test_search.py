@@ -10,6 +10,7 @@ import pytest
 
 from noarkit.cli.main import main
 from noarkit.safe.csv_files import cell_from_csv
+from tests.copies.corpus.office import deleted, docx, paragraph
 from tests.copies.corpus.pdf import pdf
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "events.json").read_text())
@@ -43,6 +44,15 @@ def test_words_are_bold_where_there_is_colour(place: Path, capsys: pytest.Captur
     assert "\x1b[1mkart\x1b[22m" in capsys.readouterr().out
     search(place, "kart")
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_a_hit_in_deleted_text_says_so(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "vedtak.docx").write_bytes(docx(paragraph("Vedtak ", deleted("avslag"))))
+    assert search(place, "avslag", "--read-documents") == 0
+    assert "(in deleted text): avslag" in capsys.readouterr().out
+    assert search(place, "avslag", "--json") == 0
+    (hit,) = [line for line in map(json.loads, capsys.readouterr().out.splitlines()) if line["event"] == "hit"]
+    assert [context["layer"] for context in hit["contexts"]] == ["deleted"]
 
 
 def test_json_lines_follow_their_schema(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

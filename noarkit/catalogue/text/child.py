@@ -4,8 +4,8 @@ It runs without network where the system has walls for it, and everywhere within
 sets itself before it has seen a document; a document can do no more than end it. Its bytes lie in one private folder.
 
 A question is a frame with JSON (`name`, `media_type`), frames with the bytes of the document, and an empty one. An
-answer is a frame with JSON (`reason`, `is_cut`,
-`has_gaps`), and a frame with the text.
+answer is a frame with JSON (`reason`, `is_cut`, `has_gaps`,
+`stretches`), and a frame with the text.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ def _exactly(pipe: BinaryIO, size: int) -> bytes | None:
 
 
 def _answer(answers: BinaryIO, document: DocumentText) -> None:
-    facts = orjson.dumps({"reason": document.reason, "is_cut": document.is_cut, "has_gaps": document.has_gaps})
+    stretches = [[stretch.begin, stretch.end, stretch.layer] for stretch in document.stretches]
+    told_of_it = {"reason": document.reason, "is_cut": document.is_cut, "has_gaps": document.has_gaps}
+    facts = orjson.dumps({**told_of_it, "stretches": stretches})
     text = document.text.encode("utf-8", "replace")
     answers.write(LENGTH.pack(len(facts)) + facts + LENGTH.pack(len(text)) + text)
     answers.flush()

@@ -16,7 +16,7 @@ from typing import IO
 
 import orjson
 
-from noarkit.catalogue.text.decoding import MOST_CHARACTERS, DocumentText
+from noarkit.catalogue.text.decoding import MOST_CHARACTERS, DocumentText, stretches_from
 from noarkit.copies.converters.sandbox import walls_around
 from noarkit.copies.processes import descendants
 from noarkit.copies.reasons import Reason
@@ -184,7 +184,8 @@ def _whole_answer(answer: bytearray) -> DocumentText | None:
     try:
         facts = orjson.loads(answer[LENGTH.size : LENGTH.size + facts_size])
         text = answer[begin : begin + text_size].decode("utf-8", "replace")
-        return DocumentText(text, str(facts["reason"]), bool(facts["is_cut"]), bool(facts["has_gaps"]))
+        stretches = stretches_from(facts["stretches"], len(text))
+        return DocumentText(text, str(facts["reason"]), bool(facts["is_cut"]), bool(facts["has_gaps"]), stretches)
     except (ValueError, KeyError, TypeError):
         return DocumentText("", Reason.CRASHED)
 

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+from noarkit.documents.layers import LAYERS, Layer
 
 MOST_CHARACTERS = 2_000_000
 """More of one document is not kept: some four hundred pages of nothing but text."""
 MOST_BYTES = 256 * 1024 * 1024
 """A larger document is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextStretch:
+    """Where in a text, from one position to the next, it is not of the body: deleted, in a comment, in a header …"""
+
+    begin: int
+    end: int
+    layer: Layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +33,38 @@ class DocumentText:
     reason: str = ""
     is_cut: bool = False
     has_gaps: bool = False
+    stretches: tuple[TextStretch, ...] = ()
+
+    @property
+    def searched(self) -> str:
+        """The text without what stands in it a second time, which is the last of it."""
+        doubles = [stretch.begin for stretch in self.stretches if stretch.layer == "fallback"]
+        return self.text[: doubles[0]].rstrip("\n") if doubles else self.text
+
+
+def parts_of(text: str, stretches: Iterable[TextStretch]) -> Iterator[tuple[Layer, str]]:
+    """A text cut where its layer changes, without what stands in it a second time."""
+    at = 0
+    for stretch in stretches:
+        yield "body", text[at : stretch.begin]
+        if stretch.layer != "fallback":
+            yield stretch.layer, text[stretch.begin : stretch.end]
+        at = stretch.end
+    yield "body", text[at:]
+
+
+def stretches_from(rows: object, length: int) -> tuple[TextStretch, ...]:
+    """The stretches of a text of some length by what was written down of them. Raises `ValueError`."""
+    stretches: list[TextStretch] = []
+    at = 0
+    for entry in rows if isinstance(rows, list) else ():
+        begin, end, layer = entry
+        is_within = isinstance(begin, int) and isinstance(end, int) and at <= begin <= end <= length
+        if not is_within or layer not in LAYERS:
+            raise ValueError(layer)
+        stretches.append(TextStretch(begin, end, layer))
+        at = end
+    return tuple(stretches)
 
 
 _MARKS = (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from io import BytesIO
 
 from noarkit.copies.inspection.mail_words import texts_of_mail
+from noarkit.documents.layers import TextLine
 from noarkit.documents.mail import Mail, read_mail
 from noarkit.documents.outlook import SIGNATURE, read_message
 
@@ -13,13 +14,13 @@ DEEPEST = 10
 """How far mails that are attached to mails are followed."""
 _MOST_ATTACHMENTS = 200
 
-ReadAttachment = Callable[[bytes, str, str, int], Iterator[str]]
+ReadAttachment = Callable[[bytes, str, str, int], Iterator[str | TextLine]]
 """The text of an attachment by its bytes, its name, its media type and how deep it lies; none where it has none."""
 
 
 def mail_text(
     content: bytes, depth: int, read_attachment: ReadAttachment, note_gap: Callable[[], None]
-) -> Iterator[str]:
+) -> Iterator[str | TextLine]:
     """The pieces of text in a mail, or an Outlook message, in their order; `note_gap` hears of attachments beyond what
     is read."""
     mail = _read(content)

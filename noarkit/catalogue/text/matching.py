@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from orjson import loads
 
 from noarkit.catalogue.context import Context, contexts_of
 from noarkit.catalogue.expression import ExpressionWriter, no_expansion
 from noarkit.catalogue.query import Query, Term
+from noarkit.catalogue.text.decoding import parts_of, stretches_from
 from noarkit.catalogue.text.texts import unpack_text
 from noarkit.catalogue.vocabulary import Vocabulary
 from noarkit.model.disclosure import mask_text
@@ -22,7 +26,7 @@ _MATCHES = (
     " JOIN main.document d ON d.ref = r.ref WHERE spoken MATCH ? AND NOT d.screened LIMIT ?"
 )
 _TEXTS = (
-    "SELECT d.ref, t.packed, t.characters FROM main.document d JOIN texts.read r ON r.ref = d.ref"
+    "SELECT d.ref, t.packed, t.characters, t.stretches FROM main.document d JOIN texts.read r ON r.ref = d.ref"
     " JOIN texts.text t ON t.n = r.text WHERE d.item = ? AND NOT d.screened AND t.characters > 0 ORDER BY d.n LIMIT ?"
 )
 
@@ -73,13 +77,18 @@ class TextMatcher:
         """The documents of an item with the words in context, as far as there is room on this page; none of what is
         screened itself."""
         matches: list[TextMatch] = []
-        for ref, packed, characters in self._db.execute(_TEXTS, (item, _MOST_DOCUMENTS)):
+        for ref, packed, characters, stretches in self._db.execute(_TEXTS, (item, _MOST_DOCUMENTS)):
             if characters > self._room or len(matches) >= most:
                 break
             self._room -= characters
-            contexts = contexts_of(ref, mask_text(unpack_text(packed)), search_terms, fold=self._fold, most=2)
-            if contexts:
-                matches.append(TextMatch(ref, tuple(contexts)))
+            text = unpack_text(packed)
+            contexts = (
+                replace(context, layer=layer)
+                for layer, part in parts_of(text, stretches_from(loads(stretches), len(text)))
+                for context in contexts_of(ref, mask_text(part), search_terms, fold=self._fold, most=2)
+            )
+            if first := tuple(islice(contexts, 2)):
+                matches.append(TextMatch(ref, first))
         return matches
 
 

@@ -6,59 +6,52 @@ Their members are bounded in number, size and ratio before any is opened, and th
 from __future__ import annotations
 
 import re
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from noarkit.catalogue.text.decoding import MOST_CHARACTERS
+from noarkit.documents.layers import TextLine, lines_of
+from noarkit.documents.parts import OfficeParts, PartKind, main_parts
 from noarkit.documents.refusal import DocumentRefused, Refusal
+from noarkit.documents.word import word_spans
 from noarkit.documents.zipped import Package, open_package
-from noarkit.errors import PackageFault, UnsafeXml
-from noarkit.safe import xml
 
-_LIMITS = xml.XmlLimits(max_bytes=512 * 1024 * 1024, max_depth=2_000)
-_BODIES = re.compile(
-    r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml"
-    r"|ppt/(?:slides/slide|notesSlides/notesSlide)\d+\.xml|content\.xml|Object \d+/content\.xml"
-    r"|xl/comments\d*\.xml|xl/threadedComments/threadedComment\d*\.xml|xl/drawings/drawing\d+\.xml"
-)
-_EMBEDDED = re.compile(r"(?:word|xl|ppt)/embeddings/.")
-_SHEETS = re.compile(r"xl/worksheets/sheet\d+\.xml")
-_NUMBER = re.compile(r"\d+")
-_SHARED = "xl/sharedStrings.xml"
+_WITH_WORDS: tuple[PartKind, ...] = ("slide", "notesSlide", "comments")
+_OBJECTS = re.compile(r"Object \d+/content\.xml")
 _PARAGRAPH_ENDS = frozenset({"p", "h", "table-row", "tr"})
 _WORD_ENDS = frozenset({"br", "tab", "tc", "table-cell", "s", "line-break", "cr", "c"})
 _NO_TEXT = frozenset({"instrText", "delInstrText", "binary-data", "script"})
-_TYPES = (b"word/document.xml", b"xl/workbook.xml", b"ppt/presentation.xml", b"content.xml")
 
 
-def office_text(path: Path, note_gap: Callable[[], None]) -> Iterator[str]:
+def office_text(path: Path, note_gap: Callable[[], None]) -> Iterator[TextLine]:
     """The pieces of text in an office document, in their order; `note_gap` hears of files within it that are not read.
     Raises `DocumentRefused`, also for another zip."""
     with open_package(path) as package:
-        names = sorted((name for name in package.names if _BODIES.fullmatch(name)), key=_in_order)
-        sheets = sorted((name for name in package.names if _SHEETS.fullmatch(name)), key=_in_order)
-        if not names and not sheets:
-            raise DocumentRefused(Refusal.UNKNOWN_FORMAT)
-        if any(_EMBEDDED.match(name) for name in package.names):
+        parts = main_parts(package)
+        if any("/embeddings/" in name for name in package.names):
             note_gap()
-        for name in names:
+        if parts.format == "xlsb":
+            raise DocumentRefused(Refusal.UNKNOWN_FORMAT)
+        if parts.format == "xlsx":
+            yield from _sheets(parts)
+            return
+        if parts.format == "docx":
+            yield from lines_of(word_spans(parts), "persons")
+            return
+        objects = (name for name in package.names if _OBJECTS.fullmatch(name))
+        for name in (*((parts.main,) if parts.format != "pptx" else ()), *parts.of(*_WITH_WORDS), *objects):
             yield from _read(package, name, _Words())
-        if sheets:
-            shared = _SharedTexts()
-            if package.has(_SHARED):
-                for _ in _read(package, _SHARED, shared):
-                    pass
-            for name in sheets:
-                yield from _read(package, name, _Cells(shared.texts))
 
 
-def _in_order(name: str) -> tuple[bool, str, int]:
-    number = _NUMBER.search(name)
-    kind = name[: number.start()] if number else name
-    return not name.startswith(("word/document", "content")), kind, int(number[0]) if number else 0
+def _sheets(parts: OfficeParts) -> Iterator[TextLine]:
+    shared = _SharedTexts()
+    for name in parts.of("sharedStrings"):
+        for _ in _read(parts.package, name, shared):
+            pass
+    for name in parts.of("worksheet"):
+        yield from _read(parts.package, name, _Cells(shared.texts))
+    for name in parts.of("comments", "threadedComment", "drawing"):
+        yield from _read(parts.package, name, _Words())
 
 
 class _Pieces:
@@ -203,18 +196,8 @@ class _Cells(_Pieces):
         return self._shared[number] if 0 <= number < len(self._shared) else ""
 
 
-def _read(package: Package, name: str, handler: _Pieces) -> Iterator[str]:
+def _read(package: Package, name: str, handler: _Pieces) -> Iterator[TextLine]:
     """Reads a member, and yields its pieces block by block."""
-    try:
-        with package.archive.open(name) as member:
-            for _ in xml.read(cast("BinaryIO", member), handler, limits=_LIMITS):
-                yield from handler.pieces
-                handler.pieces.clear()
-            yield from handler.pieces
-            handler.pieces.clear()
-    except UnsafeXml as fault:
-        raise DocumentRefused(Refusal.BOMB, what=str(fault.data.get("why", ""))) from fault
-    except (PackageFault, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as fault:
-        raise DocumentRefused(Refusal.DAMAGED, member=name) from fault
-    except RuntimeError as error:  # zipfile's word for a member with a password
-        raise DocumentRefused(Refusal.PASSWORD) from error
+    for _ in package.feed(name, handler):
+        yield TextLine("".join(handler.pieces))
+        handler.pieces.clear()

@@ -9,13 +9,22 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from noarkit.catalogue.text.decoding import MOST_BYTES, MOST_CHARACTERS, DocumentText, decode_text, is_text, tidy_text
+from noarkit.catalogue.text.decoding import (
+    MOST_BYTES,
+    MOST_CHARACTERS,
+    DocumentText,
+    TextStretch,
+    decode_text,
+    is_text,
+    tidy_text,
+)
 from noarkit.catalogue.text.mail import mail_text
 from noarkit.catalogue.text.office import office_text
 from noarkit.copies.inspection.markup import text_of_markup
 from noarkit.copies.inspection.rtf import rtf_text
 from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.reasons import Reason
+from noarkit.documents.layers import PLAIN, Layer, TextLine
 from noarkit.documents.outlook import SIGNATURE, streams_in
 from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.safe.workplace import temporary_folder
@@ -43,23 +52,68 @@ def read_document(path: Path, name: str = "", media_type: str = "") -> DocumentT
     document that is not what it seems passes through."""
     if path.stat().st_size > MOST_BYTES:
         return DocumentText("", Reason.TOO_LARGE)
-    pieces: list[str] = []
-    length = 0
+    gathering = _Gathering()
     reason = ""
     reader = _Reader()
     try:
         for piece in reader.pieces(path, name.lower(), media_type.lower(), 0):
-            pieces.append(piece)
-            length += len(piece)
-            if length > MOST_CHARACTERS:
+            gathering.add(TextLine(piece) if isinstance(piece, str) else piece)
+            if gathering.is_full:
                 break
     except DocumentRefused as refused:
         reason = str(refused.reason)
     except PdfUnreadable as fault:
         reason = Reason.PASSWORD if fault.locked else Reason.DAMAGED
-    text = tidy_text("".join(pieces)[:MOST_CHARACTERS])
-    is_cut = length > MOST_CHARACTERS
-    return DocumentText(text, reason or ("" if text else _NO_TEXT), is_cut=is_cut, has_gaps=reader.has_gaps)
+    text, stretches = gathering.tidied()
+    return DocumentText(
+        text,
+        reason or ("" if text else _NO_TEXT),
+        is_cut=gathering.is_full,
+        has_gaps=reader.has_gaps,
+        stretches=stretches,
+    )
+
+
+class _Gathering:
+    """Text as it comes together, in stretches of one layer."""
+
+    def __init__(self) -> None:
+        self._stretches: list[tuple[Layer, list[str]]] = []
+        self._doubles: list[str] = []
+        self._length = 0
+
+    @property
+    def is_full(self) -> bool:
+        """True where there is more than is kept."""
+        return self._length > MOST_CHARACTERS
+
+    def add(self, line: TextLine) -> None:
+        """Takes some text. What stands in a document a second time goes to the end."""
+        layer: Layer = "body" if line.layer in PLAIN else line.layer
+        if layer == "fallback":
+            self._doubles.append(line.text[:MOST_CHARACTERS])
+            return
+        if not self._stretches or self._stretches[-1][0] != layer:
+            self._stretches.append((layer, []))
+        text = line.text[: max(0, MOST_CHARACTERS - self._length)]
+        self._stretches[-1][1].append(text)
+        self._length += len(line.text)
+
+    def tidied(self) -> tuple[str, tuple[TextStretch, ...]]:
+        """The text as it is kept, and where it is of other layers than the body."""
+        layer: Layer
+        texts: list[str] = []
+        stretches: list[TextStretch] = []
+        at = 0
+        doubles = "".join(self._doubles)[: max(0, MOST_CHARACTERS - self._length)]
+        for layer, pieces in (*self._stretches, ("fallback", [doubles])):
+            text = tidy_text("".join(pieces))
+            if text:
+                if layer != "body":
+                    stretches.append(TextStretch(at, at + len(text), layer))
+                texts.append(text)
+                at += len(text) + 1
+        return "\n".join(texts), tuple(stretches)
 
 
 class _Reader:
@@ -72,7 +126,7 @@ class _Reader:
         """A part of the document could not be read."""
         self.has_gaps = True
 
-    def pieces(self, path: Path, name: str, media_type: str, depth: int) -> Iterator[str]:
+    def pieces(self, path: Path, name: str, media_type: str, depth: int) -> Iterator[str | TextLine]:
         """The text of a file, piece by piece."""
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
@@ -116,7 +170,7 @@ class _Reader:
                     self.note_gap()
                 yield text + "\n"
 
-    def _attachment(self, content: bytes, name: str, media_type: str, depth: int) -> Iterator[str]:
+    def _attachment(self, content: bytes, name: str, media_type: str, depth: int) -> Iterator[str | TextLine]:
         """The text of what is attached to a mail; nothing but a gap where it has none, which is no fault of the
         mail."""
         with temporary_folder("attachment") as folder:

@@ -12,15 +12,18 @@ import zlib
 from pathlib import Path
 from typing import Self
 
+from orjson import dumps
+
 from noarkit.catalogue.index_words import index_text
 from noarkit.catalogue.text.decoding import DocumentText
 from noarkit.errors import JournalFault
 from noarkit.safe.disk import translate_sqlite_errors
 from noarkit.safe.side_files import open_side_file, refuse_foreign
 
-FORMAT = "3"
-_EARLIER = frozenset({"1", "2"})
-"""Formats before, whose texts do not say what of a document could not be read: their documents are read again."""
+FORMAT = "4"
+_EARLIER = frozenset({"1", "2", "3"})
+"""Formats before, whose texts do not say what of a document could not be read, or where in it a word stands: their
+documents are read again."""
 _CATALOGUE_ENDING = ".noarkit-catalogue.db"
 _ENDING = ".noarkit-text.db"
 _MOST_BYTES = 16 * 1024 * 1024
@@ -36,7 +39,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS text (n INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, reason TEXT NOT NULL,"
     " is_cut INTEGER NOT NULL, has_gaps INTEGER NOT NULL,"
-    " characters INTEGER NOT NULL, packed BLOB)",
+    " characters INTEGER NOT NULL, packed BLOB, stretches TEXT NOT NULL)",
     # `stamp` says which bytes of the document were read: it is read again when they have changed
     "CREATE TABLE IF NOT EXISTS read (ref TEXT PRIMARY KEY, stamp TEXT NOT NULL, text INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE INDEX IF NOT EXISTS read_text ON read (text)",
@@ -123,13 +126,15 @@ class TextStore:
         """Keeps a text, and returns its number."""
         with translate_sqlite_errors(self.path):
             packed = zlib.compress(text.text.encode(), 1) if text.text else None
+            stretches = dumps([[stretch.begin, stretch.end, stretch.layer] for stretch in text.stretches]).decode()
             cursor = self._db.execute(
-                "INSERT INTO text (sha256, reason, is_cut, has_gaps, characters, packed) VALUES (?,?,?,?,?,?)",
-                (sha256, text.reason, text.is_cut, text.has_gaps, len(text.text), packed),
+                "INSERT INTO text (sha256, reason, is_cut, has_gaps, characters, packed, stretches)"
+                " VALUES (?,?,?,?,?,?,?)",
+                (sha256, text.reason, text.is_cut, text.has_gaps, len(text.text), packed, stretches),
             )
             n = int(cursor.lastrowid or 0)
             if text.text:
-                self._db.execute(_SPEAK, (n, index_text([text.text])))
+                self._db.execute(_SPEAK, (n, index_text([text.searched])))
         return n
 
     def _begin_anew(self) -> None:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from noarkit.copies.inspection.mail_words import mail_words
 from noarkit.copies.inspection.markup import drawing_words, page_words
 from noarkit.copies.inspection.odf import odf_words
-from noarkit.copies.inspection.ooxml_words import slide_words, text_words
+from noarkit.copies.inspection.ooxml_words import slide_words
 from noarkit.copies.inspection.rtf import rtf_words
 from noarkit.copies.inspection.scan import is_ooxml
 from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.port import Identity
 from noarkit.copies.tokens import tokens
+from noarkit.documents.layers import Span, text_for
 from noarkit.documents.parts import office_parts
 from noarkit.documents.refusal import DocumentRefused
+from noarkit.documents.word import word_spans
 from noarkit.documents.zipped import open_package
 
 _ODF = "application/vnd.oasis.opendocument."
@@ -32,7 +35,7 @@ def words_of(path: Path, identity: Identity) -> Counter[str] | None:
             with open_package(path) as package:
                 parts = office_parts(package)
                 if parts is not None and parts.format == "docx":
-                    return text_words(parts)
+                    return _words_of_spans(word_spans(parts))
                 return slide_words(parts) if parts is not None and parts.format == "pptx" else None
         if media_type.startswith(_ODF):
             if "spreadsheet" in media_type:
@@ -50,6 +53,14 @@ def words_of(path: Path, identity: Identity) -> Counter[str] | None:
         return page_words(path) if media_type in _PAGES else None
     except (DocumentRefused, PdfUnreadable):
         return None
+
+
+def _words_of_spans(spans: Iterable[Span]) -> Counter[str]:
+    words: Counter[str] = Counter()
+    layers = text_for("words")
+    for span in spans:
+        words.update(tokens(span.text(layers)))
+    return words
 
 
 def _pdf_words(path: Path) -> Counter[str]:

@@ -15,9 +15,9 @@ from noarkit.records import ContentStream
 from noarkit.safe.fixity import Difference
 
 Kind = Literal["pdf", "picture", "text", "sheet", "writing", "mail", "members", "media", "facts"]
-Role = Literal["", "sign", "cut", "link", "strong"]
-Way = Literal["", "raw", "pages", "source", "text"]
-BlockRole = Literal["heading", "paragraph", "item", "table", "part", "note"]
+Role = Literal["", "sign", "cut", "link", "strong", "deleted", "hidden"]
+Way = Literal["", "raw", "pages", "source", "text", "all"]
+BlockRole = Literal["heading", "paragraph", "item", "table", "part", "note", "header", "comment"]
 HeaderName = Literal["subject", "from", "to", "cc", "bcc", "reply_to", "date", "received"]
 DEEPEST = 8
 """How many documents may lie in one another and still be rendering."""
@@ -26,7 +26,7 @@ DEEPEST = 8
 @dataclass(frozen=True, slots=True)
 class Piece:
     """Some text of one role: plain, a `sign` for a character that is not shown as it is, the number of characters that
-    were `cut` off, the address of a `link` (never followed), or `strong`."""
+    were `cut` off, the address of a `link` (never followed), `strong`, or what a document has `deleted` or `hidden`."""
 
     text: str
     role: Role = ""
@@ -201,7 +201,8 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
     """What is asked for of a document: a page, a sheet, a document within it (`part`, by numbers from the outermost
-    in), and the way it is shown: `raw` by the browser, as `pages`, as `source`, as `text`, or as we think best."""
+    in), and the way it is shown: `raw` by the browser, as `pages`, as `source`, as `text`, with `all` that its pages do
+    not show, or as we think best."""
 
     page: int = 1
     sheet: int = 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import cast
 
 from noarkit.reading_room.viewers.job import Reading, Refusal
-from noarkit.reading_room.viewers.port import Block, BlockRole, Line, Note, Prose, Rendering
-from noarkit.reading_room.viewers.signs import line_of, split_lines
+from noarkit.reading_room.viewers.port import Block, BlockRole, Line, Note, Piece, Prose, Rendering, Way
+from noarkit.reading_room.viewers.signs import line_of
 
 BLOCKS_IN_PAGE = 200
 _CHARACTERS_IN_PAGE = 60_000
@@ -15,6 +17,7 @@ _MOST_BLOCKS = 500_000
 _MOST_CELLS = 60
 _MOST_ROWS = 2_000
 _LONGEST_TEXT = 20_000
+_BREAK = re.compile("\r\n|\n|\r")
 
 
 class BlockList:
@@ -23,26 +26,31 @@ class BlockList:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.cut = False
-        self._rows: list[list[list[str]]] = []
+        self._rows: list[list[list[Piece]]] = []
         self._depth = 0
 
     def add(self, role: str, text: str, level: int = 0) -> None:
         """A block with a text; within a table, more text of its cell. Nothing where there is no text."""
-        if not text.strip():
+        self.add_pieces(role, [Piece(text)], level)
+
+    def add_pieces(self, role: str, pieces: Sequence[Piece], level: int = 0) -> None:
+        """The same for a text in pieces that have roles."""
+        if not any(piece.text.strip() for piece in pieces):
             return
         if self._depth:
             if not self._rows:
                 self._rows.append([])
             if not self._rows[-1]:
                 self._rows[-1].append([])
-            self._rows[-1][-1].append(text)
+            cell = self._rows[-1][-1]
+            cell += [Piece("\n"), *pieces] if cell else pieces
             return
         if len(self.blocks) >= _MOST_BLOCKS:
             self.cut = True
             return
-        for line in split_lines(text):
-            if line.strip():
-                self.blocks.append(Block(cast(BlockRole, role), line_of(line, _LONGEST_TEXT), level))
+        for line in _split(pieces):
+            if any(piece.text.strip() for piece in line):
+                self.blocks.append(Block(cast(BlockRole, role), _line(line), level))
 
     def begin(self, tag: str) -> None:
         """A table, row or cell begins; within a table another one is text of its cell."""
@@ -72,7 +80,7 @@ class BlockList:
     def _add_table(self) -> None:
         rows: list[tuple[Line, ...]] = []
         for row in self._rows[:_MOST_ROWS]:
-            cells = tuple(line_of("\n".join(cell), _LONGEST_TEXT, breaks=True) for cell in row[:_MOST_CELLS])
+            cells = tuple(_line(cell, breaks=True) for cell in row[:_MOST_CELLS])
             if any(cells):
                 rows.append(cells)
         self.cut |= len(self._rows) > _MOST_ROWS or any(len(row) > _MOST_CELLS for row in self._rows)
@@ -81,7 +89,30 @@ class BlockList:
             self.blocks.append(Block("table", rows=tuple(rows)))
 
 
-def blocks_page(reading: Reading, text_blocks: BlockList, notes: Sequence[Note]) -> Rendering:
+def _split(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+    """Pieces line by line."""
+    line: list[Piece] = []
+    for piece in pieces:
+        for number, text in enumerate(_BREAK.split(piece.text)):
+            if number:
+                yield line
+                line = []
+            line.append(Piece(text, piece.role))
+    yield line
+
+
+def _line(pieces: Sequence[Piece], *, breaks: bool = False) -> Line:
+    """Pieces as they are shown: those of one role that stand side by side as one."""
+    line: list[Piece] = []
+    for role, group in groupby(pieces, key=lambda piece: piece.role):
+        visible = line_of("".join(piece.text for piece in group), _LONGEST_TEXT, breaks=breaks)
+        line += [Piece(piece.text, piece.role or role) for piece in visible]
+    return tuple(line)
+
+
+def blocks_page(
+    reading: Reading, text_blocks: BlockList, notes: Sequence[Note], ways: tuple[Way, ...] = ()
+) -> Rendering:
     """A page of blocks: so many, or fewer where they are long."""
     starts = _page_starts(text_blocks.blocks)
     page = reading.job.page
@@ -90,7 +121,7 @@ def blocks_page(reading: Reading, text_blocks: BlockList, notes: Sequence[Note])
     end = starts[page] if page < len(starts) else len(text_blocks.blocks)
     blocks = tuple(text_blocks.blocks[starts[page - 1] : end])
     all_notes = (*notes, *((Note("text-cut"),) if text_blocks.cut else ()), *((Note("no-text"),) if not blocks else ()))
-    return Rendering(reading.detected, Prose(blocks), page, len(starts), page < len(starts), notes=all_notes)
+    return Rendering(reading.detected, Prose(blocks), page, len(starts), page < len(starts), notes=all_notes, ways=ways)
 
 
 def _page_starts(blocks: Sequence[Block]) -> list[int]:
