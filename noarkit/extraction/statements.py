@@ -23,7 +23,6 @@ from noarkit.forms.dias.read.mets import MetsReader
 from noarkit.forms.dias.read.package import read_description
 from noarkit.forms.eark import spec as eark
 from noarkit.forms.eark.read.package import EarkPackage
-from noarkit.forms.eark.read.premis import PremisObject, read_premis
 from noarkit.forms.eark.schemas import schemas
 from noarkit.forms.eark.write.package import folder_name
 from noarkit.forms.metadata.bag import metadata_of_bag
@@ -31,6 +30,7 @@ from noarkit.forms.metadata.dias import metadata_of_dias
 from noarkit.forms.metadata.eark import metadata_of_eark
 from noarkit.forms.metadata.model import FileFacts, History, PackageMetadata, PartFacts
 from noarkit.forms.metadata.premis import read_history
+from noarkit.forms.metadata.premis_objects import PremisObject, read_objects
 from noarkit.forms.metadata.records import with_records
 from noarkit.forms.package_form import FormName
 from noarkit.forms.registry import known_forms, resolve
@@ -216,7 +216,7 @@ def read_dias(layer: Layer, stack: ExitStack) -> Statement:
                 history = read_history(source, name, metadata.identifier)
             metadata = replace(metadata, history=metadata.history.merge(history))
             with storage.open(name) as source:
-                for premis_object in read_premis(source, name, dias.PREMIS_NAMESPACE):
+                for premis_object in read_objects(source, name):
                     if premis_object.kind == "file" and premis_object.location:
                         facts.add(
                             next(dias.paths_of(premis_object.location), ""),

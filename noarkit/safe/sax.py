@@ -14,6 +14,7 @@ from noarkit.safe.digest import Readable
 from noarkit.safe.xml import LIMITS, XmlLimits
 
 BLOCK_BYTES = 1024 * 1024
+_SMALL_BLOCK_BYTES = 64 * 1024
 MAX_TOKEN_BYTES = 16 * 1024 * 1024
 """No tag, comment or attribute of an honest document is longer."""
 
@@ -75,3 +76,22 @@ def _parse_block(parser: expat.XMLParserType, block: bytes, where: str, *, last:
         if type(error) not in (LookupError, ValueError):  # a handler's own
             raise
         raise PackageFault(where=where, why="malformed-xml", line=1, detail=str(error)) from error  # its encoding
+
+
+class SmallBlockReader:
+    """A stream that gives small blocks, and larger ones while a tag does not end.
+
+    expat scans an unfinished tag from its start again with each block; small blocks would make that quadratic.
+    """
+
+    def __init__(self, source: Readable, parser: expat.XMLParserType) -> None:
+        self._source = source
+        self._parser = parser
+        self._read_bytes = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        pending = self._read_bytes - max(0, self._parser.CurrentByteIndex)
+        block = self._source.read(min(size, max(_SMALL_BLOCK_BYTES, pending)))
+        self._read_bytes += len(block)
+        return block

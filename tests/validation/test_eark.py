@@ -359,6 +359,15 @@ def test_a_value_that_cannot_be_is_told(tmp_path: Path, attribute: str, value: s
     assert places(report, code)[0].data.get("value", "") == value
 
 
+def test_a_size_with_the_blanks_that_the_schema_lets_stand_is_no_flaw(tmp_path: Path) -> None:
+    draft = good()
+    size = len(draft.files[README])
+    begin = '<file ID="file-doc" MIMETYPE="text/plain" '
+    before = said(draft.files[README])
+    draft.edit("METS.xml", begin + before, begin + before.replace(f'SIZE="{size}"', f'SIZE=" {size} "'))
+    assert errors(validate_eark(write_folder(draft, tmp_path))) == set()
+
+
 def test_a_representation_is_judged_on_its_own_level(tmp_path: Path) -> None:
     draft = good()
     name = f"{REP}/METS.xml"

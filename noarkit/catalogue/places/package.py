@@ -26,10 +26,10 @@ from noarkit.errors import HostileInput, ItemVanished, PackageFault, SourceGone
 from noarkit.events import Listener
 from noarkit.forms.container.contents import PackageContents, open_named
 from noarkit.forms.container.digests import stamp_of
-from noarkit.forms.container.statements import PremisEvent, read_statements
 from noarkit.forms.dias.read.located import locate
-from noarkit.forms.dias.spec import LOG, PREMIS_NAMESPACE
-from noarkit.forms.eark.read.premis import read_premis
+from noarkit.forms.dias.spec import LOG
+from noarkit.forms.metadata.premis_entities import EVERY_NAMESPACE, read_entities
+from noarkit.forms.metadata.premis_objects import event_of, object_of
 from noarkit.forms.noark5.read.nested_extract import find_extract_root
 from noarkit.forms.noark5.spec import STRUCTURE
 from noarkit.graph.entity import Content
@@ -225,14 +225,13 @@ def _read_premis(view: PackageView, files: PackageFiles) -> None:
         folder = name.rpartition("/")[0]
         try:
             with view.storage.open(name) as source:
-                for entry in read_premis(source, name, PREMIS_NAMESPACE):
-                    files.add_object(
-                        entry.identifiers, (entry.location, entry.original_name, *entry.identifiers), folder
-                    )
-            with view.storage.open(name) as source:
-                for statement in read_statements(source, name):
-                    if isinstance(statement, PremisEvent):
-                        files.add_event(statement)
+                for entity in read_entities(source, name, EVERY_NAMESPACE):
+                    if entity.kind == "object":
+                        entry = object_of(entity)
+                        places = (entry.location, entry.original_name, *entry.identifiers)
+                        files.add_object(entry.identifiers, places, folder)
+                    elif entity.kind == "event":
+                        files.add_event(event_of(entity))
         except (PackageFault, OSError):
             continue
     files.index_objects()

@@ -243,12 +243,6 @@ HASHES: Mapping[str, str] = MappingProxyType(
 """Those that can be calculated, by the names that hashlib knows."""
 
 WRITTEN_CHECKSUM = "SHA-256"
-PREMIS_CHECKSUMS: Mapping[str, str] = MappingProxyType(
-    {"MD5": "MD5", "SHA-1": "SHA-1", "SHA-256": "SHA-256", "SHA-384": "SHA-384", "SHA-512": "SHA-512"}
-    | {"SHA1": "SHA-1", "SHA256": "SHA-256", "SHA384": "SHA-384", "SHA512": "SHA-512"}
-)
-"""How algorithms are spelt in PREMIS, and what METS calls them."""
-
 FORMAT_NAME = "FILEFORMATNAME"
 FORMAT_VERSION = "FILEFORMATVERSION"
 FORMAT_REGISTRY = "FORMATREGISTRY"

@@ -8,7 +8,9 @@ dias    METS of a DIAS package
 bag     bag-info.txt
 descriptions  the documents that describe a package, as fields of recipes
 derivations   which files of a package are copies of which others
-premis_entities  objects, events, agents and rights of PREMIS, one by one
+premis_entities  objects, events, agents and rights of PREMIS, one by one; all who read PREMIS ask it
+premis_objects  what objects of PREMIS say of files
+file_facts    what sizes, checksums and names of algorithms mean
 copy_chain    follows copies back to their originals, for the rules of every form
 provenance    what a new package tells of its making
 records       alternative record identifiers of METS

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from noarkit.forms.container.storage import Storage
+from noarkit.forms.metadata.file_facts import checksum_name
 from noarkit.forms.metadata.premis_entities import PremisEntity
 from noarkit.forms.noark5.rules.documents import row_of
 from noarkit.forms.noark5.rules.values import formats
@@ -160,10 +161,10 @@ class CopyChain:
         self._judge_claims(sink_of)
 
     def _take_object(self, document: str, entity: PremisEntity) -> None:
-        pairs = zip(entity.all("messageDigestAlgorithm"), entity.all("messageDigest"), strict=False)
-        digest = next((digest.lower() for algorithm, digest in pairs if algorithm.upper() == _SHA256), "")
-        told = (digest, entity.first("formatRegistryKey"), entity.first("contentLocationValue"), document)
-        rows = [(value, *told) for value in entity.all("objectIdentifierValue")]
+        pairs = entity.digests
+        digest = next((digest.lower() for algorithm, digest in pairs if checksum_name(algorithm) == _SHA256), "")
+        facts = (digest, entity.first("formatRegistryKey"), entity.first("contentLocationValue"), document)
+        rows = [(value, *facts) for value in entity.all("objectIdentifierValue")]
         self._db.executemany("INSERT OR REPLACE INTO object VALUES (?, ?, ?, ?, ?)", rows)
 
     def _judge_relations(self, sink_of: Callable[[str], FindingSink]) -> None:

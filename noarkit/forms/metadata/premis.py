@@ -7,36 +7,17 @@ stays itself in another package.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from xml.parsers.expat import XMLParserType
 
-from noarkit.errors import PackageFault
-from noarkit.forms.eark.read.xml_reader import XmlReader, read_items
 from noarkit.forms.metadata.model import MOST_EVENTS, Event, EventAgent, History, Identifier
+from noarkit.forms.metadata.premis_entities import EVERY_NAMESPACE, PremisEntity, read_entities
 from noarkit.safe.digest import Readable
 
-NAMESPACES = (
-    "http://www.loc.gov/premis/v3",
-    "info:lc/xmlns/premis-v2",
-    "http://arkivverket.no/standarder/PREMIS",
-)
 LOCAL = frozenset({"local", "no/ra", ""})
 QUALIFIED = "within package"
 BRACKETED = re.compile(r"\[([^\]]+)\] ?(.*)", re.DOTALL)
 """How DIAS-PREMIS tells an event of a type that is none of its six: the type in brackets, then the detail."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_MAX_DEPTH = 100
-_ITEM_NAMES = ("event", "agent")
-_TEXTS = frozenset(
-    {
-        *("eventIdentifierType", "eventIdentifierValue", "eventType", "eventDateTime", "eventDetail"),
-        *("eventOutcome", "eventOutcomeDetailNote"),
-        *("linkingAgentIdentifierType", "linkingAgentIdentifierValue"),
-        *("linkingObjectIdentifierType", "linkingObjectIdentifierValue"),
-        *("agentIdentifierType", "agentIdentifierValue", "agentName", "agentType", "agentVersion"),
-    }
-)
 
 
 def read_history(source: Readable, where: str, package: str) -> History:
@@ -44,80 +25,29 @@ def read_history(source: Readable, where: str, package: str) -> History:
 
     Raises `PackageFault` for what is no PREMIS, and `UnsafeXml`.
     """
+    history = _HistoryReader(package)
     events: list[Event] = []
     agents: list[EventAgent] = []
-    items = read_items(source, where, lambda parser: _HistoryReader(parser, where, package))
-    for item in items:
-        if isinstance(item, EventAgent):
-            agents.append(item)
-        elif len(events) < MOST_EVENTS:
-            events.append(item)
-        else:
-            return History(tuple(events), tuple(agents), 1 + sum(isinstance(later, Event) for later in items))
-    return History(tuple(events), tuple(agents[:MOST_EVENTS]))
+    untold = 0
+    for entity in read_entities(source, where, EVERY_NAMESPACE):
+        if entity.kind == "agent" and not untold:
+            agents.append(history.agent(entity))
+        elif entity.kind == "event" and len(events) < MOST_EVENTS:
+            events.append(history.event(entity))
+        elif entity.kind == "event":
+            untold += 1
+    return History(tuple(events), tuple(agents[:MOST_EVENTS]), untold)
 
 
-@dataclass(slots=True)
-class _PremisItem:
-    """An event or agent that is being read: its texts by the names of their elements, in order."""
+class _HistoryReader:
+    """Makes events and agents of the entities of one package."""
 
-    kind: str
-    texts: list[tuple[str, str]] = field(default_factory=list)
-
-    def first(self, name: str) -> str:
-        return next((text for key, text in self.texts if key == name), "")
-
-    def all(self, name: str) -> list[str]:
-        return [text for key, text in self.texts if key == name]
-
-    def pairs(self, first: str, second: str) -> list[tuple[str, str]]:
-        """Texts of the second name with the text of the first that stands before each."""
-        pairs, first_text = [], ""
-        for name, text in self.texts:
-            if name == first:
-                first_text = text
-            elif name == second:
-                pairs.append((first_text, text))
-                first_text = ""
-        return pairs
-
-
-class _HistoryReader(XmlReader[Event | EventAgent]):
-    """The state between two elements."""
-
-    def __init__(self, parser: XMLParserType, where: str, package: str) -> None:
-        super().__init__(parser, where, _MAX_DEPTH)
+    def __init__(self, package: str) -> None:
         self._package = package
         self._own = (_UUID.search(package.lower()) or [package.lower()])[0]
-        self._depth = 0
-        self._item: _PremisItem | None = None
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
-        self._depth += 1
-        self._check_depth(self._depth)
-        space, _, local = name.rpartition(" ")
-        if self._depth == 1 and (local != "premis" or space not in NAMESPACES):
-            raise PackageFault(where=self._where, why="eark-not-premis")
-        if self._depth == 2 and local in _ITEM_NAMES:
-            self._item = _PremisItem(local)
-        elif self._item is not None and local in _TEXTS:
-            self._text = []
-
-    def end(self, name: str) -> None:
-        """It ends."""
-        self._depth -= 1
-        local = name.rpartition(" ")[2]
-        if self._item is None:
-            return
-        if self._text is not None and local in _TEXTS:
-            self._item.texts.append((local, "".join(self._text).strip()))
-            self._text = None
-        elif self._depth == 1:
-            self._items.append(self._event(self._item) if self._item.kind == "event" else self._agent(self._item))
-            self._item = None
-
-    def _event(self, item: _PremisItem) -> Event:
+    def event(self, item: PremisEntity) -> Event:
+        """An event, with its outcomes and what it names."""
         kind, detail = item.first("eventType"), "\n".join(item.all("eventDetail"))
         bracketed = BRACKETED.fullmatch(detail)
         if bracketed is not None and kind == "Adjustment":
@@ -132,7 +62,8 @@ class _HistoryReader(XmlReader[Event | EventAgent]):
             tuple(map(self._qualified, item.pairs("linkingObjectIdentifierType", "linkingObjectIdentifierValue"))),
         )
 
-    def _agent(self, item: _PremisItem) -> EventAgent:
+    def agent(self, item: PremisEntity) -> EventAgent:
+        """An agent."""
         return EventAgent(
             self._qualified(next(iter(item.pairs("agentIdentifierType", "agentIdentifierValue")), ("", ""))),
             item.first("agentName"),
@@ -148,10 +79,10 @@ class _HistoryReader(XmlReader[Event | EventAgent]):
         return (QUALIFIED, f"{self._package}/{value}")
 
 
-def _outcomes(item: _PremisItem) -> tuple[tuple[str, str], ...]:
+def _outcomes(item: PremisEntity) -> tuple[tuple[str, str], ...]:
     """Each outcome with its note; a note may stand without an outcome."""
     outcomes: list[tuple[str, str]] = []
-    for name, text in item.texts:
+    for name, text in item.ordered:
         if name == "eventOutcome":
             outcomes.append((text, ""))
         elif name == "eventOutcomeDetailNote":

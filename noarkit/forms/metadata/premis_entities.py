@@ -1,6 +1,8 @@
 """Reads the entities of a PREMIS document one by one: objects with their relationships, events, agents and rights.
 
-Of texts that stand a million times in one entity, only the first are kept, so that memory stays bounded.
+All who read PREMIS read it here, of whatever version: 3, 2, or that of DIAS. Only elements of its own namespaces count:
+what a tool added under a name of its own says nothing. Of texts that stand a million times in one entity, only the
+first are kept, so that memory stays bounded.
 """
 
 from __future__ import annotations
@@ -10,49 +12,36 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from noarkit.errors import PackageFault, UnsafeXml
-from noarkit.forms.eark.rules.mets import MOST_KEPT, SmallBlockReader
+from noarkit.forms.metadata.file_facts import MOST_KEPT
 from noarkit.safe.digest import Readable
-from noarkit.safe.sax import check_text, event_parser, feed
+from noarkit.safe.sax import SmallBlockReader, check_text, event_parser, feed
 from noarkit.safe.xml import LIMITS
 
 PREMIS_3, PREMIS_2 = "http://www.loc.gov/premis/v3", "info:lc/xmlns/premis-v2"
 DIAS = "http://arkivverket.no/standarder/PREMIS"
 NAMESPACES = (PREMIS_3, PREMIS_2)
+EVERY_NAMESPACE = (*NAMESPACES, DIAS)
 _XSI_TYPE = "http://www.w3.org/2001/XMLSchema-instance type"
 _ENTITY_KINDS = ("object", "event", "agent", "rights")
-_TEXTS = frozenset(
-    {
-        "objectIdentifierType",
-        "objectIdentifierValue",
-        "messageDigestAlgorithm",
-        "messageDigest",
-        "size",
-        "originalName",
-        "contentLocationValue",
-        "formatRegistryKey",
-        "formatName",
-        "eventIdentifierValue",
-        "eventType",
-        "eventDetail",
-        "eventOutcome",
-        "linkingObjectIdentifierValue",
-        "linkingAgentIdentifierValue",
-        "agentIdentifierValue",
-        "relationshipType",
-        "relationshipSubType",
-        "relatedObjectIdentifierValue",
-        "relatedEventIdentifierValue",
-    }
+_TEXTS = (
+    *("objectIdentifierType", "objectIdentifierValue", "originalName", "contentLocationValue", "size"),
+    *("messageDigestAlgorithm", "messageDigest", "formatName", "formatVersion"),
+    *("formatRegistryName", "formatRegistryKey"),
+    *("eventIdentifierType", "eventIdentifierValue", "eventType", "eventDateTime", "eventDetail"),
+    *("eventOutcome", "eventOutcomeDetailNote"),
+    *("linkingObjectIdentifierType", "linkingObjectIdentifierValue"),
+    *("linkingAgentIdentifierType", "linkingAgentIdentifierValue"),
+    *("agentIdentifierType", "agentIdentifierValue", "agentName", "agentType", "agentVersion"),
+    *("relationshipType", "relationshipSubType", "relatedObjectIdentifierValue", "relatedEventIdentifierValue"),
 )
-_RELATIONSHIP = " relationship"  # in either namespace
+_ALGORITHM, _DIGEST = "messageDigestAlgorithm", "messageDigest"
 _OF_RELATIONSHIP = (
-    "relationshipType",
-    "relationshipSubType",
-    "relatedObjectIdentifierValue",
-    "relatedEventIdentifierValue",
+    *("relationshipType", "relationshipSubType", "relatedObjectIdentifierValue", "relatedEventIdentifierValue"),
 )
-_ACTIONS: Mapping[str, str] = {
-    f"{namespace} {name}": name for namespace in (*NAMESPACES, DIAS) for name in (*_ENTITY_KINDS, *_TEXTS)
+_NAMES: Mapping[str, str] = {
+    f"{namespace} {name}": name
+    for namespace in EVERY_NAMESPACE
+    for name in (*_ENTITY_KINDS, *_TEXTS, "relationship", "fixity")
 }
 
 
@@ -68,7 +57,11 @@ class Relationship:
 
 @dataclass(slots=True)
 class PremisEntity:
-    """An object, event, agent or right: its kind, its type, its texts by name, and its relationships."""
+    """An object, event, agent or right: its kind, its type, its texts by name, and its relationships.
+
+    `digests` are pairs of an algorithm, as it is spelt, and a checksum, which stand in one fixity; `ordered` are all
+    texts with their names, as they follow each other, the empty ones too.
+    """
 
     kind: str
     type: str
@@ -76,6 +69,8 @@ class PremisEntity:
     texts: dict[str, list[str]] = field(default_factory=dict)
     namespace: str = ""
     relationships: list[Relationship] = field(default_factory=list)
+    digests: list[tuple[str, str]] = field(default_factory=list)
+    ordered: list[tuple[str, str]] = field(default_factory=list)
 
     def all(self, name: str) -> Sequence[str]:
         """Every text of that name."""
@@ -85,6 +80,17 @@ class PremisEntity:
         """The first text of that name, or nothing."""
         texts = self.texts.get(name)
         return texts[0] if texts else ""
+
+    def pairs(self, first: str, second: str) -> list[tuple[str, str]]:
+        """Texts of the second name with the text of the first that stands before each."""
+        pairs, before = [], ""
+        for name, text in self.ordered:
+            if name == first:
+                before = text
+            elif name == second:
+                pairs.append((before, text))
+                before = ""
+        return pairs
 
 
 def read_entities(source: Readable, location: str, namespaces: tuple[str, ...] = NAMESPACES) -> Iterator[PremisEntity]:
@@ -99,7 +105,7 @@ def read_entities(source: Readable, location: str, namespaces: tuple[str, ...] =
 
 
 class _Reader:
-    """The state of one reading. Of texts that stand a million times in one thing, only the first are kept."""
+    """The state of one reading."""
 
     def __init__(self, parser: expat.XMLParserType, location: str, namespaces: tuple[str, ...]) -> None:
         self._namespaces = namespaces
@@ -109,7 +115,8 @@ class _Reader:
         self._location = location
         self._depth = 0
         self._entity: PremisEntity | None = None
-        self._before: tuple[int, ...] = ()
+        self._related_from: tuple[int, ...] = ()
+        self._fixity: dict[str, str] | None = None
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.CharacterDataHandler = self._data
 
@@ -119,50 +126,64 @@ class _Reader:
             self._begin(name, attributes)
         elif self._depth > LIMITS.max_depth:
             raise UnsafeXml(where=self._location, why="depth", line=self._parser.CurrentLineNumber)
-        elif name in _ACTIONS:
-            self.text = []
-        elif self._entity is not None and name.endswith(_RELATIONSHIP):
-            self._before = tuple(len(self._entity.all(text)) for text in _OF_RELATIONSHIP)
-
-    def _relate(self, entity: PremisEntity) -> None:
-        """A relationship ends: what was read since it began is its own."""
-        kinds, subtypes, objects, events = (
-            tuple(entity.all(name)[begin:]) for name, begin in zip(_OF_RELATIONSHIP, self._before, strict=True)
-        )
-        self._before = ()
-        if len(entity.relationships) < MOST_KEPT:
-            entity.relationships.append(Relationship("".join(kinds[:1]), "".join(subtypes[:1]), objects, events))
+        elif (entity := self._entity) is not None and (local_name := _NAMES.get(name)) is not None:
+            if local_name == "relationship":
+                self._related_from = tuple(len(entity.all(text)) for text in _OF_RELATIONSHIP)
+            elif local_name == "fixity":
+                self._fixity = {}
+            else:
+                self.text = []
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
-        local_name = name.rpartition(" ")[2]
-        if self._depth == 1 and (
-            name[: -len(local_name) - 1] not in self._namespaces or local_name not in ("premis", *_ENTITY_KINDS)
-        ):
+        namespace, _, local_name = name.rpartition(" ")
+        if self._depth == 1 and (namespace not in self._namespaces or local_name not in ("premis", *_ENTITY_KINDS)):
             raise PackageFault(where=self._location, why="no-premis", line=self._parser.CurrentLineNumber)
         if local_name in _ENTITY_KINDS:
             kind = attributes.get(_XSI_TYPE, "").rpartition(":")[2]
-            self._entity = PremisEntity(
-                local_name, kind, self._parser.CurrentLineNumber, namespace=name[: -len(local_name) - 1]
-            )
-        elif self._entity is not None and name in _ACTIONS:
+            self._entity = PremisEntity(local_name, kind, self._parser.CurrentLineNumber, namespace=namespace)
+        elif self._entity is not None and name in _NAMES:
             self.text = []
 
     def _end(self, name: str) -> None:
         self._depth -= 1
-        entity = self._entity
+        entity, local_name = self._entity, _NAMES.get(name, "")
         if entity is None:
             return
-        if self._before and name.endswith(_RELATIONSHIP):
-            self._relate(entity)
         if self.text is not None:
-            texts = entity.texts.setdefault(_ACTIONS.get(name, ""), [])
-            text = "".join(self.text).strip()
-            if text and len(texts) < MOST_KEPT:
-                texts.append(text)
+            self._keep_text(entity, local_name, "".join(self.text).strip())
             self.text = None
-        elif self._depth < 2 and _ACTIONS.get(name) == entity.kind:
+        elif local_name == "relationship" and self._related_from:
+            self._relate(entity)
+        elif local_name == "fixity" and self._fixity is not None:
+            self._keep_digest(entity, self._fixity)
+            self._fixity = None
+        elif self._depth < 2 and local_name == entity.kind:
             self.ready.append(entity)
             self._entity = None
+
+    def _keep_text(self, entity: PremisEntity, name: str, text: str) -> None:
+        if self._fixity is not None and name in (_ALGORITHM, _DIGEST):
+            self._fixity.setdefault(name, text)
+        texts = entity.texts.setdefault(name, [])
+        if len(texts) < MOST_KEPT and len(entity.ordered) < 10 * MOST_KEPT:
+            entity.ordered.append((name, text))
+            if text:
+                texts.append(text)
+
+    @staticmethod
+    def _keep_digest(entity: PremisEntity, fixity: Mapping[str, str]) -> None:
+        """A checksum belongs to the algorithm beside it; one that names none is of none."""
+        if fixity.get(_DIGEST) and len(entity.digests) < MOST_KEPT:
+            entity.digests.append((fixity.get(_ALGORITHM, ""), fixity[_DIGEST]))
+
+    def _relate(self, entity: PremisEntity) -> None:
+        """A relationship ends: what was read since it began is its own."""
+        kinds, subtypes, objects, events = (
+            tuple(entity.all(name)[begin:]) for name, begin in zip(_OF_RELATIONSHIP, self._related_from, strict=True)
+        )
+        self._related_from = ()
+        if len(entity.relationships) < MOST_KEPT:
+            entity.relationships.append(Relationship("".join(kinds[:1]), "".join(subtypes[:1]), objects, events))
 
     def _data(self, piece: str) -> None:
         if self.text is not None:

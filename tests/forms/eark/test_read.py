@@ -13,8 +13,8 @@ from noarkit.forms.eark.read.descriptive import DescriptiveField, read_descripti
 from noarkit.forms.eark.read.hrefs import ResolvedHref, resolve
 from noarkit.forms.eark.read.inventory import representation_folder
 from noarkit.forms.eark.read.package import open_eark
-from noarkit.forms.eark.read.premis import PremisObject, read_premis
 from noarkit.forms.eark.write.package import EarkFile, Representation, make_eark
+from noarkit.forms.metadata.premis_objects import PremisObject, read_objects
 from tests.forms.eark.oracles import disagreements
 
 HEAD = (
@@ -276,11 +276,11 @@ def test_premis_of_both_versions_is_read() -> None:
 <p:size>12</p:size><p:format><p:formatDesignation><p:formatName>PDF</p:formatName></p:formatDesignation>
 <p:formatRegistry><p:formatRegistryName>PRONOM</p:formatRegistryName><p:formatRegistryKey>fmt/18</p:formatRegistryKey>
 </p:formatRegistry></p:format></p:objectCharacteristics><p:originalName>a.pdf</p:originalName></p:object></p:premis>"""
-        assert list(read_premis(io.BytesIO(text.encode()), "premis.xml")) == [
+        assert list(read_objects(io.BytesIO(text.encode()), "premis.xml")) == [
             PremisObject("file", ("ID1",), "a.pdf", "", 12, (("SHA-256", "ab"),), "PDF", "", "fmt/18")
         ]
     with pytest.raises(PackageFault):
-        list(read_premis(io.BytesIO(b"<x/>"), "premis.xml"))
+        list(read_objects(io.BytesIO(b"<x/>"), "premis.xml"))
 
 
 def test_descriptions_of_several_kinds_tell_a_title() -> None:

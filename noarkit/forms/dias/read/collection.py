@@ -17,9 +17,9 @@ from noarkit.errors import PackageFault, UnsafePath, UsageFault
 from noarkit.forms.dias import spec
 from noarkit.forms.dias.read.mets import MetsFile, MetsHeader
 from noarkit.forms.dias.read.package import DiasPackage, is_tar_entry, open_dias, read_description
-from noarkit.forms.dias.read.premis import PremisReader
 from noarkit.forms.dias.write.mets import Facts, SealedFile, aic_mets
 from noarkit.forms.dias.write.order import DiasOrder
+from noarkit.forms.metadata.premis_objects import read_objects
 from noarkit.safe.atomic import write_bytes
 from noarkit.safe.digest import hash_of
 from noarkit.safe.paths import resolve_inside
@@ -71,8 +71,7 @@ def aic_id_of(package: DiasPackage) -> str:
     """The AIC that a package says it is included in; empty if it says none."""
     try:
         with package.open(spec.PREMIS) as file:
-            reader = PremisReader(file)
-            for premis_object in reader.objects():
+            for premis_object in read_objects(file, spec.PREMIS):
                 if premis_object.included_in:
                     return spec.uuid_in(premis_object.included_in)
     except PackageFault as fault:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from noarkit.forms.dias.read.walk import XmlHandler
 from noarkit.forms.dias.spec import METS_NAMESPACE, SUBMISSION_NAMESPACE, XLINK
+from noarkit.forms.metadata.file_facts import MOST_KEPT, checksum_of_text, size_of_text
 from noarkit.safe.digest import Readable
 
-_MOST_AGENTS = 10_000
 _HREF = f"{XLINK}}}href"
 
 
@@ -132,12 +132,11 @@ class _MetsHandler(XmlHandler[MetsFile]):
             self._record = attributes.get("TYPE", "")
 
     def _add_file(self, file: dict[str, str], place: dict[str, str]) -> None:
-        size = file.get("SIZE", "").strip()
         self._ready.append(
             MetsFile(
                 place.get(_HREF, ""),
-                int(size) if size.isdecimal() and len(size) < 19 else None,
-                file.get("CHECKSUM", "").strip().lower(),
+                size_of_text(file.get("SIZE", "")),
+                checksum_of_text(file.get("CHECKSUM", "")),
                 file.get("CHECKSUMTYPE", "").strip(),
                 file.get("MIMETYPE", ""),
                 file.get("CREATED", ""),
@@ -154,14 +153,14 @@ class _MetsHandler(XmlHandler[MetsFile]):
             self._agent[1].append((local, "".join(self._text).strip()))
         elif local == "agent":
             self._end_of_agent()
-        elif local == "altRecordID" and len(self._records) < _MOST_AGENTS:
+        elif local == "altRecordID" and len(self._records) < MOST_KEPT:
             self._records.append((self._record, "".join(self._text).strip()))
         elif local == "metsDocumentID":
             self._document = "".join(self._text).strip()
         self._text.clear()
 
     def _end_of_agent(self) -> None:
-        if len(self._agents) >= _MOST_AGENTS:
+        if len(self._agents) >= MOST_KEPT:
             return
         attributes, texts = self._agent
         name = next((text for kind, text in texts if kind == "name"), "")

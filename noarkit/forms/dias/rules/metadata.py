@@ -9,9 +9,11 @@ from noarkit.errors import PackageFault, UnsafeXml
 from noarkit.forms.dias import spec
 from noarkit.forms.dias.read.inventory import Inventory
 from noarkit.forms.dias.read.mets import MetsAgent, MetsFile, MetsHeader, MetsReader
-from noarkit.forms.dias.read.premis import PremisObject, PremisReader
 from noarkit.forms.dias.rules.documents import CopiedDocument, DocumentValidator, line_of, reason_data
 from noarkit.forms.findings import Hit, Tally, place_data
+from noarkit.forms.metadata.file_facts import checksum_name
+from noarkit.forms.metadata.premis_entities import read_entities
+from noarkit.forms.metadata.premis_objects import PremisObject, object_of
 from noarkit.safe.xml import stream
 
 _ROOTS: Mapping[str, str] = {spec.EAD: "ead", spec.EAC: "eac-cpf"}
@@ -106,11 +108,20 @@ def judge_premis(
     names_package = False
     try:
         with copied.path.open("rb") as file:
-            for premis_object in PremisReader(file).objects():
+            for entity in read_entities(file, name, (spec.PREMIS_NAMESPACE,)):
+                if entity.kind != "object":
+                    continue
+                premis_object = object_of(entity)
                 names_package = names_package or any(
                     spec.uuid_in(identifier) == uuid for identifier in premis_object.identifiers
                 )
-                _judge_object(name, premis_object, uuid, (inventory, tally))
+                _judge_object(
+                    name,
+                    premis_object,
+                    entity.first("size"),
+                    _file_of(premis_object, uuid, inventory),
+                    (inventory, tally),
+                )
         validator.judge(copied.path, spec.PREMIS_NAMESPACE, ("D402", name), tally)
     except (PackageFault, UnsafeXml) as fault:
         tally.add_hit(Hit("D401", name, line=line_of(fault), data=reason_data(fault)))
@@ -119,18 +130,20 @@ def judge_premis(
         tally.add("D403", name, uuid=uuid)
 
 
-def _judge_object(document: str, premis_object: PremisObject, uuid: str, context: tuple[Inventory, Tally]) -> None:
+def _judge_object(
+    document: str, premis_object: PremisObject, size: str, name: str, context: tuple[Inventory, Tally]
+) -> None:
+    """Holds an object to what METS says of the file `name`; `size` is as it is written."""
     inventory, tally = context
-    name = _file_of(premis_object, uuid, inventory)
     if not name:
         return
     entry = inventory.entry(name)
     if entry is None:
         tally.add_hit(Hit("D404", document, line=premis_object.line, data=place_data({"name": name})))
         return
-    pairs = [(premis_object.size, str(entry.size_bytes if entry.listed_bytes is None else entry.listed_bytes))]
-    if premis_object.algorithm.upper().replace("SHA2", "SHA-2") == entry.checksum_type.upper():
-        pairs.append((premis_object.digest, entry.checksum))
+    pairs = [(size, str(entry.size_bytes if entry.listed_bytes is None else entry.listed_bytes))]
+    listed_by = checksum_name(entry.checksum_type)
+    pairs += [(digest, entry.checksum) for algorithm, digest in premis_object.digests if algorithm == listed_by]
     for value, expected in pairs:
         if value and value != expected:
             data = place_data({"name": name, "value": value, "expected": expected})

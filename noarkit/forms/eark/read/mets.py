@@ -14,6 +14,7 @@ from noarkit.errors import PackageFault
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.read.xml_reader import XmlReader, read_items
 from noarkit.forms.eark.write.order import Agent
+from noarkit.forms.metadata.file_facts import MOST_KEPT, checksum_of_text, size_of_text
 from noarkit.safe.digest import Readable
 
 Role = Literal["file", "metadata", "pointer"]
@@ -147,6 +148,8 @@ class _MetsReader(XmlReader[MetsReference]):
 
     def _end_agent(self) -> None:
         attributes = self._agent
+        if len(self._heading.agents) >= MOST_KEPT:
+            return
         self._heading.agents.append(
             Agent(
                 attributes.get("ROLE", ""),
@@ -160,9 +163,10 @@ class _MetsReader(XmlReader[MetsReference]):
 
     def _end_text(self, local: str, text: str) -> None:
         if local == "name":
-            self._name = text
+            self._name = self._name or text
         elif local == "note":
-            self._notes.append((text, _csip_attribute(self._attributes, "NOTETYPE")))
+            if len(self._notes) < MOST_KEPT:
+                self._notes.append((text, _csip_attribute(self._attributes, "NOTETYPE")))
         elif local == "altRecordID":
             self._heading.record.append((self._attributes.get("TYPE", ""), text))
 
@@ -205,14 +209,13 @@ def _reference(
     md_type: str = "",
 ) -> MetsReference:
     href = locator.get(f"{spec.XLINK} href") or locator.get("href", "")
-    size = attributes.get("SIZE", "")
     return MetsReference(
         role,
         href,
         group[0],
-        int(size) if size.isascii() and size.isdigit() and len(size) < 19 else None,
-        attributes.get("CHECKSUM", "").lower(),
-        attributes.get("CHECKSUMTYPE", ""),
+        size_of_text(attributes.get("SIZE", "")),
+        checksum_of_text(attributes.get("CHECKSUM", "")),
+        attributes.get("CHECKSUMTYPE", "").strip(),
         attributes.get("MIMETYPE", ""),
         attributes.get("CREATED", ""),
         md_type,

@@ -23,7 +23,7 @@ from noarkit.forms.eark import spec
 from noarkit.forms.eark.read.hrefs import ResolvedHref
 from noarkit.forms.eark.read.inventory import Entry, Inventory, representation_folder
 from noarkit.forms.eark.read.mets import Heading, read_mets
-from noarkit.forms.eark.read.premis import PremisObject, read_premis
+from noarkit.forms.metadata.premis_objects import PremisObject, read_objects
 from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.unpack import LIMITS, Member, UnpackLimits
 
@@ -195,7 +195,7 @@ class EarkPackage:
     def premis(self, name: str) -> Iterator[PremisObject]:
         """The objects of a PREMIS file."""
         with self._storage.open(name) as source:
-            yield from read_premis(source, f"{self.where}/{name}")
+            yield from read_objects(source, f"{self.where}/{name}")
 
     def _folder(self, representation: str) -> str:
         return self._folders[representation]

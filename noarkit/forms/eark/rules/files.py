@@ -13,6 +13,7 @@ from noarkit.forms.eark.rules.inventory import Entry
 from noarkit.forms.eark.rules.media import is_media_type
 from noarkit.forms.eark.rules.mets_model import Attributes, Document, FileElement, Section
 from noarkit.forms.eark.rules.places import MissingFile, Places
+from noarkit.forms.metadata.file_facts import size_of_text
 
 _NEEDED = ("ID", "MIMETYPE", "SIZE", "CREATED", "CHECKSUM", "CHECKSUMTYPE")
 _CODES: Mapping[str, str] = {name: f"CSIP{67 + number}" for number, name in enumerate(_NEEDED)}
@@ -151,8 +152,8 @@ class Entries:
         size_text = attributes.get("SIZE")
         if size_text is None:
             return -1
-        if size_text.isdigit() and size_text.isascii() and len(size_text) < 20:
-            return int(size_text)
+        if (size := size_of_text(size_text)) is not None:
+            return size
         self._add_finding(fixity_of(origin).size, line, attribute="SIZE", value=size_text)
         return -1
 

@@ -21,39 +21,15 @@ from noarkit.forms.eark.rules.mets_model import (
     Section,
     StructMap,
 )
+from noarkit.forms.metadata.file_facts import MOST_KEPT
 from noarkit.safe.digest import Readable
-from noarkit.safe.sax import check_text, event_parser, feed
+from noarkit.safe.sax import SmallBlockReader, check_text, event_parser, feed
 from noarkit.safe.xml import LIMITS, XmlLimits
-
-BLOCK_BYTES = 64 * 1024
-"""Small, so that whoever compares the files has work while the next ones are read."""
-
-MOST_KEPT = 10_000
-"""No honest header has more agents or ids, no division that a rule speaks of more pointers."""
 
 _M = f"{spec.METS} "
 _FOREIGN = tuple(f"{name} " for name in (spec.CSIP_SPELLINGS[1], spec.SIP_SPELLINGS[1]))
 _OWN_SPELLINGS = {f"{spec.CSIP_SPELLINGS[1]} ": f"{spec.CSIP} ", f"{spec.SIP_SPELLINGS[1]} ": f"{spec.SIP} "}
 _SECTIONS = ("dmdSec", "digiprovMD", "rightsMD", "techMD", "sourceMD")
-
-
-class SmallBlockReader:
-    """A stream that gives small blocks, and larger ones while a tag does not end.
-
-    expat scans an unfinished tag from its start again with each block; small blocks would make that quadratic.
-    """
-
-    def __init__(self, source: Readable, parser: expat.XMLParserType) -> None:
-        self._source = source
-        self._parser = parser
-        self._read_bytes = 0
-
-    def read(self, size: int = -1, /) -> bytes:
-        """The next bytes."""
-        pending = self._read_bytes - max(0, self._parser.CurrentByteIndex)
-        block = self._source.read(min(size, max(BLOCK_BYTES, pending)))
-        self._read_bytes += len(block)
-        return block
 
 
 def read_mets(source: Readable, location: str, watcher: MetsHandler, *, limits: XmlLimits = LIMITS) -> Iterator[None]:

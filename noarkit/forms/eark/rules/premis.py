@@ -9,11 +9,10 @@ import posixpath
 from collections.abc import Callable, Iterator
 
 from noarkit.errors import UnsafePath
-from noarkit.forms.eark import spec
 from noarkit.forms.eark.rules.finding_sink import FindingSink
 from noarkit.forms.eark.rules.inventory import Entry, Inventory, PremisClaim
-from noarkit.forms.eark.rules.mets import MOST_KEPT
 from noarkit.forms.eark.rules.places import FoundFile, Places
+from noarkit.forms.metadata.file_facts import MOST_KEPT, checksum_name
 from noarkit.forms.metadata.premis_entities import PremisEntity
 
 _ASIDE = 5_000
@@ -108,17 +107,18 @@ class Preservation:
 
     def _wait(self, entity: PremisEntity) -> bool:
         """Puts an object with a plain location and one checksum aside, to be compared with many others at once."""
-        locations, digests = entity.all("contentLocationValue"), entity.all("messageDigest")
-        algorithm = spec.PREMIS_CHECKSUMS.get(entity.first("messageDigestAlgorithm"), "")
-        size = entity.first("size")
-        if len(locations) != 1 or len(digests) != 1 or not algorithm or not (size.isdigit() and len(size) < 19):
+        locations, size = entity.all("contentLocationValue"), entity.first("size")
+        algorithm = checksum_name(entity.digests[0][0]) if len(entity.digests) == 1 else ""
+        if len(locations) != 1 or algorithm not in _LENGTHS or not (size.isdigit() and len(size) < 19):
             return False
         try:
             plain = self._places.is_plain(locations[0])
         except UnsafePath:
             return False
         if plain:
-            self._claims.append((self._base + locations[0], entity.line, algorithm, digests[0].lower(), int(size)))
+            self._claims.append(
+                (self._base + locations[0], entity.line, algorithm, entity.digests[0][1].lower(), int(size))
+            )
             if len(self._claims) >= _ASIDE:
                 self._compare_claims()
         return plain
@@ -129,10 +129,9 @@ class Preservation:
             entity = PremisEntity("object", "file", line)
             entity.texts = {
                 "contentLocationValue": [name.removeprefix(self._base)],
-                "messageDigestAlgorithm": [algorithm],
-                "messageDigest": [digest],
                 "size": [str(size)],
             }
+            entity.digests = [(algorithm, digest)]
             self._compare(entity, self._place(entity))
         self._claims.clear()
 
@@ -143,13 +142,12 @@ class Preservation:
         size_text = entity.first("size")
         if size_text and size_text != str(place.size_bytes):
             self._sink.hit("EARK-PREMIS-SIZE", entity.line, name=place.name, expected=size_text, found=place.size_bytes)
-        algorithms, digests = entity.all("messageDigestAlgorithm"), entity.all("messageDigest")
-        for algorithm, digest in zip(algorithms, digests, strict=False):
+        for algorithm, digest in entity.digests:
             self._digest(entity.line, place, algorithm, digest.lower())
 
     def _digest(self, line: int, place: FoundFile, spelt: str, digest: str) -> None:
-        algorithm = spec.PREMIS_CHECKSUMS.get(spelt.upper().replace("_", "-"), "")
-        if not algorithm:
+        algorithm = checksum_name(spelt)
+        if algorithm not in _LENGTHS:
             self._sink.hit("EARK-ALGORITHM", line, value=spelt)
             return
         listed_digest = self._inventory.checksum_of(place.name, algorithm)

@@ -8,58 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from xml.parsers.expat import XMLParserType
 
 from noarkit.errors import HostileInput, PackageFault
 from noarkit.forms.container.contents import PackageContents
 from noarkit.forms.eark import spec
 from noarkit.forms.eark.read.inventory import Entry, representation_folder
 from noarkit.forms.eark.read.package import EarkPackage
-from noarkit.forms.eark.read.xml_reader import XmlReader, read_items
 from noarkit.forms.eark.source.streams import content_of
 from noarkit.forms.metadata.derivations import ACCEPTED
+from noarkit.forms.metadata.premis_entities import PremisEntity, read_entities
 from noarkit.graph.entity import Content
 from noarkit.model.conversions import Conversion, details_text, parse_details
 from noarkit.safe.scratch import scratch
 
-_NAMESPACES = (spec.PREMIS, spec.PREMIS_2)
-_MAX_DEPTH = 100
 _SHA256_LENGTH = 64
-_RELATIONSHIP = "relationship"
 _OWN_NAMES = ("software", "name")
 _DETAIL = re.compile(r"(?P<source>\S+) to (?P<result>\S+), rule (?P<rule>.+), sha256 [0-9a-f]{64} to [0-9a-f]{64}")
-_ITEMS = ("object", "event", "agent")
-_TEXTS = frozenset(
-    {
-        *("objectIdentifierValue", "originalName", "contentLocationValue", "formatRegistryKey"),
-        *("relationshipType", "relationshipSubType", "relatedObjectIdentifierValue", "relatedEventIdentifierValue"),
-        *("eventIdentifierValue", "eventDateTime", "eventDetail", "eventOutcomeDetailNote"),
-        *(
-            "linkingAgentIdentifierValue",
-            "linkingObjectIdentifierValue",
-            "agentIdentifierType",
-            "agentIdentifierValue",
-            "agentName",
-            "agentVersion",
-        ),
-    }
-)
-
-
-@dataclass(slots=True)
-class _PremisItem:
-    """An object, event or agent: its texts in order, and those of its relationships apart."""
-
-    kind: str
-    texts: list[tuple[str, str]] = field(default_factory=list)
-    relationships: list[dict[str, str]] = field(default_factory=list)
-
-    def all(self, name: str) -> list[str]:
-        return [text for key, text in self.texts if key == name]
-
-    def first(self, name: str) -> str:
-        return next(iter(self.all(name)), "")
 
 
 class DerivedFiles:
@@ -113,17 +77,17 @@ class DerivedFiles:
         where = f"{package.where}/{name}"
         try:
             with package.open(name) as source:
-                for item in read_items(source, where, lambda parser: _Reader(parser, where)):
+                for item in read_entities(source, where):
                     if item.kind == "object":
                         self._take_object(package, item, representation_folder(name) or "")
                     elif item.kind == "event":
                         self._take_event(item)
-                    else:
+                    elif item.kind == "agent":
                         self._take_agent(item)
         except (PackageFault, HostileInput):
             return
 
-    def _take_object(self, package: EarkPackage, item: _PremisItem, folder: str) -> None:
+    def _take_object(self, package: EarkPackage, item: PremisEntity, folder: str) -> None:
         location = item.first("contentLocationValue") or item.first("originalName")
         target = package.resolve(location, folder) if location else None
         if target is None or target.why:
@@ -135,13 +99,11 @@ class DerivedFiles:
                 (identifier, target.name, item.first("formatRegistryKey")),
             )
         for relation in item.relationships:
-            words = (relation.get("relationshipType", "").lower(), relation.get("relationshipSubType", "").lower())
-            if words == ("derivation", "has source"):
-                source = relation.get("relatedObjectIdentifierValue", "")
-                event = relation.get("relatedEventIdentifierValue", "")
+            if (relation.type.lower(), relation.subtype.lower()) == ("derivation", "has source"):
+                source, event = "".join(relation.objects[-1:]), "".join(relation.events[-1:])
                 self._db.execute("INSERT OR REPLACE INTO relation VALUES (?, ?, ?)", (target.name, source, event))
 
-    def _take_event(self, item: _PremisItem) -> None:
+    def _take_event(self, item: PremisEntity) -> None:
         agents = item.all("linkingAgentIdentifierValue") or [""]
         facts = (item.first("eventDateTime"), item.first("eventDetail"), item.first("eventOutcomeDetailNote"))
         values = (item.first("eventIdentifierValue"), *facts, agents[0], agents[-1])
@@ -150,7 +112,7 @@ class DerivedFiles:
             accepted = [(object_id, facts[0], agents[0]) for object_id in item.all("linkingObjectIdentifierValue")]
             self._db.executemany("INSERT OR REPLACE INTO acceptance VALUES (?, ?, ?)", accepted)
 
-    def _take_agent(self, item: _PremisItem) -> None:
+    def _take_agent(self, item: PremisEntity) -> None:
         identifier, name = item.first("agentIdentifierValue"), item.first("agentName")
         if item.first("agentIdentifierType") not in _OWN_NAMES:
             name = f"{name} {item.first('agentVersion')}".strip()
@@ -204,43 +166,3 @@ def _sha256_of(entry: Entry | None) -> str:
 
 def _suffix_of(name: str) -> str:
     return name.rpartition(".")[2].lower() if "." in name.rpartition("/")[2] else ""
-
-
-class _Reader(XmlReader[_PremisItem]):
-    """The state between two elements."""
-
-    def __init__(self, parser: XMLParserType, where: str) -> None:
-        super().__init__(parser, where, _MAX_DEPTH)
-        self._depth = 0
-        self._item: _PremisItem | None = None
-        self._begin = -1
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
-        self._depth += 1
-        self._check_depth(self._depth)
-        space, _, local = name.rpartition(" ")
-        if self._depth == 1 and (local != "premis" or space not in _NAMESPACES):
-            raise PackageFault(where=self._where, why="eark-not-premis")
-        if self._depth == 2 and local in _ITEMS:
-            self._item = _PremisItem(local)
-        elif self._item is not None and local == _RELATIONSHIP:
-            self._begin = len(self._item.texts)
-        elif self._item is not None and local in _TEXTS:
-            self._text = []
-
-    def end(self, name: str) -> None:
-        """It ends."""
-        self._depth -= 1
-        local = name.rpartition(" ")[2]
-        if self._item is None:
-            return
-        if self._text is not None and local in _TEXTS:
-            self._item.texts.append((local, "".join(self._text).strip()))
-            self._text = None
-        elif local == _RELATIONSHIP:
-            self._item.relationships.append(dict(self._item.texts[self._begin :]))
-            del self._item.texts[self._begin :]
-        elif self._depth == 1:
-            self._items.append(self._item)
-            self._item = None
