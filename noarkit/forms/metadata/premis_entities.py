@@ -38,10 +38,9 @@ _ALGORITHM, _DIGEST = "messageDigestAlgorithm", "messageDigest"
 _OF_RELATIONSHIP = (
     *("relationshipType", "relationshipSubType", "relatedObjectIdentifierValue", "relatedEventIdentifierValue"),
 )
-_NAMES: Mapping[str, str] = {
-    f"{namespace} {name}": name
-    for namespace in EVERY_NAMESPACE
-    for name in (*_ENTITY_KINDS, *_TEXTS, "relationship", "fixity")
+_TEXT_NAMES: Mapping[str, str] = {f"{namespace} {name}": name for namespace in EVERY_NAMESPACE for name in _TEXTS}
+_CONTAINERS: Mapping[str, str] = {
+    f"{namespace} {name}": name for namespace in EVERY_NAMESPACE for name in (*_ENTITY_KINDS, "relationship", "fixity")
 }
 
 
@@ -60,7 +59,7 @@ class PremisEntity:
     """An object, event, agent or right: its kind, its type, its texts by name, and its relationships.
 
     `digests` are pairs of an algorithm, as it is spelt, and a checksum, which stand in one fixity; `ordered` are all
-    texts with their names, as they follow each other, the empty ones too.
+    texts of what is no object, with their names, as they follow each other, the empty ones too.
     """
 
     kind: str
@@ -126,13 +125,14 @@ class _Reader:
             self._begin(name, attributes)
         elif self._depth > LIMITS.max_depth:
             raise UnsafeXml(where=self._location, why="depth", line=self._parser.CurrentLineNumber)
-        elif (entity := self._entity) is not None and (local_name := _NAMES.get(name)) is not None:
+        elif name in _TEXT_NAMES:
+            self.text = []
+        elif name in _CONTAINERS and (entity := self._entity) is not None:
+            local_name = _CONTAINERS[name]
             if local_name == "relationship":
                 self._related_from = tuple(len(entity.all(text)) for text in _OF_RELATIONSHIP)
             elif local_name == "fixity":
                 self._fixity = {}
-            else:
-                self.text = []
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         namespace, _, local_name = name.rpartition(" ")
@@ -141,17 +141,19 @@ class _Reader:
         if local_name in _ENTITY_KINDS:
             kind = attributes.get(_XSI_TYPE, "").rpartition(":")[2]
             self._entity = PremisEntity(local_name, kind, self._parser.CurrentLineNumber, namespace=namespace)
-        elif self._entity is not None and name in _NAMES:
+        elif name in _TEXT_NAMES:
             self.text = []
 
     def _end(self, name: str) -> None:
         self._depth -= 1
-        entity, local_name = self._entity, _NAMES.get(name, "")
+        entity = self._entity
         if entity is None:
-            return
-        if self.text is not None:
-            self._keep_text(entity, local_name, "".join(self.text).strip())
             self.text = None
+        elif self.text is not None:
+            self._keep_text(entity, _TEXT_NAMES.get(name, ""), "".join(self.text).strip())
+            self.text = None
+        elif (local_name := _CONTAINERS.get(name)) is None:
+            return
         elif local_name == "relationship" and self._related_from:
             self._relate(entity)
         elif local_name == "fixity" and self._fixity is not None:
@@ -162,13 +164,16 @@ class _Reader:
             self._entity = None
 
     def _keep_text(self, entity: PremisEntity, name: str, text: str) -> None:
-        if self._fixity is not None and name in (_ALGORITHM, _DIGEST):
+        texts = entity.texts.get(name)
+        if texts is None:
+            texts = entity.texts[name] = []
+        if text and len(texts) < MOST_KEPT:
+            texts.append(text)
+        if entity.kind != "object":
+            if len(entity.ordered) < 10 * MOST_KEPT:
+                entity.ordered.append((name, text))
+        elif self._fixity is not None and name in (_ALGORITHM, _DIGEST):
             self._fixity.setdefault(name, text)
-        texts = entity.texts.setdefault(name, [])
-        if len(texts) < MOST_KEPT and len(entity.ordered) < 10 * MOST_KEPT:
-            entity.ordered.append((name, text))
-            if text:
-                texts.append(text)
 
     @staticmethod
     def _keep_digest(entity: PremisEntity, fixity: Mapping[str, str]) -> None:
