@@ -284,6 +284,9 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'noarkit' has no attribute {name!r}")
+    from noarkit.wings import require_wing_of
+
+    require_wing_of(home)
     value: object = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value

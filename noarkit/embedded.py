@@ -31,6 +31,7 @@ from noarkit.safe.children import die_with_parent, interpreter_command, interpre
 from noarkit.safe.disk import fault_of_disk
 from noarkit.safe.signals import is_running, own_session, wait_for_end_of
 from noarkit.secrets import Secret
+from noarkit.wings import require_wing
 
 CLIENT_ID = "integration"
 
@@ -175,6 +176,7 @@ class BackupResult(Result):
 
 def check_archive(data_dir: Path, emit: Listener) -> ArchiveCheck:
     """Checks every row and every file of an archive folder, which may be served meanwhile. Raises `UsageFault`."""
+    require_wing("server")
     from noarkit.server.safekeeping.integrity import FolderCheck, check_folder
 
     def progress(step: FolderCheck) -> None:
@@ -189,6 +191,7 @@ def back_up_archive(
     data_dir: Path, target: Path, previous: Path | None, now_s: Callable[[], float], emit: Listener
 ) -> BackupResult:
     """Backs an archive folder up, which may be served meanwhile. Raises as the function of the server."""
+    require_wing("server")
     from noarkit.server.safekeeping.backup import CopyProgress, back_up
     from noarkit.server.safekeeping.integrity import FolderCheck
 
@@ -204,6 +207,7 @@ def back_up_archive(
 
 def starter_codes() -> dict[str, frozenset[str]]:
     """The codes of each code list in an archive that is yet to be made."""
+    require_wing("server")
     from noarkit.server import starter_codes as lists
 
     return lists.starter_codes()
@@ -217,6 +221,7 @@ def open_embedded(
     Raises RunLocked where another process holds the folder and does not serve it within `join_s`, ConfigFault where the
     folder's settings or clients cannot be used, ArchiveAway where the service does not come up.
     """
+    require_wing("server")
     data_dir = data_dir.absolute()
     with _SERVICES_LOCK:
         house = _SERVICES.setdefault(data_dir.resolve(), _SharedService())

@@ -14,6 +14,7 @@ from tests.package_code import MODULES, PACKAGE, nodes_of, tree_of
 LAYERS = (
     ("version",),
     ("errors",),
+    ("wings",),
     ("events", "results"),
     ("option_fields",),
     ("verdict",),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from noarkit.cli.options import Session
 from noarkit.events import Listener
 from noarkit.settings import Settings
+from noarkit.wings import require_wing
 
 if TYPE_CHECKING:
     from noarkit.catalogue.catalogue import Catalogue
@@ -56,6 +57,8 @@ class ArchiveRoom:
             self._lobby.close()
 
     def _opened(self) -> RoomApp:
+        require_wing("reading-room")
+        require_wing("server")
         from noarkit.reading_room.app import RoomApp
         from noarkit.reading_room.hosts import RoomHosts
         from noarkit.reading_room.login_lobby import LoginLobby, ServedArchive

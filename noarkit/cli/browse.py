@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from noarkit.reading_room.serve import OpenRoom
 
 
-@command("browse", exits=(3, 4, 5, 6, 8, 10))
+@command("browse", exits=(3, 4, 5, 6, 8, 10), wing="reading-room")
 @click.argument("place", metavar="PLACE")
 @option("--open", "open_", is_flag=True)
 @option("--port", type=click.IntRange(0, 65535), default=0, metavar="N")

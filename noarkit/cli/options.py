@@ -22,6 +22,7 @@ from noarkit.cli.terminal import COLORS
 from noarkit.config import Config, Sources, load
 from noarkit.errors import NoarkitError
 from noarkit.services.registry import is_service
+from noarkit.wings import require_wing
 from noarkit.words.texts import LANGUAGES, Texts, texts
 
 Progress = Literal["auto", "bar", "plain", "none"]
@@ -135,9 +136,9 @@ class Command(click.Command):
 
 
 def command(
-    name: str, *, exits: Sequence[int] = ()
+    name: str, *, exits: Sequence[int] = (), wing: str | None = None
 ) -> Callable[[Callable[Concatenate[Session, P], int | None]], Command]:
-    """Makes a command of a function; `exits` are its exit codes beside 0, 1 and 2."""
+    """Makes a command of a function; `exits` are its exit codes beside 0, 1 and 2. It cannot do without its `wing`."""
 
     def make(function: Callable[Concatenate[Session, P], int | None]) -> Command:
         @wraps(function)
@@ -146,6 +147,8 @@ def command(
             session = session_of(ctx)
             start = CommandStart(session.console, session.environment, frozenset(_line(ctx).typed))
             begin_operations(start, ctx, lambda: session.config().operations)
+            if wing is not None:
+                require_wing(wing)
             return function(session, *args, **kwargs)
 
         click_command = click.command(name, cls=Command)(call)

@@ -12,12 +12,13 @@ from noarkit.cli.archive_room import ArchiveRoom
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import working
 from noarkit.errors import UsageFault, VerifyMismatch
+from noarkit.wings import has_wing
 
 DEFAULT_DATA = "noarkit-archive"
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@command("serve", exits=(4, 7, 9, 10))
+@command("serve", exits=(4, 7, 9, 10), wing="server")
 @option("--data", type=click.Path(file_okay=False, path_type=Path), default=DEFAULT_DATA, metavar="DIR")
 @option("--host", default="127.0.0.1", metavar="ADDRESS")
 @option("--port", type=click.IntRange(0, 65535), default=8083, metavar="N")
@@ -50,15 +51,18 @@ def serve_command(
     if faults is not None and not i_am_testing:
         raise UsageFault(what="not-testing", where="--faults", do="--i-am-testing")
     console = session.console
-    room = ArchiveRoom(session, data, host=host, names=room_host, tls_cert=tls_cert)
+    room = None
+    if has_wing("reading-room"):
+        room = ArchiveRoom(session, data, host=host, names=room_host, tls_cert=tls_cert)
 
     def announce(ready: ServingInfo) -> None:
-        room.base_url = ready.url
         line = session.texts.say("serve.address", url=ready.url)
         console.result("serving", line, url=ready.url, token_url=ready.token_url, clients=str(ready.clients))
         console.notify("serve.token", url=ready.token_url)
         console.notify("serve.clients", path=ready.clients)
-        console.notify("serve.room", url=ready.url.removesuffix("/rms/api/public") + "/")
+        if room is not None:
+            room.base_url = ready.url
+            console.notify("serve.room", url=ready.url.removesuffix("/rms/api/public") + "/")
         if faults is not None:
             console.notify("serve.faults", path=faults)
         if tls_cert is None and not _is_this_machine(host):
@@ -75,7 +79,8 @@ def serve_command(
         address = Address(host, port, tls_cert, tls_key, tls_client_ca)
         serve(data, address, faults=faults, front=room, ready=announce, alive=alive)
     finally:
-        room.close()
+        if room is not None:
+            room.close()
     console.notify("serve.stopped")
     return 0
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LIMIT = re.compile(r"(\d+)/(\d+(?:\.\d+)?)")
 
 
-@command("standin", exits=(2,))
+@command("standin", exits=(2,), wing="standins")
 @click.argument("service", metavar="SERVICE", type=click.Choice(service_names()))
 @option("--port", type=click.IntRange(0, 65535), default=0, metavar="N")
 @option("--records", type=click.IntRange(1, 100_000_000), default=1_000, metavar="N")
