@@ -1,11 +1,13 @@
-"""Archives of plain Python: one that holds pages, one that does what a script says. Both are `Archive`s."""
+"""Archives of plain Python: one that does what a script says, one that holds pages, one that passes on to another."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
+from noarkit.archive.port import Archive
 from noarkit.archive.values import (
     Action,
     Call,
@@ -19,6 +21,8 @@ from noarkit.archive.values import (
     Uploaded,
 )
 from noarkit.errors import ArchiveRefused
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -48,7 +52,7 @@ class FakeArchive:
     def upload(self, content: Upload) -> Uploaded:
         """Reads and forgets."""
         self._act("upload")
-        return Uploaded("1", "", 0)
+        return Uploaded("1", "", content.size_bytes or 0)
 
     def download(
         self,
@@ -99,3 +103,50 @@ class Shelf(FakeArchive):
         page = fitting[query.offset : query.offset + query.limit]
         found = tuple(SavedObject("Mappe", str(one), "1", {}, {}) for one in page)
         return Page(found, query.offset + query.limit < len(fitting))
+
+
+class PassingArchive:
+    """Passes each call on to another archive; whoever derives from it says what happens on the way."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+
+    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
+        """Passed on."""
+        return self._step("transaction", lambda: self.archive.transaction(actions))
+
+    def query(self, query: Query) -> Page:
+        """Passed on."""
+        return self._step("query", lambda: self.archive.query(query))
+
+    def upload(self, content: Upload) -> Uploaded:
+        """Passed on."""
+        return self._step("upload", lambda: self.archive.upload(content))
+
+    def download(
+        self,
+        file_id: str,
+        target: Path,
+        *,
+        rendition: Rendition = "original",
+        expected_sha256: str | None = None,
+        durable: bool = True,
+    ) -> Downloaded:
+        """Passed on."""
+        return self._step(
+            "download",
+            lambda: self.archive.download(
+                file_id, target, rendition=rendition, expected_sha256=expected_sha256, durable=durable
+            ),
+        )
+
+    def call(self, call: Call) -> Json:
+        """Passed on."""
+        return self._step("call", lambda: self.archive.call(call))
+
+    def close(self) -> None:
+        """Closes the other one."""
+        self.archive.close()
+
+    def _step(self, port: str, act: Callable[[], T]) -> T:
+        return act()

@@ -21,12 +21,8 @@ from pathlib import Path
 from noarkit.archive.port import Archive
 from noarkit.archive.values import (
     Action,
-    Call,
-    Downloaded,
-    Json,
     Page,
     Query,
-    Rendition,
     Save,
     SavedObject,
     Upload,
@@ -34,6 +30,7 @@ from noarkit.archive.values import (
 )
 from noarkit.loading.work import WorkerContext, WorkerFactory
 from noarkit.safe.digest import Readable
+from tests.archive.fakes import PassingArchive
 
 MOMENTS = ("looking", "uploading", "composed", "sending", "answered")
 
@@ -65,10 +62,10 @@ class StrikingFactory:
         return False
 
 
-@dataclass(frozen=True)
-class _MortalArchive:
-    archive: Archive
-    is_struck: Callable[[str, Callable[[str], bool]], bool]
+class _MortalArchive(PassingArchive):
+    def __init__(self, archive: Archive, is_struck: Callable[[str, Callable[[str], bool]], bool]) -> None:
+        super().__init__(archive)
+        self.is_struck = is_struck
 
     def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
         keys = {str(action.fields.get("eksternID")) for action in actions if isinstance(action, Save)}
@@ -80,7 +77,7 @@ class _MortalArchive:
             _die()
         if self.is_struck("sending", is_about):
             threading.Timer(0.1, _die).start()
-        saved_objects = self.archive.transaction(actions)
+        saved_objects = super().transaction(actions)
         if self.is_struck("answered", is_about):
             _die()
         return saved_objects
@@ -88,29 +85,12 @@ class _MortalArchive:
     def query(self, query: Query) -> Page:
         if self.is_struck("looking", lambda key: key in query.parameters.values()):
             _die()
-        return self.archive.query(query)
+        return super().query(query)
 
     def upload(self, content: Upload) -> Uploaded:
         if self.is_struck("uploading", lambda key: key.endswith(content.name)):
             content = replace(content, open=_dying(content.open))
-        return self.archive.upload(content)
-
-    def download(
-        self,
-        file_id: str,
-        target: Path,
-        *,
-        rendition: Rendition = "original",
-        expected_sha256: str | None = None,
-        durable: bool = True,
-    ) -> Downloaded:
-        return self.archive.download(file_id, target, expected_sha256=expected_sha256)
-
-    def call(self, call: Call) -> Json:
-        return self.archive.call(call)
-
-    def close(self) -> None:
-        self.archive.close()
+        return super().upload(content)
 
 
 @dataclass

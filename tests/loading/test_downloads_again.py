@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import cycle, repeat
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from noarkit.archive.port import Archive
 from noarkit.archive.values import Downloaded, Rendition
 from noarkit.cli.exit_codes import verify_exit_code
 from noarkit.errors import AnswerLost, ArchiveBroken, ArchiveNotFound, ArchiveStrange
 from noarkit.loading.verification import Depths, VerifyResult, verify
+from tests.archive.fakes import PassingArchive
 from tests.loading.conftest import Opened
 from tests.loading.test_verify import Verifying
 
@@ -72,16 +72,13 @@ def as_it_is(answer: Downloaded) -> Downloaded:
     return answer
 
 
-@dataclass
-class Proxied:
+class Proxied(PassingArchive):
     """The archive behind something that answers downloads in its own way, in turn."""
 
-    archive: Any  # any archive: all but the downloads goes through
-    ways: Iterator[Between]
-    asked: list[str] = field(default_factory=list)
-
-    def __getattr__(self, name: str) -> Any:  # of the archive behind
-        return getattr(self.archive, name)
+    def __init__(self, archive: Archive, ways: Iterator[Between]) -> None:
+        super().__init__(archive)
+        self.ways = ways
+        self.asked: list[str] = []
 
     def download(
         self,

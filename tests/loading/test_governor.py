@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from noarkit.archive.values import (
-    Action,
     Call,
-    Downloaded,
-    Json,
-    Page,
     Query,
-    Rendition,
-    SavedObject,
-    Upload,
-    Uploaded,
     bytes_to_upload,
 )
 from noarkit.errors import ArchiveBusy, ArchiveConflict, ArchiveRefused, NoarkitError, UsageFault
 from noarkit.loading.governor import GovernedArchive, Rate, read_rate
+from tests.archive.fakes import FakeArchive
 
 
 @dataclass
-class Slow:
+class Slow(FakeArchive):
     """An archive whose answers take as long as `takes_s` says, or fail with `fault`; it is its own clock."""
 
     now: float = 0.0
@@ -37,42 +29,11 @@ class Slow:
     def sleep(self, seconds: float) -> None:
         self.now += seconds
 
-    def _answer(self) -> None:
+    def _act(self, name: str) -> None:
         self.began.append(self.now)
         self.now += self.takes_s
         if self.fault is not None:
             raise self.fault
-
-    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
-        self._answer()
-        return {}
-
-    def query(self, query: Query) -> Page:
-        self._answer()
-        return Page((), has_more=False)
-
-    def upload(self, content: Upload) -> Uploaded:
-        self._answer()
-        return Uploaded("1", "", content.size_bytes or 0)
-
-    def download(
-        self,
-        file_id: str,
-        target: Path,
-        *,
-        rendition: Rendition = "original",
-        expected_sha256: str | None = None,
-        durable: bool = True,
-    ) -> Downloaded:
-        self._answer()
-        return Downloaded(target, expected_sha256 or "", 0, None, None)
-
-    def call(self, call: Call) -> Json:
-        self._answer()
-        return None
-
-    def close(self) -> None:
-        self.began.append(-1.0)
 
 
 def governed(archive: Slow, rate: Rate | None = None) -> GovernedArchive:
@@ -176,7 +137,7 @@ def test_every_call_of_the_port_is_governed(tmp_path: Path) -> None:
     archive.download("1", tmp_path / "a")
     archive.call(Call("me", "GET", ("info", "me")))
     archive.close()
-    assert slow.began == [0.0, 1.0, 2.0, 3.0, 4.0, -1.0]
+    assert (slow.began, slow.closed) == ([0.0, 1.0, 2.0, 3.0, 4.0], True)
 
 
 def test_workers_share_a_rate() -> None:

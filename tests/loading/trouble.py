@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from noarkit.archive.port import Archive
-from noarkit.archive.values import (
-    Action,
-    Call,
-    Downloaded,
-    Json,
-    Page,
-    Query,
-    Rendition,
-    SavedObject,
-    Upload,
-    Uploaded,
-)
 from noarkit.errors import (
     AnswerLost,
     ArchiveAway,
@@ -37,6 +24,7 @@ from noarkit.errors import (
 )
 from noarkit.graph.entity import Content
 from noarkit.records import ContentStream
+from tests.archive.fakes import PassingArchive
 
 T = TypeVar("T")
 
@@ -107,39 +95,13 @@ SOURCE_TROUBLES = ("source:kill:before", "source:vanished:before", "source:chang
 LATE_S = {"late": 20.0, "toolate": 90.0}
 
 
-class TroubledArchive:
+class TroubledArchive(PassingArchive):
     """An archive in which one step goes wrong."""
 
     def __init__(self, archive: Archive, schedule: Schedule, time: Time) -> None:
-        self._archive = archive
+        super().__init__(archive)
         self._schedule = schedule
         self._time = time
-
-    def transaction(self, actions: Sequence[Action]) -> Mapping[str, SavedObject]:
-        return self._step("transaction", lambda: self._archive.transaction(actions))
-
-    def query(self, query: Query) -> Page:
-        return self._step("query", lambda: self._archive.query(query))
-
-    def upload(self, content: Upload) -> Uploaded:
-        return self._step("upload", lambda: self._archive.upload(content))
-
-    def download(
-        self,
-        file_id: str,
-        target: Path,
-        *,
-        rendition: Rendition = "original",
-        expected_sha256: str | None = None,
-        durable: bool = True,
-    ) -> Downloaded:
-        return self._step("download", lambda: self._archive.download(file_id, target, expected_sha256=expected_sha256))
-
-    def call(self, call: Call) -> Json:
-        return self._step("call", lambda: self._archive.call(call))
-
-    def close(self) -> None:
-        self._archive.close()
 
     def _step(self, port: str, act: Callable[[], T]) -> T:
         if not self._schedule.strikes(port):
