@@ -49,9 +49,15 @@ OWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("ls", "embedded:archive"),
     ),
     "standins": (("standin", "crm"),),
+    "cluster": (
+        ("worker", "dask://localhost:8786"),
+        ("scheduler",),
+        ("key", "cluster", "certificates"),
+        ("ingest", "run", "--engine", "dask://localhost:8786", "--tls", "certificates"),
+    ),
     "reading-room": (("browse", "run"), ("browse", "run", "--static", "pages")),
 }
-LAST = {"copies", "services", "cluster"}
+LAST = {"copies", "services"}
 OWN_NAMES = {"copies": {"CheckCopiesResult"}, "services": {"WriteBackResult"}}
 _PROGRAM = """
 import json, sys

@@ -14,12 +14,13 @@ from noarkit.api.origins import reopen_source
 from noarkit.archive.settings import ArchiveSettings, settings_of
 from noarkit.errors import UsageFault
 from noarkit.forms.finders import reopen
-from noarkit.loading.engines.cluster.messages import ClusterTarget
+from noarkit.loading.engines.remote import ClusterTarget
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.options import Cluster
 from noarkit.records import Source, SourceIdentity, keyed
 from noarkit.safe.remote_jobs import JobWorkers
 from noarkit.settings import Settings
+from noarkit.wings import require_wing
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ def cluster_target(cluster: Cluster | None, *, dry_run: bool, check_command: str
     """The cluster that a run is to be loaded by, if any. Raises `UsageFault`."""
     if cluster is None:
         return None
+    require_wing("cluster")
     from noarkit.loading.engines.cluster.tls import read_address
 
     for option, is_wanted in (("--dry-run", dry_run), ("--check-command", bool(check_command))):
@@ -51,6 +53,7 @@ def cluster_target(cluster: Cluster | None, *, dry_run: bool, check_command: str
 def cluster_jobs(cluster: Cluster) -> Iterator[JobWorkers]:
     """The workers of a cluster for heavy work, for as long as a block lasts. Raises `UsageFault`, `EngineAway`,
     `EngineTrust`, `OtherVersion`."""
+    require_wing("cluster")
     from noarkit.api.heavy_jobs import KINDS
     from noarkit.loading.engines.cluster.jobs import open_cluster_jobs
     from noarkit.loading.engines.cluster.tls import read_address
@@ -72,6 +75,7 @@ def serve_workers(
     """Runs the workers of this machine until it is to stop; `on_begin` hears that all options are good.
 
     Raises `UsageFault`, `ConfigFault`, `EngineTrust`."""
+    require_wing("cluster")
     from noarkit.api.heavy_jobs import JobSite, job_table
     from noarkit.loading.engines.cluster import tls
     from noarkit.loading.engines.cluster.site import WorkerSite, open_bench

@@ -13,11 +13,11 @@ from noarkit.extraction.remote import ArchiveMark, ArchiveReader
 from noarkit.forms.noark5.rules.remote import KINDS as VALIDATION_KINDS
 from noarkit.forms.noark5.rules.remote import PackageReader
 from noarkit.loading import preflight
-from noarkit.loading.engines.cluster.job_desk import JobTable
 from noarkit.loading.engines.worker_factory import connect_archive
 from noarkit.loading.remote_hashing import KINDS as HASHING_KINDS
 from noarkit.loading.remote_hashing import ContentHasher
 from noarkit.records import Source, SourceIdentity
+from noarkit.safe.remote_jobs import JobTable
 
 KINDS: tuple[type, ...] = (*VALIDATION_KINDS, *EXTRACTION_KINDS, *HASHING_KINDS)
 

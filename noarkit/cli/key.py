@@ -14,6 +14,7 @@ from noarkit.cli.running import settings
 from noarkit.errors import UsageFault
 from noarkit.safe.atomic import write_bytes
 from noarkit.safe.signing import PublicKey, new_key_pair, read_public
+from noarkit.wings import require_wing
 
 _PRIVATE = b"PRIVATE KEY-----"
 _LOOKED_AT = 64 * 1024
@@ -71,6 +72,7 @@ def _new(session: Session, path: Path) -> None:
 
 
 def _make_cluster(session: Session, folder: Path, hosts: tuple[str, ...], days: int) -> None:
+    require_wing("cluster")
     from noarkit.loading.engines.cluster.tls import write_certificates
 
     names = hosts or (socket.gethostname(), "localhost", "127.0.0.1")

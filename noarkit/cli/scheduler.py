@@ -10,7 +10,7 @@ from noarkit.cli.options import FOLDER, Session, command, option
 DEFAULT_PORT = 8786
 
 
-@command("scheduler", exits=())
+@command("scheduler", exits=(), wing="cluster")
 @option("--tls", type=FOLDER, metavar="DIR")
 @option("--listen", metavar="HOST:PORT", default=f"127.0.0.1:{DEFAULT_PORT}")
 def scheduler_command(session: Session, *, tls: Path | None, listen: str) -> None:

@@ -16,7 +16,7 @@ _MOST_SLOTS = 64
 _BEAT = "NOARKIT_WORKER_BEAT_S"  # for tests, which cannot wait
 
 
-@command("worker", exits=(6,))
+@command("worker", exits=(6,), wing="cluster")
 @click.argument("scheduler", metavar="dask://HOST:PORT")
 @option("--tls", type=FOLDER, metavar="DIR")
 @option("--slots", type=click.IntRange(1, _MOST_SLOTS), default=1, metavar="N")

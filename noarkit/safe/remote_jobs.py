@@ -7,8 +7,8 @@ is lost is given to another. Results come in any order: whoever puts them togeth
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 JobFunction = Callable[[object], object]
@@ -23,6 +23,19 @@ class Job:
 
     name: str
     data: object
+
+
+@dataclass(frozen=True, slots=True)
+class JobTable:
+    """What every worker can do for others: functions by name, and the dataclasses that they are given or return;
+    `close` ends what they keep between two jobs."""
+
+    functions: Mapping[str, JobFunction] = field(default_factory=dict)
+    kinds: tuple[type, ...] = ()
+    close: Callable[[], None] = lambda: None
+
+
+NO_JOBS = JobTable()
 
 
 class JobWorkers(Protocol):

@@ -22,8 +22,8 @@ from noarkit.archive.token import Credentials
 from noarkit.events import ignore_event
 from noarkit.graph.cut import Limits
 from noarkit.loading.engines.assembly import ArchiveTarget, LoadOptions, cluster_workers
-from noarkit.loading.engines.cluster.messages import ClusterTarget
 from noarkit.loading.engines.cluster.tls import write_certificates
+from noarkit.loading.engines.remote import ClusterTarget
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.plan import PlanSpec, make_plan
 from noarkit.loading.run import LoadSettings, load

@@ -19,8 +19,6 @@ from noarkit.loading.engines.cluster.messages import (
     Order,
     Renewal,
     Report,
-    RunReference,
-    Timing,
     at_own_time,
     decode,
     encode,
@@ -28,6 +26,7 @@ from noarkit.loading.engines.cluster.messages import (
     with_ages,
 )
 from noarkit.loading.engines.cluster.worker import BEATS, BenchHooks, LeaseWorker, OpenBench, WorkerClock
+from noarkit.loading.engines.remote import RunReference, Timing
 from noarkit.loading.governor import Rate
 from noarkit.loading.lease import Lease, Outcome, ShardDone, ShardStopped
 from noarkit.loading.work import WorkerContext, WorkerControl, run_lease

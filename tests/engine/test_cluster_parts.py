@@ -18,10 +18,11 @@ from noarkit.events import Event
 from noarkit.loading.clocks import Clocks
 from noarkit.loading.engines.cluster import messages, tls
 from noarkit.loading.engines.cluster.fence import FencedArchive, LeaseFence
-from noarkit.loading.engines.cluster.messages import Beat, Order, Renewal, Report, RunReference, Timing
+from noarkit.loading.engines.cluster.messages import Beat, Order, Renewal, Report
 from noarkit.loading.engines.cluster.roster import Roster
 from noarkit.loading.engines.cluster.shares import RateShares
 from noarkit.loading.engines.cluster.worker import BEATS, BenchHooks, LeaseWorker, RunBench
+from noarkit.loading.engines.remote import RunReference, Timing
 from noarkit.loading.governor import Rate
 from noarkit.loading.journal import Journal
 from noarkit.loading.lease import (

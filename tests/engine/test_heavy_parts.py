@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noarkit.errors import OtherSource, fault_from_code
-from noarkit.loading.engines.cluster.job_desk import JobDesk, JobOrder, JobReply, JobTable
+from noarkit.loading.engines.cluster.job_desk import JobDesk, JobOrder, JobReply
 from noarkit.loading.engines.cluster.messages import BadMessage, decode, encode
 from noarkit.loading.engines.cluster.plain import PlainFormat
+from noarkit.safe.remote_jobs import JobTable
 from noarkit.version import __version__
 
 

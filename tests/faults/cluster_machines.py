@@ -16,8 +16,8 @@ from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.loading.engines.cluster.messages import Timing
 from noarkit.loading.engines.cluster.tls import write_certificates
+from noarkit.loading.engines.remote import Timing
 from noarkit.server.areas import open_service
 from noarkit.server.clients import ClientsFile
 from tests.faults.cluster import HOSTS, TIMING, Cluster, Machine, journal_rows

@@ -28,9 +28,9 @@ from noarkit.graph.cut import Limits
 from noarkit.graph.entity import Content, CreationMode, Entity, MappedRecord, SetAside, Skipped
 from noarkit.loading.coordinator import Workers
 from noarkit.loading.engines.assembly import ArchiveTarget, LoadOptions, cluster_workers, reopen_items
-from noarkit.loading.engines.cluster.messages import ClusterTarget, Timing
 from noarkit.loading.engines.inline import InlineWorkers
 from noarkit.loading.engines.processes import ProcessWorkers
+from noarkit.loading.engines.remote import ClusterTarget, Timing
 from noarkit.loading.engines.worker_factory import LocalWorkerFactory
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.governor import Rate, read_rate

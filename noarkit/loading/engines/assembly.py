@@ -38,10 +38,10 @@ from noarkit.loading.clocks import ArchiveClock, system_clocks
 from noarkit.loading.close import CloseResult, close
 from noarkit.loading.contents import ContentUploader, Gate, OpenContent, no_gate
 from noarkit.loading.coordinator import Workers
-from noarkit.loading.engines.cluster.messages import ClusterTarget, RunReference
 from noarkit.loading.engines.inline import InlineWorkers
 from noarkit.loading.engines.limits import ErrorLimit, HistoricWatch, RunLimits
 from noarkit.loading.engines.processes import ProcessWorkers
+from noarkit.loading.engines.remote import ClusterTarget, RunReference
 from noarkit.loading.engines.worker_factory import LocalWorkerFactory, connect_archive
 from noarkit.loading.findings import accept, faults_of
 from noarkit.loading.folder import RunFolder
@@ -63,6 +63,7 @@ from noarkit.safe.processors import usable_processors
 from noarkit.safe.worker_pool import can_be_given
 from noarkit.settings import account_name
 from noarkit.version import __version__
+from noarkit.wings import require_wing
 
 if TYPE_CHECKING:
     from noarkit.loading.engines.cluster.dask import DaskWorkers
@@ -330,6 +331,7 @@ def cluster_workers(
     run: RunFolder, open_content: OpenContent, target: ArchiveTarget, options: LoadOptions, stop_request: StopRequest
 ) -> DaskWorkers:
     """The workers of a cluster, for one load of a run that was begun. Raises as `DaskWorkers`."""
+    require_wing("cluster")
     from noarkit.loading.engines.cluster.dask import DaskWorkers, EngineHooks
 
     cluster = options.cluster

@@ -11,8 +11,8 @@ from noarkit.errors import EngineAway, OtherVersion
 from noarkit.loading.engines.cluster import tls
 from noarkit.loading.engines.cluster.handshake import check_scheduler
 from noarkit.loading.engines.cluster.library import distributed, quiet_settings
-from noarkit.loading.engines.cluster.messages import ClusterTarget
 from noarkit.loading.engines.cluster.scheduler import ABOUT
+from noarkit.loading.engines.remote import ClusterTarget
 from noarkit.version import __version__
 
 CALL_PATIENCE_S = 10.0

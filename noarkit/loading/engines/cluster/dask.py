@@ -24,11 +24,9 @@ from noarkit.loading.engines.cluster.connection import CALL_PATIENCE_S, check_li
 from noarkit.loading.engines.cluster.messages import (
     BadMessage,
     Beat,
-    ClusterTarget,
     Order,
     Renewal,
     Report,
-    RunReference,
     at_own_time,
     decode,
     encode,
@@ -40,6 +38,7 @@ from noarkit.loading.engines.cluster.roster import Member, Roster
 from noarkit.loading.engines.cluster.shares import RateShares
 from noarkit.loading.engines.cluster.shipping import WANTS, PieceSender, Want
 from noarkit.loading.engines.cluster.worker import BEATS, BUSY, carry_out_lease
+from noarkit.loading.engines.remote import ClusterTarget, RunReference
 from noarkit.loading.governor import Rate
 from noarkit.loading.lease import Lease, Outcome, ShardDone, ShardStopped
 from noarkit.version import __version__

@@ -6,31 +6,18 @@ A worker has the functions that it was started with, by their names; a message t
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from noarkit.errors import NoarkitError, OtherVersion
 from noarkit.loading.engines.cluster.library import distributed
 from noarkit.loading.engines.cluster.messages import decode, encode
 from noarkit.loading.engines.cluster.plain import PlainFormat
-from noarkit.safe.remote_jobs import JobFunction
+from noarkit.safe.remote_jobs import JobTable
 from noarkit.version import __version__
 
 EXTENSION = "noarkit"
 """What the library knows a worker of ours by."""
-
-
-@dataclass(frozen=True, slots=True)
-class JobTable:
-    """What every worker can do for others: functions by name, and the dataclasses that they are given or return;
-    `close` ends what they keep between two jobs."""
-
-    functions: Mapping[str, JobFunction] = field(default_factory=dict)
-    kinds: tuple[type, ...] = ()
-    close: Callable[[], None] = lambda: None
-
-
-NO_JOBS = JobTable()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,11 @@ from typing import Any
 from noarkit.errors import JobLost, NoarkitError, NoWorkers, fault_from_code
 from noarkit.loading.engines.cluster.connection import CALL_PATIENCE_S, check_link, connect, submit_once
 from noarkit.loading.engines.cluster.job_desk import JobOrder, JobReply, carry_out_job
-from noarkit.loading.engines.cluster.messages import BadMessage, Beat, ClusterTarget, decode, encode
+from noarkit.loading.engines.cluster.messages import BadMessage, Beat, decode, encode
 from noarkit.loading.engines.cluster.plain import PlainFormat
 from noarkit.loading.engines.cluster.roster import Member, Roster
 from noarkit.loading.engines.cluster.worker import BEATS
+from noarkit.loading.engines.remote import ClusterTarget
 from noarkit.safe.remote_jobs import Job
 from noarkit.version import __version__
 

@@ -9,11 +9,11 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import orjson
 
+from noarkit.loading.engines.remote import RunReference, Timing
 from noarkit.loading.governor import Rate
 from noarkit.loading.lease import ChunkInDoubt, ChunkSent, Lease, Outcome
 
@@ -24,46 +24,6 @@ _OUTCOMES: Mapping[str, type] = {kind.__name__: kind for kind in get_args(Outcom
 
 class BadMessage(Exception):
     """Raised for a message that is not one of ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """How long a lease lasts without renewal, how often it is renewed, and how often a worker says that it is there.
-
-    `margin_s` is what the coordinator waits beyond the lease, for clocks that do not run equally fast.
-    """
-
-    lease_s: float = 60.0
-    renew_s: float = 10.0
-    beat_s: float = 2.0
-    margin_s: float = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterTarget:
-    """Where the scheduler is, and with which certificates we come; how patient we are where no worker is there; whether
-    we ship contents."""
-
-    address: str
-    tls: Path | None
-    timing: Timing = field(default_factory=Timing)
-    patience_s: float = 60.0
-    ships: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RunReference:
-    """Which run a lease is of: a name that no other has, its folder on the coordinator's machine, the sha256 of its
-    plan, its archive by address and identity, and our account there. Where it `ships`, workers ask the coordinator for
-    contents and need no source."""
-
-    name: str
-    folder: str
-    plan: str
-    archive: str
-    identity: str
-    account: str
-    ships: bool = False
 
 
 @dataclass(frozen=True, slots=True)

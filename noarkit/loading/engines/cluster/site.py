@@ -19,8 +19,8 @@ from noarkit.errors import OtherArchive, OtherPlace, PlanChanged
 from noarkit.loading import preflight
 from noarkit.loading.contents import no_gate
 from noarkit.loading.engines.cluster.fence import FencedArchive
-from noarkit.loading.engines.cluster.messages import RunReference
 from noarkit.loading.engines.cluster.worker import BenchHooks
+from noarkit.loading.engines.remote import RunReference
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.governor import GovernedArchive, Rate
 from noarkit.loading.work import WorkerContext

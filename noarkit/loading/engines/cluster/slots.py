@@ -22,13 +22,14 @@ from typing import Any
 from noarkit.errors import EngineAway, causes
 from noarkit.loading.engines.cluster import tls
 from noarkit.loading.engines.cluster.handshake import check_scheduler
-from noarkit.loading.engines.cluster.job_desk import EXTENSION, NO_JOBS, JobTable
+from noarkit.loading.engines.cluster.job_desk import EXTENSION
 from noarkit.loading.engines.cluster.library import distributed, quiet_settings
 from noarkit.loading.engines.cluster.listening import fault_of_address
 from noarkit.loading.engines.cluster.messages import decode
 from noarkit.loading.engines.cluster.shipping import Piece
 from noarkit.loading.engines.cluster.worker import LeaseWorker, OpenBench
 from noarkit.safe.children import OUR_THREADS, WorkerLost
+from noarkit.safe.remote_jobs import NO_JOBS, JobTable
 from noarkit.safe.worker_pool import (
     END,
     ParentLost,

@@ -19,23 +19,16 @@ from typing import Protocol
 from noarkit.errors import LeaseEnded, NoarkitError, OtherVersion, WorkerLost
 from noarkit.loading.contents import OpenContent
 from noarkit.loading.engines.cluster.fence import LeaseFence
-from noarkit.loading.engines.cluster.job_desk import EXTENSION, NO_JOBS, JobDesk, JobTable
+from noarkit.loading.engines.cluster.job_desk import EXTENSION, JobDesk
 from noarkit.loading.engines.cluster.library import distributed
-from noarkit.loading.engines.cluster.messages import (
-    Beat,
-    Order,
-    Renewal,
-    RunReference,
-    decode,
-    encode,
-    report_of,
-    without_ages,
-)
+from noarkit.loading.engines.cluster.messages import Beat, Order, Renewal, decode, encode, report_of, without_ages
 from noarkit.loading.engines.cluster.shipping import PieceReceiver
+from noarkit.loading.engines.remote import RunReference
 from noarkit.loading.governor import Rate
 from noarkit.loading.lease import Outcome, ShardStopped
 from noarkit.loading.work import WorkerContext, WorkerControl, run_lease
 from noarkit.safe.clocks import boot_s
+from noarkit.safe.remote_jobs import NO_JOBS, JobTable
 from noarkit.version import __version__
 
 BEATS = "noarkit-beats"
