@@ -142,3 +142,20 @@ def test_who_may_only_read_changes_nothing(tmp_path: Path, reference: Path) -> N
                 if one["path"].startswith("/console/"):
                     assert asking.ask(one["method"], one["path"]) == 403, (one["method"], one["path"])
         assert len(writes) > 20
+
+
+NUMBERS = frozenset({"limit", "per_page", "page", "offset", "index"})
+NONSENSE = ("abc", "-5", "٣", "1e3", " 5x", "9" * 40)
+
+
+def test_a_number_that_is_none_is_refused_by_every_service_alike(asking: Asking, reference: Path) -> None:
+    judged = 0
+    for one in endpoints(reference, asking.service):
+        required = {name: "1" for name, told in one.get("query", {}).items() if told.get("required")}
+        if one["method"] != "GET" or asking.ask("GET", one["path"], required) != 200:
+            continue
+        for name in NUMBERS & one.get("query", {}).keys():
+            for text in NONSENSE:
+                assert asking.ask("GET", one["path"], {**required, name: text}) == 400, (one["path"], name, text)
+                judged += 1
+    assert judged > 5, "it knows some of them"

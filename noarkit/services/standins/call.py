@@ -21,6 +21,8 @@ from starlette.routing import BaseRoute
 if TYPE_CHECKING:
     from noarkit.services.standins.mcp_gate import Gate
 
+_MOST_DIGITS = 16
+
 
 class UnreadableCall(Exception):
     """A call whose body or parameters are malformed; each service reports it in its own format."""
@@ -47,10 +49,7 @@ class Call:
 
     def number(self, name: str, default: int) -> int:
         """Returns a parameter as a whole number. Raises `UnreadableCall`."""
-        text = self.text(name, str(default))
-        if not text.isdigit():
-            raise UnreadableCall(f"{name} is no number: {text}")
-        return int(text)
+        return read_number(name, self.text(name), default)
 
     def members(self) -> dict[str, Any]:  # Any: what JSON holds
         """Parses the JSON object of the body. Raises `UnreadableCall`."""
@@ -74,6 +73,24 @@ class Call:
 
 
 CallHandler = Callable[[Call], Response]
+_LEAST_OF: Mapping[str, int] = {"limit": 1, "per_page": 1, "page": 1, "offset": 0, "index": 0}
+
+
+def check_numbers(call: Call) -> Call:
+    """The call, whose pages are asked for by whole numbers, whether its list is cut into pages or not. Raises
+    `UnreadableCall` for anything else, in every service alike: a client that sends nonsense is told so."""
+    for name, least in _LEAST_OF.items():
+        for text in call.queries.get(name, ()):
+            read_number(name, text, least, least=least)
+    return call
+
+
+def read_number(name: str, text: object, default: int, *, least: int = 0) -> int:
+    """Returns a parameter as a whole number, or its default where it is empty. Raises `UnreadableCall`."""
+    digits = str(text) if text not in (None, "") else str(default)
+    if not (digits.isascii() and digits.isdigit() and len(digits) < _MOST_DIGITS and int(digits) >= least):
+        raise UnreadableCall(f"{name} must be a whole number from {least}")
+    return int(digits)
 
 
 def make_endpoint(handler: CallHandler, base: str = "") -> Callable[[Request], Awaitable[Response]]:

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from noarkit.services.appsec.standin.call_specs import DOORS
 from noarkit.services.appsec.standin.data import Record, Store, page_of, sbom, stamp
-from noarkit.services.standins.call import Call
+from noarkit.services.standins.call import Call, read_number
 from noarkit.services.standins.papers import pdf
 from noarkit.services.standins.published_calls import UnpublishedCall
 
@@ -350,7 +350,7 @@ class Calls:
         return _json({"url": self._sign_url("store", secrets.token_hex(8))})
 
     def _begin_parts(self, call: Call) -> Response:
-        if not int(call.members().get("fileSize") or 0):
+        if not read_number("fileSize", call.members().get("fileSize"), 0):
             raise Refusal(400, "fileSize is required")
         name = secrets.token_hex(8)
         self._parts[name] = []
@@ -361,14 +361,16 @@ class Calls:
         name = str(body.get("objectName"))
         if name not in self._parts:
             raise Refusal(404, "no such upload")
-        part_id = f"{name}.{int(body['partNumber'])}"
+        part_id = f"{name}.{read_number('partNumber', body.get('partNumber'), 0, least=1)}"
         self._parts[name].append(part_id)
         return _json({"presignedURL": self._sign_url("store", part_id)})
 
     def _end_parts(self, call: Call) -> Response:
         body = call.members()
         name = str(body.get("objectName"))
-        numbers = sorted(int(part["partNumber"]) for part in body.get("partList", []))
+        numbers = sorted(
+            read_number("partNumber", part.get("partNumber"), 0, least=1) for part in body.get("partList", [])
+        )
         part_ids = [f"{name}.{number}" for number in numbers]
         if not part_ids or any(part_id not in self.uploads for part_id in part_ids):
             raise Refusal(400, "parts are missing")

@@ -23,7 +23,7 @@ from noarkit.services.appsec.standin.calls import Calls, Refusal, refusal_respon
 from noarkit.services.appsec.standin.data import Store
 from noarkit.services.appsec.standin.history import appsec_changes
 from noarkit.services.appsec.standin.registration import Registry
-from noarkit.services.standins.call import Call, UnreadableCall, has_tools, make_endpoint, service
+from noarkit.services.standins.call import Call, UnreadableCall, check_numbers, has_tools, make_endpoint, service
 from noarkit.services.standins.consent import consent_redirect, form_of, issue_tokens
 from noarkit.services.standins.control import Control, JsonObject, switches
 from noarkit.services.standins.histories.player import HistoryPlayer, make_clock, start_player
@@ -148,7 +148,7 @@ class AppSec:
         if wait > 0:
             return JSONResponse({"message": "too many"}, 429, {"Retry-After": str(math.ceil(wait))})
         try:
-            return self.calls.answer(call)
+            return self.calls.answer(check_numbers(call))
         except UnreadableCall as wrong:
             return refusal_response(Refusal(400, str(wrong)), f" (caller {authorization})", call.path)
         except Refusal as refusal:

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from noarkit.services.crm.standin.data import Store, by_name, user
 from noarkit.services.crm.standin.refusal import Refusal
-from noarkit.services.standins.call import Call
+from noarkit.services.standins.call import Call, read_number
 
 _ROWS = 200_000
 
@@ -64,7 +64,11 @@ class Bulk:
             raise Refusal("INVALID_MODULE")
         names = tuple(name for name, _ in self._store.holdings[module].module.all_fields)
         token = str(query.get("page_token") or "")
-        begin = int(token.removeprefix("b")) if token else (int(query.get("page", 1)) - 1) * self._rows
+        begin = (
+            read_number("page_token", token.removeprefix("b"), 0)
+            if token
+            else (read_number("page", query.get("page"), 1, least=1) - 1) * self._rows
+        )
         with self._lock:
             job = _Job(self._store.new_id(), module, tuple(query.get("fields") or names), begin, self._store.now())
             self._jobs[job.id] = job

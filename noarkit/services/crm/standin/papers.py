@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from noarkit.services.crm.standin.data import Record, Store
 from noarkit.services.crm.standin.refusal import Refusal, check_known_names, check_length, check_required
 from noarkit.services.crm.standin.shapes import RELATED_SHAPES
-from noarkit.services.standins.call import Call
+from noarkit.services.standins.call import Call, read_number
 from noarkit.services.standins.fake_data import SeededRandom
 
 _NO_CONTENT = 204
@@ -136,7 +136,7 @@ class Papers:
                 else JSONResponse({"Emails": [letter], "info": page_info})
             )
         emails = self._store.emails(record_id)
-        begin = int(call.query.get("index", "0") or 0)
+        begin = call.number("index", 0)
         rows = emails[begin : begin + _EMAILS]
         if not rows:
             return Response(status_code=_NO_CONTENT)
@@ -169,9 +169,13 @@ def _bytes(data: bytes | None, name: str) -> Response:
 
 def _requested_range(call: Call, most: int) -> tuple[int, int]:
     """Returns the requested range of a list: first row and count."""
-    size = min(most, int(call.query.get("per_page", str(_PAGE))))
+    size = min(most, read_number("per_page", call.query.get("per_page"), _PAGE, least=1))
     token = call.query.get("page_token")
-    begin = int(token.removeprefix("p")) if token else (int(call.query.get("page", "1")) - 1) * size
+    begin = (
+        read_number("page_token", token.removeprefix("p"), 0)
+        if token
+        else (read_number("page", call.query.get("page"), 1, least=1) - 1) * size
+    )
     if not token and begin + size > 2_000:
         raise Refusal("DISCRETE_PAGINATION_LIMIT_EXCEEDED", 400, "use page_token")
     return begin, size

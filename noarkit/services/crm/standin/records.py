@@ -17,7 +17,7 @@ from noarkit.services.crm.standin.channels import NotificationChannels
 from noarkit.services.crm.standin.data import ModuleRecords, Record, Store, by_name, user
 from noarkit.services.crm.standin.refusal import LONGEST, Refusal, check_known_names, check_length
 from noarkit.services.crm.standin.shapes import USERS, Module
-from noarkit.services.standins.call import Call
+from noarkit.services.standins.call import Call, read_number
 from noarkit.services.standins.paging import cut_page
 
 NO_CONTENT = 204
@@ -278,12 +278,12 @@ class _Page:
 
     @classmethod
     def from_query(cls, query: Mapping[str, str], fields: Sequence[str], most: int) -> _Page:
-        size = min(most, max(1, int(query.get("per_page", str(_LONGEST_PAGE)))))
+        size = min(most, read_number("per_page", query.get("per_page"), _LONGEST_PAGE, least=1))
         expected_query = [size, sorted(fields), query.get("sort_by"), query.get("sort_order"), query.get("cvid")]
         key = hashlib.sha256(json.dumps(expected_query).encode()).hexdigest()[:8]
         token = query.get("page_token")
         if token is None:
-            number = max(1, int(query.get("page", "1")))
+            number = read_number("page", query.get("page"), 1, least=1)
             if number * size > _BY_PAGE:
                 raise Refusal("DISCRETE_PAGINATION_LIMIT_EXCEEDED", 400, "use page_token")
             return cls((number - 1) * size, size, number, key)

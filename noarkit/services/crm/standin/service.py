@@ -23,7 +23,15 @@ from noarkit.services.crm.standin.history import crm_changes
 from noarkit.services.crm.standin.papers import Papers
 from noarkit.services.crm.standin.records import Records
 from noarkit.services.crm.standin.refusal import Refusal
-from noarkit.services.standins.call import Call, CallHandler, UnreadableCall, has_tools, make_endpoint, service
+from noarkit.services.standins.call import (
+    Call,
+    CallHandler,
+    UnreadableCall,
+    check_numbers,
+    has_tools,
+    make_endpoint,
+    service,
+)
 from noarkit.services.standins.consent import consent_redirect, form_of, issue_tokens
 from noarkit.services.standins.control import Control, JsonObject, switches
 from noarkit.services.standins.histories.player import HistoryPlayer, start_player
@@ -149,7 +157,9 @@ class Crm:
         answer = self._refuse_call(call, is_known or self.issuer.is_good)
         if answer is None:
             try:
-                answer = handler(call)
+                answer = handler(check_numbers(call))
+            except UnreadableCall as unreadable:
+                answer = _refusal_response("INVALID_DATA", 400, str(unreadable))
             except Refusal as refusal:
                 answer = _refusal_response(refusal.code, refusal.status, refusal.message, refusal.details)
         if self.spent_credits * 2 >= self.credits:

@@ -220,8 +220,8 @@ class Calls:
                       self._store.entry)  # fmt: skip
 
     def _logs(self, call: Call) -> Response:
-        limit = min(int(call.query.get("limit") or 100), 1_000)
-        begin = int(call.query.get("after") or 0)
+        limit = min(call.number("limit", 100), 1_000)
+        begin = call.number("after", 0)
         rows = [
             {
                 "id": f"log-{number}",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from starlette.responses import JSONResponse, Response
 
 from noarkit.services.features.standin.shapes import Record
+from noarkit.services.standins.call import read_number
 from noarkit.services.standins.paging import cut_numbered_page
 
 MOST = 100
@@ -37,7 +38,10 @@ def list_page(
     ids: Sequence[str], query: Mapping[str, str], path: str, show: Callable[[str], Record | None]
 ) -> Response:
     """Builds one page of objects looked up by id."""
-    limit, page = min(_count(query, "limit", MOST), MOST), _count(query, "page", 1)
+    limit, page = (
+        min(read_number("limit", query.get("limit"), MOST, least=1), MOST),
+        read_number("page", query.get("page"), 1, least=1),
+    )
     ids_page = cut_numbered_page(ids, page, limit)
     data = [item for item_id in ids_page.rows if (item := show(item_id)) is not None]
     pagination = {
@@ -68,10 +72,3 @@ def _next(path: str, page: int, limit: int) -> str:
         f"https://elsewhere.example{path}{query}",
     )
     return spelt[page % len(spelt)]
-
-
-def _count(query: Mapping[str, str], name: str, default: int) -> int:
-    text = query.get(name) or str(default)
-    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 10**9:
-        raise Refusal(400, f"{name} must be a positive number")
-    return int(text)

@@ -22,7 +22,15 @@ from noarkit.services.features.standin.calls import Calls, object_type
 from noarkit.services.features.standin.data import Store
 from noarkit.services.features.standin.history import features_changes
 from noarkit.services.features.standin.lists import Refusal, refusal_response
-from noarkit.services.standins.call import Call, CallHandler, UnreadableCall, has_tools, make_endpoint, service
+from noarkit.services.standins.call import (
+    Call,
+    CallHandler,
+    UnreadableCall,
+    check_numbers,
+    has_tools,
+    make_endpoint,
+    service,
+)
 from noarkit.services.standins.consent import consent_redirect, form_of, issue_tokens
 from noarkit.services.standins.control import Control, JsonObject, switches
 from noarkit.services.standins.histories.player import HistoryPlayer, make_clock, start_player
@@ -138,7 +146,7 @@ class Features:
 
     def _answer(self, keys: Mapping[str, str], handler: CallHandler, call: Call) -> Response:
         try:
-            return self._refuse_call(call, keys) or handler(call)
+            return self._refuse_call(call, keys) or handler(check_numbers(call))
         except UnreadableCall as error:
             return refusal_response(Refusal(400, str(error)))
         except Refusal as refusal:

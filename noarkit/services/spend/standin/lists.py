@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from noarkit.services.standins.call import read_number
 from noarkit.services.standins.paging import cut_page
 
 Record = Mapping[str, Any]
@@ -38,9 +39,9 @@ def list_page(
     default: int = 20,
 ) -> Response:
     """Builds a page of records by id."""
-    limit = min(_LONGEST, max(1, int((query.get("limit") or [str(default)])[0])))
+    limit = min(_LONGEST, read_number("limit", (query.get("limit") or [""])[0], default, least=1))
     after = (query.get("after") or [""])[0]
-    begin = _place(after) if after else int((query.get("offset") or ["0"])[0])
+    begin = _place(after) if after else read_number("offset", (query.get("offset") or [""])[0], 0)
     page = cut_page(ids, begin, limit)
     data = [record for record_id in page.rows if (record := read(record_id)) is not None]
     request: dict[str, Any] = {"parameters": {}, "limit": limit}

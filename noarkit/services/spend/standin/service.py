@@ -25,7 +25,15 @@ from noarkit.services.spend.standin.calls import ACTIVATED_STATE, Calls
 from noarkit.services.spend.standin.data import Store, format_time
 from noarkit.services.spend.standin.history import spend_changes
 from noarkit.services.spend.standin.lists import Refusal, refusal_response
-from noarkit.services.standins.call import Call, CallHandler, UnreadableCall, has_tools, make_endpoint, service
+from noarkit.services.standins.call import (
+    Call,
+    CallHandler,
+    UnreadableCall,
+    check_numbers,
+    has_tools,
+    make_endpoint,
+    service,
+)
 from noarkit.services.standins.consent import consent_redirect, form_of, issue_tokens
 from noarkit.services.standins.control import Control, JsonObject, switches
 from noarkit.services.standins.histories.player import HistoryPlayer, make_clock, start_player
@@ -177,7 +185,7 @@ class Spend:
 
     def _answer(self, handler: CallHandler, call: Call) -> Response:
         try:
-            return self._refuse_call(call) or handler(call)
+            return self._refuse_call(call) or handler(check_numbers(call))
         except UnreadableCall as unreadable:
             return refusal_response("JSON_MAPPING_EXCEPTION", 400, str(unreadable))
         except Refusal as refusal:
