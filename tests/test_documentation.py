@@ -118,6 +118,14 @@ def test_each_entry_of_the_changelog_names_what_there_is() -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_a_recipe_for_contributors_names_is_there(lang: str) -> None:
+    text = (ROOT / "noarkit" / "manual" / lang / "contributing.md").read_text("utf-8")
+    places = set(re.findall(r"\b(?:noarkit|tests|scripts|schemas|samples)/[\w./-]*\w", text))
+    assert len(places) > 20
+    assert {place for place in places - {"tests/ROOM", "tests/ROM"} if not (ROOT / place).exists()} == set()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_begins_with_examples_and_ends_with_exit_codes(
     name: str, lang: str, capsys: pytest.CaptureFixture[str]
