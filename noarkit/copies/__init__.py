@@ -31,7 +31,6 @@ with weaker checks: no copy is better than a doubtful one.
     worker       the process that converts
     tokens       the words of a text, cut the same way in a document and its copy
     preview      the first page of a document as a person sees it
-    pdf_pages    pages of a PDF: their number, text and picture
     port         what rules, tasks, products, converters and gates are to one another
     reasons      why a document has no copy
     archived     documents in an archive as a source

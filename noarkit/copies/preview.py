@@ -17,10 +17,11 @@ from noarkit.copies.converters.text import decode
 from noarkit.copies.gates.pictures import PictureUnreadable, open_picture
 from noarkit.copies.inspection import inspect, words_of
 from noarkit.copies.inspection.mail_words import mail_texts
-from noarkit.copies.inspection.markup import read_markup, text_of_markup
-from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
+from noarkit.copies.inspection.markup import read_markup
 from noarkit.copies.port import Failure, Identity
 from noarkit.copies.reasons import Reason
+from noarkit.documents.markup import text_of_markup
+from noarkit.documents.pdf_pages import PdfUnreadable, open_pages
 from noarkit.documents.refusal import DocumentRefused
 
 if TYPE_CHECKING:

@@ -8,6 +8,10 @@
     zipped      zipped documents: bounds, members, locks
     parts       the parts of a zipped office document, found from its main part
     refusal     why nothing can be read of a document
+    reading     the text of any document, as lines with their layers; encodings: of texts
+    office      the text of zipped office documents
+    rtf         the text of Rich Text Format; markup: of web pages; pdf_pages: of PDF, and its pages as pictures
+    mail_text   the text of mails and Outlook messages
     mail        mails as fields and attachments; mime: the parts of a mail, by their bytes
     mailbox     the mails of an mbox
     outlook     Outlook messages (.msg)

@@ -20,6 +20,8 @@ body of a mail; `"field"` a number of pages or a formula, which whoever shows th
 Kind = Literal["paragraph", "heading", "item", "row", "slide", "sheet", "attachment", "header-field"]
 Purpose = Literal["search", "view", "offer", "words", "persons"]
 
+MOST_CHARACTERS = 2_000_000
+"""More of the text of one document nobody keeps: some four hundred pages of nothing but text."""
 LAYERS: tuple[Layer, ...] = get_args(Layer)
 _TABLE: Mapping[Purpose, frozenset[Layer]] = {
     "search": frozenset(LAYERS) - {"fallback"},

@@ -38,7 +38,7 @@ class TextReader:
 
     def read(self, path: Path, name: str, media_type: str) -> str:
         """The words of a document. Raises `Unreadable`, FileNotFoundError."""
-        if document_text.is_plain(name, media_type):  # to decode it is safe in any process
+        if document_text.is_plain(path, name, media_type):  # to decode it is safe in any process
             return document_text.text_of(path, name, media_type)
         answer = self._ask({"path": str(path), "name": name, "media_type": media_type})
         if "text" not in answer:

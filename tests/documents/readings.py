@@ -29,6 +29,7 @@ TYPES = {
     "html": "text/html",
     "eml": "message/rfc822",
     "rtf": "text/rtf",
+    "msg": "application/vnd.ms-outlook",
     "txt": "text/plain",
 }
 
@@ -78,6 +79,13 @@ class Doors:
         """The other ways that it can be shown in."""
         rendering = self.answer().rendering
         return rendering.ways if rendering is not None else ()
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers that are shown of a mail."""
+        rendering = self.answer().rendering
+        body = rendering.body if rendering is not None else None
+        return {header.name: _plain(header.value) for header in body.headers} if isinstance(body, Letter) else {}
 
     @property
     def notes(self) -> set[str]:

@@ -6,7 +6,9 @@ import io
 import os
 import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,8 @@ from noarkit.catalogue.text.decoding import parts_of
 from noarkit.copies.converters.fonts_asked import fonts_asked
 from noarkit.copies.converters.freezing import freeze_fields
 from noarkit.documents.office_type import office_type
-from tests.copies.corpus import office
+from samples.files.outlook import message
+from tests.copies.corpus import binary, office
 from tests.copies.corpus.zips import pack
 from tests.documents.readings import TYPES, Doors
 
@@ -225,3 +228,106 @@ def test_a_workbook_and_a_presentation_in_the_strict_form_too(ending: str, conte
     assert "Blåbær" in doors.view
     assert (doors.search, doors.server, doors.view) == (usual.search, usual.server, usual.view)
     assert (doors.words, doors.findings, doors.passages) == (usual.words, usual.findings, usual.passages)
+
+
+def test_a_word_with_a_part_in_bold_is_one_word(tmp_path: Path) -> None:
+    doors = Doors(tmp_path, b"<html><body><p>bo<b>ld</b> og <i>kur</i>siv</p></body></html>", "html")
+    for text in (doors.search, doors.server, doors.view):
+        assert text.split() == ["bold", "og", "kursiv"]
+    assert doors.words == Counter(["bold", "og", "kursiv"])
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp865", "Blåbær på Ås, søknad om løyve"),
+        ("mac_roman", "Blåbær på Ås, søknad om løyve"),
+        ("cp1252", "Blåbær på Ås – «søknad» om løyve"),
+        ("iso8859_10", "Sámi čállin: áššebáhpárat, guolásteapmi ja boazodoallu Kárášjogas"),
+        ("utf-16-le", "Blåbær på Ås"),
+        ("utf-16-be", "Blåbær på Ås"),
+        ("utf-16", "Blåbær på Ås"),
+        ("utf-8-sig", "Blåbær på Ås"),
+    ],
+)
+@pytest.mark.parametrize("stated", ["text/plain", "application/octet-stream"])
+def test_a_text_is_found_and_shown_in_whatever_encoding_it_is(
+    encoding: str, text: str, stated: str, tmp_path: Path
+) -> None:
+    doors = Doors(tmp_path, f"{text}\n".encode(encoding), "txt", stated)
+    assert doors.search == doors.server.strip() == doors.view == text
+
+
+def _mail(*, is_attachment_plain: bool = False) -> bytes:
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = "Kari <kari@a.example>", "ola@b.example", "Blåbær"
+    message["Date"] = "Wed, 01 May 2024 23:30:00 +0100"
+    message.set_content("Enkel utgave av brevet")
+    message.add_alternative("<p>Formatert utg<b>ave</b> av brevet</p>", subtype="html")
+    if is_attachment_plain:
+        message.add_attachment("Vedlagt notat", filename="notat.txt")
+    return message.as_bytes()
+
+
+def test_of_a_mail_with_two_bodies_the_one_in_html_is_the_body_and_the_other_is_told(tmp_path: Path) -> None:
+    doors = Doors(tmp_path, _mail(), "eml")
+    layers = dict(layers_in(doors))
+    assert "Formatert utgave av brevet" in layers["body"]
+    assert layers["alternative"] == "Enkel utgave av brevet"
+    assert "Formatert utgave" in doors.server
+    assert "Enkel utgave" in doors.server
+    assert doors.view == "Formatert utgave av brevet"
+    assert doors.shown("plain") == "Enkel utgave av brevet"
+    assert doors.words is not None
+    assert doors.words["formatert"] == 1
+    assert doors.words["enkel"] == 0
+
+
+def test_text_that_is_no_alternative_is_shown_beside_what_is_in_html(tmp_path: Path) -> None:
+    boundary = "Content-Type: multipart/mixed; boundary=x\r\n\r\n"
+    plain = "--x\r\nContent-Type: text/plain\r\n\r\nAvtalt pris\r\n"
+    markup = "--x\r\nContent-Type: text/html\r\n\r\n<p>Reklame</p>\r\n"
+    content = f"From: a@b.example\r\nTo: c@d.example\r\nSubject: s\r\n{boundary}{plain}{markup}--x--\r\n".encode()
+    doors = Doors(tmp_path, content, "eml")
+    assert doors.view.split() == ["Avtalt", "pris", "Reklame"]
+    assert "Avtalt pris" in doors.search
+    assert [layer for layer, _ in layers_in(doors)] == ["body"]
+
+
+def test_a_mail_was_sent_at_one_time_in_the_zone_that_it_states(tmp_path: Path) -> None:
+    doors = Doors(tmp_path, _mail(), "eml")
+    sent = "2024-05-01 23:30 +01:00"
+    assert doors.search.startswith(sent)
+    assert doors.server.startswith(sent)
+    assert doors.headers["date"] == sent
+    assert doors.words is not None
+    assert doors.words["23"] == doors.words["30"] == 1
+    assert doors.words["22"] == 0
+
+
+def test_what_is_attached_to_a_mail_is_found_and_the_server_names_it(tmp_path: Path) -> None:
+    doors = Doors(tmp_path, _mail(is_attachment_plain=True), "eml")
+    assert "Vedlagt notat" in doors.search
+    assert "notat.txt" in doors.search
+    assert "notat.txt" in doors.server
+
+
+@pytest.mark.parametrize("ending", ["rtf", "msg"])
+def test_the_server_reads_what_search_reads(ending: str, tmp_path: Path) -> None:
+    sent = datetime(2026, 1, 2, 10, tzinfo=UTC)
+    made = {
+        "rtf": rb"{\rtf1\ansi\ansicpg1252 Bl\'e5b\'e6r {\v hemmelig} slutt\par}",
+        "msg": message("Tilbud", ("Kari", "kari@a.example"), (), sent, "Blåbær slutt", ()),
+    }[ending]
+    doors = Doors(tmp_path, made, ending)
+    for text in (doors.search, doors.server, doors.view):
+        assert "Blåbær" in text
+        assert "slutt" in text
+        assert "hemmelig" not in text
+
+
+@pytest.mark.parametrize("make", [binary.doc, binary.xls])
+def test_documents_before_2007_have_no_text_at_any_door(make: Callable[[], bytes], tmp_path: Path) -> None:
+    doors = Doors(tmp_path, make(), "doc", "application/msword")
+    assert doors.found.reason == "unknown-format"
+    assert doors.search == doors.server == doors.view == ""

@@ -16,10 +16,11 @@ from typing import IO
 
 import orjson
 
-from noarkit.catalogue.text.decoding import MOST_CHARACTERS, DocumentText, stretches_from
+from noarkit.catalogue.text.decoding import DocumentText, stretches_from
 from noarkit.copies.converters.sandbox import walls_around
 from noarkit.copies.processes import descendants
 from noarkit.copies.reasons import Reason
+from noarkit.documents.layers import MOST_CHARACTERS
 from noarkit.safe.children import interpreter_command, interpreter_environment, interpreter_folders
 from noarkit.safe.pipes import PipeReader, PipeWriter
 from noarkit.safe.signals import kill_tree, own_session, was_killed

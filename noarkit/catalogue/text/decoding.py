@@ -1,4 +1,4 @@
-"""Bytes of an unknown encoding as text: by their byte order mark, as UTF-8, else as Windows has them in the west."""
+"""The text of a document as it is kept: tidied, with the stretches of it that are of another layer than the body."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from noarkit.documents.layers import LAYERS, Layer
 
-MOST_CHARACTERS = 2_000_000
-"""More of one document is not kept: some four hundred pages of nothing but text."""
 MOST_BYTES = 256 * 1024 * 1024
 """A larger document is not read."""
 
@@ -67,55 +65,11 @@ def stretches_from(rows: object, length: int) -> tuple[TextStretch, ...]:
     return tuple(stretches)
 
 
-_MARKS = (
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
-_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _UNWANTED = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]+")
 _BLANKED = bytes(0x20 if byte < 9 or 14 <= byte <= 27 or byte == 0x7F else byte for byte in range(256))
 """UTF-8 with its control characters as blanks, byte by byte."""
 _OF_NO_CHARACTER = (b"\xed", b"\xef")
 """How the UTF-8 of every other unwanted character begins; few texts have any that begins so."""
-_MOST_CONTROLS = 0.01
-
-
-def decode_text(content: bytes, claimed: str = "", *, is_beginning: bool = False) -> str:
-    """The text of some bytes: in the encoding that they claim, where it is one and fits; never fails. Those that are
-    only the beginning of a text may end in the middle of a character."""
-    for mark, codec in _MARKS:
-        if content.startswith(mark):
-            return content.decode(codec, "replace")
-    for codec in (claimed, "utf-8"):
-        try:
-            return content.decode(codec)
-        except UnicodeDecodeError as fault:
-            if is_beginning and codec == "utf-8" and fault.start >= len(content) - 4:
-                return content.decode("utf-8", "ignore")
-        except (LookupError, ValueError):
-            continue
-    return content.decode(_guess_utf16(content) or "cp1252", "replace")
-
-
-def is_text(head: bytes) -> bool:
-    """True where the beginning of a document is text, in whatever encoding."""
-    if any(head.startswith(mark) for mark, _ in _MARKS) or _guess_utf16(head):
-        return True
-    return len(_CONTROLS.findall(head)) <= _MOST_CONTROLS * len(head)
-
-
-def _guess_utf16(content: bytes) -> str | None:
-    """UTF-16 without a mark: in a western text every other byte is zero."""
-    sample = content[:4_000]
-    if len(sample) < 8:
-        return None
-    odd, even = sample[1::2].count(0), sample[::2].count(0)
-    half = len(sample) // 2
-    if odd > 0.7 * half and even < 0.1 * half:
-        return "utf-16-le"
-    return "utf-16-be" if even > 0.7 * half and odd < 0.1 * half else None
 
 
 def tidy_text(text: str) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from noarkit.copies.gates.words import WordsOf
-from noarkit.copies.pdf_pages import PdfUnreadable, TextsOf, read_texts
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import LOST, PRIVATE
+from noarkit.documents.pdf_pages import PdfUnreadable, TextsOf, read_texts
 
 # what LibreOffice writes where a reference leads nowhere, in the languages that it is run in here
 _ERRORS = re.compile(

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.copies.pdf_pages import PdfPages, PdfUnreadable, TextsOf, is_blank, open_pages, read_texts
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
+from noarkit.documents.pdf_pages import PdfPages, PdfUnreadable, TextsOf, is_blank, open_pages, read_texts
 
 _MOST_DRAWN = 400
 """How many pages without text are drawn to see whether they are blank."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from noarkit.copies.broken_pictures import refuse_cut_pictures
 from noarkit.copies.gates.pages import is_pdf
-from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.port import Failure, Finding, Product, Task
 from noarkit.copies.reasons import Reason
+from noarkit.documents.pdf_pages import PdfUnreadable, open_pages
 
 if TYPE_CHECKING:
     from PIL.Image import Image

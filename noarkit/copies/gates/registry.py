@@ -11,8 +11,8 @@ from noarkit.copies.gates.texts import TextGate
 from noarkit.copies.gates.validity import PdfaGate, SecondOpinionGate
 from noarkit.copies.gates.words import OFFICE_TYPES, WordsGate, WordsOf
 from noarkit.copies.identity import Identifier
-from noarkit.copies.pdf_pages import read_texts
 from noarkit.copies.port import Failure, Finding, Gate, Product, Task
+from noarkit.documents.pdf_pages import read_texts
 
 
 def all_gates(identifier: Identifier, words_of: WordsOf, *, verapdf: str | None = None) -> tuple[Gate, ...]:

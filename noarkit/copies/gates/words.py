@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from noarkit.copies.pdf_pages import PdfUnreadable, TextsOf, read_texts
 from noarkit.copies.port import Failure, Finding, Identity, Product, Task
 from noarkit.copies.reasons import Reason
 from noarkit.copies.tokens import tokens
+from noarkit.documents.pdf_pages import PdfUnreadable, TextsOf, read_texts
 
 MOST_MISSING = 0.005
 """The share of the original's words that may be missing: one in two hundred. Below two hundred words, none."""

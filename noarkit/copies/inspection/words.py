@@ -12,11 +12,11 @@ from noarkit.copies.inspection.odf import odf_words
 from noarkit.copies.inspection.ooxml_words import slide_words
 from noarkit.copies.inspection.rtf import rtf_words
 from noarkit.copies.inspection.scan import is_ooxml
-from noarkit.copies.pdf_pages import PdfUnreadable, open_pages
 from noarkit.copies.port import Identity
 from noarkit.copies.tokens import tokens
 from noarkit.documents.layers import Span, text_for
 from noarkit.documents.parts import office_parts
+from noarkit.documents.pdf_pages import PdfUnreadable, open_pages
 from noarkit.documents.refusal import DocumentRefused
 from noarkit.documents.word import word_spans
 from noarkit.documents.zipped import open_package

@@ -19,6 +19,7 @@ from itertools import islice
 from typing import cast, get_args
 
 from noarkit.documents.detect import looks_like_mail, looks_like_mailbox
+from noarkit.documents.encodings import MARKS
 from noarkit.model.formats import classify_format
 from noarkit.reading_room.viewers.port import Detected, Kind, Note
 
@@ -87,13 +88,6 @@ _XML = re.compile(r"\s*<(?:\?xml\s|!DOCTYPE\s|[A-Za-z_][\w.:-]{0,100}(?:\s+[\w.:
 _JSON = re.compile(r'\s*(?:\{\s*(?:"|\})|\[\s*(?:[\[{"\]0-9tfn-]|\]))')
 _XHTML = re.compile(r"<html\b[^>]{0,500}http://www\.w3\.org/1999/xhtml", re.IGNORECASE)
 _NO_TEXT = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from noarkit.safe.fixity import Difference
 
 Kind = Literal["pdf", "picture", "text", "sheet", "writing", "mail", "members", "media", "facts"]
 Role = Literal["", "sign", "cut", "link", "strong", "deleted", "hidden"]
-Way = Literal["", "raw", "pages", "source", "text", "all"]
+Way = Literal["", "raw", "pages", "source", "text", "plain", "all"]
 BlockRole = Literal["heading", "paragraph", "item", "table", "part", "note", "header", "comment"]
 HeaderName = Literal["subject", "from", "to", "cc", "bcc", "reply_to", "date", "received"]
 DEEPEST = 8
@@ -201,8 +201,8 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
     """What is asked for of a document: a page, a sheet, a document within it (`part`, by numbers from the outermost
-    in), and the way it is shown: `raw` by the browser, as `pages`, as `source`, as `text`, with `all` that its pages do
-    not show, or as we think best."""
+    in), and the way it is shown: `raw` by the browser, as `pages`, as `source`, as `text`, a mail by its `plain` body,
+    a document with `all` that its pages do not show, or as we think best."""
 
     page: int = 1
     sheet: int = 1

@@ -199,7 +199,7 @@ def test_a_mail_shows_headers_body_and_attachments_that_open(viewer: Viewer) -> 
     headers = {header.name: text_of(header.value) for header in view.body.headers}
     assert headers["subject"] == "Søknad på Åsen"
     assert headers["from"] == "Kari Nordmann <kari@kommune.example>"
-    assert headers["date"] == "2026-01-02 09:00 UTC"
+    assert headers["date"] == "2026-01-02 10:00 +01:00"
     assert [text_of(line) for line in view.body.lines] == ["Hei", "", "Hilsen Kari"]
     part = viewer.view(source, ViewRequest(part=(1,)))
     assert (part.kind, text_of(part.name)) == ("writing", "vedtak.docx")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from noarkit.copies.pdf_pages import PdfUnreadable
+from noarkit.documents.pdf_pages import PdfUnreadable
 from noarkit.reading_room.viewers.kinds.pdf_names import names_by_pikepdf, names_by_pypdf
 from noarkit.reading_room.viewers.kinds.picture_sizes import size_by_header
 from tests.reading_room.viewers.documents import DOCUMENTS

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from noarkit.documents.encodings import known_encoding
 from noarkit.reading_room.viewers.detection import detect, formats
 from noarkit.reading_room.viewers.job import Job
-from noarkit.reading_room.viewers.kinds.encodings import known_encoding
 from noarkit.reading_room.viewers.pages import query_of, read_request
 from noarkit.reading_room.viewers.port import Answer, Detected, Lines, Note, Piece, Rendering, ViewRequest
 from noarkit.reading_room.viewers.signs import line_of, lines_of, split_lines, text_of

@@ -1,6 +1,6 @@
 """One module a kind of document; all of them run in the child.
 
-    text       lines of any encoding; encodings: which one it is
+    text       lines of any encoding
     findings   what is told of a document that is not shown, or was not done
     blocks     headings, paragraphs and tables as they are gathered, and pages of them
     tables     CSV and TSV; workbooks: xlsx and ods

@@ -1,7 +1,7 @@
 """Mails: their headers decoded, the body as text, attachments as a list, each to be looked at in its turn.
 
 Of a body in HTML the text is shown, with the addresses of links beside them; nothing in it is fetched. What a mail
-hides in a second body is not lost: the plain one is shown where both are there, and the other can be asked for.
+hides in a second body is not lost: that in HTML is shown where both are there, and the plain one can be asked for.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 
 from noarkit.documents.mail import Attachment, Mail, read_head, read_mail
+from noarkit.documents.mail_text import bodies, decode_body, mail_moments, moment_text
 from noarkit.documents.mailbox import spans
-from noarkit.documents.mime import Part, TooComplex, parts, payload
+from noarkit.documents.mime import TooComplex, parts, payload
 from noarkit.documents.outlook import read_message, read_message_body
 from noarkit.reading_room.viewers.detection import detect
 from noarkit.reading_room.viewers.job import Reading, Refusal
-from noarkit.reading_room.viewers.kinds.encodings import encoding_of_bytes, known_encoding
 from noarkit.reading_room.viewers.kinds.markup import blocks_of_markup
 from noarkit.reading_room.viewers.kinds.text import show_text
 from noarkit.reading_room.viewers.port import (
@@ -57,16 +59,33 @@ def show_mail(reading: Reading) -> Rendering:
         return show_text(reading)
     mail = _read(reading)
     content = job.document.read_bytes()
-    plain, markup = _message_bodies(content) if is_message else _bodies(content)
-    notes = list(_notes(mail, plain, markup, job.way))
-    lines = list(islice(_body_lines(plain, markup, job.way), _MOST_LINES + 1))
+    both = _message_bodies(content) if is_message else _bodies(content)
+    other_way: Way = "text" if is_message else "plain"
+    shown_bodies = both.others if both.others and job.way == other_way else both.bodies
+    notes = list(_notes(mail, shown_bodies, has_two=bool(both.others)))
+    lines = list(islice(_body_lines(shown_bodies), _MOST_LINES + 1))
     if len(lines) > _MOST_LINES:
         notes.append(Note("text-cut"))
-    body = Letter(tuple(_headers(mail.fields)), tuple(lines[:_MOST_LINES]), tuple(_attachments(mail.attachments)))
+    headers = tuple(_headers(mail.fields, mail_moments(content)))
+    body = Letter(headers, tuple(lines[:_MOST_LINES]), tuple(_attachments(mail.attachments)))
     ways: tuple[Way, ...] = () if is_message else ("source",)
-    if plain and markup:
-        ways = (*ways, "text")
-    return Rendering(reading.detected, body, notes=tuple(notes), ways=ways)
+    return Rendering(reading.detected, body, notes=tuple(notes), ways=(*ways, other_way) if both.others else ways)
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A text of a mail, and whether it is HTML."""
+
+    text: str
+    is_markup: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Bodies:
+    """What a mail says, and the same once more in its other form."""
+
+    bodies: tuple[_Body, ...] = ()
+    others: tuple[_Body, ...] = ()
 
 
 def write_attachment(reading: Reading, target: Path) -> Line:
@@ -138,7 +157,7 @@ def _read(reading: Reading) -> Mail:
     return mail
 
 
-def _headers(fields: Mapping[str, object]) -> Iterator[Header]:
+def _headers(fields: Mapping[str, object], moments: Mapping[str, datetime]) -> Iterator[Header]:
     yield Header("subject", line_of(str(fields.get("subject") or "")))
     for name in _PARTIES:
         people = _parties(fields, name)
@@ -147,15 +166,8 @@ def _headers(fields: Mapping[str, object]) -> Iterator[Header]:
             cut = len(people) - _MOST_PARTIES
             value = line_of(text, 20_000)
             yield Header(name, (*value, Piece(f" +{cut}")) if cut > 0 else value)
-    for name in ("date", "received"):
-        moment = fields.get(name)
-        if isinstance(moment, str) and moment:
-            yield Header("date" if name == "date" else "received", line_of(_moment(moment)))
-
-
-def _moment(wire: str) -> str:
-    """A moment of the wire without what nobody reads: 2024-05-01 12:30 UTC."""
-    return f"{wire[:10]} {wire[11:16]} UTC" if len(wire) >= 16 else wire
+    names: tuple[HeaderName, ...] = ("date", "received")
+    yield from (Header(name, line_of(moment_text(moments[name]))) for name in names if name in moments)
 
 
 def _parties(fields: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
@@ -182,7 +194,7 @@ def _name_of(attachment: Attachment) -> str:
     return str(read_head(attachment.payload[:_HEAD_BYTES]).fields.get("subject") or attachment.name)
 
 
-def _notes(mail: Mail, plain: str, markup: str, mode: Way) -> Iterator[Note]:
+def _notes(mail: Mail, bodies_shown: Sequence[_Body], *, has_two: bool) -> Iterator[Note]:
     if mail.too_complex:
         yield Note("mail-not-taken-apart")
     elif mail.defective:
@@ -191,21 +203,25 @@ def _notes(mail: Mail, plain: str, markup: str, mode: Way) -> Iterator[Note]:
         yield Note("attached-without-bytes", {"count": mail.within})
     if len(mail.attachments) > _MOST_ATTACHMENTS:
         yield Note("attachments-cut", {"limit": _MOST_ATTACHMENTS, "count": len(mail.attachments)})
-    if markup and (not plain or mode == "text"):
+    is_markup = any(body.is_markup for body in bodies_shown)
+    if has_two:
+        yield Note("body-of-two" if is_markup else "body-of-two-plain")
+    elif is_markup:
         yield Note("body-of-markup")
-    elif markup:
-        yield Note("body-of-two")
 
 
-def _body_lines(plain: str, markup: str, mode: Way) -> Iterator[Line]:
-    if markup and (not plain or mode == "text"):
-        for number, block in enumerate(blocks_of_markup(markup[:_LONGEST_BODY]).blocks):
-            if number:
-                yield ()
-            yield from _lines_of_block(block)
-        return
-    for text in split_lines(plain[:_LONGEST_BODY].strip("\r\n")):
-        yield line_of(text)
+def _body_lines(bodies_shown: Sequence[_Body]) -> Iterator[Line]:
+    for place, body in enumerate(bodies_shown):
+        if place:
+            yield ()
+        if body.is_markup:
+            for number, block in enumerate(blocks_of_markup(body.text[:_LONGEST_BODY]).blocks):
+                if number:
+                    yield ()
+                yield from _lines_of_block(block)
+        else:
+            for text in split_lines(body.text[:_LONGEST_BODY].strip("\r\n")):
+                yield line_of(text)
 
 
 def _lines_of_block(block: Block) -> Iterator[Line]:
@@ -220,36 +236,30 @@ def _lines_of_block(block: Block) -> Iterator[Line]:
         yield tuple(line)
 
 
-def _message_bodies(content: bytes) -> tuple[str, str]:
+def _message_bodies(content: bytes) -> _Bodies:
     body = read_message_body(BytesIO(content))
-    return ("", "") if body is None else (body.text, body.markup)
+    if body is None:
+        return _Bodies()
+    both = tuple(each for each in (_Body(body.text), _Body(body.markup, is_markup=True)) if each.text)
+    return _Bodies(both[:1], both[1:])
 
 
-def _bodies(content: bytes) -> tuple[str, str]:
-    """The plain body and that in HTML: each the parts of its kind that are no attachments, one behind the other."""
+def _bodies(content: bytes) -> _Bodies:
+    """The bodies of a mail, which are no attachments; the others are those in plain text, where it says the same in
+    HTML."""
     try:
         all_parts = list(parts(content))
     except TooComplex:
-        return "", ""
-    texts: dict[str, list[str]] = {"text/plain": [], "text/html": []}
-    for part in all_parts:
-        if part.media_type in texts and not _is_attached(part):
-            raw, _ = payload(content, part)
-            texts[part.media_type].append(_decode(raw[:_LONGEST_BODY], part))
-    return "\n\n".join(texts["text/plain"]), "\n".join(texts["text/html"])
-
-
-def _is_attached(part: Part) -> bool:
-    return part.head.get_content_disposition() == "attachment" or bool(part.head.get_filename())
-
-
-def _decode(raw: bytes, part: Part) -> str:
-    claimed = known_encoding(part.head.get_content_charset() or "")
-    for encoding in (claimed, "utf-8"):
-        if encoding:
-            try:
-                return raw.decode(encoding)
-            except (UnicodeError, ValueError):
-                continue
-    encoding, _ = encoding_of_bytes(raw, is_markup=part.media_type == "text/html")
-    return raw.decode(encoding, "replace")
+        return _Bodies()
+    shown: list[_Body] = []
+    plain: list[_Body] = []
+    has_two = False
+    for part, is_alternative in bodies(content, all_parts):
+        raw, _ = payload(content, part)
+        body = _Body(decode_body(raw[:_LONGEST_BODY], part), part.media_type == "text/html")
+        has_two |= is_alternative
+        if not is_alternative:
+            shown.append(body)
+        if not body.is_markup:
+            plain.append(body)
+    return _Bodies(tuple(shown), tuple(plain) if has_two else ())

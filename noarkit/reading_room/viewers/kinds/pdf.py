@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from noarkit.copies.pdf_pages import PdfPages, PdfUnreadable, open_pages
+from noarkit.documents.pdf_pages import PdfPages, PdfUnreadable, open_pages
 from noarkit.reading_room.viewers.job import Job, Reading, Refusal
 from noarkit.reading_room.viewers.kinds.pdf_names import what_it_would_do
 from noarkit.reading_room.viewers.port import Drawing, Line, Note, Pictures, Plain, Rendering, Way

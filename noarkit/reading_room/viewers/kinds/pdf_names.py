@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any  # Any: objects of a PDF
 
-from noarkit.copies.pdf_pages import PdfUnreadable
+from noarkit.documents.pdf_pages import PdfUnreadable
 
 _MOST_OBJECTS = 500_000
 _ACTS = "/AA"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noarkit.copies.inspection.rtf import rtf_text
+from noarkit.documents.rtf import rtf_text
 from noarkit.reading_room.viewers.job import Reading
 from noarkit.reading_room.viewers.kinds.blocks import BlockList, blocks_page
 from noarkit.reading_room.viewers.kinds.findings import findings_of

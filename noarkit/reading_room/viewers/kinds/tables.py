@@ -6,9 +6,9 @@ import csv
 import io
 from collections.abc import Iterator
 
+from noarkit.documents.encodings import encoding_of
 from noarkit.reading_room.viewers.detection import HEAD_BYTES, separator_of
 from noarkit.reading_room.viewers.job import Reading, Refusal
-from noarkit.reading_room.viewers.kinds.encodings import encoding_of
 from noarkit.reading_room.viewers.kinds.text import show_text
 from noarkit.reading_room.viewers.port import Cell, Note, Rendering, Row, Sheet
 from noarkit.reading_room.viewers.signs import line_of

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from noarkit.documents.encodings import encoding_of
 from noarkit.reading_room.viewers.job import Reading, Refusal
-from noarkit.reading_room.viewers.kinds.encodings import encoding_of
 from noarkit.reading_room.viewers.port import Line, Lines, Note, Piece, Rendering
 from noarkit.reading_room.viewers.signs import LONGEST_LINE, line_of
 

@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from noarkit.catalogue.text.decoding import MOST_CHARACTERS
-from noarkit.documents.layers import TextLine, lines_of
+from noarkit.documents.layers import MOST_CHARACTERS, Purpose, TextLine, lines_of
 from noarkit.documents.parts import OfficeParts, PartKind, main_parts
 from noarkit.documents.refusal import DocumentRefused, Refusal
 from noarkit.documents.word import word_spans
@@ -23,9 +22,9 @@ _WORD_ENDS = frozenset({"br", "tab", "tc", "table-cell", "s", "line-break", "cr"
 _NO_TEXT = frozenset({"instrText", "delInstrText", "binary-data", "script"})
 
 
-def office_text(path: Path, note_gap: Callable[[], None]) -> Iterator[TextLine]:
-    """The pieces of text in an office document, in their order; `note_gap` hears of files within it that are not read.
-    Raises `DocumentRefused`, also for another zip."""
+def office_text(path: Path, note_gap: Callable[[], None], purpose: Purpose = "search") -> Iterator[TextLine]:
+    """The text of an office document, in its order; `note_gap` hears of files within it that are not read. Raises
+    `DocumentRefused`, also for another zip."""
     with open_package(path) as package:
         parts = main_parts(package)
         if any("/embeddings/" in name for name in package.names):
@@ -36,7 +35,7 @@ def office_text(path: Path, note_gap: Callable[[], None]) -> Iterator[TextLine]:
             yield from _sheets(parts)
             return
         if parts.format == "docx":
-            yield from lines_of(word_spans(parts), "persons")
+            yield from lines_of(word_spans(parts), purpose)
             return
         objects = (name for name in package.names if _OBJECTS.fullmatch(name))
         for name in (*((parts.main,) if parts.format != "pptx" else ()), *parts.of(*_WITH_WORDS), *objects):

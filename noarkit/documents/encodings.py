@@ -6,8 +6,13 @@ import codecs
 import re
 from pathlib import Path
 
-from noarkit.reading_room.viewers.detection import MARKS
-
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _SAMPLE_BYTES = 32 * 1024 * 1024
 _BLOCK_BYTES = 1024 * 1024
 _STATED = re.compile(
@@ -19,6 +24,10 @@ _SINGLE_BYTE = ("cp1252", "cp865", "mac_roman", "iso8859_10")
 _NORDIC = frozenset("æøåÆØÅäöüÄÖÜéèêóòôÉáàâ«»–—’‘“”…§°½ ")
 _SAMI = frozenset("čđŋšŧžČĐŊŠŦŽ")
 _ODD = re.compile("[\x80-\x9f\ufffd¡¢¤¥¦¨ª¬¯±²³´µ¶·¸¹º¿×÷þÞðÐ═║╔╗╚╝─│┌┐└┘▒░▓√∫∂∆˙˚˝˛ˇ◊Ω≈≠]")
+_ALL_MARKS = tuple(mark for mark, _ in MARKS)
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MOST_CONTROLS = 0.01
+_LEAST_WIDE_BYTES = 8
 _NEVER = frozenset({"utf_7", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs"})
 
 
@@ -47,6 +56,23 @@ def encoding_of_bytes(sample: bytes, *, is_markup: bool = False) -> tuple[str, b
     return _likeliest(sample[: 256 * 1024]), False
 
 
+def decode_text(content: bytes, claimed: str = "", *, is_markup: bool = False, is_beginning: bool = False) -> str:
+    """The text of some bytes: in the encoding that is claimed for them, where they can be read in it, else in their
+    own; never fails. Those that are only the beginning of a text may end in the middle of a character."""
+    encoding = claimed if claimed and not content.startswith(_ALL_MARKS) and _reads(content, claimed) else ""
+    if not encoding:
+        encoding, _ = encoding_of_bytes(content[:_SAMPLE_BYTES], is_markup=is_markup)
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    return decoder.decode(content, not is_beginning).removeprefix("\ufeff")
+
+
+def is_text(head: bytes) -> bool:
+    """True where the beginning of a document is text, in whatever encoding."""
+    if head.startswith(_ALL_MARKS) or _wide(head):
+        return True
+    return len(_CONTROLS.findall(head)) <= _MOST_CONTROLS * len(head)
+
+
 def known_encoding(name: str) -> str:
     """The name of an encoding of texts that Python has, empty for any other."""
     try:
@@ -58,6 +84,9 @@ def known_encoding(name: str) -> str:
 
 
 def _wide(sample: bytes) -> str:
+    """UTF-16 without a mark: in a western text every other byte is zero."""
+    if len(sample) < _LEAST_WIDE_BYTES:
+        return ""
     half = max(1, len(sample) // 2)
     if sample[1::2].count(0) > 0.6 * half and sample[0::2].count(0) < 0.1 * half:
         return "utf-16-le"
