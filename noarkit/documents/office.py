@@ -9,13 +9,15 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from noarkit.documents.layers import MOST_CHARACTERS, Purpose, TextLine, lines_of
-from noarkit.documents.parts import OfficeParts, PartKind, main_parts
+from noarkit.documents.layers import Layer, Purpose, TextLine, lines_of
+from noarkit.documents.parts import OfficeParts, PartKind, main_parts, slides_of
 from noarkit.documents.refusal import DocumentRefused, Refusal
+from noarkit.documents.sheets import rows_of_all
 from noarkit.documents.word import word_spans
 from noarkit.documents.zipped import Package, open_package
+from noarkit.errors import PackageFault, TooLarge, UnsafeXml
 
-_WITH_WORDS: tuple[PartKind, ...] = ("slide", "notesSlide", "comments")
+_BESIDE_CELLS: tuple[PartKind, ...] = ("comments", "threadedComment", "drawing")
 _OBJECTS = re.compile(r"Object \d+/content\.xml")
 _PARAGRAPH_ENDS = frozenset({"p", "h", "table-row", "tr"})
 _WORD_ENDS = frozenset({"br", "tab", "tc", "table-cell", "s", "line-break", "cr", "c"})
@@ -32,25 +34,50 @@ def office_text(path: Path, note_gap: Callable[[], None], purpose: Purpose = "se
         if parts.format == "xlsb":
             raise DocumentRefused(Refusal.UNKNOWN_FORMAT)
         if parts.format == "xlsx":
-            yield from _sheets(parts)
+            yield from _sheets(parts, path)
             return
         if parts.format == "docx":
             yield from lines_of(word_spans(parts), purpose)
             return
         objects = (name for name in package.names if _OBJECTS.fullmatch(name))
-        for name in (*((parts.main,) if parts.format != "pptx" else ()), *parts.of(*_WITH_WORDS), *objects):
-            yield from _read(package, name, _Words())
+        if parts.format == "pptx":
+            yield from _slides(parts)
+            return
+        for name in (parts.main, *objects):
+            yield from _read(package, name, "body")
 
 
-def _sheets(parts: OfficeParts) -> Iterator[TextLine]:
-    shared = _SharedTexts()
-    for name in parts.of("sharedStrings"):
-        for _ in _read(parts.package, name, shared):
-            pass
-    for name in parts.of("worksheet"):
-        yield from _read(parts.package, name, _Cells(shared.texts))
-    for name in parts.of("comments", "threadedComment", "drawing"):
-        yield from _read(parts.package, name, _Words())
+def _slides(parts: OfficeParts) -> Iterator[TextLine]:
+    """Slide by slide in their order, each with its notes; then the comments."""
+    without_slide = dict.fromkeys(parts.of("notesSlide"))
+    for slide in slides_of(parts):
+        yield from _read(parts.package, slide, "body")
+        for notes in parts.targets(slide, "notesSlide").values():
+            without_slide.pop(notes, None)
+            yield from _read(parts.package, notes, "note")
+    for notes in without_slide:
+        yield from _read(parts.package, notes, "note")
+    for comments in parts.of("comments"):
+        yield from _read(parts.package, comments, "comment")
+
+
+def _sheets(parts: OfficeParts, path: Path) -> Iterator[TextLine]:
+    """The rows of every sheet as a viewer shows them, with dates and results of formulas; then what lies beside."""
+    last = ""
+    try:
+        with path.open("rb") as file:
+            for name, row in rows_of_all(file):
+                if name != last:
+                    yield TextLine(f"{name}\n")
+                    last = name
+                yield TextLine(" ".join(cell.value for cell in row.cells if cell.value) + "\n")
+    except (UnsafeXml, TooLarge) as fault:
+        raise DocumentRefused(Refusal.BOMB, what=str(fault.data.get("why", ""))) from fault
+    except PackageFault as fault:
+        raise DocumentRefused(Refusal.DAMAGED, what=str(fault.data.get("why", ""))) from fault
+    for kind in _BESIDE_CELLS:
+        for name in parts.of(kind):
+            yield from _read(parts.package, name, "body" if kind == "drawing" else "comment")
 
 
 class _Pieces:
@@ -114,89 +141,9 @@ def _end_of(name: str) -> str | None:
     return "\n" if local in _PARAGRAPH_ENDS else " " if local in _WORD_ENDS else ""
 
 
-class _SharedTexts(_Pieces):
-    """The texts that cells of a workbook share, by their numbers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self._size = 0
-        self._now: list[str] | None = None
-        self._phonetic = 0
-
-    def start(self, name: str, attributes: dict[str, str], /) -> None:
-        """An element begins."""
-        self.depth += 1
-        local = name.rpartition("}")[2]
-        if local == "si":
-            self._now = []
-        self._phonetic += local == "rPh"
-
-    def end(self, name: str, /) -> None:
-        """It ends."""
-        self.depth -= 1
-        local = name.rpartition("}")[2]
-        self._phonetic -= local == "rPh"
-        if local == "si" and self._now is not None:
-            text = "".join(self._now)
-            self._size += len(text) + 1
-            if self._size > 8 * MOST_CHARACTERS:
-                raise DocumentRefused(Refusal.TOO_LARGE, characters=self._size)
-            self.texts.append(text)
-            self._now = None
-
-    def data(self, text: str, /) -> None:
-        """Some text."""
-        if self._now is not None and not self._phonetic:
-            self._now.append(text)
-
-
-class _Cells(_Pieces):
-    """The cells of a sheet: a line for each row."""
-
-    def __init__(self, shared: list[str]) -> None:
-        super().__init__()
-        self._shared = shared
-        self._kind = ""
-        self._in: str | None = None
-        self._value: list[str] = []
-
-    def start(self, name: str, attributes: dict[str, str], /) -> None:
-        """An element begins."""
-        self.depth += 1
-        local = name.rpartition("}")[2]
-        if local == "c":
-            self._kind, self._value = attributes.get("t", "n"), []
-        elif local in ("v", "t"):
-            self._in = local
-
-    def end(self, name: str, /) -> None:
-        """It ends: a cell with its value, a row with its line."""
-        self.depth -= 1
-        local = name.rpartition("}")[2]
-        if local in ("v", "t"):
-            self._in = None
-        elif local == "c":
-            text = self._text("".join(self._value).strip())
-            if text:
-                self.pieces.append(text + " ")
-        elif local == "row" and self.pieces:
-            self.pieces.append("\n")
-
-    def data(self, text: str, /) -> None:
-        """Some text."""
-        if self._in is not None:
-            self._value.append(text)
-
-    def _text(self, value: str) -> str:
-        if self._kind != "s":
-            return value
-        number = int(value) if value.isascii() and value.isdigit() and len(value) < 10 else -1
-        return self._shared[number] if 0 <= number < len(self._shared) else ""
-
-
-def _read(package: Package, name: str, handler: _Pieces) -> Iterator[TextLine]:
-    """Reads a member, and yields its pieces block by block."""
-    for _ in package.feed(name, handler):
-        yield TextLine("".join(handler.pieces))
-        handler.pieces.clear()
+def _read(package: Package, name: str, layer: Layer) -> Iterator[TextLine]:
+    """Reads a member, and yields its text block by block."""
+    words = _Words()
+    for _ in package.feed(name, words):
+        yield TextLine("".join(words.pieces), layer)
+        words.pieces.clear()

@@ -28,6 +28,7 @@ PartKind = Literal[
 ]  # fmt: skip
 """The last word of the type of a relationship, as the standard has it."""
 
+_R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _MOST_RELATION_BYTES = 64 * 1024 * 1024
 _PACKAGE_RELATIONS = "_rels/.rels"
 USUAL_MAIN: Mapping[str, OfficeFormat] = {
@@ -94,6 +95,10 @@ class OfficeParts:
         """What a part refers to."""
         return relations_of(self.package, part)
 
+    def targets(self, part: str, kind: PartKind) -> dict[str, str]:
+        """The members of a kind that a part refers to, by their identifiers."""
+        return {each.id: each.target for each in self.relations(part) if each.kind == kind and not each.is_external}
+
     @cached_property
     def _by_kind(self) -> Mapping[str, list[str]]:
         kinds: dict[str, list[str]] = {}
@@ -120,6 +125,17 @@ def office_parts(package: Package) -> OfficeParts | None:
     if package.has(_CONTENT):
         return OfficeParts(package, _open_document_format(package), _CONTENT)
     return None
+
+
+def slides_of(parts: OfficeParts) -> tuple[str, ...]:
+    """The slides of a presentation in the order in which they are shown; what nobody shows in a row is the last."""
+    targets = parts.targets(parts.main, "slide")
+    shown = [
+        targets.get(element.get(_R_ID, ""), "")
+        for event, element in parts.package.elements(parts.main)
+        if event == "start" and element.tag.endswith("}sldId")
+    ]
+    return tuple(dict.fromkeys(name for name in (*shown, *parts.of("slide")) if parts.package.has(name)))
 
 
 def main_parts(package: Package) -> OfficeParts:

@@ -72,18 +72,34 @@ def numbered_rows(file: BinaryIO, sheet: int = 1) -> Iterator[SheetRow]:
     with _translate_faults(), zipfile.ZipFile(file) as archive:
         strings = scratch()
         try:
-            yield from _rows(archive, strings, sheet)
+            parts = _parts_of(archive)
+            _load_strings(parts, strings)
+            yield from _rows_of_sheet(parts, strings, sheet)
+        finally:
+            strings.close()
+
+
+def rows_of_all(file: BinaryIO) -> Iterator[tuple[str, SheetRow]]:
+    """The rows of every sheet in their order, each with the name of its sheet. Raises what `rows` raises."""
+    with _translate_faults(), zipfile.ZipFile(file) as archive:
+        strings = scratch()
+        try:
+            parts = _parts_of(archive)
+            _load_strings(parts, strings)
+            for number, name in enumerate(_names_of(parts), start=1):
+                yield from ((name, row) for row in _rows_of_sheet(parts, strings, number))
         finally:
             strings.close()
 
 
 def sheet_names(file: BinaryIO) -> list[str]:
     """The names of the sheets in their order. Raises what `rows` raises."""
-    with (
-        _translate_faults(),
-        zipfile.ZipFile(file) as archive,
-        _Member(archive, _parts_of(archive).main) as source,
-    ):
+    with _translate_faults(), zipfile.ZipFile(file) as archive:
+        return _names_of(_parts_of(archive))
+
+
+def _names_of(parts: OfficeParts) -> list[str]:
+    with _Member(parts.package.archive, parts.main) as source:
         return [element.get("name", "") for element in xml.parse(source).iter("{*}sheet")]
 
 
@@ -102,10 +118,9 @@ def _parts_of(archive: zipfile.ZipFile) -> OfficeParts:
     return parts
 
 
-def _rows(archive: zipfile.ZipFile, strings: sqlite3.Connection, number: int) -> Iterator[SheetRow]:
-    parts = _parts_of(archive)
+def _rows_of_sheet(parts: OfficeParts, strings: sqlite3.Connection, number: int) -> Iterator[SheetRow]:
+    archive = parts.package.archive
     sheet, old_epoch = _place_of_sheet(parts, number)
-    _load_strings(parts, strings)
     # the older count of days begins one day late, since it knows a 29 February 1900 that never was
     epoch = datetime(1904, 1, 1) if old_epoch else datetime(1899, 12, 30)
     book = _Book(archive, strings, _date_styles(parts), epoch)

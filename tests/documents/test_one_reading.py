@@ -331,3 +331,38 @@ def test_documents_before_2007_have_no_text_at_any_door(make: Callable[[], bytes
     doors = Doors(tmp_path, make(), "doc", "application/msword")
     assert doors.found.reason == "unknown-format"
     assert doors.search == doors.server == doors.view == ""
+
+
+def _workbook() -> bytes:
+    styles = (
+        '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><cellXfs><xf numFmtId="0"/>'
+        '<xf numFmtId="14"/></cellXfs></styleSheet>'
+    )
+    cells = '<row r="9"><c s="1"><v>45292</v></c><c><v>1234.5</v></c><c><f>A1+1</f><v>77</v></c></row>'
+    return office.xlsx([["Dato", "Sum"]], cell=cells, hidden_sheet="Blåbær", extra={"xl/styles.xml": styles})
+
+
+def test_dates_numbers_and_results_of_a_workbook_are_found_as_they_are_shown(tmp_path: Path) -> None:
+    doors = Doors(tmp_path, _workbook(), "xlsx")
+    assert doors.view.splitlines()[-1] == "2024-01-01 | 1234.5 | 77"
+    for text in (doors.search, doors.server):
+        for word in ("2024-01-01", "1234.5", "77", "Dato", "Blåbær"):
+            assert word in text.split()
+        assert "45292" not in text
+
+
+def test_a_word_on_any_sheet_is_on_the_page_of_that_sheet(tmp_path: Path) -> None:
+    doors = Doors(tmp_path, _workbook(), "xlsx")
+    assert "Blåbær" in doors.shown("", sheet=2)
+    assert "Skjult" in doors.search  # the name of the sheet, which the page shows
+
+
+def test_slides_are_found_in_the_order_in_which_they_are_shown_and_notes_as_such(tmp_path: Path) -> None:
+    shown = rewritten(
+        office.pptx(["først i filen", "først på lerretet"], notes="husk dette"),
+        {b'r:id="r1"/>': b'r:id="rx"/>', b'r:id="r2"/>': b'r:id="r1"/>', b'r:id="rx"/>': b'r:id="r2"/>'},
+    )
+    doors = Doors(tmp_path, shown, "pptx")
+    assert layers_in(doors) == [("body", "først på lerretet\nførst i filen"), ("note", "husk dette")]
+    assert doors.view.index("lerretet") < doors.view.index("filen") < doors.view.index("husk")
+    assert doors.server.index("lerretet") < doors.server.index("filen") < doors.server.index("husk")

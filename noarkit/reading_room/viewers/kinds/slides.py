@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from noarkit.documents.parts import OfficeParts, main_parts
+from noarkit.documents.parts import main_parts, slides_of
 from noarkit.documents.zipped import Package, open_package
 from noarkit.reading_room.viewers.job import Reading
 from noarkit.reading_room.viewers.kinds.blocks import BlockList, blocks_page
@@ -13,7 +11,6 @@ from noarkit.reading_room.viewers.port import Rendering
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _TABLES = {f"{_A}tbl": "table", f"{_A}tr": "tr", f"{_A}tc": "td"}
 _TITLES = ("title", "ctrTitle")
 
@@ -24,32 +21,12 @@ def show_slides(reading: Reading) -> Rendering:
     text_blocks = BlockList()
     with open_package(reading.job.document) as package:
         parts = main_parts(package)
-        for number, name in enumerate(_slides(parts), start=1):
+        for number, name in enumerate(slides_of(parts), start=1):
             text_blocks.add("part", str(number))
             _add(package, name, text_blocks, "paragraph")
-            for target in _targets(parts, name, "notesSlide").values():
+            for target in parts.targets(name, "notesSlide").values():
                 _add(package, target, text_blocks, "note")
     return blocks_page(reading, text_blocks, notes)
-
-
-def _slides(parts: OfficeParts) -> Iterator[str]:
-    """The slides in their order; by their names where the order is not told."""
-    targets = _targets(parts, parts.main, "slide")
-    ordered = [
-        targets[element.get(_R_ID, "")]
-        for event, element in parts.package.elements(parts.main)
-        if event == "start" and element.tag == f"{_P}sldId" and element.get(_R_ID, "") in targets
-    ]
-    yield from ordered or parts.of("slide")
-
-
-def _targets(parts: OfficeParts, part: str, kind: str) -> dict[str, str]:
-    """The members that a part refers to, by their identifiers."""
-    return {
-        relation.id: relation.target
-        for relation in parts.relations(part)
-        if relation.kind == kind and not relation.is_external
-    }
 
 
 def _add(package: Package, name: str, text_blocks: BlockList, role: str) -> None:
