@@ -20,7 +20,7 @@ command, under `EVENTS`. Fields are added, never taken away and never changed.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from html import escape
@@ -73,35 +73,31 @@ def json_field(
     optional: bool = False,
     closed: bool = False,
     omitted: bool = False,
+    spread: bool = False,
+    hidden: bool = False,
 ) -> dict[str, JsonField]:
     """The metadata of a field that has another `name` in JSON, or is brought in `form` first: its kind is then what
     `form` is annotated to return.
 
-    Readers must not count on one that is `optional`; one that is `omitted` is left out where it is None or an
-    empty text. One that is
-    `closed` will never have another value than its type lists.
+    One that is `spread` is told by its own fields, among those of the result; where it is None, they are empty. One
+    that is `hidden` is for callers in Python alone. Readers must not count on one that is `optional`; one that is
+    `omitted` is left out where it is None or an empty text. One that is `closed` will never have another value than its
+    type lists.
     """
-    return {_KEY: JsonField(name, form, optional or omitted, closed, omitted)}
+    return {_KEY: JsonField(name, form, optional or omitted, closed, omitted, spread, hidden)}
 
 
-HIDDEN = {_KEY: JsonField(is_hidden=True)}
-"""The metadata of a field that is for callers in Python alone."""
-SPREAD = {_KEY: JsonField(is_spread=True)}
-"""The metadata of a field whose own fields are told as those of the result; where it is None, they are empty."""
+HIDDEN = json_field(hidden=True)
+SPREAD = json_field(spread=True)
 
 
 def json_value(
-    name: str = "",
-    form: Callable[[Any], object] | None = None,
-    *,
-    optional: bool = False,
-    closed: bool = False,
-    omitted: bool = False,
+    name: str = "", form: Callable[[Any], object] | None = None, **marks: bool
 ) -> Callable[[Getter], Getter]:
     """Declares that a property is told as JSON too, as `json_field` does for fields; stands below `property`."""
 
     def declare(getter: Getter) -> Getter:
-        vars(getter).update(json_field(name, form, optional=optional, closed=closed, omitted=omitted))
+        vars(getter).update(json_field(name, form, **marks))
         return getter
 
     return declare
@@ -142,6 +138,11 @@ class Result(JsonObject, ABC):
             f"<tr><th>{escape(name)}</th><td>{escape(_line(value))}</td></tr>" for name, value in self.to_dict().items()
         )
         return f"<table><caption>{escape(type(self).__name__)}</caption>{rows}</table>"
+
+
+def count_of(values: Sized) -> int:
+    """The form of a field of which only the number is told."""
+    return len(values)
 
 
 def kinds_of(declaring: type[JsonObject]) -> dict[str, JsonKind]:

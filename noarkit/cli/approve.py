@@ -15,11 +15,17 @@ from noarkit.cli.next_command import next_command
 from noarkit.cli.options import FILE, FOLDER, Session, command, option
 from noarkit.cli.running import require_run, settings
 from noarkit.errors import UsageFault
+from noarkit.events import EventFields
 from noarkit.loading.approval import Approval, approval_of, approvals
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.verification import Finding
 
 _PLACE = click.Path(path_type=Path)
+
+EVENTS: EventFields = {
+    "approval": {"run": "text"},
+    "finding_for_sender": {**dict.fromkeys(("run", "code", "key", "detail", "actual"), "text"), "accepted": "flag"},
+}
 
 
 @command("approve", exits=(4, 10))
@@ -111,4 +117,4 @@ def _print_approval(session: Session, run: Path, approval: Approval) -> None:
     at = spoken(approval.at, session.config().zone)
     data = {"by": approval.by, "account": approval.account, "at": at, "note": approval.note or None}
     line = session.texts.say(key, run=run, sha256=approval.plan_sha256[:16], **data)
-    session.console.result("approval", line, run=run.name, **approval.to_dict())
+    session.console.show(approval, line, run=run.name)

@@ -10,7 +10,10 @@ from noarkit.api.closing import close
 from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import require_run, settings, working
 from noarkit.errors import Paused
+from noarkit.events import EventFields
 from noarkit.loading.folder import RunFolder
+
+EVENTS: EventFields = {"closed_run": {"run": "text"}}
 
 
 @command("close", exits=(3, 4, 5, 6, 9, 130, 143))
@@ -28,14 +31,7 @@ def close_command(session: Session, run: Path, *, archive: str | None) -> int:
         archive=RunFolder(run).archive_name(),
         refused=closed.refused_count or None,
     )
-    session.console.result(
-        "closed_run",
-        line,
-        run=run.name,
-        closed=dict(closed.closed),
-        refused=closed.refused_count,
-        was_closed=closed.was_closed,
-    )
+    session.console.show(closed, line, run=run.name)
     if not closed.is_complete:
         raise Paused(signal=work.stopping.reason)
     return 3 if closed.refused_count else 0

@@ -41,7 +41,7 @@ def estimate_command(
 def print_estimate(session: Session, result: EstimateResult) -> None:
     """The estimate in a few lines."""
     lines = "\n".join(_lines(session.texts, result))
-    session.console.result("estimate", lines, **result.to_dict())
+    session.console.show(result, lines)
 
 
 def _lines(texts: Texts, result: EstimateResult) -> Iterator[str]:

@@ -158,11 +158,7 @@ def _print_bundle(session: Session, packed: PackResult) -> None:
     run, key = packed.path.name.partition(".")[0], value_on_line("seal_key") or session.config().seal.key
     there = command_line("ingest", packed.path.name, "-o", run, "--trust-key", f"{Path(key or run).name}.pub")
     lines.append(texts.say("pack.next", command=shlex.join(there)))
-    session.console.result(
-        "packed",
-        "\n".join(lines),
-        **packed.to_dict(),
-    )
+    session.console.show(packed, "\n".join(lines))
 
 
 def _plan_notes(session: Session, folder: RunFolder) -> Iterator[str]:
@@ -234,10 +230,6 @@ def print_plan(session: Session, result: PlanResult, *, packed: bool = False, lo
     if not packed and not loading:
         command = next_command("ingest", folder.path, run=folder)
         lines.append(texts.say("plan.next", command=command))
-    console.result(
-        "plan",
-        "\n".join(lines),
-        **result.to_dict(),
-    )
+    console.show(result, "\n".join(lines))
     console.count(run=folder.name, read=sum(result.records.values()), bytes=result.bytes)
     console.count(set_aside=count["set_aside"], skipped=count["skipped"], already_there=count["already_there"])

@@ -13,9 +13,12 @@ from noarkit.cli.next_command import next_command, next_rows
 from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import require_run, settings, working
 from noarkit.errors import Paused
+from noarkit.events import EventFields
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.retraction.run import RetractResult
 from noarkit.words.texts import grouped
+
+EVENTS: EventFields = {"stays": dict.fromkeys(("key", "type", "id", "reason", "detail"), "text")}
 
 
 @command("retract", exits=(3, 4, 5, 6, 9, 10, 130, 143))
@@ -66,7 +69,7 @@ def _print_result(session: Session, run: Path, result: RetractResult) -> None:
         lines.append(texts.say("retract.kept_count", kept=result.kept_count))
     if result.in_doubt and not result.deletes:
         lines.append(texts.say("retract.in_doubt", in_doubt=result.in_doubt))
-    console.result("retraction", "\n".join(lines), **result.to_dict())
+    console.show(result, "\n".join(lines))
     if not result.deletes and result.objects:
         flags = ("--closed",) if click.get_current_context().params.get("closed") else ()
         console.notify("retract.next", command=next_command("retract", run, "--delete", *flags, run=RunFolder(run)))

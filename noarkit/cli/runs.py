@@ -76,7 +76,7 @@ def _merge(session: Session, run: Path, journals: tuple[str, ...]) -> int:
     if result.open_shards:
         shards = ", ".join(f"{part}: {grouped(count)}" for part, count in result.open_shards.items())
         lines.append(texts.say("runs.open-shards", shards=shards))
-    session.console.result("merged", "\n".join(lines), **result.to_dict())
+    session.console.show(result, "\n".join(lines))
     code = ITEMS if result.numbers.set_aside + result.numbers.refused else 0
     code = code if result.is_complete else PartNotReady.exit_code
     state = state_of_exit(code)

@@ -23,15 +23,4 @@ EVENTS: EventFields = {
         "linked": "count",
     },
     "flaw": {"kind": "text", "where": "text", "detail": "text"},
-    "retraction": {
-        "run": "text",
-        "deleted": "flag",
-        "complete": "flag",
-        "objects": "counts",
-        "gone": "count",
-        "absent": "count",
-        "kept": "count",
-        "in_doubt": "count",
-    },
-    "stays": {"key": "text", "type": "text", "id": "text", "reason": "text", "detail": "text"},
 }

@@ -7,13 +7,14 @@ only added: a withdrawal is a line of its own, and takes back only what was appr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import orjson
 
 from noarkit.errors import JournalFault, NotApproved, UsageFault
 from noarkit.loading.folder import RunFolder
-from noarkit.results import Result
+from noarkit.results import Result, json_field
 from noarkit.safe import atomic
 from noarkit.safe.side_files import OTHERS_WRITE
 
@@ -25,16 +26,14 @@ class Approval(Result):
     """One line: what a person decided of a plan. `by` is the name that they gave, `account` the user and machine that
     wrote it down, `at` the moment in UTC; `withdrawn` is True where an earlier approval was taken back."""
 
-    plan_sha256: str
+    EVENT: ClassVar = "approval"
+
+    plan_sha256: str = field(metadata=json_field("plan"))
     by: str
     account: str
     at: str
     note: str = ""
     withdrawn: bool = False
-
-    def to_dict(self) -> dict[str, object]:
-        """The approval, as `noarkit approve --json` has it."""
-        return {"plan": self.plan_sha256, **{k: v for k, v in asdict(self).items() if k != "plan_sha256"}}
 
 
 def record_approval(folder: RunFolder, by: str, account: str, at: str, *, note: str = "") -> Approval:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import orjson
 
@@ -25,7 +25,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import NOT_CLOSED, ArchiveFinding
 from noarkit.loading.stopping import StopRequest
 from noarkit.model import metamodel
-from noarkit.results import Result
+from noarkit.results import HIDDEN, Result, json_field
 
 BATCH_SIZE = 500
 _BEGAN = "closing_at"
@@ -58,20 +58,13 @@ class CloseResult(Result):
     `was_closed` is true where an earlier call had finalised the very same, so that this one found nothing to do.
     """
 
-    closed: Mapping[str, int]
-    refused_count: int
-    is_complete: bool
-    not_closed: tuple[ArchiveFinding, ...] = ()
-    was_closed: bool = False
+    EVENT: ClassVar = "closed_run"
 
-    def to_dict(self) -> dict[str, object]:
-        """What was closed, as `noarkit close --json` has it."""
-        return {
-            "closed": dict(self.closed),
-            "refused": self.refused_count,
-            "complete": self.is_complete,
-            "was_closed": self.was_closed,
-        }
+    closed: Mapping[str, int]
+    refused_count: int = field(metadata=json_field("refused"))
+    is_complete: bool = field(metadata=json_field("complete"))
+    not_closed: tuple[ArchiveFinding, ...] = field(default=(), metadata=HIDDEN)
+    was_closed: bool = False
 
 
 def close(

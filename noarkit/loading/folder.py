@@ -22,6 +22,7 @@ from noarkit.errors import JournalFault
 from noarkit.graph.store import GraphStore
 from noarkit.loading.journal import Journal
 from noarkit.loading.part import SPINE, Part
+from noarkit.results import json_field
 from noarkit.safe import atomic
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.locks import claimed, try_lock
@@ -165,3 +166,11 @@ def _has_ended(note: str) -> bool:
     if match[2] != socket.gethostname():
         return False
     return not is_running(int(match[1]))
+
+
+def _name_of(folder: RunFolder) -> str:
+    return folder.name
+
+
+AS_RUN = json_field("run", _name_of)
+"""How a result tells the run that it is of."""

@@ -15,10 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from noarkit.errors import JournalsClash, OtherArchive, PartNotReady, PlanChanged, UsageFault
 from noarkit.graph.store import GraphStore
-from noarkit.loading.folder import RunFolder
+from noarkit.loading.folder import AS_RUN, RunFolder
 from noarkit.loading.journal import Journal
 from noarkit.loading.numbers import Numbers, numbers
 from noarkit.loading.part import (
@@ -33,7 +34,7 @@ from noarkit.loading.part import (
     spine_facts,
     unloaded_parts,
 )
-from noarkit.results import Result
+from noarkit.results import SPREAD, Result
 from noarkit.safe import atomic
 from noarkit.safe.disk import translate_sqlite_errors
 from noarkit.safe.locks import claimed
@@ -49,26 +50,18 @@ class MergeResult(Result):
     """What was joined. `missing` are the parts without a journal, `open_shards` counts what is left to load of those
     that have one, by part."""
 
-    folder: RunFolder
+    EVENT: ClassVar = "merged"
+
+    folder: RunFolder = field(metadata=AS_RUN)
     parts: tuple[str, ...]
     missing: tuple[str, ...]
-    numbers: Numbers
+    numbers: Numbers = field(metadata=SPREAD)
     open_shards: dict[str, int] = field(default_factory=dict)
 
     @property
     def is_complete(self) -> bool:
         """True if every part is there and has loaded all its shards."""
         return not self.missing and not self.open_shards
-
-    def to_dict(self) -> dict[str, object]:
-        """The result, as `noarkit runs merge --json` has it."""
-        return {
-            "run": self.folder.name,
-            "parts": list(self.parts),
-            "missing": list(self.missing),
-            "open_shards": dict(self.open_shards),
-            **self.numbers.as_data(),
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,11 @@ import orjson
 
 from noarkit.loading.attached import open_plan_and_journal
 from noarkit.loading.folder import RunFolder
+from noarkit.results import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(JsonObject):
     """What became of every record that was read. `open` are those without an outcome yet, `new_versions`
     those of the already there that got new versions of their documents, or new documents.
     """

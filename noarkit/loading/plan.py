@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import orjson
 
@@ -26,13 +26,13 @@ from noarkit.graph.freeze import digest
 from noarkit.graph.losses import LINK_LEFT_OUT, losses, names
 from noarkit.graph.store import GraphStore
 from noarkit.loading.attached import attach_run, read_only_address
-from noarkit.loading.folder import RunFolder
+from noarkit.loading.folder import AS_RUN, RunFolder
 from noarkit.loading.follow_up import SINCE_ARCHIVE, read_earlier_run
 from noarkit.loading.remote_hashing import RemoteHashing, hash_content
 from noarkit.loading.request import ASKED, RunRequest
 from noarkit.model.xml_model import xml_model
 from noarkit.records import PLACE_FAULTS, Groundwork, Source, SourceRecord, Stating, innermost, prove_stated
-from noarkit.results import Result
+from noarkit.results import Result, json_field
 from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.disk import translate_sqlite_errors
 from noarkit.safe.memory import rare_collections
@@ -114,52 +114,31 @@ class PackResult(Result):
     """The bundle that a plan was packed into; `left_out` counts documents that could not be read, `already_packed` says
     that an earlier call made it."""
 
+    EVENT: ClassVar = "packed"
+
     path: Path
     id: str
-    seal_sha256: str
+    seal_sha256: str = field(metadata=json_field("seal"))
     documents: int
     left_out: int
-    size_bytes: int
+    size_bytes: int = field(metadata=json_field("bytes"))
     fingerprint: str
-    already_packed: bool = False
-
-    def to_dict(self) -> dict[str, object]:
-        """The bundle as `noarkit plan --pack --json` has it."""
-        return {
-            "path": str(self.path),
-            "id": self.id,
-            "seal": self.seal_sha256,
-            "documents": self.documents,
-            "left_out": self.left_out,
-            "bytes": self.size_bytes,
-            "fingerprint": self.fingerprint,
-            "stood": self.already_packed,
-        }
+    already_packed: bool = field(default=False, metadata=json_field("stood"))
 
 
 @dataclass(frozen=True, slots=True)
 class PlanResult(Result):
     """What was planned: counts by record state and by entity type, and the digest that froze it."""
 
-    folder: RunFolder
+    EVENT: ClassVar = "plan"
+
+    folder: RunFolder = field(metadata=AS_RUN)
     sha256: str
     records: Mapping[str, int]
     entities: Mapping[str, int]
     bytes: int
     chunks: int
     shards: int
-
-    def to_dict(self) -> dict[str, object]:
-        """The plan as `noarkit plan --json` has it."""
-        return {
-            "run": self.folder.name,
-            "sha256": self.sha256,
-            "records": dict(self.records),
-            "entities": dict(self.entities),
-            "bytes": self.bytes,
-            "chunks": self.chunks,
-            "shards": self.shards,
-        }
 
 
 def make_plan(spec: PlanSpec, folder: RunFolder, emit: Listener, now_s: Callable[[], float]) -> PlanResult:

@@ -44,7 +44,7 @@ from noarkit.loading.engines.processes import ProcessWorkers
 from noarkit.loading.engines.remote import ClusterTarget, RunReference
 from noarkit.loading.engines.worker_factory import LocalWorkerFactory, connect_archive
 from noarkit.loading.findings import accept, faults_of
-from noarkit.loading.folder import RunFolder
+from noarkit.loading.folder import AS_RUN, RunFolder
 from noarkit.loading.governor import Rate
 from noarkit.loading.journal import NOT_CLOSED, ArchiveFinding, Journal
 from noarkit.loading.lease_end import promise_lease_end
@@ -57,7 +57,7 @@ from noarkit.loading.stopping import StopRequest, stop_fault
 from noarkit.loading.work import nothing_to_hear
 from noarkit.model import metamodel
 from noarkit.records import Listening, Source, innermost
-from noarkit.results import Result
+from noarkit.results import SPREAD, Result, count_of, json_field
 from noarkit.safe.children import is_single_threaded
 from noarkit.safe.processors import usable_processors
 from noarkit.safe.worker_pool import can_be_given
@@ -114,8 +114,8 @@ class IngestResult(Result):
     """What a run came to. `faults` are the first of each kind that stopped a worker, `findings` what is open in the
     archive (damaged documents, objects that could not be closed); `closed` is None if nothing was to be closed."""
 
-    folder: RunFolder
-    numbers: Numbers
+    folder: RunFolder = field(metadata=AS_RUN)
+    numbers: Numbers = field(metadata=SPREAD)
     state: str
     archive: str
     closed: CloseResult | None
@@ -123,22 +123,7 @@ class IngestResult(Result):
     stopped_by: str
     seconds: float
     dry_run: bool = False
-    findings: tuple[ArchiveFinding, ...] = ()
-
-    def to_dict(self) -> dict[str, object]:
-        """The result as the summary of `noarkit ingest --json` has it, and what else is known."""
-        return {
-            "run": self.folder.name,
-            "state": self.state,
-            "archive": self.archive,
-            **self.numbers.as_data(),
-            "closed": None if self.closed is None else self.closed.to_dict(),
-            "faults": [fault.code for fault in self.faults],
-            "findings": len(self.findings),
-            "stopped_by": self.stopped_by,
-            "dry_run": self.dry_run,
-            "seconds": self.seconds,
-        }
+    findings: tuple[ArchiveFinding, ...] = field(default=(), metadata=json_field(form=count_of))
 
 
 @dataclass(slots=True)

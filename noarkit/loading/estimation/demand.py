@@ -12,6 +12,7 @@ from noarkit.loading.close import BATCH_SIZE, LAYERS
 from noarkit.loading.contents import LARGE_BYTES
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.lookup import KEYS_A_QUERY, ORDERS
+from noarkit.results import HIDDEN, JsonObject
 
 _BEARERS = (*LAYERS[1], *LAYERS[2])  # records and folders bear their source keys
 _LINKS_AT_ONCE = 200
@@ -22,7 +23,7 @@ _CLOSING_WEIGHT = 3  # finalising an object takes an archive about as long as th
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class Work(JsonObject):
     """So many requests of each kind, and what they carry. `paired_bytes` are those of large contents, of which a worker
     uploads two at a time."""
 
@@ -31,8 +32,8 @@ class Work:
     bytes: int = 0
     transactions: int = 0
     actions: int = 0
-    entities: int = 0
-    paired_bytes: int = 0
+    entities: int = field(default=0, metadata=HIDDEN)
+    paired_bytes: int = field(default=0, metadata=HIDDEN)
 
     def plus(self, work: Work) -> Work:
         """The sum of both."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from noarkit.errors import SourceFault
 from noarkit.graph.entity import Content
@@ -15,9 +16,9 @@ from noarkit.loading.contents import OpenContent
 from noarkit.loading.estimation.demand import Demand, Work
 from noarkit.loading.estimation.figures import Figure, Figures, Measurement, figure_of
 from noarkit.loading.estimation.model import Setup, Timing, time_of
-from noarkit.loading.folder import RunFolder
+from noarkit.loading.folder import AS_RUN, RunFolder
 from noarkit.loading.lease import RunFacts
-from noarkit.results import Result
+from noarkit.results import HIDDEN, SPREAD, JsonObject, Result, json_field, json_value
 from noarkit.safe.digest import sha256_of_stream
 
 WORKER_COUNTS = (1, 2, 4, 8, 16, 32, 64)
@@ -47,26 +48,28 @@ class Prices:
         return work.requests / 1000 * self.thousand_calls + work.bytes / 1e9 * self.gigabyte
 
 
+def _tenths(seconds: float) -> float:
+    return round(seconds, 1)
+
+
+def _hundredths(price: float) -> float:
+    return round(price, 2)
+
+
+def _as_data(figures: Figures) -> dict[str, object]:
+    return figures.as_data()
+
+
 @dataclass(frozen=True, slots=True)
-class WorkerTime:
+class WorkerTime(JsonObject):
     """What a load takes with so many workers, in seconds, and the limit that it meets."""
 
     workers: int
-    low_s: float
-    likely_s: float
-    high_s: float
+    low_s: float = field(metadata=json_field(form=_tenths))
+    likely_s: float = field(metadata=json_field(form=_tenths))
+    high_s: float = field(metadata=json_field(form=_tenths))
     limit: str
-    phases: Mapping[str, float] = field(default_factory=dict)
-
-    def as_data(self) -> dict[str, object]:
-        """Plain JSON values."""
-        return {
-            "workers": self.workers,
-            "low_s": round(self.low_s, 1),
-            "likely_s": round(self.likely_s, 1),
-            "high_s": round(self.high_s, 1),
-            "limit": self.limit,
-        }
+    phases: Mapping[str, float] = field(default_factory=dict, metadata=HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,49 +79,33 @@ class EstimateResult(Result):
     `origin` says what the figures are: `"probe"`, `"run"` (an earlier load, `measured_by`) or `"default"`.
     """
 
-    folder: RunFolder
+    EVENT: ClassVar = "estimate"
+
+    folder: RunFolder = field(metadata=AS_RUN)
     archive: str | None
     origin: str
     measured_by: str
     workers: int
     times: tuple[WorkerTime, ...]
-    work: Work
+    work: Work = field(metadata=SPREAD)
     run_bytes: int
     memory_bytes: int
     credits: int
-    price: float
-    figures: Figures
-    calls: int = 0
+    price: float = field(metadata=json_field(form=_hundredths))
+    figures: Figures = field(metadata=json_field(form=_as_data))
+    calls: int = field(default=0, metadata=json_field("probe_calls"))
 
     @property
+    @json_value(spread=True)
     def time(self) -> WorkerTime:
         """The time with the number of workers that a load would have."""
         return next(entry for entry in self.times if entry.workers == self.workers)
 
-    def to_dict(self) -> dict[str, object]:
-        """The estimate, as `noarkit estimate --json` has it."""
-        work = self.work
-        return {
-            "run": self.folder.name,
-            "archive": self.archive,
-            "origin": self.origin,
-            "measured_by": self.measured_by,
-            "probe_calls": self.calls,
-            "workers": self.workers,
-            **{name: value for name, value in self.time.as_data().items() if name != "workers"},
-            "phases": {name: round(seconds, 1) for name, seconds in self.time.phases.items()},
-            "queries": work.queries,
-            "transactions": work.transactions,
-            "uploads": work.uploads,
-            "actions": work.actions,
-            "bytes": work.bytes,
-            "run_bytes": self.run_bytes,
-            "memory_bytes": self.memory_bytes,
-            "credits": self.credits,
-            "price": round(self.price, 2),
-            "times": [entry.as_data() for entry in self.times],
-            "figures": self.figures.as_data(),
-        }
+    @property
+    @json_value()
+    def phases(self) -> Mapping[str, float]:
+        """How long each phase of that time takes, in seconds."""
+        return {name: round(seconds, 1) for name, seconds in self.time.phases.items()}
 
 
 @dataclass(frozen=True, slots=True)

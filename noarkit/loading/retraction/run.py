@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import ClassVar
 
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
@@ -21,7 +22,7 @@ from noarkit.graph.store import GraphStore
 from noarkit.loading import registers
 from noarkit.loading.clocks import Clocks, system_clocks
 from noarkit.loading.engines.assembly import check_same_archive
-from noarkit.loading.folder import RunFolder
+from noarkit.loading.folder import AS_RUN, RunFolder
 from noarkit.loading.journal import Journal
 from noarkit.loading.lease import RunFacts
 from noarkit.loading.lease_end import latest_lease_end
@@ -36,7 +37,7 @@ from noarkit.loading.settling import Clock
 from noarkit.loading.state import closed_of
 from noarkit.loading.stopping import StopRequest
 from noarkit.loading.verification.expectation import Expectation
-from noarkit.results import Result
+from noarkit.results import HIDDEN, Result, json_field
 
 _JUDGED_AT_ONCE = 200
 _MOST_TOLD = 1000
@@ -65,28 +66,17 @@ class RetractResult(Result):
     `in_doubt` counts chunks that a dry run leaves unsettled; they are settled before anything is deleted.
     """
 
-    folder: RunFolder
-    deletes: bool
-    is_complete: bool
+    EVENT: ClassVar = "retraction"
+
+    folder: RunFolder = field(metadata=AS_RUN)
+    deletes: bool = field(metadata=json_field("deleted"))
+    is_complete: bool = field(metadata=json_field("complete"))
     objects: Mapping[str, int]
     gone: int
     absent: int
-    kept_count: int
-    kept: tuple[RetractedObject, ...]
+    kept_count: int = field(metadata=json_field("kept"))
+    kept: tuple[RetractedObject, ...] = field(metadata=HIDDEN)
     in_doubt: int = 0
-
-    def to_dict(self) -> dict[str, object]:
-        """The numbers, as `noarkit retract --json` has them."""
-        return {
-            "run": self.folder.name,
-            "deleted": self.deletes,
-            "complete": self.is_complete,
-            "objects": dict(self.objects),
-            "gone": self.gone,
-            "absent": self.absent,
-            "kept": self.kept_count,
-            "in_doubt": self.in_doubt,
-        }
 
 
 def retract(
