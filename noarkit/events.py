@@ -5,16 +5,17 @@ Events carry ids, codes and counts; a title or a person's name is never in one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-Kind = str | tuple[str | int, ...]
+Kind: TypeAlias = "str | tuple[str | int, ...] | Sequence[Mapping[str, Kind]]"
 EventFields = Mapping[str, Mapping[str, Kind]]
 """What a module declares under the name `EVENTS`: of each event that it emits, or line that it writes, the fields.
 
 A kind is "count" (a whole number from 0), "integer", "number", "text", "flag", "counts" (names with counts), "object",
-"list", "any", or the values of a short list; with a "?" the field may be null or missing. An event that several rooms
+"list" or "any", with a "?" where the field may be null or missing; a tuple has the values of a short list, a list the
+fields of its rows. An event that several rooms
 emit is declared here. Of results the fields are declared by their classes (`results.py`)."""
 
 

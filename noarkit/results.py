@@ -30,6 +30,7 @@ from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints  # values of any kind
 
 from noarkit.errors import NoarkitError
+from noarkit.events import Kind
 
 Getter = TypeVar("Getter", bound=Callable[[Any], object])
 _MOST_SHOWN = 20
@@ -162,10 +163,13 @@ def kinds_of(declaring: type[JsonObject]) -> dict[str, JsonKind]:
     return kinds
 
 
-def parse_kind(word: str | tuple[str | int, ...]) -> JsonKind:
-    """The kind that a word of `events.Kind` names, or the words of a short list."""
+def parse_kind(word: Kind) -> JsonKind:
+    """The kind that is declared under `EVENTS`."""
     if isinstance(word, tuple):
         return JsonKind("text" if isinstance(word[0], str) else "integer", values=word)
+    if not isinstance(word, str):
+        fields_of_row = {name: parse_kind(kind) for name, kind in word[0].items()}
+        return JsonKind("list", of=JsonKind("object", fields=fields_of_row))
     return JsonKind(word.removesuffix("?"), word.endswith("?"))
 
 

@@ -219,16 +219,6 @@ class FondsResult(Result):
     extracted: ExtractResult | None = None
     fault: PackageFault | None = None
 
-    def to_dict(self) -> dict[str, object]:
-        """The fonds with its package, or the code of the fault."""
-        return {
-            "id": self.id,
-            "title": self.title,
-            "package": str(self.package),
-            "extracted": None if self.extracted is None else self.extracted.to_dict(),
-            "fault": None if self.fault is None else self.fault.code,
-        }
-
 
 def extract_each(
     target: Place,

@@ -11,6 +11,7 @@ from noarkit.catalogue.moments import spoken_apart
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault, VerifyMismatch
+from noarkit.events import EventFields
 from noarkit.forms.comparison import By, CompareResult, Difference
 from noarkit.reports.comparison_page import REPORT_FORMATS, ReportFormat, mask_difference, shown_keys, write_comparison
 from noarkit.reports.fixity import package_fixity
@@ -19,6 +20,10 @@ from noarkit.settings import imprint
 from noarkit.words.texts import plain
 
 _MOST_SHOWN = 50
+
+EVENTS: EventFields = {
+    "difference": {"kind": "text", "type": "text", "key": "text", "field": "text?", "left": "any?", "right": "any?"}
+}
 
 
 @command("compare", exits=(4, 5, 6, 7, 8, 10))
@@ -42,11 +47,7 @@ def compare_command(session: Session, *, left: str, right: str, by: By, report: 
     differences = comparison.differences if console.as_json else comparison.differences[:_MOST_SHOWN]
     for item in map(mask_difference, differences):
         console.result("difference", _line(session, item), **_data(item))
-    console.result(
-        "comparison",
-        "\n".join(_summary_lines(session, comparison)),
-        **comparison.to_dict(),
-    )
+    console.show(comparison, "\n".join(_summary_lines(session, comparison)))
     if kind is not None:
         _write_report(session, comparison, (left, right), target, kind)
         console.result("report", session.texts.say("compare.written", path=target), path=str(target))

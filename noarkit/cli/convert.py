@@ -14,6 +14,7 @@ from noarkit.cli.option_values import options_of
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import ItemNotAFile
+from noarkit.events import EventFields
 from noarkit.extraction.convert import ConvertResult
 from noarkit.extraction.making_note import forget_note
 from noarkit.extraction.renamed import names_path, set_aside_path
@@ -22,6 +23,8 @@ from noarkit.reports.verdict_words import verdict_lines
 from noarkit.verdict import NOT_READY_EXIT
 
 _SHOWN = 20
+
+EVENTS: EventFields = {"converted": {"form": "text"}}
 
 
 @command("convert", exits=(3, 4, 5, 6, 8, 9, 10, 130, 143))
@@ -34,12 +37,7 @@ def convert_command(session: Session, *, source: str, form: str, output: Path, o
     with working(session) as work:
         own = settings(session, None)
         result = make_conversion(source, output, options, form=form, settings=own, listener=work.emit)
-    session.console.result(
-        "converted",
-        "\n".join(_lines(session, result, form)),
-        form=form,
-        **result.to_dict(),
-    )
+    session.console.show(result, "\n".join(_lines(session, result, form)), form=form)
     session.console.count(bytes=result.bytes, set_aside=result.set_aside)
     session.console.once_told(partial(forget_note, result.package, "convert"))
     if result.verdict is not None and not result.verdict.is_ready:

@@ -131,9 +131,5 @@ def _print_result(session: Session, result: ExtractResult) -> None:
     lines += [_load_line(session, load) for load in result.loads]
     lines.append(texts.say("extract.report", path=result.report))
     lines += [] if result.verdict is None else verdict_lines(result.verdict, texts)
-    session.console.result(
-        "extracted",
-        "\n".join(lines),
-        **result.to_dict(),
-    )
+    session.console.show(result, "\n".join(lines))
     session.console.count(read=units.get("registrering", 0), bytes=result.bytes)

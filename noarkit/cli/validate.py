@@ -15,6 +15,7 @@ from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import settings
 from noarkit.cli.terminal import Mood
 from noarkit.errors import PackageFault, UsageFault
+from noarkit.events import EventFields
 from noarkit.forms.findings import Opinion, Place
 from noarkit.forms.second_opinion import agrees, disagreement, second_opinion
 from noarkit.forms.validation import ValidateResult
@@ -37,6 +38,17 @@ _SHOWN_PLACES = 3
 _QUICKLY_READ_BYTES = 50_000_000
 """A structure up to this size is read once more for the names of its units, in some seconds."""
 _FOLDER = click.Path(path_type=Path)
+
+EVENTS: EventFields = {
+    "finding": {
+        **{"code": "text", "level": "text", "count": "count", "title": "text"},
+        "places": [{"file": "text", "line": "count", "unit": "text?", "name": "text?"}],
+    },
+    "second_opinion": {
+        **{"tool": "text", "asked": "flag", "valid": "flag", "agrees": "flag"},
+        **dict.fromkeys(("theirs_alone", "ours_alone", "known", "messages"), "list"),
+    },
+}
 
 
 @command("validate", exits=(3, 4, 5, 6, 8, 10))
@@ -143,7 +155,7 @@ def _print_report(session: Session, report: ValidateResult, names: Mapping[str, 
     mood: Mood = "bad" if errors else "warn" if warnings else "good"
     session.console.notify_verdict(mood, key, errors=errors, warnings=warnings)
     if report.verdict is not None:
-        session.console.result("verdict", "\n".join(verdict_lines(report.verdict, texts)), **report.verdict.to_dict())
+        session.console.show(report.verdict, "\n".join(verdict_lines(report.verdict, texts)))
     info_count = sum(outcome.rule.level == "info" for outcome in report.outcomes)
     if info_count and session.console.verbosity < 1:
         session.console.notify("validate.may", count=info_count)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import cast
+from typing import ClassVar, cast
 
 from noarkit.errors import PackageFault, SourceFault, UsageFault
 from noarkit.events import Listener, ignore_event
@@ -29,7 +29,7 @@ from noarkit.forms.dias.write.package import forget_build as forget_dias_build
 from noarkit.forms.metadata.provenance import Conversion
 from noarkit.forms.package_form import FormName, Product
 from noarkit.forms.registry import known_forms, resolve
-from noarkit.results import Result
+from noarkit.results import HIDDEN, SPREAD, Result, count_of, json_field
 from noarkit.safe.unpack import LIMITS, UnpackLimits
 from noarkit.verdict import Verdict
 
@@ -68,42 +68,26 @@ class ConvertResult(Result):
     `originals_in` that of those documents, empty where there is none. `verdict` says whether a package that
     `holds_extract` is ready for deposit."""
 
+    EVENT: ClassVar = "converted"
+
     package: Path
     source_form: str
     files: int
     bytes: int
     resumed: bool
-    defaults: bool
+    defaults: bool = field(metadata=HIDDEN)
     set_aside: int = 0
-    as_text: tuple[str, ...] = ()
+    as_text: tuple[str, ...] = field(default=(), metadata=json_field(form=count_of))
     renamed: int = 0
     empty_folders: int = 0
     untold_events: int = 0
     unread: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = field(default=(), metadata=HIDDEN)
     copies: int = 0
-    copies_in: str = ""
-    originals_in: str = ""
-    holds_extract: bool = False
-    verdict: Verdict | None = None
-
-    def to_dict(self) -> dict[str, object]:
-        """The package, as `noarkit convert --json` has it."""
-        return {
-            "package": str(self.package),
-            "source_form": self.source_form,
-            "files": self.files,
-            "bytes": self.bytes,
-            "resumed": self.resumed,
-            "set_aside": self.set_aside,
-            "renamed": self.renamed,
-            "as_text": len(self.as_text),
-            "empty_folders": self.empty_folders,
-            "untold_events": self.untold_events,
-            "unread": list(self.unread),
-            "copies": self.copies,
-            **({"verdict": None, "reasons": []} if self.verdict is None else self.verdict.to_dict()),
-        }
+    copies_in: str = field(default="", metadata=HIDDEN)
+    originals_in: str = field(default="", metadata=HIDDEN)
+    holds_extract: bool = field(default=False, metadata=HIDDEN)
+    verdict: Verdict | None = field(default=None, metadata=SPREAD)
 
 
 def convert(source: Path, target: Path, options: ConvertOptions, *, emit: Listener = ignore_event) -> ConvertResult:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import ClassVar, cast
 
 from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
@@ -44,7 +44,7 @@ from noarkit.forms.noark5.write.content import Codes, xml_text
 from noarkit.forms.noark5.write.packing import is_packed, pack
 from noarkit.model import metamodel
 from noarkit.model.mapping import mapping
-from noarkit.results import Result
+from noarkit.results import SPREAD, Result, json_field, json_value
 from noarkit.safe.atomic import begin_sync, sweep, sync_folder, sync_tree
 from noarkit.safe.locks import claimed
 from noarkit.safe.memory import rare_collections
@@ -100,6 +100,8 @@ class ExtractResult(Result):
     `originals_left_out` of them are not delivered. `formats_not_taken` counts files in formats that no depot takes,
     listed beside the package. `loads` are those into the archive that are known, once it was judged."""
 
+    EVENT: ClassVar = "extracted"
+
     package: Path
     report: Path
     units: dict[str, int]
@@ -113,44 +115,19 @@ class ExtractResult(Result):
     warnings: int | None = None
     carried: int = 0
     beside: int = 0
-    formats_not_taken: int = 0
-    copies: int = 0
-    copies_in: str = ""
-    originals_in: str = ""
-    originals_left_out: int = 0
-    loads: tuple[Load, ...] = ()
-    verdict: Verdict | None = None
+    formats_not_taken: int = field(default=0, metadata=json_field(optional=True))
+    copies: int = field(default=0, metadata=json_field(optional=True))
+    copies_in: str = field(default="", metadata=json_field(optional=True))
+    originals_in: str = field(default="", metadata=json_field(optional=True))
+    originals_left_out: int = field(default=0, metadata=json_field(optional=True))
+    loads: tuple[Load, ...] = field(default=(), metadata=json_field(optional=True))
+    verdict: Verdict | None = field(default=None, metadata=SPREAD)
 
     @property
+    @json_value()
     def depositable(self) -> bool:
         """True if it was judged, and nothing keeps it back."""
         return self.verdict is not None and self.verdict.is_ready
-
-    def to_dict(self) -> dict[str, object]:
-        """The package, as `noarkit extract --json` has it."""
-        return {
-            "package": str(self.package),
-            "report": str(self.report),
-            "units": dict(self.units),
-            "files": self.files,
-            "bytes": self.bytes,
-            "journal_entries": self.journal_entries,
-            "changes": self.changes,
-            "defaults": self.defaults,
-            "carried": self.carried,
-            "beside": self.beside,
-            "formats_not_taken": self.formats_not_taken,
-            "copies": self.copies,
-            "copies_in": self.copies_in,
-            "originals_in": self.originals_in,
-            "originals_left_out": self.originals_left_out,
-            "depositable": self.depositable,
-            "flaws": list(self.flaws),
-            "errors": self.errors,
-            "warnings": self.warnings,
-            "loads": [load.to_dict() for load in self.loads],
-            **({"verdict": None, "reasons": []} if self.verdict is None else self.verdict.to_dict()),
-        }
 
 
 def extract(

@@ -14,7 +14,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from noarkit.results import Result
+from noarkit.results import HIDDEN, SPREAD, JsonObject, Result, json_field, json_value
 from noarkit.verdict import Breach, Deposit, Facts, Load, Verdict
 
 Level = Literal["error", "warning", "info"]
@@ -75,6 +75,19 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleCount(JsonObject):
+    """How often a rule is broken."""
+
+    code: str
+    level: Level
+    count: int
+
+
+def _rule_counts(outcomes: tuple[Outcome, ...]) -> list[RuleCount]:
+    return [RuleCount(outcome.rule.code, outcome.rule.level, outcome.count) for outcome in outcomes]
+
+
+@dataclass(frozen=True, slots=True)
 class ValidateResult(Result):
     """The result of validating one package. `summary` is in the order in which it is shown.
 
@@ -85,22 +98,35 @@ class ValidateResult(Result):
     package: str
     form: str
     version: str
-    summary: Mapping[str, tuple[str, ...]]
-    rules: tuple[Rule, ...]
-    outcomes: tuple[Outcome, ...]
-    counts: tuple[Count, ...]
+    summary: Mapping[str, tuple[str, ...]] = field(metadata=HIDDEN)
+    rules: tuple[Rule, ...] = field(metadata=HIDDEN)
+    outcomes: tuple[Outcome, ...] = field(metadata=json_field("rules", _rule_counts))
+    counts: tuple[Count, ...] = field(metadata=HIDDEN)
     seconds: float
-    description_sha256: str | None = None
-    verdict: Verdict | None = None
+    description_sha256: str | None = field(default=None, metadata=HIDDEN)
+    verdict: Verdict | None = field(default=None, metadata=SPREAD)
 
     def number(self, level: Level) -> int:
         """How many places of that level were found."""
         return sum(outcome.count for outcome in self.outcomes if outcome.rule.level == level)
 
     @property
+    @json_value()
     def valid(self) -> bool:
         """True if there is no error; warnings are allowed."""
         return not any(outcome.rule.level == "error" for outcome in self.outcomes)
+
+    @property
+    @json_value("errors")
+    def error_count(self) -> int:
+        """How many places break a rule that must be kept."""
+        return self.number("error")
+
+    @property
+    @json_value("warnings")
+    def warning_count(self) -> int:
+        """How many places are worth a look."""
+        return self.number("warning")
 
     @property
     def codes(self) -> frozenset[str]:
@@ -127,23 +153,6 @@ class ValidateResult(Result):
             self.form,
             next(iter(self.summary.get("agreement", ())), ""),
         )
-
-    def to_dict(self) -> dict[str, object]:
-        """Whether it is valid and ready, and how often each rule is broken."""
-        return {
-            "package": self.package,
-            "form": self.form,
-            "version": self.version,
-            "valid": self.valid,
-            "errors": self.number("error"),
-            "warnings": self.number("warning"),
-            "rules": [
-                {"code": outcome.rule.code, "level": outcome.rule.level, "count": outcome.count}
-                for outcome in self.outcomes
-            ],
-            "seconds": self.seconds,
-            **({"verdict": None, "reasons": []} if self.verdict is None else self.verdict.to_dict()),
-        }
 
 
 @dataclass(frozen=True, slots=True)

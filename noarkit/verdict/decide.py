@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal  # facts read back from JSON
 
+from noarkit.results import JsonObject, json_value
 from noarkit.verdict.reasons import ORDER, Deposit
 from noarkit.verdict.verdict import Acceptance, Reason, Verdict
 
@@ -46,7 +47,7 @@ class Breach:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class Load(JsonObject):
     """A load behind a delivery: where its run lies, the folder or database that was read, and how far it is proved.
 
     Of the records that were `read`, so many are in the archive, or left out and listed. `objects` is how many folders,
@@ -66,6 +67,7 @@ class Load:
     redated: int = 0
 
     @property
+    @json_value()
     def gap(self) -> int:
         """How many no list accounts for."""
         return self.lost + abs(self.read - self.archived - self.left_out)
@@ -79,10 +81,6 @@ class Load:
             if not isinstance(getattr(load, field.name), kind):
                 raise TypeError(field.name)
         return load
-
-    def to_dict(self) -> dict[str, object]:
-        """The load with its numbers, as `--json` has it."""
-        return {**asdict(self), "gap": self.gap}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
-from noarkit.results import Result
+from noarkit.results import HIDDEN, JsonObject, Result, json_value
 from noarkit.verdict.reasons import REASONS, Grade, Origin, Owner
 
 VerdictState = Literal["ready", "ready-with-remarks", "not-ready"]
@@ -14,10 +14,10 @@ NOT_READY_EXIT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Acceptance:
+class Acceptance(JsonObject):
     """What a person took upon them: a reason by its code, up to `most` places, with name, day and note."""
 
-    code: str
+    code: str = field(metadata=HIDDEN)
     most: int
     by: str
     on: str
@@ -29,7 +29,7 @@ class Acceptance:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(JsonObject):
     """Something that keeps a delivery back, or is told with it: in how many places, and by which rules of the form."""
 
     code: str
@@ -39,11 +39,13 @@ class Reason:
     accepted: Acceptance | None = None
 
     @property
+    @json_value()
     def origin(self) -> Origin:
         """Whether it lies in the records, or in how the package was made."""
         return REASONS[self.code].origin
 
     @property
+    @json_value()
     def owner(self) -> Owner:
         """Whose task it is."""
         return REASONS[self.code].owner
@@ -53,29 +55,17 @@ class Reason:
         """True if it keeps the delivery back, and nobody accepted it."""
         return self.grade == "stops" and self.accepted is None
 
-    def to_dict(self) -> dict[str, object]:
-        """The reason, as `--json` has it."""
-        acceptance = self.accepted
-        return {
-            "code": self.code,
-            "grade": self.grade,
-            "origin": self.origin,
-            "owner": self.owner,
-            "count": self.count,
-            "rules": list(self.rules),
-            "accepted": None
-            if acceptance is None
-            else {"most": acceptance.most, "by": acceptance.by, "on": acceptance.on, "note": acceptance.note},
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Result):
     """Whether a delivery is ready, and why not: what stops first, then the remarks."""
 
+    EVENT: ClassVar = "verdict"
+
     reasons: tuple[Reason, ...]
 
     @property
+    @json_value("verdict")
     def state(self) -> VerdictState:
         """The verdict in one word."""
         if any(reason.stops for reason in self.reasons):
@@ -86,7 +76,3 @@ class Verdict(Result):
     def is_ready(self) -> bool:
         """True if nothing keeps the delivery back; there may be remarks."""
         return self.state != "not-ready"
-
-    def to_dict(self) -> dict[str, object]:
-        """The verdict and its reasons, as `--json` has them."""
-        return {"verdict": self.state, "reasons": [reason.to_dict() for reason in self.reasons]}

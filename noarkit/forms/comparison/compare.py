@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 from zoneinfo import ZoneInfo
 
 from noarkit.archive.port import Archive
@@ -20,7 +21,7 @@ from noarkit.forms.finders import find_package
 from noarkit.forms.noark5.source import ExtractSource, find_extract
 from noarkit.graph.entity import Entity
 from noarkit.records import Groundwork
-from noarkit.results import Result
+from noarkit.results import HIDDEN, Result, json_field, json_value
 from noarkit.safe.paths import require_existing
 
 MOST_KEPT = 1000
@@ -35,14 +36,16 @@ class CompareResult(Result):
     by rule, which do not make the sides unequal.
     """
 
-    by: By
+    EVENT: ClassVar = "comparison"
+
+    by: By = field(metadata=HIDDEN)
     left: Mapping[str, int]
     right: Mapping[str, int]
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter, metadata=json_field("differences"))
     declared: Counter[str] = field(default_factory=Counter)
-    types: Counter[tuple[Kind, str]] = field(default_factory=Counter)
-    fields: Counter[tuple[str, str]] = field(default_factory=Counter)
-    differences: list[Difference] = field(default_factory=list)
+    types: Counter[tuple[Kind, str]] = field(default_factory=Counter, metadata=HIDDEN)
+    fields: Counter[tuple[str, str]] = field(default_factory=Counter, metadata=HIDDEN)
+    differences: list[Difference] = field(default_factory=list, metadata=HIDDEN)
 
     def add(self, difference: Difference) -> None:
         """One difference more."""
@@ -54,19 +57,10 @@ class CompareResult(Result):
             self.differences.append(difference)
 
     @property
+    @json_value()
     def equal(self) -> bool:
         """True if nothing differs but by rule."""
         return not self.counts
-
-    def to_dict(self) -> dict[str, object]:
-        """The comparison in figures, as `noarkit compare --json` has it."""
-        return {
-            "equal": self.equal,
-            "left": dict(self.left),
-            "right": dict(self.right),
-            "differences": dict(self.counts),
-            "declared": dict(self.declared),
-        }
 
 
 def compare_extracts(left: Path, right: Path, by: By = "id") -> CompareResult:
