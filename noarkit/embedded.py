@@ -21,12 +21,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, ClassVar
 from urllib.parse import urlsplit
 
 from noarkit.errors import ArchiveAway, ConfigFault, DiskFull, NoarkitError, RunLocked, UsageFault
 from noarkit.events import Event, Listener
-from noarkit.results import Result
+from noarkit.results import HIDDEN, Result, json_field
 from noarkit.safe.children import die_with_parent, interpreter_command, interpreter_environment
 from noarkit.safe.disk import fault_of_disk
 from noarkit.safe.signals import is_running, own_session, wait_for_end_of
@@ -133,45 +133,28 @@ class ArchiveCheck(Result):
     `flaw_count` counts those too that are not among `flaws`; `is_backup` is True for a backup that nobody served yet.
     """
 
+    EVENT: ClassVar = "archive_check"
+
     rows: int
     files: int
     bytes: int
-    flaw_count: int
-    is_backup: bool
-    flaws: tuple[tuple[str, str, str], ...]
-
-    def to_dict(self) -> dict[str, object]:
-        """The numbers, as `noarkit serve --check --json` has them."""
-        return {
-            "rows": self.rows,
-            "files": self.files,
-            "bytes": self.bytes,
-            "flaws": self.flaw_count,
-            "backup": self.is_backup,
-        }
+    flaw_count: int = field(metadata=json_field("flaws"))
+    is_backup: bool = field(metadata=json_field("backup"))
+    flaws: tuple[tuple[str, str, str], ...] = field(metadata=HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
 class BackupResult(Result):
     """A finished and checked backup; `copied` and `linked` say how its contents came there in this call."""
 
-    folder: Path
+    EVENT: ClassVar = "backup"
+
+    folder: Path = field(metadata=json_field("target"))
     rows: int
     files: int
     bytes: int
     copied: int
     linked: int
-
-    def to_dict(self) -> dict[str, object]:
-        """The numbers, as `noarkit backup --json` has them."""
-        return {
-            "target": str(self.folder),
-            "rows": self.rows,
-            "files": self.files,
-            "bytes": self.bytes,
-            "copied": self.copied,
-            "linked": self.linked,
-        }
 
 
 def check_archive(data_dir: Path, emit: Listener) -> ArchiveCheck:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from noarkit.api.deriving import DeriveOptions, DeriveResult, derive_source
 from noarkit.api.destination import destination, open_target
@@ -31,7 +32,7 @@ from noarkit.loading.stopping import StopRequest, stop_fault
 from noarkit.reports import write_plan_report
 from noarkit.reports.lists import write_lists
 from noarkit.reports.plan_page import Context
-from noarkit.results import Result
+from noarkit.results import Result, json_field
 from noarkit.safe.workplace import temporary_folder
 from noarkit.settings import Place, Settings, resolve_settings
 
@@ -40,26 +41,22 @@ ADDITIONS = "additions"
 _LIST = "documents.jsonl"
 
 
+def _name_of(run: Path | None) -> str:
+    return "" if run is None else str(run)
+
+
 @dataclass(frozen=True, slots=True)
 class DeriveArchiveResult(Result):
     """What was made of documents in an archive: `documents` lacked a copy, `finalised` of them are finalised. `run` is
     the planned run that adds `copies` to the archive; None where nothing is to be added."""
 
+    EVENT: ClassVar = "additions"
+
     derived: DeriveResult
     documents: int
     finalised: int
-    run: Path | None = None
+    run: Path | None = field(default=None, metadata=json_field(form=_name_of))
     copies: int = 0
-
-    def to_dict(self) -> dict[str, object]:
-        """The keys of `noarkit derive --archive --json`, with those of what was derived."""
-        return {
-            "documents": self.documents,
-            "finalised": self.finalised,
-            "run": "" if self.run is None else str(self.run),
-            "copies": self.copies,
-            "derived": self.derived.to_dict(),
-        }
 
 
 @dataclass(slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 from noarkit.api.destination import destination, open_target
 from noarkit.archive.administration import Administration
@@ -14,7 +15,7 @@ from noarkit.errors import UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.loading.engines import assembly
 from noarkit.loading.engines.worker_factory import connect_archive
-from noarkit.results import Result
+from noarkit.results import SPREAD, Result, json_field
 from noarkit.settings import Settings, resolve_settings
 
 Change = Literal["added", "changed", "removed", "same"]
@@ -26,32 +27,24 @@ ADMINISTRATOR = "admin"
 class CodeResult(Result):
     """A code of a list; `change` says what was done to it, None where it was only listed."""
 
-    field: str
-    code: ListedCode
-    is_default: bool = False
-    change: Change | None = None
-    is_dry_run: bool = False
+    EVENT: ClassVar = "code"
 
-    def to_dict(self) -> dict[str, object]:
-        """The code, as `noarkit codes --json` has it."""
-        facts = asdict(self.code)
-        facts = {"field": self.field, "title": facts.pop("name"), **facts, "default": self.is_default}
-        return {**facts, "change": self.change, "dry_run": self.is_dry_run}
+    field: str
+    code: ListedCode = dataclasses.field(metadata=SPREAD)
+    is_default: bool = dataclasses.field(default=False, metadata=json_field("default"))
+    change: Change | None = None
+    is_dry_run: bool = dataclasses.field(default=False, metadata=json_field("dry_run"))
 
 
 @dataclass(frozen=True, slots=True)
 class GroupResult(Result):
     """An access group; `change` says what was done to it, None where it was only listed."""
 
-    group: AccessGroup
-    change: Change | None = None
-    is_dry_run: bool = False
+    EVENT: ClassVar = "group"
 
-    def to_dict(self) -> dict[str, object]:
-        """The group, as `noarkit groups --json` has it."""
-        facts = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self.group).items()}
-        facts["group"] = facts.pop("name")
-        return {**facts, "change": self.change, "dry_run": self.is_dry_run}
+    group: AccessGroup = dataclasses.field(metadata=SPREAD)
+    change: Change | None = None
+    is_dry_run: bool = dataclasses.field(default=False, metadata=json_field("dry_run"))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import ClassVar, Unpack
 
 from noarkit.api.keys import signer, trusted_keys
 from noarkit.api.source_reading import find_asked, read_as_asked
@@ -30,7 +30,7 @@ from noarkit.loading.options import SourceKeywords, SourceOptions
 from noarkit.loading.stopping import StopRequest
 from noarkit.option_fields import option, options_from, takes_options
 from noarkit.records import Source, released
-from noarkit.results import Result
+from noarkit.results import Result, json_field
 from noarkit.safe.locks import claimed
 from noarkit.settings import Place, Settings, resolve_settings
 
@@ -42,6 +42,8 @@ class DeriveResult(Result):
     `open` are those that a stopped run, or one for some formats only, has not come to. `converted` counts what this
     call did; all else may have been there before.
     """
+
+    EVENT: ClassVar = "derived"
 
     copies: str
     policy: str
@@ -58,7 +60,7 @@ class DeriveResult(Result):
     skipped: int
     converted: int
     reasons: dict[str, int] = field(default_factory=dict)
-    signed: int = 0
+    signed: int = field(default=0, metadata=json_field(optional=True))
     """Those of `kept` that are kept for their signature, in a format that is not accepted."""
     formats: tuple[FormatRow, ...] = ()
     doubtful: dict[str, int] = field(default_factory=dict)
@@ -66,11 +68,6 @@ class DeriveResult(Result):
     needed and is missing or too old here."""
     stopped_by: str = ""
     dry_run: bool = False
-
-    def to_dict(self) -> dict[str, object]:
-        """The keys of `noarkit derive --json`."""
-        names = [name for name in self.__dataclass_fields__ if name not in ("formats",)]
-        return {**{name: getattr(self, name) for name in names}, "formats": [row.to_dict() for row in self.formats]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from noarkit.archive.values import Json, SavedObject
+from noarkit.results import JsonObject, json_field
 
 BusinessKind = Literal["string", "long", "double", "timestamp", "encrypted", "uri", "boolean"]
 Doctype = Literal["Tekst", "Korrespondansepart", "Registrering", "Mappe", "Arkivdel"]
 
 
 @dataclass(frozen=True, slots=True)
-class ListedCode:
+class ListedCode(JsonObject):
     """A value of a code list; `authority` is the legal ground of a screening code."""
 
     code: str
-    name: str
+    name: str = field(metadata=json_field("title"))
     description: str | None = None
     authority: str | None = None
 
@@ -106,10 +107,10 @@ class ChangesOf:
 
 
 @dataclass(frozen=True, slots=True)
-class AccessGroup:
+class AccessGroup(JsonObject):
     """Whom it admits (`claims`) and what they may everywhere. A group that is yet to be made has no id."""
 
-    name: str
+    name: str = field(metadata=json_field("group"))
     claims: tuple[str, ...]
     description: str | None = None
     global_permissions: tuple[str, ...] = ()

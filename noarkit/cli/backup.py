@@ -10,6 +10,9 @@ from noarkit.api.safekeeping import backup
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import working
+from noarkit.events import EventFields
+
+EVENTS: EventFields = {"backup": {"source": "text"}}
 
 
 @command("backup", exits=(5, 7, 9, 10, 130, 143))
@@ -29,5 +32,5 @@ def backup_command(session: Session, folder: Path, *, target: Path, previous: Pa
         size=texts.size(result.bytes),
         linked=result.linked or None,
     )
-    session.console.result("backup", line, source=str(folder), **result.to_dict())
+    session.console.show(result, line, source=str(folder))
     session.console.notify("backup.next", command=next_command("serve", "--data", target))

@@ -65,4 +65,4 @@ def _print(session: Session, result: CodeResult, *, with_list: bool = True) -> N
     if result.change is not None:
         parts.insert(0, f"{texts.say(f'looks.change.{result.change}'):<10}")
         parts += [f"({texts.say('stopped.dry-run')})"] if result.is_dry_run else []
-    session.console.result("code", "  ".join(parts), **result.to_dict())
+    session.console.show(result, "  ".join(parts))

@@ -15,6 +15,7 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.copies.store import CopyStore
 from noarkit.errors import UsageFault
+from noarkit.events import EventFields
 from noarkit.extraction.selection import Selection
 from noarkit.loading.options import SourceOptions
 from noarkit.settings import imprint
@@ -22,6 +23,8 @@ from noarkit.settings import imprint
 _CHANGED = 7
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
+
+EVENTS: EventFields = {"accepted": {"copies": "text", "accepted": "count", "by": "text"}}
 
 
 @command("derive", exits=(3, 4, 5, 6, 7, 8, 9, 10, 130, 143))
@@ -131,7 +134,7 @@ def _seal(session: Session, copies: Path, seal_key: Path | None) -> int:
         copies=copies,
         seal=(seal_key or session.config().seal.key or copies).name,
     )
-    session.console.result("copies_sealed", text, **result.to_dict())
+    session.console.show(result, text)
     return 0
 
 
@@ -145,5 +148,5 @@ def _check(session: Session, copies: Path, trust_key: tuple[Path, ...]) -> int:
     lines += [texts.say("derive.changed", sha256=sha256) for sha256 in result.changed]
     if result.unknown:
         lines.append(texts.say("derive.unknown", count=result.unknown))
-    session.console.result("copies_checked", "\n".join(lines), **result.to_dict())
+    session.console.show(result, "\n".join(lines))
     return 0 if result.good else _CHANGED

@@ -52,10 +52,7 @@ def derive_of_archive(
 def _print_planned(session: Session, result: adding.DeriveArchiveResult) -> None:
     key = "derive.adds-nothing" if result.run is None else "derive.adds"
     text = session.texts.say(key, count=result.copies, run=result.run)
-    run = "" if result.run is None else str(result.run)
-    session.console.result(
-        "additions", text, run=run, documents=result.documents, finalised=result.finalised, copies=result.copies
-    )
+    session.console.show(result, text)
 
 
 def _load(work: CommandWork, run: Path, archive: str) -> int:

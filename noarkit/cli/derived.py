@@ -24,7 +24,7 @@ _DIGITS = 16
 
 def print_derived(session: Session, result: deriving.DeriveResult, copies: Path) -> None:
     """Prints what became of the documents, and how copies that are held are accepted."""
-    session.console.result("derived", "\n".join(_lines(session.texts, result)), **result.to_dict())
+    session.console.show(result, "\n".join(_lines(session.texts, result)))
     session.console.count(read=result.read, bytes=result.bytes, set_aside=result.set_aside, skipped=result.skipped)
     if result.held and not result.stopped_by:
         _print_held(session, result.held, copies)

@@ -31,7 +31,7 @@ def erase_traces_command(
     erasure = erase_traces(
         run, because=because or "", older_than_s=span_s, dry_run=dry_run, settings=settings(session, None)
     )
-    session.console.result("erased", "\n".join(erasure_lines(session, erasure)), **erasure.to_dict())
+    session.console.show(erasure, "\n".join(erasure_lines(session, erasure)))
     session.console.count(bytes=erasure.receipt.inventory.size_bytes)
     return 0 if erasure.is_complete else ITEMS
 

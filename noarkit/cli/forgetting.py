@@ -34,12 +34,11 @@ def forget(session: Session, folder: Path, options: Mapping[str, object]) -> int
         settings=settings(session, None),
     )
     for run in runs:
-        facts = run.to_dict()
-        console.result("run_forgotten", _line(texts, run), **facts)
+        console.show(run, _line(texts, run))
         kept_count += run.outcome == "kept"
         removed += run.outcome != "kept"
-        size += int(str(facts["bytes"]))
-        code = ITEMS if not facts["complete"] else code
+        size += run.size_bytes
+        code = ITEMS if not run.is_complete else code
     key = "forget.would" if dry_run else "forget.done"
     console.notify(key, removed=grouped(removed), kept=grouped(kept_count), size=texts.size(size))
     console.count(removed=removed, kept=kept_count, bytes=size)

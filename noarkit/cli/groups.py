@@ -89,4 +89,4 @@ def _print(session: Session, result: GroupResult) -> None:
     ):
         if names:
             lines.append(f"       {texts.say(key)}: {', '.join(map(plain, names))}")
-    session.console.result("group", "\n".join(lines), **result.to_dict())
+    session.console.show(result, "\n".join(lines))

@@ -29,7 +29,7 @@ from noarkit.cli.running import (
 )
 from noarkit.embedded import keep_services
 from noarkit.errors import LimitReached, NoarkitError, Paused, UsageFault, gravest
-from noarkit.events import Event
+from noarkit.events import Event, EventFields
 from noarkit.loading.engines.assembly import IngestResult
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import propose_run
@@ -41,6 +41,7 @@ from noarkit.option_fields import names_remembered, values_given
 from noarkit.places import is_run
 from noarkit.settings import Settings
 
+EVENTS: EventFields = {"written_back": {"field": "text"}}
 _LIMITS = ("until", "max-errors")
 
 
@@ -122,12 +123,7 @@ def _write_back(work: CommandWork, folder: RunFolder, field: str, own: Settings)
         same=outcome.same_count,
         refused=refused_count,
     )
-    session.console.result(
-        "written_back",
-        line,
-        field=field,
-        **outcome.to_dict(),
-    )
+    session.console.show(outcome, line, field=field)
     return outcome.is_complete
 
 

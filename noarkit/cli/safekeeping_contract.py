@@ -4,23 +4,4 @@ from __future__ import annotations
 
 from noarkit.events import EventFields
 
-EVENTS: EventFields = {
-    "archive_check": {
-        "where": "text",
-        "rows": "count",
-        "files": "count",
-        "bytes": "count",
-        "flaws": "count",
-        "backup": "flag",
-    },
-    "backup": {
-        "source": "text",
-        "target": "text",
-        "rows": "count",
-        "files": "count",
-        "bytes": "count",
-        "copied": "count",
-        "linked": "count",
-    },
-    "flaw": {"kind": "text", "where": "text", "detail": "text"},
-}
+EVENTS: EventFields = {}

@@ -13,9 +13,16 @@ from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import working
 from noarkit.errors import UsageFault, VerifyMismatch
 from noarkit.wings import has_wing
+from noarkit.events import EventFields
 
 DEFAULT_DATA = "noarkit-archive"
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+EVENTS: EventFields = {
+    "serving": {"url": "text", "token_url": "text", "clients": "text"},
+    "archive_check": {"where": "text"},
+    "flaw": {"kind": "text", "where": "text", "detail": "text"},
+}
 
 
 @command("serve", exits=(4, 7, 9, 10), wing="server")
@@ -99,9 +106,7 @@ def check_folder(session: Session, folder: Path) -> int:
         "more": result.flaw_count - len(result.flaws) or None,
     }
     key = "check.sound" if not result.flaw_count else "check.damaged"
-    session.console.result(
-        "archive_check", texts.say(key, where=folder, **values), where=str(folder), **result.to_dict()
-    )
+    session.console.show(result, texts.say(key, where=folder, **values), where=str(folder))
     return VerifyMismatch.exit_code if result.flaw_count else 0
 
 

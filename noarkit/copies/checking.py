@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from noarkit.copies.objects import OBJECTS, object_path
 from noarkit.copies.store import CopyStore
-from noarkit.results import Result
+from noarkit.results import Result, json_field, json_value
 from noarkit.safe.fixity import BY_COPIES, differences_of_file, sha256_stated
 
 
@@ -16,23 +17,22 @@ from noarkit.safe.fixity import BY_COPIES, differences_of_file, sha256_stated
 class CheckCopiesResult(Result):
     """What a check found: `missing` and `changed` are sha256 of copies, `unknown` counts files without a row."""
 
+    EVENT: ClassVar = "copies_checked"
+
     copies: str
     objects: int
     bytes: int
     missing: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     unknown: int = 0
-    sealed_by: str = ""
+    sealed_by: str = field(default="", metadata=json_field(optional=True))
     """The fingerprint of the key whose seal was proven; empty where none was asked for."""
 
     @property
+    @json_value()
     def good(self) -> bool:
         """True where every copy is there, as it was made."""
         return not (self.missing or self.changed)
-
-    def to_dict(self) -> dict[str, object]:
-        """The keys of `noarkit derive --check --json`."""
-        return {**asdict(self), "good": self.good}
 
 
 def check_store(store: CopyStore) -> CheckCopiesResult:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from noarkit.copies.conversion import KEEP
 from noarkit.copies.reasons import Reason
 from noarkit.copies.store import CopyStore
+from noarkit.results import JsonObject
 
 _WITH_REASON = frozenset({"kept", "held", "failed", "left"})
 PLANS = ("convert", "keep")
@@ -17,7 +18,7 @@ NOT_TAKEN = frozenset({"held", "failed", "left", "open"})
 
 
 @dataclass(frozen=True, slots=True)
-class FormatRow:
+class FormatRow(JsonObject):
     """Documents of one format with one outcome. `state` is one of `STATES`; `puid` is empty where it is unknown."""
 
     puid: str
@@ -27,10 +28,6 @@ class FormatRow:
     bytes: int
     plan: str = ""
     """What is planned for a document that is open: `keep` (after a check), or `convert`; empty where nothing is."""
-
-    def to_dict(self) -> dict[str, object]:
-        """The row as plain values."""
-        return asdict(self)
 
 
 def format_rows(store: CopyStore, walk: int) -> list[FormatRow]:

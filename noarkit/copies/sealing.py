@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import orjson
 
@@ -31,15 +32,13 @@ _MOST_BYTES = 64 * 1024
 class CopiesSeal(Result):
     """A seal: how many copies it covers, their bytes, and the fingerprint of the key that sealed them."""
 
+    EVENT: ClassVar = "copies_sealed"
+
     copies: str
     objects: int
     bytes: int
     fingerprint: str
     sealed_at: str
-
-    def to_dict(self) -> dict[str, object]:
-        """The keys of `noarkit derive --seal --json`."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def seal_store(store: CopyStore, signer: Signer, by: Mapping[str, str], at: str) -> CopiesSeal:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 from noarkit.errors import RunNotProven, UsageFault
 from noarkit.loading.folder import RunFolder
-from noarkit.results import Result
+from noarkit.results import HIDDEN, SPREAD, Result, json_value
 from noarkit.retention.inventory import LOCK, PLAN, is_ours, names_beside, take_inventory
 from noarkit.retention.proof import Proof, prove
 from noarkit.retention.receipt import Receipt, begin_receipt, receipts_of
@@ -39,25 +40,24 @@ class ErasureOrder:
 class Erasure(Result):
     """A removal: its receipt, whether it was a dry run, and whether an earlier call had begun or even ended it."""
 
-    receipt: Receipt
+    EVENT: ClassVar = "erased"
+
+    receipt: Receipt = field(metadata=SPREAD)
     dry_run: bool = False
     resumed: bool = False
-    is_old: bool = False
+    is_old: bool = field(default=False, metadata=HIDDEN)
 
     @property
+    @json_value()
+    def path(self) -> Path:
+        """Where the receipt lies."""
+        return self.receipt.path
+
+    @property
+    @json_value("complete")
     def is_complete(self) -> bool:
         """True where nothing of the run is left but what stays on purpose."""
         return not self.receipt.inventory.leftovers
-
-    def to_dict(self) -> dict[str, object]:
-        """The removal as `noarkit erase-traces --json` has it."""
-        return {
-            **self.receipt.as_data(),
-            "path": str(self.receipt.path),
-            "dry_run": self.dry_run,
-            "resumed": self.resumed,
-            "complete": self.is_complete,
-        }
 
 
 def erase_run(path: Path, order: ErasureOrder) -> Erasure:

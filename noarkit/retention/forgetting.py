@@ -9,15 +9,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import orjson
 
 from noarkit.errors import DiskFull, NoarkitError, Paused, RunLocked, RunNotProven
 from noarkit.loading.folder import RunFolder
-from noarkit.results import Result
+from noarkit.results import HIDDEN, Result, json_field, json_value
 from noarkit.retention.erasing import Erasure, ErasureOrder, erase_run
 from noarkit.retention.policy import KeepPolicy
 from noarkit.retention.proof import Proof, prove
@@ -32,30 +32,53 @@ _NOT_REMOVABLE = "not-removable"
 Outcome = Literal["kept", "removed", "would-remove"]
 
 
+def _moment_of(proof: Proof | None) -> str | None:
+    return None if proof is None else proof.at
+
+
 @dataclass(frozen=True, slots=True)
 class ForgottenRun(Result):
     """What became of one run: kept by these rules, or for this reason, or removed."""
 
+    EVENT: ClassVar = "run_forgotten"
+
     path: Path
     outcome: Outcome
     reasons: tuple[str, ...] = ()
-    proof: Proof | None = None
-    erasure: Erasure | None = None
-    fault: NoarkitError | None = None
+    proof: Proof | None = field(default=None, metadata=json_field("proven", _moment_of))
+    erasure: Erasure | None = field(default=None, metadata=HIDDEN)
+    fault: NoarkitError | None = field(default=None, metadata=HIDDEN)
 
-    def to_dict(self) -> dict[str, object]:
-        """The run as `noarkit runs forget --json` has it."""
-        erasure = self.erasure
-        return {
-            **{"run": self.path.name, "path": str(self.path), "outcome": self.outcome, "reasons": list(self.reasons)},
-            "proven": None if self.proof is None else self.proof.at,
-            "bytes": 0 if erasure is None else erasure.receipt.inventory.size_bytes,
-            "files": 0
-            if erasure is None
-            else len(erasure.receipt.inventory.files) + len(erasure.receipt.inventory.beside),
-            "receipt": None if erasure is None or erasure.dry_run else str(erasure.receipt.path),
-            "complete": _NOT_REMOVABLE not in self.reasons if erasure is None else erasure.is_complete,
-        }
+    @property
+    @json_value()
+    def run(self) -> str:
+        """The name of the run."""
+        return self.path.name
+
+    @property
+    @json_value("bytes")
+    def size_bytes(self) -> int:
+        """The bytes of all files that go."""
+        return 0 if self.erasure is None else self.erasure.receipt.inventory.size_bytes
+
+    @property
+    @json_value("files")
+    def file_count(self) -> int:
+        """How many files go."""
+        inventory = None if self.erasure is None else self.erasure.receipt.inventory
+        return 0 if inventory is None else len(inventory.files) + len(inventory.beside)
+
+    @property
+    @json_value("receipt")
+    def receipt_path(self) -> Path | None:
+        """Where the receipt lies; None where nothing was removed."""
+        return None if self.erasure is None or self.erasure.dry_run else self.erasure.path
+
+    @property
+    @json_value("complete")
+    def is_complete(self) -> bool:
+        """True where nothing is left of what should go."""
+        return _NOT_REMOVABLE not in self.reasons if self.erasure is None else self.erasure.is_complete
 
 
 def runs_in(folder: Path) -> list[Path]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from noarkit.results import JsonObject, json_field, json_value
 from noarkit.safe.atomic import is_temporary
 from noarkit.safe.removal import FileFacts, OpenFolder
 
@@ -31,15 +32,28 @@ NOT_OURS, ACCESS_LOG = "not-ours", "access-log"
 
 
 @dataclass(frozen=True, slots=True)
-class Inventory:
+class KeptName(JsonObject):
+    """Something that stays, and the reason."""
+
+    name: str
+    why: str
+
+
+def _with_reasons(kept: tuple[tuple[str, str], ...]) -> list[KeptName]:
+    return [KeptName(name, why) for name, why in kept]
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory(JsonObject):
     """The files of a run: those in its folder, those beside it (by name in the folder above, or by path), and what is
     kept, by name with the reason."""
 
     files: tuple[FileFacts, ...]
     beside: tuple[FileFacts, ...]
-    kept: tuple[tuple[str, str], ...]
+    kept: tuple[tuple[str, str], ...] = field(metadata=json_field(form=_with_reasons))
 
     @property
+    @json_value("bytes")
     def size_bytes(self) -> int:
         """The bytes of all files that go."""
         return sum(file.size_bytes for file in (*self.files, *self.beside))
@@ -48,14 +62,6 @@ class Inventory:
     def leftovers(self) -> tuple[tuple[str, str], ...]:
         """What stays in the folder against the intent; the access log stays on purpose."""
         return tuple(entry for entry in self.kept if entry[1] != ACCESS_LOG)
-
-    def as_data(self) -> dict[str, object]:
-        """Plain values."""
-        return {
-            "files": [asdict(file) for file in self.files],
-            "beside": [asdict(file) for file in self.beside],
-            "kept": [{"name": name, "why": why} for name, why in self.kept],
-        }
 
 
 def take_inventory(folder: OpenFolder, above: OpenFolder, elsewhere: Iterable[Path] = ()) -> Inventory:

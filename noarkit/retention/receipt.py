@@ -10,12 +10,13 @@ import json
 import re
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from noarkit.errors import JournalFault
+from noarkit.results import HIDDEN, SPREAD, JsonObject, json_value
 from noarkit.retention.inventory import Inventory
 from noarkit.retention.proof import Proof
 from noarkit.safe import atomic
@@ -31,10 +32,10 @@ _NAME = re.compile(re.escape(_MIDDLE) + r"\d{8}-\d{6}\.json\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(JsonObject):
     """One removal, begun or done."""
 
-    path: Path
+    path: Path = field(metadata=HIDDEN)
     run: str
     where: str
     state: Literal["begun", "done"]
@@ -44,28 +45,36 @@ class Receipt:
     ended: str | None
     because: str
     proof: Mapping[str, object]
-    inventory: Inventory
+    inventory: Inventory = field(metadata=SPREAD)
 
     @property
     def plan_sha256(self) -> str:
         """The plan of the run."""
         return str(self.proof["plan_sha256"])
 
-    def as_data(self) -> dict[str, object]:
-        """Plain values, as they stand in the file."""
-        return {
-            "receipt": "erased-traces",
-            "version": RECEIPT_VERSION,
-            "noarkit": __version__,
-            **{name: getattr(self, name) for name in _PLAIN},
-            "proof": dict(self.proof),
-            "bytes": self.inventory.size_bytes,
-            **self.inventory.as_data(),
-        }
+    @property
+    @json_value()
+    def receipt(self) -> str:
+        """What kind of receipt it is."""
+        return "erased-traces"
+
+    @property
+    @json_value()
+    def version(self) -> int:
+        """Of the form of the file."""
+        return RECEIPT_VERSION
+
+    @property
+    @json_value("noarkit")
+    def program_version(self) -> str:
+        """Of the program that writes it."""
+        return __version__
 
     def write(self) -> None:
-        """Puts the receipt on the disk, whole or not at all."""
-        text = json.dumps(self.as_data(), ensure_ascii=False, indent=1) + "\n"
+        """Puts the receipt on the disk, whole or not at all; what it is stands first."""
+        facts = self.to_dict()
+        facts = {name: facts[name] for name in (*_HEAD, *facts)}
+        text = json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
         atomic.write_text(self.path, text, mode=0o600)
 
     def finish(self, now_s: float) -> Receipt:
@@ -73,6 +82,7 @@ class Receipt:
         return replace(self, state="done", ended=iso_seconds(now_s))
 
 
+_HEAD = ("receipt", "version", "noarkit")
 _PLAIN = ("run", "where", "state", "by", "machine", "begun", "ended", "because")
 
 

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Self
 
 from noarkit.errors import UnsafePath
+from noarkit.results import JsonObject
 from noarkit.safe import folder_handles
 from noarkit.safe.descriptors import NO_FOLLOW, NO_WAITING
 from noarkit.safe.digest import HashingReader
 
 
 @dataclass(frozen=True, slots=True)
-class FileFacts:
+class FileFacts(JsonObject):
     """A regular file: its name in the folder, its size, its sha256, and how many names it has in all."""
 
     name: str

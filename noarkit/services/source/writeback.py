@@ -13,11 +13,12 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import unquote
 
 from noarkit.errors import ServiceFault, UsageFault
 from noarkit.events import Event, Listener
-from noarkit.results import Result
+from noarkit.results import HIDDEN, Result, json_field
 from noarkit.services.port import Writable, WriteBackOutcome
 from noarkit.services.source.source import ConnectorSource
 
@@ -30,14 +31,12 @@ _PARTS = 4
 class WriteBackResult(Result):
     """What came of it: how many were written, had it already, were refused (and why). `fault` ended it early."""
 
-    written_count: int = 0
-    same_count: int = 0
-    refusals: Counter[str] = field(default_factory=Counter)
-    fault: ServiceFault | None = None
+    EVENT: ClassVar = "written_back"
 
-    def to_dict(self) -> dict[str, object]:
-        """The counts, as `noarkit ingest --write-back --json` has them."""
-        return {"written": self.written_count, "same": self.same_count, "refused": dict(self.refusals)}
+    written_count: int = field(default=0, metadata=json_field("written"))
+    same_count: int = field(default=0, metadata=json_field("same"))
+    refusals: Counter[str] = field(default_factory=Counter, metadata=json_field("refused"))
+    fault: ServiceFault | None = field(default=None, metadata=HIDDEN)
 
     @property
     def is_complete(self) -> bool:
