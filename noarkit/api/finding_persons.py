@@ -9,9 +9,10 @@ No content is told, of what is screened neither; each search stands in the acces
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from noarkit.api.browsing import open_catalogue
 from noarkit.api.searching import read_documents
@@ -24,7 +25,7 @@ from noarkit.catalogue.persons.occurrences import Occurrence, Occurrences, Unsea
 from noarkit.catalogue.text.texts import texts_path
 from noarkit.errors import DiskFull, NoarkitError, Paused
 from noarkit.events import Listener, ignore_event
-from noarkit.results import Result
+from noarkit.results import HIDDEN, JsonObject, Result, json_field, json_value
 from noarkit.services.settings import user_state
 from noarkit.settings import Place, Settings, resolve_settings
 
@@ -49,26 +50,38 @@ class SearchedPlace(Result):
     """A place that was searched: how many items, documents and files of noarkit's own. With a `fault`, it was not
     searched, or not all of it."""
 
-    where: str
+    EVENT: ClassVar = "person_place"
+
+    where: str = field(metadata=json_field("place"))
     kind: str = ""
     items: int = 0
     documents: int = 0
     local_files: int = 0
     fault: NoarkitError | None = None
 
-    def to_dict(self) -> dict[str, object]:
-        """The place as `noarkit find-person --json` has it."""
-        fault = None if self.fault is None else self.fault.code
-        counts = {"items": self.items, "documents": self.documents, "local_files": self.local_files}
-        return {"place": self.where, "kind": self.kind, **counts, "fault": fault}
+
+@dataclass(frozen=True, slots=True)
+class PersonSums(JsonObject):
+    """How much was found and searched in all places, and what could not be searched."""
+
+    certain: int
+    possible: int
+    unsearched: int
+    searched_in_part: int
+    not_looked_into: Mapping[str, int]
+    items: int
+    documents: int
+    local_files: int
 
 
 @dataclass(frozen=True, slots=True)
 class PersonReport(Result):
     """Where a person occurs, and what could not be searched. `odd_ids` where a number has no valid check digits."""
 
-    places: tuple[SearchedPlace, ...]
-    occurrences: Occurrences
+    EVENT: ClassVar = "person"
+
+    places: tuple[SearchedPlace, ...] = field(metadata=HIDDEN)
+    occurrences: Occurrences = field(metadata=HIDDEN)
     by: tuple[str, ...]
     odd_ids: bool = False
 
@@ -81,26 +94,26 @@ class PersonReport(Result):
         return self.occurrences.unsearched()
 
     @property
+    @json_value(spread=True)
+    def sums(self) -> PersonSums:
+        """The sums over all places."""
+        return PersonSums(
+            certain=self.occurrences.count("certain"),
+            possible=self.occurrences.count("possible"),
+            unsearched=self.occurrences.count_unsearched(in_part=False),
+            searched_in_part=self.occurrences.count_unsearched(in_part=True),
+            not_looked_into=self.occurrences.count_media(),
+            items=sum(place.items for place in self.places),
+            documents=sum(place.documents for place in self.places),
+            local_files=sum(place.local_files for place in self.places),
+        )
+
+    @property
+    @json_value("complete")
     def is_complete(self) -> bool:
         """True where all of every place was searched."""
         unsearched, in_part = (self.occurrences.count_unsearched(in_part=part) for part in (False, True))
         return not unsearched and not in_part and all(place.fault is None for place in self.places)
-
-    def to_dict(self) -> dict[str, object]:
-        """The sums, as the last line of `noarkit find-person --json` has them."""
-        return {
-            "by": list(self.by),
-            "certain": self.occurrences.count("certain"),
-            "possible": self.occurrences.count("possible"),
-            "unsearched": self.occurrences.count_unsearched(in_part=False),
-            "searched_in_part": self.occurrences.count_unsearched(in_part=True),
-            "not_looked_into": self.occurrences.count_media(),
-            "items": sum(place.items for place in self.places),
-            "documents": sum(place.documents for place in self.places),
-            "local_files": sum(place.local_files for place in self.places),
-            "complete": self.is_complete,
-            "odd_ids": self.odd_ids,
-        }
 
 
 def find_person(

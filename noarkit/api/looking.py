@@ -5,10 +5,11 @@ What is screened comes out masked. A reason (`because`) shows it, and stands in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 from noarkit.api.browsing import open_catalogue
 from noarkit.catalogue.access_log import reveal_card, reveal_document
@@ -16,11 +17,11 @@ from noarkit.catalogue.catalogue import Card, Catalogue, Entry, Link
 from noarkit.catalogue.conversion_steps import role_of
 from noarkit.catalogue.masking import document_ref, is_screened, item_ref, mask_entry, masked_card
 from noarkit.catalogue.naming import find_item, unveiled
-from noarkit.catalogue.port import Document
+from noarkit.catalogue.port import Change, Document
 from noarkit.errors import ItemChanged, UsageFault
 from noarkit.events import Listener, ignore_event
 from noarkit.reports.copies_words import role_mark
-from noarkit.results import Result
+from noarkit.results import HIDDEN, SPREAD, JsonObject, Result, json_field, json_value
 from noarkit.safe.atomic import open_atomic
 from noarkit.safe.fixity import refuse_differences
 from noarkit.settings import Place, Settings, resolve_settings
@@ -33,18 +34,26 @@ _SHOWN = 5
 class ListedItem(Result):
     """An item as a line of a list; a ref that would tell of what is masked is veiled unless it `is_revealed`."""
 
-    entry: Entry
-    is_revealed: bool = False
+    EVENT: ClassVar = "item"
 
-    def to_dict(self) -> dict[str, object]:
-        """The line, as `noarkit ls --json` has it."""
-        facts = asdict(self.entry)
-        facts["class"] = facts.pop("klass")
-        for name in ("n", "public_title", "hides_key"):
-            del facts[name]
-        if not self.is_revealed:
-            facts["ref"] = item_ref(self.entry)
-        return facts
+    entry: Entry = field(metadata=SPREAD)
+    is_revealed: bool = field(default=False, metadata=HIDDEN)
+
+    @property
+    @json_value()
+    def ref(self) -> str:
+        """The ref as it may be shown."""
+        return self.entry.ref if self.is_revealed else item_ref(self.entry)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLink(JsonObject):
+    """A link to or from an item; type and title are None where what it leads to is not in the place."""
+
+    name: str
+    ref: str
+    type: str | None
+    title: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,58 +61,74 @@ class ShownItem(Result):
     """All that is known of an item; `is_masked` is True if something of it is shown only with a reason, `is_revealed`
     if a reason was given."""
 
-    card: Card
-    is_masked: bool = False
-    is_revealed: bool = False
+    EVENT: ClassVar = "card"
 
-    def to_dict(self) -> dict[str, object]:
-        """The card, as `noarkit show --json` has it."""
-        card = self.card
-        return {
-            **ListedItem(card.entry, self.is_revealed).to_dict(),
-            "masked": self.is_masked,
-            "ancestors": [ListedItem(entry).to_dict() for entry in card.ancestors],
-            "fields": dict(card.fields),
-            "files": [self._document_facts(document) for document in card.documents],
-            "links": [self._link_facts(link) for link in card.links],
-            "links_here": [self._link_facts(link) for link in card.links_here],
-            "history": [asdict(change) for change in card.history],
-        }
+    card: Card = field(metadata=HIDDEN)
+    is_masked: bool = field(default=False, metadata=json_field("masked"))
+    is_revealed: bool = field(default=False, metadata=HIDDEN)
 
-    def _document_facts(self, document: Document) -> dict[str, object]:
-        facts = asdict(document)
-        if not self.is_revealed:
-            facts["ref"] = document_ref(document, self.card.entry)
-        facts["has_file"] = facts.pop("locator") is not None
-        facts["fields"] = dict(document.fields)
-        facts["bytes"] = facts.pop("size_bytes")
-        return facts
+    @property
+    @json_value(spread=True)
+    def line(self) -> ListedItem:
+        """The item as a line of a list."""
+        return ListedItem(self.card.entry, self.is_revealed)
 
-    def _link_facts(self, link: Link) -> dict[str, object]:
-        entry = link.entry
-        ref = link.ref if entry is None else item_ref(entry)
-        return {"name": link.name, "ref": ref, "type": entry and entry.type, "title": entry and entry.title}
+    @property
+    @json_value()
+    def ancestors(self) -> Sequence[ListedItem]:
+        """What it lies in, the topmost first."""
+        return [ListedItem(entry) for entry in self.card.ancestors]
+
+    @property
+    @json_value()
+    def fields(self) -> Mapping[str, object]:
+        """Everything that the place says of it."""
+        return self.card.fields
+
+    @property
+    @json_value()
+    def files(self) -> Sequence[Document]:
+        """Its documents, with refs as they may be shown."""
+        if self.is_revealed:
+            return self.card.documents
+        return [replace(one, ref=document_ref(one, self.card.entry)) for one in self.card.documents]
+
+    @property
+    @json_value()
+    def links(self) -> Sequence[ShownLink]:
+        """What it leads to."""
+        return [_shown_link(link) for link in self.card.links]
+
+    @property
+    @json_value()
+    def links_here(self) -> Sequence[ShownLink]:
+        """What leads to it."""
+        return [_shown_link(link) for link in self.card.links_here]
+
+    @property
+    @json_value()
+    def history(self) -> Sequence[Change]:
+        """What was changed of it."""
+        return self.card.history
+
+
+def _shown_link(link: Link) -> ShownLink:
+    if link.entry is None:
+        return ShownLink(link.name, link.ref, None, None)
+    return ShownLink(link.name, item_ref(link.entry), link.entry.type, link.entry.title)
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedDocument(Result):
     """A document that was written to a file. `is_checked` is True if its checksum was known and is that of the file."""
 
+    EVENT: ClassVar = "document"
+
     ref: str
     path: Path
     sha256: str
-    size_bytes: int
-    is_checked: bool
-
-    def to_dict(self) -> dict[str, object]:
-        """The document, as `noarkit get --json` has it."""
-        return {
-            "ref": self.ref,
-            "path": str(self.path),
-            "sha256": self.sha256,
-            "bytes": self.size_bytes,
-            "checked": self.is_checked,
-        }
+    size_bytes: int = field(metadata=json_field("bytes"))
+    is_checked: bool = field(metadata=json_field("checked"))
 
 
 def ls(

@@ -5,20 +5,21 @@ What is screened is found, and comes out masked. Nothing that anybody asks for i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from noarkit.api.browsing import open_catalogue
 from noarkit.api.looking import ListedItem
 from noarkit.catalogue.catalogue import Catalogue
 from noarkit.catalogue.masking import item_ref
-from noarkit.catalogue.search import Hit, SearchPage, SearchQuery
+from noarkit.catalogue.search import Hit, SearchPage, SearchQuery, Total
 from noarkit.catalogue.text.collecting import ReadingOptions, collect_texts
 from noarkit.catalogue.veil import shown_ref
 from noarkit.events import Listener, ignore_event
-from noarkit.results import Result
+from noarkit.results import HIDDEN, JsonObject, Result, json_value
 from noarkit.safe.csv_files import write_csv
 from noarkit.settings import Place, Settings
 
@@ -26,34 +27,58 @@ CSV_COLUMNS = ("ident", "title", "type", "date", "status", "class", "screened", 
 
 
 @dataclass(frozen=True, slots=True)
+class FoundContext(JsonObject):
+    """Words in context: the field or document that they stand in, the text around them, and their positions."""
+
+    source: str
+    text: str
+    marks: tuple[tuple[int, int], ...]
+    layer: str
+
+
+@dataclass(frozen=True, slots=True)
 class FoundItem(Result):
     """An item that a search found, with the words in context."""
 
-    hit: Hit
+    EVENT: ClassVar = "hit"
 
-    def to_dict(self) -> dict[str, object]:
-        """The hit, as `noarkit search --json` has it. Marks are pairs of positions in the text beside them."""
-        return {
-            **ListedItem(self.hit.entry).to_dict(),
-            "marks": [list(mark) for mark in self.hit.marks],
-            "contexts": [
-                {
-                    "source": shown_ref(context.source, screened=False),
-                    "text": context.text,
-                    "marks": [list(mark) for mark in context.marks],
-                    "layer": context.layer,
-                }
-                for context in self.hit.contexts
-            ],
-            "in_documents": [shown_ref(ref, screened=False) for ref in self.hit.documents],
-        }
+    hit: Hit = field(metadata=HIDDEN)
+
+    @property
+    @json_value(spread=True)
+    def line(self) -> ListedItem:
+        """The item as a line of a list."""
+        return ListedItem(self.hit.entry)
+
+    @property
+    @json_value()
+    def marks(self) -> Sequence[tuple[int, int]]:
+        """The words in its title, as pairs of positions."""
+        return self.hit.marks
+
+    @property
+    @json_value()
+    def contexts(self) -> Sequence[FoundContext]:
+        """The words elsewhere, with what stands around them."""
+        return [
+            FoundContext(shown_ref(context.source, screened=False), context.text, context.marks, context.layer)
+            for context in self.hit.contexts
+        ]
+
+    @property
+    @json_value()
+    def in_documents(self) -> Sequence[str]:
+        """The refs of the documents whose text holds the words."""
+        return [shown_ref(ref, screened=False) for ref in self.hit.documents]
 
 
 @dataclass(frozen=True, slots=True)
 class FoundItems(Result):
     """A page of what a search found; `unread` documents could not be searched, because nobody has read them yet."""
 
-    page: SearchPage
+    EVENT: ClassVar = "search"
+
+    page: SearchPage = field(metadata=HIDDEN)
     unread: int = 0
 
     @property
@@ -61,15 +86,23 @@ class FoundItems(Result):
         """The hits."""
         return tuple(FoundItem(hit) for hit in self.page.hits)
 
-    def to_dict(self) -> dict[str, object]:
-        """The search without its hits, as `noarkit search --json` ends with it."""
-        return {
-            "total": self.page.total.number,
-            "exact": self.page.total.is_exact,
-            "unread": self.unread,
-            "facets": {facet.name: {value.value: value.count for value in facet.values} for facet in self.page.facets},
-            "facets_exact": all(facet.is_exact for facet in self.page.facets),
-        }
+    @property
+    @json_value(spread=True)
+    def total(self) -> Total:
+        """How many there are in all pages."""
+        return self.page.total
+
+    @property
+    @json_value()
+    def facets(self) -> Mapping[str, Mapping[str, int]]:
+        """How the hits are spread over the filters."""
+        return {facet.name: {value.value: value.count for value in facet.values} for facet in self.page.facets}
+
+    @property
+    @json_value("facets_exact")
+    def has_exact_facets(self) -> bool:
+        """True where the counts of the filters are of all hits."""
+        return all(facet.is_exact for facet in self.page.facets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +111,8 @@ class DocumentsRead(Result):
     `without` a text by reason, `missing` where the place did not give them, `differing` where their bytes are not
     what was stated of them. `isolated` is false on a system that has no walls for what reads them."""
 
+    EVENT: ClassVar = "documents_text"
+
     documents: int
     copies: int
     missing: int
@@ -85,10 +120,6 @@ class DocumentsRead(Result):
     characters: int = 0
     isolated: bool = True
     differing: int = 0
-
-    def to_dict(self) -> dict[str, object]:
-        """What became of them, as `noarkit search --read-documents --json` has it."""
-        return asdict(self)
 
 
 def search(

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar, Literal, cast
 
 from noarkit.loading.findings import exit_code_of
-from noarkit.loading.folder import RunFolder
+from noarkit.loading.folder import AS_RUN, RunFolder
 from noarkit.loading.journal import ArchiveFinding
 from noarkit.loading.numbers import Numbers
 from noarkit.loading.part import part_journals, part_of_journal, shard_counts
 from noarkit.loading.state import Closed, read_state
-from noarkit.results import Result
+from noarkit.results import HIDDEN, SPREAD, JsonObject, Result, count_of, json_field, json_value
 from noarkit.settings import Place
 
 
 @dataclass(frozen=True, slots=True)
-class PartStatus:
+class PartStatus(JsonObject):
     """A part of a run that is loaded by itself (`ingest(shard=…)`): its shards, and the process that works on it."""
 
     part: str
     done: int
     shards: int
     owner: str | None
+
+
+StatusWord = Literal[
+    "planned", "running", "open", "done", "sealed", "delivered", "retracting", "retracted", "retracted_in_part"
+]
+
+
+def _word_of(state: str) -> StatusWord:
+    return cast("StatusWord", state)  # as states are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,35 +46,26 @@ class StatusResult(Result):
     a journal of their own, `retracted` what was taken out of the archive again, `exit_code` what all this comes to.
     """
 
-    folder: RunFolder
-    state: str
+    EVENT: ClassVar = "status"
+
+    folder: RunFolder = field(metadata=AS_RUN)
+    state: str = field(metadata=json_field(form=_word_of, closed=True))
     owner: str | None
     archive: str | None
-    numbers: Numbers
+    numbers: Numbers = field(metadata=SPREAD)
     chunks: Mapping[str, int] = field(default_factory=dict)
-    findings: tuple[ArchiveFinding, ...] = ()
-    losses: Mapping[str, int] = field(default_factory=dict)
-    parts: tuple[PartStatus, ...] = ()
-    retracted: Mapping[str, int] = field(default_factory=dict)
-    exit_code: int = 0
-    closed: Closed = ""
+    findings: tuple[ArchiveFinding, ...] = field(default=(), metadata=json_field(form=count_of))
+    losses: Mapping[str, int] = field(default_factory=dict, metadata=json_field(optional=True))
+    parts: tuple[PartStatus, ...] = field(default=(), metadata=json_field(optional=True))
+    retracted: Mapping[str, int] = field(default_factory=dict, metadata=json_field(optional=True))
+    exit_code: int = field(default=0, metadata=HIDDEN)
+    closed: Closed = field(default="", metadata=json_field(optional=True))
 
-    def to_dict(self) -> dict[str, object]:
-        """The status, as `noarkit status --json` has it, with its chunks and the number of findings."""
-        return {
-            "run": self.folder.name,
-            "state": self.state,
-            "owner": self.owner,
-            "archive": self.archive,
-            **self.numbers.as_data(),
-            "chunks": dict(self.chunks),
-            "findings": len(self.findings),
-            "losses": dict(self.losses),
-            "parts": [asdict(part) for part in self.parts],
-            "retracted": dict(self.retracted),
-            "closed": self.closed,
-            "found_wrong": len(self.findings),
-        }
+    @property
+    @json_value(optional=True)
+    def found_wrong(self) -> int:
+        """How many things are wrong in the archive."""
+        return len(self.findings)
 
 
 def status(run: Place) -> StatusResult:

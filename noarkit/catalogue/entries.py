@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import orjson
 
 from noarkit.catalogue.port import Change, Document, Fields
+from noarkit.results import HIDDEN, JsonObject, json_field
 
 OPEN, SCREENED, PART_SCREENED = 0, 1, 2
 """What the column `screened` of an item says: nothing, all of it, or a part that its ref may name."""
@@ -21,25 +22,25 @@ _ENTRY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(JsonObject):
     """One item as a line of a list or of the tree. `n` is its place in the order of the catalogue."""
 
-    n: int
+    n: int = field(metadata=HIDDEN)
     ref: str
     type: str
     title: str
     ident: str
     day: str
     status: str
-    klass: str
+    klass: str = field(metadata=json_field("class"))
     screened: bool
     fault: str
     state: str
     documents: int
     children: int
-    public_title: str = ""
+    public_title: str = field(default="", metadata=HIDDEN)
     """The title that is meant for the public, of what is screened."""
-    hides_key: bool = False
+    hides_key: bool = field(default=False, metadata=HIDDEN)
     """True if its ref is not shown: it is screened, or a part of it that its ref may name."""
 
 

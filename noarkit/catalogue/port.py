@@ -15,6 +15,7 @@ from noarkit.events import Listener
 from noarkit.model.disclosure import Fields as Fields
 from noarkit.model.disclosure import Json as Json
 from noarkit.records import ContentStream
+from noarkit.results import JsonObject, json_field
 
 PlaceKind = Literal["run", "extract", "package", "database", "files", "archive"]
 
@@ -36,7 +37,7 @@ class PlaceIdentity:
 
 
 @dataclass(frozen=True, slots=True)
-class CustodyStep:
+class CustodyStep(JsonObject):
     """One step in the life of a file: what was done (`"converted"`, `"accepted"`, `"read"`, `"hashed"`,
     `"identified"`, `"uploaded"`, `"linked"`, `"verified"`, `"extracted"`), when, the sha256 that was seen then, and by
     whom or what.
@@ -53,7 +54,7 @@ class CustodyStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(JsonObject):
     """One entry of a change log: a field that somebody changed."""
 
     at: str
@@ -63,8 +64,12 @@ class Change:
     after: str
 
 
+def _is_there(locator: str | None) -> bool:
+    return locator is not None
+
+
 @dataclass(frozen=True, slots=True)
-class Document:
+class Document(JsonObject):
     """One file of an item: a version of a document in one variant.
 
     `ref` is stable within its place. `locator` is what the place opens it by, None where there is no file. `media_type`
@@ -79,9 +84,9 @@ class Document:
     version: int = 1
     media_type: str = ""
     puid: str = ""
-    size_bytes: int | None = None
+    size_bytes: int | None = field(default=None, metadata=json_field("bytes"))
     sha256: str = ""
-    locator: str | None = None
+    locator: str | None = field(default=None, metadata=json_field("has_file", _is_there))
     fields: Fields = field(default_factory=dict)
     custody: tuple[CustodyStep, ...] = ()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import orjson
@@ -22,6 +22,7 @@ from noarkit.catalogue.query import Query, Term, parse_query
 from noarkit.catalogue.text.matching import TextMatcher
 from noarkit.catalogue.vocabulary import Vocabulary
 from noarkit.model.disclosure import mask_fields
+from noarkit.results import JsonObject, json_field
 
 MOST_HITS = 5_000
 PAGE = 50
@@ -54,11 +55,11 @@ class SearchQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class Total(JsonObject):
     """A number of hits; where it is not exact, there are more than that."""
 
-    number: int
-    is_exact: bool = True
+    number: int = field(metadata=json_field("total"))
+    is_exact: bool = field(default=True, metadata=json_field("exact"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,22 +105,21 @@ def _print(session: Session, report: PersonReport) -> None:
     hit_count = 0
     for hit in report.hits():
         if console.as_json or hit_count < _MOST_SHOWN:
-            console.result("person_hit", _line(session, hit), **hit.to_dict())
+            console.show(hit, _line(session, hit))
         hit_count += 1
     if hit_count > _MOST_SHOWN and not console.as_json:
         console.notify("person.more", count=hit_count - _MOST_SHOWN)
     _print_gaps(session, report)
     for place in report.places:
-        facts = place.to_dict()
         key = "person.place-line" if place.fault is None else "person.place-fault"
-        console.result("person_place", texts.say(key, **facts), **facts)
+        console.show(place, texts.say(key, **place.to_dict()))
     sums = report.to_dict()
     lines = [texts.say("person.sums", **sums)]
     media = report.occurrences.count_media()
     if any(media.values()):
         lines.append(texts.say("person.not-looked-into", **media))
     line = "\n".join(lines)
-    console.result("person", line if report.is_complete else console.verdict(line, "warn"), **sums)
+    console.show(report, line if report.is_complete else console.verdict(line, "warn"))
     if any(place.documents or sums["unsearched"] for place in report.places):
         console.notify("person.in-pictures")
     if any(place.kind == "archive" for place in report.places):
@@ -136,7 +135,7 @@ def _print_gaps(session: Session, report: PersonReport) -> None:
         if console.as_json or place < _MOST_SHOWN:
             key = "person.gap-in-part" if gap.in_part else "person.gap"
             line = texts.say(key, ref=gap.ref, reason=reason_of(gap, texts))
-            console.result("person_unsearched", line, **gap.to_dict())
+            console.show(gap, line)
         else:
             console.notify("person.more-gaps")
             break

@@ -35,5 +35,5 @@ def get_command(
         fetched = get(catalogue, item, output, because=reason, settings=caller)
     how = "looks.checked" if fetched.is_checked else "looks.unchecked"
     line = session.texts.say(how, path=fetched.path, size=session.texts.size(fetched.size_bytes), sha256=fetched.sha256)
-    session.console.result("document", line, **fetched.to_dict())
+    session.console.show(fetched, line)
     session.console.count(bytes=fetched.size_bytes)

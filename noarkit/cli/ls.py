@@ -26,7 +26,7 @@ def ls_command(session: Session, place: str, item: str | None, *, refresh: bool)
     ):
         work.progress.close()
         for listed in ls(catalogue, item):
-            session.console.result("item", lines.entry(listed.entry), **listed.to_dict())
+            session.console.show(listed, lines.entry(listed.entry))
             count += 1
     session.console.count(items=count)
     if not count:

@@ -28,16 +28,6 @@ _ITEM: Mapping[str, str] = {
 
 # what a command found or did
 EVENTS: EventFields = {
-    "card": {
-        **_ITEM,
-        "masked": "flag",
-        "ancestors": "list",
-        "fields": "object",
-        "files": "list",
-        "links": "list",
-        "links_here": "list",
-        "history": "list",
-    },
     "check": {
         "check": "text",
         "state": ("ok", "note", "fault", "skipped"),
@@ -51,34 +41,10 @@ EVENTS: EventFields = {
     "config": {"path": "text"},
     "delivery": {"package": "text", "path": "text", "verdict": "text?", "reasons": "list"},
     "made": {"path": "text", "undecided": "list?"},
-    "documents_text": {
-        "documents": "count",
-        "copies": "count",
-        "missing": "count",
-        "without": "counts",
-        "characters": "count",
-        "isolated": "flag",
-        "differing": "count",
-    },
     "help": {"topic": "text?", "text": "text"},
-    "hit": {
-        **_ITEM,
-        "marks": "list",
-        "contexts": "list",
-        "in_documents": "list",
-    },
-    "search": {
-        "total": "count",
-        "exact": "flag",
-        "unread": "count",
-        "facets": "object",
-        "facets_exact": "flag",
-    },
     "search_csv": {"path": "text", "hits": "count"},
-    "item": _ITEM,
     "key": {"path": "text", "public": "text?", "fingerprint": "text"},
     "cluster_key": {"folder": "text", "files": "list", "hosts": "list", "until": "text"},
-    "document": {"ref": "text", "path": "text", "sha256": "text", "bytes": "count", "checked": "flag"},
     "kept": {"path": "text"},
     "problem": {
         "file": "text",
@@ -112,24 +78,6 @@ EVENTS: EventFields = {
         "origin": ("flag", "environment", "profile", "file", "default"),
         "where": "text?",
         "connection": "text?",
-    },
-    "status": {
-        "run": "text",
-        "state": (
-            *("planned", "running", "open", "done", "sealed", "delivered"),
-            *("retracting", "retracted", "retracted_in_part"),
-        ),
-        "owner": "text?",
-        "archive": "text?",
-        "read": "count",
-        "archived": "count",
-        "open": "count",
-        **dict.fromkeys(_FURTHER_NUMBERS, "count?"),
-        "losses": "counts?",
-        "parts": "list?",
-        "retracted": "counts?",
-        "closed": "text?",
-        "found_wrong": "count?",
     },
     "man": {"text": "text"},
     "version": {

@@ -107,7 +107,7 @@ def _read(session: Session, catalogue: Catalogue, emit: Listener, *, is_told: bo
         without = sum(counts.without.values())
         line = texts.say("search.read", documents=counts.documents, copies=counts.copies, missing=counts.missing)
         lines = [line, *(_reason_line(session, reason, count) for reason, count in sorted(counts.without.items()))]
-        console.result("documents_text", "\n".join(lines), **counts.to_dict())
+        console.show(counts, "\n".join(lines))
         console.count(documents=counts.documents, without_text=without)
 
 
@@ -119,10 +119,9 @@ def _print(session: Session, found_items: FoundItems) -> None:
     console, page = session.console, found_items.page
     lines = _Lines(session)
     for item in found_items.items:
-        console.result("hit", "\n".join(lines.hit(item.hit)), **item.to_dict())
-    facts = found_items.to_dict()
+        console.show(item, "\n".join(lines.hit(item.hit)))
     if console.as_json:
-        console.result("search", "", **facts)
+        console.show(found_items, "")
     console.count(hits=page.total.number)
     key = "search.none" if not page.total.number else "search.total" if page.total.is_exact else "search.more"
     shown_to = min(page.offset + len(page.hits), page.total.number)

@@ -32,7 +32,7 @@ def show_command(session: Session, place: str, item: str, *, reveal: bool, becau
     text = "\n".join(
         LookLines(session.texts, catalogue.zone, shown.is_revealed).card(shown.card, is_masked=shown.is_masked)
     )
-    session.console.result("card", text, **shown.to_dict())
+    session.console.show(shown, text)
 
 
 def reason_for(reveal: bool, because: str | None, item: str) -> str | None:  # as the options come

@@ -60,8 +60,7 @@ def _print_status(session: Session, result: StatusResult) -> int:
         lines |= next_rows(session, folder)
     code = result.exit_code
     if session.console.as_json:
-        data = {name: value for name, value in result.to_dict().items() if name not in ("chunks", "findings")}
-        session.console.result("status", "", **data)
+        session.console.show(result, "")
     lists = DELIVERED if result.state == "delivered" else ""
     # what is still to be done is told by the state: «done, everything» would be said of this command alone
     meaning = "end.exit" if code or result.state in ("done", "delivered") else "end.exit-status"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import orjson
 
 from noarkit.catalogue.persons.matching import Certainty, Kind
+from noarkit.results import Result, json_field
 from noarkit.safe.scratch import scratch
 
 Layer = Literal["metadata", "document", "local"]
@@ -20,13 +21,15 @@ _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(Result):
     """One place where a person occurs: an item by its ref with the names of the fields, a document of it, or a file of
     noarkit's own with how many lines or cells hold the person. No text of it is here."""
 
+    EVENT: ClassVar = "person_hit"
+
     place: str
     layer: Layer
-    kind: Kind
+    kind: Kind = field(metadata=json_field("by"))
     certainty: Certainty
     ref: str
     type: str = ""
@@ -35,30 +38,18 @@ class Occurrence:
     screened: bool = False
     count: int = 1
 
-    def to_dict(self) -> dict[str, object]:
-        """The occurrence as `noarkit find-person --json` has it."""
-        return {
-            **{"place": self.place, "layer": self.layer, "by": self.kind, "certainty": self.certainty},
-            **{"ref": self.ref, "type": self.type, "ident": self.ident, "fields": list(self.fields)},
-            **{"screened": self.screened, "count": self.count},
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Unsearched:
+class Unsearched(Result):
     """Something that could not be searched, or only `in_part`, with the reason. A `medium` is never looked into."""
+
+    EVENT: ClassVar = "person_unsearched"
 
     place: str
     ref: str
     reason: str
     in_part: bool = False
-    medium: Medium = ""
-
-    def to_dict(self) -> dict[str, object]:
-        """The same as `noarkit find-person --json` has it."""
-        return {"place": self.place, "ref": self.ref, "reason": self.reason, "in_part": self.in_part} | (
-            {"medium": self.medium} if self.medium else {}
-        )
+    medium: Medium = field(default="", metadata=json_field(omitted=True))
 
 
 class Occurrences:
