@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import ClassVar, Literal
 
 import orjson
@@ -107,4 +107,4 @@ class Occurrences:
 
 
 def _values(entry: Occurrence | Unsearched) -> dict[str, object]:
-    return {name: getattr(entry, name) for name in entry.__dataclass_fields__}
+    return {member.name: getattr(entry, member.name) for member in fields(entry)}
