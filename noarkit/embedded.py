@@ -25,13 +25,18 @@ from typing import IO, ClassVar
 from urllib.parse import urlsplit
 
 from noarkit.errors import ArchiveAway, ConfigFault, DiskFull, NoarkitError, RunLocked, UsageFault
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.results import HIDDEN, Result, json_field
 from noarkit.safe.children import die_with_parent, interpreter_command, interpreter_environment
 from noarkit.safe.disk import fault_of_disk
 from noarkit.safe.signals import is_running, own_session, wait_for_end_of
 from noarkit.secrets import Secret
 from noarkit.wings import require_wing
+
+EVENTS: EventFields = {
+    "archive_checked": {"rows": "count", "files": "count", "bytes": "count"},
+    "archive_copied": {"files": "count", "bytes": "count"},
+}
 
 CLIENT_ID = "integration"
 

@@ -45,3 +45,12 @@ def combine_listeners(*listeners: Listener) -> Callable[[Event], None]:
             listener(event)
 
     return emit_all
+
+
+EVENTS: EventFields = {
+    "target": {"archive": "text", "account": "text?"},
+    "source_read": {"items": "count"},
+    "remark": {"stream": "text", "why": "text", "days": "count?", "key": "text?", "count": "count?"},
+    "fetched": {"type": "text", "count": "count"},
+    "package_made": {"where": "text?", "files": "count", "units": "counts?", "bytes": "count?"},
+}

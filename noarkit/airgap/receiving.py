@@ -24,7 +24,7 @@ from noarkit.airgap.source.index import (
     write_index,
 )
 from noarkit.errors import PlanChanged, SealBroken, UsageFault
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.forms.sealed.read import SealedPackage, open_sealed
 from noarkit.forms.sealed.spec import PLAN
 from noarkit.graph.store import GraphStore
@@ -36,6 +36,10 @@ from noarkit.safe.atomic import no_room, sync_folder
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.signing import PublicKey
+
+EVENTS: EventFields = {
+    "bundle": {"id": "text", "key": "text", "files": "count"},
+}
 
 _MOST_PLAN_BYTES = 16 * 1024 * 1024
 

@@ -19,7 +19,7 @@ from typing import BinaryIO
 import orjson
 
 from noarkit.errors import ItemChanged, SourceFault, SourceGone, UsageFault
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.forms.container.building import File, SkipFile
 from noarkit.forms.container.packager import forget_build
 from noarkit.forms.noark5.read.nested_extract import open_change_log
@@ -38,6 +38,10 @@ from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.digest import Readable
 from noarkit.safe.fixity import BY_PLAN, checked, sha256_stated
 from noarkit.safe.signing import Signer
+
+EVENTS: EventFields = {
+    "not_sealed": {"document": "count", "code": "text"},
+}
 
 DOCUMENTS = "documents"
 LEFT_OUT = "left-out.jsonl"

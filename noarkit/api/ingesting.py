@@ -16,7 +16,7 @@ from noarkit.api.loaded_before import refuse_load_of_loaded
 from noarkit.api.origins import is_bundle, reopen_source, source_of
 from noarkit.api.reporting import write_run_results
 from noarkit.errors import SourceGone, UsageFault
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.graph.store import GraphStore
 from noarkit.loading.approval import require_approval
 from noarkit.loading.contents import no_gate
@@ -37,6 +37,10 @@ from noarkit.option_fields import takes_options, values_given
 from noarkit.records import AbsentSource, Listening, Source, innermost, released
 from noarkit.safe.event_log import log_run
 from noarkit.settings import Place, Settings, resolve_settings
+
+EVENTS: EventFields = {
+    "other_archive": {"archive": "text", "planned": "text?", "configured": "text?"},
+}
 
 
 @takes_options(IngestOptions)

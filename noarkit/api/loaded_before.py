@@ -12,7 +12,7 @@ from pathlib import Path
 from noarkit.api.destination import Destination, open_target
 from noarkit.archive.retry import RetryPolicy
 from noarkit.errors import ArchiveFault, ConfigFault, LoadedBefore, NoarkitError, RunLocked
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.graph.store import GraphStore
 from noarkit.loading.engines.assembly import ArchiveTarget
 from noarkit.loading.engines.worker_factory import connect_archive
@@ -25,6 +25,10 @@ from noarkit.loading.request import RunRequest, request_of_plan
 from noarkit.places import own_kind
 from noarkit.records import Source
 from noarkit.retention.forgetting import runs_in
+
+EVENTS: EventFields = {
+    "other_root_unknown": {"code": "text"},
+}
 
 _BRIEFLY = RetryPolicy(patience_s=2)  # for a question that the work can do without
 

@@ -14,7 +14,7 @@ from noarkit.api.reporting import write_run_results
 from noarkit.archive.port import Archive
 from noarkit.archive.retry import RetryPolicy
 from noarkit.errors import RunLocked, SourceGone
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.loading.differences import remember_differences
 from noarkit.loading.engines import assembly, watermarks
 from noarkit.loading.engines.listing import compare_listing
@@ -26,6 +26,10 @@ from noarkit.records import Source, released
 from noarkit.reports import write_certificate
 from noarkit.safe.event_log import log_run
 from noarkit.settings import Place, Settings, imprint, resolve_settings
+
+EVENTS: EventFields = {
+    "not_remembered": {"code": "text"},
+}
 
 # a file that cannot be fetched is a finding; an archive that is away is waited for as long as ever
 _FOR_ONE_FILE = RetryPolicy(patience_s=2.0)

@@ -35,7 +35,11 @@ from noarkit.archive.values import (
     Uploaded,
 )
 from noarkit.errors import ArchiveAway, ArchiveBusy, ArchiveConflict, ArchiveFault, ArchiveStrange, NotLetIn
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
+
+EVENTS: EventFields = {
+    "archive_retry": {"call": "text", "code": "text", "wait_s": "number"},
+}
 
 T = TypeVar("T")
 Effect = Literal["none", "orphan", "change", "versioned-change"]

@@ -18,10 +18,14 @@ from noarkit.catalogue import journal, veil
 from noarkit.catalogue.port import Item, PlaceIdentity
 from noarkit.catalogue.rows import Numbers, RowBatch, RowStream, StartOver
 from noarkit.errors import JournalFault
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.safe import atomic
 from noarkit.safe.disk import translate_sqlite_errors
 from noarkit.safe.shared_connection import open_shared
+
+EVENTS: EventFields = {
+    "cataloguing": {"items": "count"},
+}
 
 FORMAT = "10"
 _BATCH = 5_000

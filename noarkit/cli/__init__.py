@@ -6,10 +6,6 @@ option_values   options made from classes of options, and their values
 console         results on stdout, lines for people on stderr, JSON on request
 exit_codes      the exit code of a command, from its result
 contract        what every line of --json can hold
-result_contract  the same of what commands found and did, and of the summary
-service_contract  the same of connections to services
-trace_contract  the same of work with personal data
-safekeeping_contract  the same of backups, checks and retractions
 terminal        lines broken to the width of a terminal, verdicts in colour
 line_names      what RUN and SOURCE are on this command line
 next_command    the command that comes next, with the real names

@@ -15,11 +15,20 @@ import click
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import UsageFault
+from noarkit.events import EventFields
 from noarkit.safe import atomic
 
 if TYPE_CHECKING:
     from noarkit.catalogue.catalogue import Catalogue
     from noarkit.reading_room.serve import OpenRoom
+
+EVENTS: EventFields = {
+    "room": {"place": "text", "url": "text?", "link_file": "text?"},
+    "static_copy": {
+        **{"place": "text", "path": "text", "files": "count", "bytes": "count"},
+        **{"documents": "count", "lost": "count", "differing": "count", "without_text": "count"},
+    },
+}
 
 
 @command("browse", exits=(3, 4, 5, 6, 8, 10), wing="reading-room")

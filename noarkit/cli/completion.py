@@ -7,6 +7,11 @@ from click.shell_completion import get_completion_class
 
 from noarkit.cli.main import COMPLETION_VARIABLE, PROGRAM, program
 from noarkit.cli.options import Session, command
+from noarkit.events import EventFields
+
+EVENTS: EventFields = {
+    "completion": {"shell": "text", "script": "text"},
+}
 
 
 @command("completion")

@@ -6,6 +6,18 @@ import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.config import flatten
+from noarkit.events import EventFields
+
+EVENTS: EventFields = {
+    "setting": {
+        "key": "text",
+        "value": "text?",
+        "origin": ("flag", "environment", "profile", "file", "default"),
+        "where": "text?",
+        "connection": "text?",
+    },
+    "config": {"path": "text"},
+}
 
 
 @command("config")

@@ -15,12 +15,17 @@ from pathlib import Path
 from noarkit.cli.options import Session
 from noarkit.config import FILE_NAME
 from noarkit.errors import ConfigFault, NoarkitError, SecretFault, UsageFault
+from noarkit.events import EventFields
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import Document, parse_toml, read_toml
 from noarkit.secrets import secret_source
 from noarkit.services.connections import open_service, read_connection
 from noarkit.services.overrides import SECRET_KEYS, Override, apply_overrides, origins
 from noarkit.services.settings import Connection
+
+EVENTS: EventFields = {
+    "configured": {"connection": "text", "path": "text"},
+}
 
 _MODE = 0o600
 _HEADER = re.compile(r"\s*\[")

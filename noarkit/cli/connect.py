@@ -22,6 +22,7 @@ from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.progress import wait_words
 from noarkit.errors import ConsentNeeded, UsageFault
+from noarkit.events import EventFields
 from noarkit.loading.next_step import propose_run
 from noarkit.services.access.authorization import grant_store_of
 from noarkit.services.access.consent import code_of, wait_for_code
@@ -34,6 +35,15 @@ from noarkit.services.registry import verbs_with_formats
 from noarkit.services.settings import Connection
 from noarkit.services.waiting import Wait, wait_event
 from noarkit.words.texts import plain
+
+EVENTS: EventFields = {
+    "connected": {"connection": "text", "tenant": "text", "account": "text"},
+    "consented": {"connection": "text"},
+    "forgotten": {"connection": "text", "path": "text?"},
+    "grant": {"connection": "text", "ends": "text"},
+    "tool": {"connection": "text", "server": "text", "tool": "text", "kind": "text", "may": "flag"},
+    "tool_result": {"connection": "text", "tool": "text", "result": "any?"},
+}
 
 _DO_ARGUMENTS = '--arguments \'{"name": "value"}\''
 

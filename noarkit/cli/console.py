@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from noarkit.cli.exit_codes import state_of_exit
 from noarkit.cli.terminal import Color, Mood, paint, wants_color, width_of, with_real_names, wrap
-from noarkit.errors import ConfigFault, DiskFull, NoarkitError, RunFault, UsageFault
-from noarkit.events import Event
+from noarkit.errors import GRAVITY, ConfigFault, DiskFull, NoarkitError, RunFault, UsageFault
+from noarkit.events import Event, EventFields
 from noarkit.results import Result
 from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.disk import is_full
@@ -27,6 +27,38 @@ from noarkit.words.texts import PARTS, Texts, explain, plain, render, texts
 
 if TYPE_CHECKING:
     from noarkit.operations.watch import Operations
+
+EVENTS: EventFields = {
+    "fault": {
+        "code": "text",
+        "exit": "count",
+        "transient": "flag",
+        "what": "text",
+        "where": "text",
+        "so_what": "text",
+        "do": "text",
+        "data": "object",
+    },
+    "summary": {
+        "state": ("done", "paused", "failed"),
+        "seconds": "number",
+        "exit": tuple(sorted(GRAVITY)),
+        "run": "text?",
+        "read": "count?",
+        "archived": "count?",
+        "already_there": "count?",
+        "new_versions": "count?",
+        "set_aside": "count?",
+        "refused": "count?",
+        "skipped": "count?",
+        "in_doubt": "count?",
+        "bytes": "count?",
+        "part": "text?",
+        "part_shards": "count?",
+        **dict.fromkeys(("open", "errors", "warnings", "hits", "items", "documents", "without_text"), "count?"),
+        **dict.fromkeys(("removed", "kept"), "count?"),
+    },
+}
 
 _INDENT = " " * 6
 # of our own config, folders and limits, where no record has a say

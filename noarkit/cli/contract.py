@@ -12,79 +12,10 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from noarkit.events import EventFields
 from noarkit.results import JsonKind, Result, kinds_of, parse_kind
 
 Json = dict[str, object]
 
-
-# what is known of a worker that was lost; its exit code is below 0 where a signal ended it
-_WORKER_FACTS = {"exit": "integer?", "machine": "text?", "silent": "flag?", "error": "text?"}
-
-# what the core says while it works
-EVENTS: EventFields = {
-    "archive_checked": {"rows": "count", "files": "count", "bytes": "count"},
-    "archive_copied": {"files": "count", "bytes": "count"},
-    "cataloguing": {"items": "count"},
-    "judged": {"objects": "count"},
-    "retracted": {"objects": "count"},
-    "reading_documents": {"documents": "count", "of": "count"},
-    "documents_read": {"documents": "count", "bytes": "count"},
-    "copy_settled": {"state": "text", "reason": "text?", "n": "count"},
-    "copies_made": {"settled": "count", "open": "count"},
-    "target": {"archive": "text", "account": "text?"},
-    "other_root_unknown": {"code": "text"},
-    "other_archive": {"archive": "text", "planned": "text?", "configured": "text?"},
-    "source_read": {"items": "count"},
-    "members_listed": {"members": "count", "of": "count?"},
-    "remark": {"stream": "text", "why": "text", "days": "count?", "key": "text?", "count": "count?"},
-    "source_scanned": {"read": "count", "records": "count", "bytes": "count"},
-    "read": {"records": "count"},
-    "planned": {"records": "counts", "entities": "counts"},
-    "preflight": {"identity": "text?", "honours_versions": "flag", "sets_system_fields": "flag", "fresh": "flag"},
-    "load_began": {"objects": "count", "done": "count", "bytes": "count", "bytes_done": "count"},
-    "in_doubt": {"chunks": "count"},
-    "shard_started": {"shard": "count", "kind": "text", "attempt": "count"},
-    "shard_done": {"shard": "count"},
-    "shard_stopped": {"shard": "count", "code": "text"},
-    "shard_handed_on": {
-        "shard": "count",
-        "code": "text",
-        "losses": "count",
-        **_WORKER_FACTS,
-    },
-    "shard_set_aside": {"shard": "count", "code": "text", "bundles": "count", "losses": "count", **_WORKER_FACTS},
-    "chunk_done": {"shard": "count", "chunk": "text", "made": "count", "already": "count", "bytes": "count"},
-    "chunk_in_doubt": {"shard": "count", "chunk": "text", "code": "text"},
-    "set_aside": {"shard": "count", "bundle": "count", "code": "text"},
-    "refused": {"shard": "count", "bundle": "count", "code": "text"},
-    "bytes": {"bytes": "count"},
-    "archive_retry": {"call": "text", "code": "text", "wait_s": "number"},
-    "waiting": {"shard": "count", "wait_s": "number", "chunks": "count"},
-    "closed": {"objects": "count"},
-    "not_closed": {"type": "text", "id": "text", "code": "text"},
-    "walked": {"records": "count", "of": "count?"},
-    "not_remembered": {"code": "text"},
-    "asked": {"keys": "count"},
-    "change_log_kept": {"where": "text", "entries": "count"},
-    "bundle": {"id": "text", "key": "text", "files": "count"},
-    "seal_proven": {"files": "count", "bytes": "count"},
-    "not_sealed": {"document": "count", "code": "text"},
-    "compared": {"files": "count", "of": "count?", "bytes": "count"},
-    "fetching": {"whole": "flag"},
-    "fetched": {"type": "text", "count": "count"},
-    "files_wanted": {"count": "count"},
-    "files_fetched": {"count": "count", "bytes": "count"},
-    "assembling": {"where": "text"},
-    "naming": {"where": "text"},
-    "pages_written": {"items": "count", "files": "count"},
-    "validating": {"file": "text", "bytes": "count"},
-    "texts_stopped": {"code": "text"},
-    "page_failed": {"error_id": "text", "error": "text", "where": "text"},
-    "package_begun": {"resumed": "flag", "files": "count"},
-    "package_files": {"files": "count", "bytes": "count"},
-    "package_made": {"where": "text?", "files": "count", "units": "counts?", "bytes": "count?"},
-}
 
 # what carries the facts of a fault too, whose names are those of the fault
 OPEN_EVENTS = frozenset({"shard_stopped"})

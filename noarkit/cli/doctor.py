@@ -18,12 +18,25 @@ from noarkit.cli.running import require_run
 from noarkit.cli.unattended import CheckResult, unattended_checks
 from noarkit.config import Config
 from noarkit.errors import NoarkitError, PlanFault, gravest
+from noarkit.events import EventFields
 from noarkit.loading.folder import RunFolder
 from noarkit.words.texts import render
 
 if TYPE_CHECKING:
     from noarkit.archive.port import Archive
     from noarkit.archive.settings import ArchiveSettings
+
+EVENTS: EventFields = {
+    "check": {
+        "check": "text",
+        "state": ("ok", "note", "fault", "skipped"),
+        **dict.fromkeys(("count", "from", "port", "hours", "minutes", "objects"), "count?"),
+        **dict.fromkeys(("days", "seconds"), "integer?"),
+        **dict.fromkeys(("where", "path", "kind", "owner", "free", "needed", "size", "now", "ends"), "text?"),
+        **dict.fromkeys(("host", "proxy", "version", "issuer", "client", "title", "right", "lists"), "text?"),
+        **dict.fromkeys(("tool", "rules", "variable"), "text?"),
+    },
+}
 
 EMBEDDED = "embedded:"
 _NO_ARCHIVE = "no-archive"

@@ -12,10 +12,15 @@ from noarkit.cli.main import COMMANDS, PROGRAM, program
 from noarkit.cli.options import GLOBAL_NAMES, Session, command, global_options
 from noarkit.config import SETTINGS
 from noarkit.errors import GRAVITY, NoarkitError, UsageFault
+from noarkit.events import EventFields
 from noarkit.manual.chapters import CHAPTERS, POINTERS, chapter_title, find_chapter, read_chapter
 from noarkit.manual.markdown import Block, Span, Table
 from noarkit.manual.terminal import terminal_text
 from noarkit.words.texts import Texts, explain
+
+EVENTS: EventFields = {
+    "help": {"topic": "text?", "text": "text"},
+}
 
 
 @command("help")

@@ -9,7 +9,13 @@ import click
 
 from noarkit.cli.options import Session, command
 from noarkit.errors import ConfigFault, UsageFault
+from noarkit.events import EventFields
 from noarkit.safe.atomic import write_text
+
+EVENTS: EventFields = {
+    "made": {"path": "text", "undecided": "list?"},
+    "kept": {"path": "text"},
+}
 
 _FILES = ("noarkit.toml", "package.toml")
 

@@ -12,9 +12,15 @@ from noarkit.api import keys
 from noarkit.cli.options import FILE, Session, command, option
 from noarkit.cli.running import settings
 from noarkit.errors import UsageFault
+from noarkit.events import EventFields
 from noarkit.safe.atomic import write_bytes
 from noarkit.safe.signing import PublicKey, new_key_pair, read_public
 from noarkit.wings import require_wing
+
+EVENTS: EventFields = {
+    "key": {"path": "text", "public": "text?", "fingerprint": "text"},
+    "cluster_key": {"folder": "text", "files": "list", "hosts": "list", "until": "text"},
+}
 
 _PRIVATE = b"PRIVATE KEY-----"
 _LOOKED_AT = 64 * 1024

@@ -12,7 +12,7 @@ import click
 
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import ConfigFault, NoarkitError, UsageFault
-from noarkit.events import Event
+from noarkit.events import Event, EventFields
 from noarkit.safe.tls import server_context
 from noarkit.services.connections import read_connection, renew_webhooks
 from noarkit.services.inbox.store import inbox_place
@@ -21,6 +21,10 @@ from noarkit.services.settings import Connection
 
 if TYPE_CHECKING:
     from noarkit.services.inbox.receiver import InboxEndpoint
+
+EVENTS: EventFields = {
+    "door": {"connection": "text", "path": "text"},
+}
 
 _RENEWED_EACH_S = 3_600.0
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

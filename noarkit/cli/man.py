@@ -7,9 +7,14 @@ import click
 from noarkit.cli.help import chapter_help
 from noarkit.cli.main import COMMANDS, PROGRAM, program
 from noarkit.cli.options import Session, command, global_options
+from noarkit.events import EventFields
 from noarkit.manual.chapters import CHAPTERS
 from noarkit.version import __version__
 from noarkit.words.texts import Texts
+
+EVENTS: EventFields = {
+    "man": {"text": "text"},
+}
 
 
 @command("man")

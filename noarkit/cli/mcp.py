@@ -10,7 +10,12 @@ import click
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import settings
 from noarkit.errors import UsageFault
+from noarkit.events import EventFields
 from noarkit.secrets import SecretSource
+
+EVENTS: EventFields = {
+    "offered": {"url": "text"},
+}
 
 _DIR = click.Path(exists=True, file_okay=False, path_type=Path)
 

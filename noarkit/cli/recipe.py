@@ -13,12 +13,22 @@ from noarkit.cli.form_choices import SOURCE_KINDS
 from noarkit.cli.options import FILE, Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.errors import PlanFault, UsageFault
-from noarkit.events import Listener
+from noarkit.events import EventFields, Listener
 from noarkit.recipes import Recipe, RecipeProblem, check, read_recipe
 from noarkit.recipes.screening import undecided_kinds
 from noarkit.records import Source, SourceRecord, accept_damage, fitted
 from noarkit.safe.atomic import write_text
 from noarkit.safe.toml import read_text
+
+EVENTS: EventFields = {
+    "problem": {
+        "file": "text",
+        "recipe_line": "count",
+        "level": ("error", "warning"),
+        "problem": "text",
+        "told": "text",
+    },
+}
 
 _SAMPLES = 2000
 _OpenSource = Callable[[str, Listener], Source]

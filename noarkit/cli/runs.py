@@ -4,6 +4,7 @@ removes the local data of those that no rule keeps."""
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from noarkit.cli.next_command import next_command, next_rows, step_rows
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import RunSummary, print_summary, require_run, settings
 from noarkit.errors import NoarkitError, PartNotReady, UsageFault
+from noarkit.events import EventFields
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.next_step import steps_to_join
+from noarkit.loading.numbers import Numbers
 from noarkit.loading.part import parse_part
 from noarkit.loading.state import read_state
 from noarkit.reports.dashboard import write_dashboard
@@ -28,6 +31,18 @@ from noarkit.reports.verdict_words import verdict_sentence
 from noarkit.retention.forgetting import runs_in
 from noarkit.settings import imprint
 from noarkit.words.texts import grouped
+
+EVENTS: EventFields = {
+    "run": {
+        "run": "text",
+        "path": "text",
+        "state": "text?",
+        **dict.fromkeys((member.name for member in fields(Numbers)), "count?"),
+        "found_wrong": "count?",
+        "fault": "text?",
+    },
+    "delivery": {"package": "text", "path": "text", "verdict": "text?", "reasons": "list"},
+}
 
 _EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
 

@@ -16,6 +16,7 @@ from noarkit.cli.options import FILE, Session, command, option
 from noarkit.cli.running import settings, working
 from noarkit.cli.terminal import wants_color
 from noarkit.errors import UsageFault
+from noarkit.events import EventFields
 from noarkit.words.labels import known_label
 from noarkit.words.texts import grouped, plain
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from noarkit.catalogue.catalogue import Catalogue
     from noarkit.catalogue.search import Hit, SearchQuery
     from noarkit.events import Listener
+
+EVENTS: EventFields = {
+    "search_csv": {"path": "text", "hits": "count"},
+}
 
 _SCOPES = ("metadata", "documents", "both")
 _READ_AT_ONCE = 500

@@ -12,12 +12,17 @@ import click
 from noarkit.cli.next_command import next_command
 from noarkit.cli.options import Session, command, option
 from noarkit.errors import UsageFault
+from noarkit.events import EventFields
 from noarkit.loading.next_step import propose_run
 from noarkit.services.registry import GROUP, find_kind, service_names
 
 if TYPE_CHECKING:
     from noarkit.services.standins.histories.script import History
     from noarkit.services.standins.server import StandinBuilder
+
+EVENTS: EventFields = {
+    "standin": {"service": "text", "url": "text", "config": "text"},
+}
 
 _LIMIT = re.compile(r"(\d+)/(\d+(?:\.\d+)?)")
 

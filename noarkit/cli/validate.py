@@ -42,7 +42,7 @@ _FOLDER = click.Path(path_type=Path)
 EVENTS: EventFields = {
     "finding": {
         **{"code": "text", "level": "text", "count": "count", "title": "text"},
-        "places": [{"file": "text", "line": "count", "unit": "text?", "name": "text?"}],
+        "places": [{"file": "text", "line": "count?", "unit": "text?", "name": "text?"}],
     },
     "second_opinion": {
         **{"tool": "text", "asked": "flag", "valid": "flag", "agrees": "flag"},

@@ -7,7 +7,15 @@ import platform
 import sqlite3
 
 from noarkit.cli.options import Session, command
+from noarkit.events import EventFields
 from noarkit.version import __version__
+
+EVENTS: EventFields = {
+    "version": {
+        **dict.fromkeys(("version", "python", "system", "sqlite"), "text"),
+        **dict.fromkeys(("lxml", "httpx", "click", "starlette", "uvicorn", "sqlalchemy"), "text?"),
+    },
+}
 
 _LIBRARIES = ("lxml", "httpx", "click", "starlette", "uvicorn", "sqlalchemy")
 

@@ -10,7 +10,12 @@ import click
 from noarkit.api.clustering import WorkerOptions, parse_listen, parse_source_map, serve_workers
 from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import draining, settings
+from noarkit.events import EventFields
 from noarkit.loading.stopping import StopRequest
+
+EVENTS: EventFields = {
+    "worker": {"scheduler": "text", "slots": "count", "addresses": "list"},
+}
 
 _MOST_SLOTS = 64
 _BEAT = "NOARKIT_WORKER_BEAT_S"  # for tests, which cannot wait

@@ -24,9 +24,14 @@ from noarkit.copies.rows import StoredCopy, StoredDocument
 from noarkit.copies.store import ALONE_FROM, LOCK, WORK, CopyKey, CopyOutcome, CopyStore
 from noarkit.copies.toolbox import Policy, Toolbox, ToolboxFactory, choose_converter
 from noarkit.errors import DiskFull, ItemChanged, SourceFault
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.records import PLACE_FAULTS, Source
 from noarkit.safe.locks import claimed
+
+EVENTS: EventFields = {
+    "copy_settled": {"state": "text", "reason": "text?", "n": "count"},
+    "copies_made": {"settled": "count", "open": "count"},
+}
 
 _ALONE = frozenset({Reason.TIMED_OUT, Reason.CRASHED, Reason.MEMORY})
 """What a document may have met because of another one of its batch, or of a busy machine: it is tried once alone."""

@@ -19,11 +19,15 @@ from noarkit.copies.rows import StoredCopy, StoredDocument
 from noarkit.copies.store import CopyKey, CopyOutcome, CopyStore, DocumentPlace
 from noarkit.copies.toolbox import ConverterChoice, Policy, Toolbox, choose_converter, converter_choice, unfit_fallback
 from noarkit.errors import SourceFault
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.records import PLACE_FAULTS, Groundwork, Source, read_stated
 from noarkit.safe import atomic
 from noarkit.safe.digest import Digest
+
+EVENTS: EventFields = {
+    "documents_read": {"documents": "count", "bytes": "count"},
+}
 
 OUTDATED = "outdated"
 """Said for `--retry`: copies that another version of their tool, or other options, made."""

@@ -20,7 +20,7 @@ from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
 from noarkit.archive.registers import ListedCodes
 from noarkit.errors import ConfigFault, NotDepositable, OtherArchive, UsageFault
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.extraction import account, not_in_form
 from noarkit.extraction.assemble import Assembly, AssemblyDeps, AssemblyPaths, assemble, is_system_named
 from noarkit.extraction.changes import CHANGED_MEANWHILE, ChangeLog, fetch_changes, merge_kept
@@ -49,6 +49,13 @@ from noarkit.safe.atomic import begin_sync, sweep, sync_folder, sync_tree
 from noarkit.safe.locks import claimed
 from noarkit.safe.memory import rare_collections
 from noarkit.verdict import PERIOD_DERIVED, Load, Verdict
+
+EVENTS: EventFields = {
+    "fetching": {"whole": "flag"},
+    "files_wanted": {"count": "count"},
+    "assembling": {"where": "text"},
+    "naming": {"where": "text"},
+}
 
 _PACKAGE = "package"
 _OPEN = (

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from noarkit.errors import PackageFault
-from noarkit.events import Listener, ignore_event
+from noarkit.events import EventFields, Listener, ignore_event
 from noarkit.forms.findings import Count, Level, Outcome, Place, Rule, ValidateResult
 from noarkit.forms.package_form import DetectedForm, FormName, ValidateOptions
 from noarkit.forms.recognition import detect_form, detect_form_as, remnant_fault
@@ -14,6 +14,10 @@ from noarkit.forms.registry import known_forms
 from noarkit.safe.paths import require_existing
 from noarkit.safe.remote_jobs import JobWorkers
 from noarkit.safe.unpack import LIMITS, UnpackLimits
+
+EVENTS: EventFields = {
+    "validating": {"file": "text", "bytes": "count"},
+}
 
 __all__ = ["Count", "Level", "Outcome", "Place", "Rule", "ValidateResult", "validate"]
 

@@ -18,7 +18,7 @@ from noarkit.archive.optional import has_field
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Save
 from noarkit.errors import ArchiveFault, ArchiveNotFound, ArchiveRefused, ArchiveStrange, NotAllowed
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.loading.attached import open_plan_and_journal
 from noarkit.loading.finality import DATE, STATUS, finalising_fields
 from noarkit.loading.folder import RunFolder
@@ -26,6 +26,11 @@ from noarkit.loading.journal import NOT_CLOSED, ArchiveFinding
 from noarkit.loading.stopping import StopRequest
 from noarkit.model import metamodel
 from noarkit.results import HIDDEN, Result, json_field
+
+EVENTS: EventFields = {
+    "closed": {"objects": "count"},
+    "not_closed": {"type": "text", "id": "text", "code": "text"},
+}
 
 BATCH_SIZE = 500
 _BEGAN = "closing_at"

@@ -24,7 +24,7 @@ from noarkit.errors import (
     WorkerLost,
     gravest,
 )
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.graph.store import GraphStore
 from noarkit.loading.journal import Journal
 from noarkit.loading.lease import (
@@ -44,6 +44,27 @@ from noarkit.loading.lease import (
 from noarkit.loading.lost_shards import unloaded_bundles
 from noarkit.loading.settling import GUARD_MISSING
 from noarkit.loading.stopping import StopRequest, stop_fault
+
+# what is known of a worker that was lost; its exit code is below 0 where a signal ended it
+_WORKER_FACTS = {"exit": "integer?", "machine": "text?", "silent": "flag?", "error": "text?"}
+EVENTS: EventFields = {
+    "shard_started": {"shard": "count", "kind": "text", "attempt": "count"},
+    "shard_done": {"shard": "count"},
+    "shard_stopped": {"shard": "count", "code": "text"},
+    "shard_handed_on": {
+        "shard": "count",
+        "code": "text",
+        "losses": "count",
+        **_WORKER_FACTS,
+    },
+    "shard_set_aside": {"shard": "count", "code": "text", "bundles": "count", "losses": "count", **_WORKER_FACTS},
+    "chunk_done": {"shard": "count", "chunk": "text", "made": "count", "already": "count", "bytes": "count"},
+    "chunk_in_doubt": {"shard": "count", "chunk": "text", "code": "text"},
+    "set_aside": {"shard": "count", "bundle": "count", "code": "text"},
+    "refused": {"shard": "count", "bundle": "count", "code": "text"},
+    "bytes": {"bytes": "count"},
+    "waiting": {"shard": "count", "wait_s": "number", "chunks": "count"},
+}
 
 _MOST_LOSSES = 2
 """So many workers may be lost with one shard."""

@@ -16,7 +16,7 @@ from noarkit.archive.administration import Administration
 from noarkit.archive.optional import answer_or
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Json
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.forms.noark5.read.changes import ReadChange, read_changes
 from noarkit.forms.noark5.read.nested_extract import open_change_log
 from noarkit.forms.noark5.read.values import Unreadable, timestamp
@@ -25,6 +25,10 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import Journal
 from noarkit.model.mapping import mapping
 from noarkit.safe.atomic import write_bytes
+
+EVENTS: EventFields = {
+    "change_log_kept": {"where": "text", "entries": "count"},
+}
 
 KEPT_FILE = "kept-changelog.xml"
 BROUGHT_FILE = "changelog.xml"

@@ -17,7 +17,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 import orjson
 
 from noarkit.errors import LossNotAccepted, PlanFault, SourceFault, UsageFault
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.graph.builder import GraphBuilder
 from noarkit.graph.checks import EntityChecks, StructureFault, structure_faults
 from noarkit.graph.cut import Limits, cut
@@ -37,6 +37,11 @@ from noarkit.safe.clocks import iso_seconds
 from noarkit.safe.disk import translate_sqlite_errors
 from noarkit.safe.memory import rare_collections
 from noarkit.safe.remote_jobs import JobWorkers
+
+EVENTS: EventFields = {
+    "read": {"records": "count"},
+    "planned": {"records": "counts", "entities": "counts"},
+}
 
 _TELL_EVERY = 2000
 _MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from noarkit.archive.port import Archive
 from noarkit.errors import NotAllowed, OtherArchive
-from noarkit.events import Event, Listener, combine_listeners
+from noarkit.events import Event, EventFields, Listener, combine_listeners
 from noarkit.graph.store import GraphStore
 from noarkit.loading import preflight, registers
 from noarkit.loading.clocks import Clocks, system_clocks
@@ -30,6 +30,11 @@ from noarkit.loading.settling import Clock
 from noarkit.loading.state import read_state, refuse_delivered, refuse_retracted
 from noarkit.loading.stopping import StopRequest
 from noarkit.loading.work import WorkerControl
+
+EVENTS: EventFields = {
+    "preflight": {"identity": "text?", "honours_versions": "flag", "sets_system_fields": "flag", "fresh": "flag"},
+    "in_doubt": {"chunks": "count"},
+}
 
 
 @dataclass(frozen=True, slots=True)

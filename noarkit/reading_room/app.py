@@ -14,9 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.reading_room.web import HTML, Answer, Request, read_cookies, text_answer
 from noarkit.safe.peers import PEER
+
+EVENTS: EventFields = {
+    "page_failed": {"error_id": "text", "error": "text", "where": "text"},
+}
 
 Scope = MutableMapping[str, Any]  # Any: as ASGI has it
 Message = MutableMapping[str, Any]  # Any: as ASGI has it

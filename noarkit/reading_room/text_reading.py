@@ -9,8 +9,12 @@ from contextlib import contextmanager
 from noarkit.catalogue.catalogue import Catalogue
 from noarkit.catalogue.text.collecting import ReadingOptions, collect_texts
 from noarkit.errors import NoarkitError, RunLocked
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.safe.processors import usable_processors
+
+EVENTS: EventFields = {
+    "texts_stopped": {"code": "text"},
+}
 
 _LAST_S = 10.0
 

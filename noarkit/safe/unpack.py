@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NoReturn, Protocol
 
 from noarkit.errors import PackageFault, TooLarge, UnsafeMember
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.safe import zipped
 from noarkit.safe.archive_names import tar_name, zip_name
 from noarkit.safe.atomic import no_room
@@ -38,6 +38,10 @@ from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.disk import room_in
 from noarkit.safe.paths import NameKeys, Names, checked_parts
 from noarkit.safe.zipped import Packing
+
+EVENTS: EventFields = {
+    "members_listed": {"members": "count", "of": "count?"},
+}
 
 Form = Literal["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"]
 

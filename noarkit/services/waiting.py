@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from noarkit.events import Event
+from noarkit.events import Event, EventFields
+
+EVENTS: EventFields = {
+    "service_waits": {"connection": "text", "why": "text", "until": "text", "wait_s": "count"},
+}
 
 WaitReason = Literal["asked", "limit", "again", "job"]
 """The service asked for a pause, a limit of calls is reached, a call that failed is to be made again, or a job has not

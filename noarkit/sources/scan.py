@@ -15,13 +15,17 @@ from functools import lru_cache
 from typing import ClassVar, Protocol, cast, runtime_checkable
 
 from noarkit.errors import SourceFault
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.graph.entity import Content, Note, SetAside, Skipped
 from noarkit.model.formats import classify_format
 from noarkit.recipes.personal import NUMBER_FOUND, holds_identity_number
 from noarkit.records import ContentStream, Groundwork, Source, SourceItem, SourceRecord
 from noarkit.results import HIDDEN, JsonObject, Result, json_field, json_value
 from noarkit.safe.scratch import scratch
+
+EVENTS: EventFields = {
+    "source_scanned": {"read": "count", "records": "count", "bytes": "count"},
+}
 
 FILES = "files"
 OTHER = "other"

@@ -30,7 +30,7 @@ _SCAN = {"event": "scan", **ScanResult("place", "files").to_dict()}
         ({"event": "bytes", "bytes": -1}, "event 'bytes' declares field 'bytes' as count, not -1"),
         ({"event": "bytes", "bytes": True}, "event 'bytes' declares field 'bytes' as count, not True"),
         ({"event": "bytes", "bytes": None}, "event 'bytes' declares field 'bytes' as count, not None"),
-        ({"event": "closed_run", "run": "r", "closed": {"a": "b"}, "refused": 0, "was_closed": False}, "as counts"),
+        ({"event": "hints", "connection": "crm", "count": 1, "events": {"a": "b"}}, "as counts, not"),
         ({"event": "check", "check": "disk", "state": "fine"}, "event 'check' declares field 'state' as text"),
         ({"event": "shard_handed_on", "shard": 1, "code": "F1", "losses": 1, "exit": "9"}, "as integer?, not '9'"),
         (

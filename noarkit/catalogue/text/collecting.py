@@ -22,11 +22,15 @@ from noarkit.catalogue.text.children import Patience, TextChild
 from noarkit.catalogue.text.decoding import MOST_BYTES, DocumentText
 from noarkit.catalogue.text.texts import STAMP, UNREAD, TextStore, attach_texts, count_unread, texts_path
 from noarkit.errors import PackageFault, SourceAway, SourceDenied, SourceFault, SourceGone
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.safe.fixity import CheckedStream, checked
 from noarkit.safe.locks import claimed
 from noarkit.safe.pipes import ready_readers
 from noarkit.safe.processors import usable_processors
+
+EVENTS: EventFields = {
+    "reading_documents": {"documents": "count", "of": "count"},
+}
 
 _BLOCK_BYTES = 64 * 1024
 _COMMIT_S = 1.0

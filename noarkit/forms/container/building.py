@@ -21,7 +21,7 @@ from noarkit.errors import (
     SourceFault,
     UnsafeMember,
 )
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.forms.container.digests import Hashed, empty_hasher, modified_ns, stamp_of
 from noarkit.forms.container.hash_pool import HashPool, Task
 from noarkit.forms.container.progress import Kind, PackagedFile, Progress
@@ -33,6 +33,10 @@ from noarkit.safe.digest import BLOCK_BYTES, Readable
 from noarkit.safe.paths import Names
 from noarkit.safe.scratch import nameless_file
 from noarkit.safe.tree import walk_tree
+
+EVENTS: EventFields = {
+    "package_files": {"files": "count", "bytes": "count"},
+}
 
 
 class SkipFile(Exception):

@@ -18,11 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from noarkit.errors import PackageFault, RunLocked, UsageFault
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.forms.container import sinks
 from noarkit.forms.container.building import ArchiveBuild, File, FolderBuild, OnUnreadable
 from noarkit.forms.container.progress import Progress
 from noarkit.safe.atomic import no_room, place_new, sync_folder
+
+EVENTS: EventFields = {
+    "package_begun": {"resumed": "flag", "files": "count"},
+}
 
 Build = FolderBuild | ArchiveBuild
 Describe = Callable[[Build, Progress], None]

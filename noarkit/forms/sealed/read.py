@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from noarkit.errors import SealBroken, UsageFault
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.forms.container.locators import locator_of
 from noarkit.forms.container.sinks import Form, PlacedFile, sink_into
 from noarkit.forms.container.storage import Storage, open_storage
@@ -41,6 +41,10 @@ from noarkit.safe.digest import BLOCK_BYTES, HashingReader, Readable
 from noarkit.safe.scratch import scratch
 from noarkit.safe.signing import SIGNATURE_BYTES, PublicKey
 from noarkit.safe.unpack import form_of
+
+EVENTS: EventFields = {
+    "seal_proven": {"files": "count", "bytes": "count"},
+}
 
 _MARKS = (SEAL, SIGNATURE, FILES)
 _TOPS = tuple(f"{top_of(kind)}/".encode() for kind in KINDS)

@@ -31,7 +31,7 @@ from noarkit.errors import (
     fault_from_code,
     gravest,
 )
-from noarkit.events import Event, Listener, combine_listeners
+from noarkit.events import Event, EventFields, Listener, combine_listeners
 from noarkit.graph.store import GraphStore
 from noarkit.loading import preflight
 from noarkit.loading.clocks import ArchiveClock, system_clocks
@@ -67,6 +67,10 @@ from noarkit.wings import require_wing
 
 if TYPE_CHECKING:
     from noarkit.loading.engines.cluster.dask import DaskWorkers
+
+EVENTS: EventFields = {
+    "load_began": {"objects": "count", "done": "count", "bytes": "count", "bytes_done": "count"},
+}
 
 _MOST_WORKERS = 4
 _FIRST_PATIENCE_S = 15.0

@@ -20,11 +20,15 @@ from noarkit.errors import (
     ArchiveStrange,
     NotAllowed,
 )
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.loading.retraction.judgement import Judge, Verdict
 from noarkit.loading.retraction.record import ABSENT, GONE, INTENT, RetractedObject, RetractionRecord
 from noarkit.loading.retraction.selection import Candidate, Selection
 from noarkit.loading.stopping import StopRequest
+
+EVENTS: EventFields = {
+    "retracted": {"objects": "count"},
+}
 
 REFUSED, NOT_ALLOWED = "refused", "not-allowed"
 _GROUPS = 50

@@ -17,7 +17,7 @@ from noarkit.archive.administration import Administration
 from noarkit.archive.port import Archive
 from noarkit.archive.registers import ListedCodes
 from noarkit.errors import NotAllowed, UsageFault
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.graph.store import GraphStore
 from noarkit.loading import registers
 from noarkit.loading.clocks import Clocks, system_clocks
@@ -38,6 +38,10 @@ from noarkit.loading.state import closed_of
 from noarkit.loading.stopping import StopRequest
 from noarkit.loading.verification.expectation import Expectation
 from noarkit.results import HIDDEN, Result, json_field
+
+EVENTS: EventFields = {
+    "judged": {"objects": "count"},
+}
 
 _JUDGED_AT_ONCE = 200
 _MOST_TOLD = 1000

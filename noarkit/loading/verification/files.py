@@ -27,7 +27,7 @@ from noarkit.errors import (
     SourceGone,
     TrustFault,
 )
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.graph.entity import Content
 from noarkit.loading.verification.ledger import AMISS, CHANGED, Ledger
 from noarkit.loading.verification.outcome import FIELDS, FILES, Depths, Finding, VerifyResult
@@ -35,6 +35,10 @@ from noarkit.loading.verification.walk import report_gone
 from noarkit.records import PLACE_FAULTS, Source
 from noarkit.safe.digest import sha256_of_stream
 from noarkit.safe.workplace import temporary_folder
+
+EVENTS: EventFields = {
+    "compared": {"files": "count", "of": "count?", "bytes": "count"},
+}
 
 _TELL_EVERY = 500
 _OF_THE_ARCHIVE = (NotLetIn, TrustFault, ProxyDenied)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from noarkit.archive.paging import objects
 from noarkit.archive.port import Archive
 from noarkit.archive.values import Query
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.loading.verification.ledger import Ledger
 from noarkit.loading.verification.outcome import KEYS, SUMS, VerifyResult
+
+EVENTS: EventFields = {
+    "asked": {"keys": "count"},
+}
 
 OWNERS = ("refRegistrering", "refMappe", "refDokument", "refDokumentversjon")
 _TELL_EVERY = 5000

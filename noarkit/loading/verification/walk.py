@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from noarkit.errors import SourceGone
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.graph.entity import Skipped
 from noarkit.loading.verification.ledger import AMISS, Ledger
 from noarkit.loading.verification.outcome import RECORDS, VerifyResult
 from noarkit.loading.verification.rules import recipe_rules
 from noarkit.records import Groundwork, Growing, Source, SourceRecord, innermost
+
+EVENTS: EventFields = {
+    "walked": {"records": "count", "of": "count?"},
+}
 
 _TELL_EVERY = 5000
 

@@ -17,7 +17,7 @@ from noarkit.catalogue.catalogue import Card, Catalogue, Entry
 from noarkit.catalogue.journal import JournalDay, JournalQuery
 from noarkit.catalogue.text.collecting import collect_texts
 from noarkit.errors import NoarkitError
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.reading_room import facts
 from noarkit.reading_room.links import Span
 from noarkit.reading_room.looks import Looks, Siblings
@@ -29,6 +29,10 @@ from noarkit.reading_room.static.index import IndexBuilder
 from noarkit.reading_room.tree import tree_to
 from noarkit.safe import atomic
 from noarkit.words.texts import render as render_fault
+
+EVENTS: EventFields = {
+    "pages_written": {"items": "count", "files": "count"},
+}
 
 MANIFEST = "manifest-sha256.txt"
 _ASSETS = ("room.css", "room.js", "search.js", "icon.svg")

@@ -18,10 +18,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from noarkit.errors import JournalFault
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.services.inbox import hints
 from noarkit.services.inbox.signatures import Seal, prove
 from noarkit.services.inbox.store import Inbox
+
+EVENTS: EventFields = {
+    "webhook_taken": {"connection": "text", "event": "text", "ids": "count", "fresh": "flag"},
+    "webhook_refused": {"connection": "text", "why": "text"},
+    "webhook_lost": {"connection": "text", "why": "text"},
+}
 
 MAX_BODY_BYTES = 1024 * 1024
 

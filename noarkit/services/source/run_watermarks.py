@@ -13,12 +13,17 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.services.drift import Change, drift
 from noarkit.services.inbox import store
 from noarkit.services.settings import Connection
 from noarkit.services.source.source import ConnectorSource, Span
 from noarkit.services.watermarks import PROPOSED, Hints, Watermarks, read_watermarks, write_watermarks
+
+EVENTS: EventFields = {
+    "hints": {"connection": "text", "count": "count", "events": "counts"},
+    "field_changed": {"stream": "text", "field": "text", "how": "text"},
+}
 
 MOST_AGAIN = 1_000
 """So many things of a stream are asked for again one by one; of more, all of it is read from its old mark."""

@@ -26,7 +26,7 @@ from noarkit.errors import (
     ServiceRefused,
     SourceFault,
 )
-from noarkit.events import Event, Listener, ignore_event
+from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.graph.entity import Content, SetAside, Skipped
 from noarkit.records import ContentStream, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable
@@ -60,6 +60,11 @@ from noarkit.services.watermarks import (
     parse_time,
     read_watermarks,
 )
+
+EVENTS: EventFields = {
+    "stream": {"connection": "text?", "stream": "text", "count": "count?"},
+    "healed": {"connection": "text", "streams": "counts"},
+}
 
 _NOT_LET_IN = 401
 SWEEP_DAYS = 30.0

@@ -17,10 +17,14 @@ from typing import ClassVar
 from urllib.parse import unquote
 
 from noarkit.errors import ServiceFault, UsageFault
-from noarkit.events import Event, Listener
+from noarkit.events import Event, EventFields, Listener
 from noarkit.results import HIDDEN, Result, json_field
 from noarkit.services.port import Writable, WriteBackOutcome
 from noarkit.services.source.source import ConnectorSource
+
+EVENTS: EventFields = {
+    "not_written_back": {"stream": "text", "id": "text", "why": "text"},
+}
 
 NAME = "written-back.db"
 CASE_FILES = ("Saksmappe", "Mappe")
