@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from noarkit.archive.port import Archive
     from noarkit.archive.settings import ArchiveSettings
 
+_AMOUNTS = ("free_bytes", "needed_bytes", "size_bytes")  # beside the same as people say it
 EVENTS: EventFields = {
     "check": {
         "check": "text",
         "state": ("ok", "note", "fault", "skipped"),
-        **dict.fromkeys(("count", "from", "port", "hours", "minutes", "objects"), "count?"),
+        **dict.fromkeys(("count", "from", "port", "hours", "minutes", "objects", *_AMOUNTS), "count?"),
         **dict.fromkeys(("days", "seconds"), "integer?"),
         **dict.fromkeys(("where", "path", "kind", "owner", "free", "needed", "size", "now", "ends"), "text?"),
         **dict.fromkeys(("host", "proxy", "version", "issuer", "client", "title", "right", "lists"), "text?"),
@@ -173,7 +174,9 @@ def _check_disk(folder: Path) -> CheckResult:
     free = shutil.disk_usage(folder).free
     low = free < _LEAST_FREE_BYTES
     return CheckResult(
-        "disk-low" if low else "disk", "note" if low else "ok", {"free": size(free), "where": str(folder)}
+        "disk-low" if low else "disk",
+        "note" if low else "ok",
+        {"free": size(free), "free_bytes": free, "where": str(folder)},
     )
 
 

@@ -79,7 +79,7 @@ def _check_run(session: Session, config: Config, run: RunFolder) -> Iterator[Che
         return
     objects = _number(counts["objects"]) - _number(counts["done"])
     size_bytes = _number(counts["bytes"]) - _number(counts["bytes_done"])
-    yield CheckResult("plan", data={"objects": objects, "size": size(size_bytes)})
+    yield CheckResult("plan", data={"objects": objects, "size": size(size_bytes), "size_bytes": size_bytes})
     owner = run.owner()
     if owner is not None:
         yield CheckResult("run-held", "note", {"owner": owner})
@@ -134,7 +134,8 @@ def _check_writable(folder: Path) -> Iterator[CheckResult]:
 
 def _check_disk_space(folder: Path, needed_bytes: int) -> CheckResult:
     free = shutil.disk_usage(folder).free
-    data = {"needed": size(needed_bytes), "free": size(free), "where": str(folder)}
+    amounts = {"needed": size(needed_bytes), "free": size(free), "needed_bytes": needed_bytes, "free_bytes": free}
+    data = {**amounts, "where": str(folder)}
     if free > needed_bytes:
         return CheckResult("room", data=data)
     return CheckResult("room-short", "fault", data, DiskFull(where=str(folder)))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from noarkit.cli.console import size
 from noarkit.cli.main import main
 from noarkit.errors import PlanChanged
 from noarkit.graph.freeze import digest
@@ -44,6 +45,14 @@ def test_a_good_evening(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, told = doctor(capsys, "--run", "run", "--until", "06:00")
     assert code == 0
     assert {told[name] for name in ("window", "plan", "written", "room", "source")} == {"ok"}
+
+
+def test_sizes_are_told_in_bytes_beside_the_words_for_people(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["doctor", "--json", "--run", "run"], {"HOME": "/nonexistent"})
+    lines = {line.get("check"): line for line in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert (lines["plan"]["size"], lines["plan"]["size_bytes"]) == ("1 B", 1)
+    for check, names in (("disk", ["free"]), ("room", ["free", "needed"])):
+        assert [size(lines[check][f"{name}_bytes"]) for name in names] == [lines[check][name] for name in names]
 
 
 def test_a_plan_that_was_changed_ends_the_evening(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
