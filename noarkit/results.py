@@ -214,11 +214,14 @@ def _hint(declaring: type[JsonObject], attribute: str) -> object:
 
 
 def _spread(declaring: type[JsonObject], attribute: str) -> list[tuple[str, JsonKind]]:
-    """The fields of an attribute that are told as those of the class; all may be missing where it may be None."""
+    """The fields of an attribute that are told as those of the class. Where it may be None, so may they; lists are
+    empty then."""
     hint = _hint(declaring, attribute)
     (spread,) = (member for member in (get_args(hint) or (hint,)) if member is not NoneType)
-    kinds = kinds_of(spread).items()
-    return [(name, replace(kind, is_optional=kind.is_optional or spread is not hint)) for name, kind in kinds]
+    return [
+        (name, replace(kind, is_optional=kind.is_optional or (spread is not hint and kind.word != "list")))
+        for name, kind in kinds_of(spread).items()
+    ]
 
 
 def _kind_of(hint: object) -> JsonKind:

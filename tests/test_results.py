@@ -89,7 +89,7 @@ def test_kinds_of_a_result_are_those_of_its_attributes() -> None:
     kinds = kinds_of(_Whole)
     assert kinds.keys() == _Whole(Path("p"), why="so").to_dict().keys()
     assert {name: str(kind) for name, kind in kinds.items()} == {
-        **{"path": "text", "bytes": "count?", "names": "list?", "parts": "list", "why": "text?", "level": "text"},
+        **{"path": "text", "bytes": "count?", "names": "list", "parts": "list", "why": "text?", "level": "text"},
         "complete": "flag",
     }
     assert kinds["level"].values == ("low", "high")

@@ -41,7 +41,6 @@ EVENTS: EventFields = {
         "found_wrong": "count?",
         "fault": "text?",
     },
-    "delivery": {"package": "text", "path": "text", "verdict": "text?", "reasons": "list"},
 }
 
 _EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -133,9 +132,7 @@ def _print_delivery(session: Session, delivery: Delivery) -> None:
         sentence = session.texts.say("runs.not-judged", command=command)
     else:
         sentence = verdict_sentence(verdict, session.texts)
-    facts = {"verdict": None, "reasons": []} if verdict is None else verdict.to_dict()
-    path = delivery.package
-    session.console.result("delivery", f"{path!s:<32}  {sentence}", package=path.name, path=str(path), **facts)
+    session.console.show(delivery, f"{delivery.package!s:<32}  {sentence}")
 
 
 def _print_run(session: Session, path: Path) -> None:

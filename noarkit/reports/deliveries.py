@@ -10,11 +10,11 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any  # JSON that was written before
+from typing import Any, ClassVar  # JSON that was written before
 
 from noarkit.errors import NoarkitError
 from noarkit.extraction.accepted import accepted_beside
@@ -23,6 +23,7 @@ from noarkit.forms.extract_inside import description_sha256_in
 from noarkit.forms.findings import ValidateResult
 from noarkit.loading.load_proof import proof_now
 from noarkit.reports.verdict_words import verdict_facts
+from noarkit.results import HIDDEN, SPREAD, Result, json_field, json_value
 from noarkit.safe.atomic import write_text
 from noarkit.verdict import Facts, Load, LoadProof, Verdict, decide
 from noarkit.words.texts import Texts
@@ -31,12 +32,20 @@ _ENDING = ".not-in-form.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Result):
     """A package, and whether it is ready; None where nobody judged it as it is now. `loads` are those behind it."""
 
-    package: Path
-    verdict: Verdict | None
-    loads: tuple[Load, ...] = ()
+    EVENT: ClassVar = "delivery"
+
+    package: Path = field(metadata=json_field("path"))
+    verdict: Verdict | None = field(metadata=SPREAD)
+    loads: tuple[Load, ...] = field(default=(), metadata=HIDDEN)
+
+    @property
+    @json_value("package")
+    def name(self) -> str:
+        """The name of the package."""
+        return self.package.name
 
 
 def delivery_facts(delivery: Delivery, words: Texts) -> dict[str, object]:
