@@ -112,12 +112,12 @@ class JsonObject:
     def to_dict(self) -> dict[str, object]:
         """The fields as plain JSON values; their names are those of the command's `--json`, and stay."""
         values: dict[str, object] = {}
-        for attribute, declared in _members(type(self)):
+        for attribute, how in _members(type(self)):
             value = getattr(self, attribute)
-            if declared.is_omitted and value in (None, ""):
+            if how.is_omitted and value in (None, ""):
                 continue
-            if not declared.is_spread:
-                values[declared.name or attribute] = _plain(declared.form(value) if declared.form else value)
+            if not how.is_spread:
+                values[how.name or attribute] = _plain(how.form(value) if how.form else value)
             elif value is None:
                 values |= {name: [] if kind.word == "list" else None for name, kind in _spread(type(self), attribute)}
             else:
@@ -149,16 +149,16 @@ def count_of(values: Sized) -> int:
 def kinds_of(declaring: type[JsonObject]) -> dict[str, JsonKind]:
     """Returns the fields that a class declares, by their names in JSON."""
     kinds: dict[str, JsonKind] = {}
-    for attribute, declared in _members(declaring):
-        if declared.is_spread:
+    for attribute, how in _members(declaring):
+        if how.is_spread:
             kinds |= _spread(declaring, attribute)
             continue
-        form = get_type_hints(declared.form) if isfunction(declared.form) else {}
+        form = get_type_hints(how.form) if isfunction(how.form) else {}
         kind = _kind_of(form.get("return", _hint(declaring, attribute)))
-        kinds[declared.name or attribute] = replace(
+        kinds[how.name or attribute] = replace(
             kind,
-            is_optional=kind.is_optional or declared.is_optional,
-            values=kind.values if declared.is_closed else (),
+            is_optional=kind.is_optional or how.is_optional,
+            values=kind.values if how.is_closed else (),
         )
     return kinds
 

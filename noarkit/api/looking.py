@@ -91,7 +91,7 @@ class ShownItem(Result):
         """Its documents, with refs as they may be shown."""
         if self.is_revealed:
             return self.card.documents
-        return [replace(one, ref=document_ref(one, self.card.entry)) for one in self.card.documents]
+        return [replace(document, ref=document_ref(document, self.card.entry)) for document in self.card.documents]
 
     @property
     @json_value()

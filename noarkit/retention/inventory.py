@@ -39,8 +39,8 @@ class KeptName(JsonObject):
     why: str
 
 
-def _with_reasons(kept: tuple[tuple[str, str], ...]) -> list[KeptName]:
-    return [KeptName(name, why) for name, why in kept]
+def _with_reasons(names: tuple[tuple[str, str], ...]) -> list[KeptName]:
+    return [KeptName(name, why) for name, why in names]
 
 
 @dataclass(frozen=True, slots=True)
