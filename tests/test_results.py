@@ -11,6 +11,7 @@ from typing import Literal
 import pytest
 
 import noarkit
+from noarkit.cli.contract import events
 from noarkit.cli.main import main
 from noarkit.extraction.convert import ConvertResult
 from noarkit.results import HIDDEN, SPREAD, JsonKind, JsonObject, Result, json_field, json_value, kinds_of
@@ -98,6 +99,18 @@ def test_kinds_of_a_result_are_those_of_its_attributes() -> None:
         "bytes": JsonKind("count"),
         "names": JsonKind("list", of=JsonKind("text")),
     }
+
+
+def test_no_result_writes_its_json_by_hand() -> None:
+    events()  # imports whatever is a line
+    by_hand = [kind.__name__ for kind in _kinds_below(JsonObject) if "to_dict" in vars(kind)]
+    assert by_hand == []
+
+
+def _kinds_below(kind: type[JsonObject]) -> set[type[JsonObject]]:
+    below = set(kind.__subclasses__())
+    assert len(below) > 0 or kind is not JsonObject
+    return below | {deeper for one in below for deeper in _kinds_below(one)}
 
 
 def test_every_name_that_is_a_result_is_one() -> None:

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from noarkit.cli import contract
 from noarkit.cli.console import Console
 from noarkit.cli.contract import OPEN_EVENTS, events
 from noarkit.events import Event
+from noarkit.results import JsonKind
 from noarkit.sources.scan import ScanResult
 from noarkit.words.texts import texts
 from tests.closed_events import WRITE_EVENT, flaws_of, held_lines, hold_output
@@ -75,6 +77,13 @@ def test_a_test_that_wrote_such_a_line_fails(monkeypatch: pytest.MonkeyPatch) ->
     next(calling)
     with pytest.raises(pytest.fail.Exception, match=r"the test: [^\n]*\n  noarkit scan: planted"):
         next(calling)
+
+
+def test_a_field_has_one_declaration(monkeypatch: pytest.MonkeyPatch) -> None:
+    alike = [("scan", "read", JsonKind("count")) for _ in range(2)]
+    monkeypatch.setattr(contract, "_declarations", lambda: iter(alike))
+    with pytest.raises(ValueError, match=r"scan\.read is declared twice"):
+        contract.events.__wrapped__()
 
 
 def test_output_of_another_process_can_be_held() -> None:
