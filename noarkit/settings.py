@@ -13,6 +13,7 @@ from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from noarkit.config import Config, Origin, Sources, load
+from noarkit.results import JsonObject
 from noarkit.safe import owners
 from noarkit.safe.clocks import iso_seconds
 from noarkit.services.registry import is_service
@@ -32,7 +33,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Imprint:
+class Imprint(JsonObject):
     """Who made a report, on which machine and when (ISO 8601, UTC)."""
 
     at: str
@@ -44,10 +45,6 @@ class Imprint:
         """The same with the day alone: what is told of the same things on one day is the same."""
         day = datetime.fromisoformat(self.at).astimezone(ZoneInfo(self.zone)).date()
         return replace(self, at=day.isoformat())
-
-    def as_data(self) -> dict[str, str]:
-        """Plain values."""
-        return {"at": self.at, "operator": self.operator, "machine": self.machine, "zone": self.zone}
 
 
 def imprint(settings: Settings) -> Imprint:

@@ -37,10 +37,7 @@ from noarkit.safe.descriptors import open_descriptor
 from noarkit.safe.digest import BLOCK_BYTES
 from noarkit.safe.signing import PublicKey
 
-EVENTS: EventFields = {
-    "bundle": {"id": "text", "key": "text", "files": "count"},
-}
-
+EVENTS: EventFields = {"bundle": {"id": "text", "key": "text", "files": "count"}}
 _MOST_PLAN_BYTES = 16 * 1024 * 1024
 
 

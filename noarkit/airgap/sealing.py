@@ -39,10 +39,7 @@ from noarkit.safe.digest import Readable
 from noarkit.safe.fixity import BY_PLAN, checked, sha256_stated
 from noarkit.safe.signing import Signer
 
-EVENTS: EventFields = {
-    "not_sealed": {"document": "count", "code": "text"},
-}
-
+EVENTS: EventFields = {"not_sealed": {"document": "count", "code": "text"}}
 DOCUMENTS = "documents"
 LEFT_OUT = "left-out.jsonl"
 PLAN_FILES = ("plan.json", "graph.db")

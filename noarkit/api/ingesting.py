@@ -38,9 +38,7 @@ from noarkit.records import AbsentSource, Listening, Source, innermost, released
 from noarkit.safe.event_log import log_run
 from noarkit.settings import Place, Settings, resolve_settings
 
-EVENTS: EventFields = {
-    "other_archive": {"archive": "text", "planned": "text?", "configured": "text?"},
-}
+EVENTS: EventFields = {"other_archive": {"archive": "text", "planned": "text?", "configured": "text?"}}
 
 
 @takes_options(IngestOptions)

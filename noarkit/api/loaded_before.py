@@ -26,10 +26,7 @@ from noarkit.places import own_kind
 from noarkit.records import Source
 from noarkit.retention.forgetting import runs_in
 
-EVENTS: EventFields = {
-    "other_root_unknown": {"code": "text"},
-}
-
+EVENTS: EventFields = {"other_root_unknown": {"code": "text"}}
 _BRIEFLY = RetryPolicy(patience_s=2)  # for a question that the work can do without
 
 

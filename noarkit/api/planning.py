@@ -125,7 +125,7 @@ def plan_with(
         hash_contents=options.hash_contents or options.copies is not None,
         strict=options.strict,
         accept_loss=tuple(options.accept_loss),
-        accepted_by="{operator}@{machine}".format_map(imprint(settings).as_data()),
+        accepted_by="{operator}@{machine}".format_map(imprint(settings).to_dict()),
         since=None if earlier is None else earlier.folder,
         codes=codes,
         archive=archive_place.name if archive_place.is_named or earlier is not None else None,

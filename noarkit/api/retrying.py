@@ -71,7 +71,7 @@ def accept_losses(run: Place, accept: Sequence[str], *, settings: Settings | Non
     folder, resolved = RunFolder(Path(run)), resolve_settings(None, settings)
     if not accept or not is_connection_name(source_of(folder).where):
         return ()
-    source, author = reopen_source(folder, resolved), "{operator}@{machine}".format_map(imprint(resolved).as_data())
+    source, author = reopen_source(folder, resolved), "{operator}@{machine}".format_map(imprint(resolved).to_dict())
     with released(source):
         return accepted_losses.accept_losses(folder, source, accept, author, iso_seconds(resolved.now_s()))
 

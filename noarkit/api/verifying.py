@@ -27,9 +27,7 @@ from noarkit.reports import write_certificate
 from noarkit.safe.event_log import log_run
 from noarkit.settings import Place, Settings, imprint, resolve_settings
 
-EVENTS: EventFields = {
-    "not_remembered": {"code": "text"},
-}
+EVENTS: EventFields = {"not_remembered": {"code": "text"}}
 
 # a file that cannot be fetched is a finding; an archive that is away is waited for as long as ever
 _FOR_ONE_FILE = RetryPolicy(patience_s=2.0)

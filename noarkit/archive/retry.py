@@ -37,10 +37,7 @@ from noarkit.archive.values import (
 from noarkit.errors import ArchiveAway, ArchiveBusy, ArchiveConflict, ArchiveFault, ArchiveStrange, NotLetIn
 from noarkit.events import Event, EventFields, Listener, ignore_event
 
-EVENTS: EventFields = {
-    "archive_retry": {"call": "text", "code": "text", "wait_s": "number"},
-}
-
+EVENTS: EventFields = {"archive_retry": {"call": "text", "code": "text", "wait_s": "number"}}
 T = TypeVar("T")
 Effect = Literal["none", "orphan", "change", "versioned-change"]
 """What a call may leave behind when no answer came. "orphan": a file that nothing refers to, which the archive sweeps,

@@ -23,10 +23,7 @@ from noarkit.safe import atomic
 from noarkit.safe.disk import translate_sqlite_errors
 from noarkit.safe.shared_connection import open_shared
 
-EVENTS: EventFields = {
-    "cataloguing": {"items": "count"},
-}
-
+EVENTS: EventFields = {"cataloguing": {"items": "count"}}
 FORMAT = "10"
 _BATCH = 5_000
 

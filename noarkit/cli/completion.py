@@ -9,9 +9,7 @@ from noarkit.cli.main import COMPLETION_VARIABLE, PROGRAM, program
 from noarkit.cli.options import Session, command
 from noarkit.events import EventFields
 
-EVENTS: EventFields = {
-    "completion": {"shell": "text", "script": "text"},
-}
+EVENTS: EventFields = {"completion": {"shell": "text", "script": "text"}}
 
 
 @command("completion")

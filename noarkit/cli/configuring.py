@@ -23,10 +23,7 @@ from noarkit.services.connections import open_service, read_connection
 from noarkit.services.overrides import SECRET_KEYS, Override, apply_overrides, origins
 from noarkit.services.settings import Connection
 
-EVENTS: EventFields = {
-    "configured": {"connection": "text", "path": "text"},
-}
-
+EVENTS: EventFields = {"configured": {"connection": "text", "path": "text"}}
 _MODE = 0o600
 _HEADER = re.compile(r"\s*\[")
 

@@ -36,7 +36,7 @@ EVENTS: EventFields = {
         **dict.fromkeys(("where", "path", "kind", "owner", "free", "needed", "size", "now", "ends"), "text?"),
         **dict.fromkeys(("host", "proxy", "version", "issuer", "client", "title", "right", "lists"), "text?"),
         **dict.fromkeys(("tool", "rules", "variable"), "text?"),
-    },
+    }
 }
 
 EMBEDDED = "embedded:"

@@ -18,9 +18,7 @@ from noarkit.manual.markdown import Block, Span, Table
 from noarkit.manual.terminal import terminal_text
 from noarkit.words.texts import Texts, explain
 
-EVENTS: EventFields = {
-    "help": {"topic": "text?", "text": "text"},
-}
+EVENTS: EventFields = {"help": {"topic": "text?", "text": "text"}}
 
 
 @command("help")

@@ -12,11 +12,7 @@ from noarkit.errors import ConfigFault, UsageFault
 from noarkit.events import EventFields
 from noarkit.safe.atomic import write_text
 
-EVENTS: EventFields = {
-    "made": {"path": "text", "undecided": "list?"},
-    "kept": {"path": "text"},
-}
-
+EVENTS: EventFields = {"made": {"path": "text", "undecided": "list?"}, "kept": {"path": "text"}}
 _FILES = ("noarkit.toml", "package.toml")
 
 

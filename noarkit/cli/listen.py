@@ -22,10 +22,7 @@ from noarkit.services.settings import Connection
 if TYPE_CHECKING:
     from noarkit.services.inbox.receiver import InboxEndpoint
 
-EVENTS: EventFields = {
-    "door": {"connection": "text", "path": "text"},
-}
-
+EVENTS: EventFields = {"door": {"connection": "text", "path": "text"}}
 _RENEWED_EACH_S = 3_600.0
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 

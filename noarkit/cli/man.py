@@ -12,9 +12,7 @@ from noarkit.manual.chapters import CHAPTERS
 from noarkit.version import __version__
 from noarkit.words.texts import Texts
 
-EVENTS: EventFields = {
-    "man": {"text": "text"},
-}
+EVENTS: EventFields = {"man": {"text": "text"}}
 
 
 @command("man")

@@ -13,10 +13,7 @@ from noarkit.errors import UsageFault
 from noarkit.events import EventFields
 from noarkit.secrets import SecretSource
 
-EVENTS: EventFields = {
-    "offered": {"url": "text"},
-}
-
+EVENTS: EventFields = {"offered": {"url": "text"}}
 _DIR = click.Path(exists=True, file_okay=False, path_type=Path)
 
 

@@ -27,7 +27,7 @@ EVENTS: EventFields = {
         "level": ("error", "warning"),
         "problem": "text",
         "told": "text",
-    },
+    }
 }
 
 _SAMPLES = 2000

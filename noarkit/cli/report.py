@@ -11,9 +11,7 @@ from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.cli.running import require_run, settings
 from noarkit.events import EventFields
 
-EVENTS: EventFields = {
-    "report": {"path": "text"},
-}
+EVENTS: EventFields = {"report": {"path": "text"}}
 
 
 @command("report", exits=(9, 10))

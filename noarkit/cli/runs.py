@@ -40,7 +40,7 @@ EVENTS: EventFields = {
         **dict.fromkeys((member.name for member in fields(Numbers)), "count?"),
         "found_wrong": "count?",
         "fault": "text?",
-    },
+    }
 }
 
 _EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)

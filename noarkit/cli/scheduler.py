@@ -8,10 +8,7 @@ from noarkit.api.clustering import parse_listen
 from noarkit.cli.options import FOLDER, Session, command, option
 from noarkit.events import EventFields
 
-EVENTS: EventFields = {
-    "scheduler": {"address": "text"},
-}
-
+EVENTS: EventFields = {"scheduler": {"address": "text"}}
 DEFAULT_PORT = 8786
 
 

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from noarkit.catalogue.search import Hit, SearchQuery
     from noarkit.events import Listener
 
-EVENTS: EventFields = {
-    "search_csv": {"path": "text", "hits": "count"},
-}
-
+EVENTS: EventFields = {"search_csv": {"path": "text", "hits": "count"}}
 _SCOPES = ("metadata", "documents", "both")
 _READ_AT_ONCE = 500
 """So many documents are read without being asked: it takes some seconds."""

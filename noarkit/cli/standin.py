@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from noarkit.services.standins.histories.script import History
     from noarkit.services.standins.server import StandinBuilder
 
-EVENTS: EventFields = {
-    "standin": {"service": "text", "url": "text", "config": "text"},
-}
-
+EVENTS: EventFields = {"standin": {"service": "text", "url": "text", "config": "text"}}
 _LIMIT = re.compile(r"(\d+)/(\d+(?:\.\d+)?)")
 
 

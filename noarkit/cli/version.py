@@ -14,7 +14,7 @@ EVENTS: EventFields = {
     "version": {
         **dict.fromkeys(("version", "python", "system", "sqlite"), "text"),
         **dict.fromkeys(("lxml", "httpx", "click", "starlette", "uvicorn", "sqlalchemy"), "text?"),
-    },
+    }
 }
 
 _LIBRARIES = ("lxml", "httpx", "click", "starlette", "uvicorn", "sqlalchemy")

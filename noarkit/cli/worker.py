@@ -13,10 +13,7 @@ from noarkit.cli.running import draining, settings
 from noarkit.events import EventFields
 from noarkit.loading.stopping import StopRequest
 
-EVENTS: EventFields = {
-    "worker": {"scheduler": "text", "slots": "count", "addresses": "list"},
-}
-
+EVENTS: EventFields = {"worker": {"scheduler": "text", "slots": "count", "addresses": "list"}}
 _MOST_SLOTS = 64
 _BEAT = "NOARKIT_WORKER_BEAT_S"  # for tests, which cannot wait
 

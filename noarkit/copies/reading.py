@@ -25,10 +25,7 @@ from noarkit.records import PLACE_FAULTS, Groundwork, Source, read_stated
 from noarkit.safe import atomic
 from noarkit.safe.digest import Digest
 
-EVENTS: EventFields = {
-    "documents_read": {"documents": "count", "bytes": "count"},
-}
-
+EVENTS: EventFields = {"documents_read": {"documents": "count", "bytes": "count"}}
 OUTDATED = "outdated"
 """Said for `--retry`: copies that another version of their tool, or other options, made."""
 _TELL_EVERY = 1_000

@@ -18,10 +18,7 @@ from noarkit.events import Event, EventFields, Listener
 from noarkit.extraction.store import ExtractStore
 from noarkit.safe.fixity import BY_ARCHIVE, Fixity, algorithm_of, differences_of_file, refuse_differences
 
-EVENTS: EventFields = {
-    "files_fetched": {"count": "count", "bytes": "count"},
-}
-
+EVENTS: EventFields = {"files_fetched": {"count": "count", "bytes": "count"}}
 _DOWNLOADS_AT_ONCE = 4
 _IN_A_PORTION = 32
 

@@ -27,11 +27,7 @@ from noarkit.loading.stopping import StopRequest
 from noarkit.model import metamodel
 from noarkit.results import HIDDEN, Result, json_field
 
-EVENTS: EventFields = {
-    "closed": {"objects": "count"},
-    "not_closed": {"type": "text", "id": "text", "code": "text"},
-}
-
+EVENTS: EventFields = {"closed": {"objects": "count"}, "not_closed": {"type": "text", "id": "text", "code": "text"}}
 BATCH_SIZE = 500
 _BEGAN = "closing_at"
 _ATTEMPTS = 5

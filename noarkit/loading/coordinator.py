@@ -51,12 +51,7 @@ EVENTS: EventFields = {
     "shard_started": {"shard": "count", "kind": "text", "attempt": "count"},
     "shard_done": {"shard": "count"},
     "shard_stopped": {"shard": "count", "code": "text"},
-    "shard_handed_on": {
-        "shard": "count",
-        "code": "text",
-        "losses": "count",
-        **_WORKER_FACTS,
-    },
+    "shard_handed_on": {"shard": "count", "code": "text", "losses": "count", **_WORKER_FACTS},
     "shard_set_aside": {"shard": "count", "code": "text", "bundles": "count", "losses": "count", **_WORKER_FACTS},
     "chunk_done": {"shard": "count", "chunk": "text", "made": "count", "already": "count", "bytes": "count"},
     "chunk_in_doubt": {"shard": "count", "chunk": "text", "code": "text"},

@@ -26,10 +26,7 @@ from noarkit.loading.journal import Journal
 from noarkit.model.mapping import mapping
 from noarkit.safe.atomic import write_bytes
 
-EVENTS: EventFields = {
-    "change_log_kept": {"where": "text", "entries": "count"},
-}
-
+EVENTS: EventFields = {"change_log_kept": {"where": "text", "entries": "count"}}
 KEPT_FILE = "kept-changelog.xml"
 BROUGHT_FILE = "changelog.xml"
 """The change log that came with a run in its bundle."""

@@ -38,11 +38,7 @@ from noarkit.safe.disk import translate_sqlite_errors
 from noarkit.safe.memory import rare_collections
 from noarkit.safe.remote_jobs import JobWorkers
 
-EVENTS: EventFields = {
-    "read": {"records": "count"},
-    "planned": {"records": "counts", "entities": "counts"},
-}
-
+EVENTS: EventFields = {"read": {"records": "count"}, "planned": {"records": "counts", "entities": "counts"}}
 _TELL_EVERY = 2000
 _MUST_BE_ACCEPTED = ("gradering", "utfoertKassasjon")
 """What stops a plan unless a person accepts that it is lost: the grade of a record, and the proof of its disposal."""

@@ -18,10 +18,7 @@ from noarkit.events import Event, EventFields, Listener, ignore_event
 from noarkit.reading_room.web import HTML, Answer, Request, read_cookies, text_answer
 from noarkit.safe.peers import PEER
 
-EVENTS: EventFields = {
-    "page_failed": {"error_id": "text", "error": "text", "where": "text"},
-}
-
+EVENTS: EventFields = {"page_failed": {"error_id": "text", "error": "text", "where": "text"}}
 Scope = MutableMapping[str, Any]  # Any: as ASGI has it
 Message = MutableMapping[str, Any]  # Any: as ASGI has it
 Receive = Callable[[], Awaitable[Message]]

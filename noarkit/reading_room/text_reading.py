@@ -12,10 +12,7 @@ from noarkit.errors import NoarkitError, RunLocked
 from noarkit.events import Event, EventFields, Listener
 from noarkit.safe.processors import usable_processors
 
-EVENTS: EventFields = {
-    "texts_stopped": {"code": "text"},
-}
-
+EVENTS: EventFields = {"texts_stopped": {"code": "text"}}
 _LAST_S = 10.0
 
 

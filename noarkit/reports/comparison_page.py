@@ -38,7 +38,7 @@ def write_comparison(
     """Writes the report of a comparison of two sides, by their names, to `path`, whole or not at all; with who made
     it, the checksums of both, and what units are called, by their keys."""
     facts = comparison_facts(comparison, sides, names)
-    left, right = (fixity.as_data() if fixity else None for fixity in fixities)
+    left, right = (fixity.to_dict() if fixity else None for fixity in fixities)
     facts |= {"imprint": imprint_facts(imprint), "fixity": {"left": left, "right": right}}
     if kind == "html":
         text = render("comparison.html", lang, facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from noarkit.results import JsonObject
 from noarkit.safe.digest import sha256_of
 from noarkit.safe.paths import has_file
 
@@ -17,15 +18,11 @@ _FIXING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fixity:
+class Fixity(JsonObject):
     """A sha256. `of` is the name of the document it was taken of, empty for a package that is one file."""
 
     sha256: str
     of: str = ""
-
-    def as_data(self) -> dict[str, str]:
-        """Plain values."""
-        return {"sha256": self.sha256, "of": self.of}
 
 
 def package_fixity(place: Path) -> Fixity | None:

@@ -39,9 +39,9 @@ def iso(at_s: float | str | None) -> str | None:
     return None if at_s is None else iso_seconds(float(at_s))
 
 
-def imprint_facts(imprint: Imprint | None) -> dict[str, str] | None:
+def imprint_facts(imprint: Imprint | None) -> dict[str, object] | None:
     """Who made a report, where and when, as a page shows it."""
-    return None if imprint is None else imprint.as_data()
+    return None if imprint is None else imprint.to_dict()
 
 
 @cache

@@ -79,7 +79,7 @@ class Context:
             "reappeared_count": self.reappeared_count,
             "hints": self.hints,
             "drift": [list(change) for change in self.drift],
-            "imprint": self.imprint.as_data() if self.imprint is not None else None,
+            "imprint": self.imprint.to_dict() if self.imprint is not None else None,
         }
 
 

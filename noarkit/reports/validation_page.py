@@ -48,7 +48,7 @@ def write_validation(
         write_csv(path, head, _rows(report, texts_))
         return
     facts = validation_facts(report, texts_, names)
-    facts |= {"imprint": imprint_facts(imprint), "fixity": fixity.as_data() if fixity else None}
+    facts |= {"imprint": imprint_facts(imprint), "fixity": fixity.to_dict() if fixity else None}
     if kind == "html":
         text = render("validation.html", lang, facts)
     else:

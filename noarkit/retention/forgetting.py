@@ -131,7 +131,7 @@ def _proof_of(path: Path) -> tuple[Proof | None, NoarkitError | None]:
 
 def _forget(folder: Path, path: Path, proof: Proof, order: ErasureOrder) -> ForgottenRun:
     if not order.dry_run:
-        _log(folder, path, "begun", proof.as_data(), order)
+        _log(folder, path, "begun", proof.to_dict(), order)
     run = _erase_or_keep(path, proof, order)
     if not order.dry_run:
         _log_outcome(folder, run, order)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +16,7 @@ from noarkit.loading.delivery import Receipt, open_deliveries
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.load_proof import moment_s, was_loaded_since
 from noarkit.loading.state import read_state
+from noarkit.results import JsonObject
 from noarkit.safe.digest import sha256_of
 
 _DEEP = ("fields", "bytes")
@@ -23,7 +24,7 @@ _DEEP = ("fields", "bytes")
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(JsonObject):
     """By what a run is proven: a certificate of ours, or the receipt of the other side of an air gap."""
 
     kind: Literal["verified", "delivered"]
@@ -43,10 +44,6 @@ class Proof:
     def at_s(self) -> float:
         """When it was proven, in seconds since 1970."""
         return moment_s(self.at)
-
-    def as_data(self) -> dict[str, object]:
-        """Plain values."""
-        return asdict(self)
 
 
 def prove(run: RunFolder) -> Proof:

@@ -90,7 +90,7 @@ def begin_receipt(run: Path, proof: Proof, inventory: Inventory, because: str, n
     """A receipt that lies beside a run, written when its removal begins."""
     return Receipt(
         *(_free_path(run, now_s), run.name, str(run), "begun", own_name(), socket.gethostname()),
-        *(iso_seconds(now_s), None, " ".join(because.split()), proof.as_data(), inventory),
+        *(iso_seconds(now_s), None, " ".join(because.split()), proof.to_dict(), inventory),
     )
 
 

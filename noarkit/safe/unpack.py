@@ -39,10 +39,7 @@ from noarkit.safe.disk import room_in
 from noarkit.safe.paths import NameKeys, Names, checked_parts
 from noarkit.safe.zipped import Packing
 
-EVENTS: EventFields = {
-    "members_listed": {"members": "count", "of": "count?"},
-}
-
+EVENTS: EventFields = {"members_listed": {"members": "count", "of": "count?"}}
 Form = Literal["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"]
 
 _MAGIC: tuple[tuple[bytes, Form], ...] = (

@@ -15,10 +15,7 @@ from typing import Literal
 
 from noarkit.events import Event, EventFields
 
-EVENTS: EventFields = {
-    "service_waits": {"connection": "text", "why": "text", "until": "text", "wait_s": "count"},
-}
-
+EVENTS: EventFields = {"service_waits": {"connection": "text", "why": "text", "until": "text", "wait_s": "count"}}
 WaitReason = Literal["asked", "limit", "again", "job"]
 """The service asked for a pause, a limit of calls is reached, a call that failed is to be made again, or a job has not
 ended yet."""

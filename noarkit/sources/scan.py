@@ -23,10 +23,7 @@ from noarkit.records import ContentStream, Groundwork, Source, SourceItem, Sourc
 from noarkit.results import HIDDEN, JsonObject, Result, json_field, json_value
 from noarkit.safe.scratch import scratch
 
-EVENTS: EventFields = {
-    "source_scanned": {"read": "count", "records": "count", "bytes": "count"},
-}
-
+EVENTS: EventFields = {"source_scanned": {"read": "count", "records": "count", "bytes": "count"}}
 FILES = "files"
 OTHER = "other"
 UNKNOWN = "unknown"

@@ -28,10 +28,7 @@ from noarkit.safe.locks import claimed
 from noarkit.safe.pipes import ready_readers
 from noarkit.safe.processors import usable_processors
 
-EVENTS: EventFields = {
-    "reading_documents": {"documents": "count", "of": "count"},
-}
-
+EVENTS: EventFields = {"reading_documents": {"documents": "count", "of": "count"}}
 _BLOCK_BYTES = 64 * 1024
 _COMMIT_S = 1.0
 _TICK_S = 0.25

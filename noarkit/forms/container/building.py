@@ -34,9 +34,7 @@ from noarkit.safe.paths import Names
 from noarkit.safe.scratch import nameless_file
 from noarkit.safe.tree import walk_tree
 
-EVENTS: EventFields = {
-    "package_files": {"files": "count", "bytes": "count"},
-}
+EVENTS: EventFields = {"package_files": {"files": "count", "bytes": "count"}}
 
 
 class SkipFile(Exception):

@@ -24,10 +24,7 @@ from noarkit.forms.container.building import ArchiveBuild, File, FolderBuild, On
 from noarkit.forms.container.progress import Progress
 from noarkit.safe.atomic import no_room, place_new, sync_folder
 
-EVENTS: EventFields = {
-    "package_begun": {"resumed": "flag", "files": "count"},
-}
-
+EVENTS: EventFields = {"package_begun": {"resumed": "flag", "files": "count"}}
 Build = FolderBuild | ArchiveBuild
 Describe = Callable[[Build, Progress], None]
 OnWhole = Callable[["MadePackage"], None]

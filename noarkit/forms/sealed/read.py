@@ -42,10 +42,7 @@ from noarkit.safe.scratch import scratch
 from noarkit.safe.signing import SIGNATURE_BYTES, PublicKey
 from noarkit.safe.unpack import form_of
 
-EVENTS: EventFields = {
-    "seal_proven": {"files": "count", "bytes": "count"},
-}
-
+EVENTS: EventFields = {"seal_proven": {"files": "count", "bytes": "count"}}
 _MARKS = (SEAL, SIGNATURE, FILES)
 _TOPS = tuple(f"{top_of(kind)}/".encode() for kind in KINDS)
 _HEAD_BYTES, _TAIL_BYTES = 4 * 1024, 64 * 1024

@@ -68,10 +68,7 @@ from noarkit.wings import require_wing
 if TYPE_CHECKING:
     from noarkit.loading.engines.cluster.dask import DaskWorkers
 
-EVENTS: EventFields = {
-    "load_began": {"objects": "count", "done": "count", "bytes": "count", "bytes_done": "count"},
-}
-
+EVENTS: EventFields = {"load_began": {"objects": "count", "done": "count", "bytes": "count", "bytes_done": "count"}}
 _MOST_WORKERS = 4
 _FIRST_PATIENCE_S = 15.0
 

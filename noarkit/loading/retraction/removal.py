@@ -26,9 +26,7 @@ from noarkit.loading.retraction.record import ABSENT, GONE, INTENT, RetractedObj
 from noarkit.loading.retraction.selection import Candidate, Selection
 from noarkit.loading.stopping import StopRequest
 
-EVENTS: EventFields = {
-    "retracted": {"objects": "count"},
-}
+EVENTS: EventFields = {"retracted": {"objects": "count"}}
 
 REFUSED, NOT_ALLOWED = "refused", "not-allowed"
 _GROUPS = 50

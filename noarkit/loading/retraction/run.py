@@ -39,10 +39,7 @@ from noarkit.loading.stopping import StopRequest
 from noarkit.loading.verification.expectation import Expectation
 from noarkit.results import HIDDEN, Result, json_field
 
-EVENTS: EventFields = {
-    "judged": {"objects": "count"},
-}
-
+EVENTS: EventFields = {"judged": {"objects": "count"}}
 _JUDGED_AT_ONCE = 200
 _MOST_TOLD = 1000
 

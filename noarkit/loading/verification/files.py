@@ -36,10 +36,7 @@ from noarkit.records import PLACE_FAULTS, Source
 from noarkit.safe.digest import sha256_of_stream
 from noarkit.safe.workplace import temporary_folder
 
-EVENTS: EventFields = {
-    "compared": {"files": "count", "of": "count?", "bytes": "count"},
-}
-
+EVENTS: EventFields = {"compared": {"files": "count", "of": "count?", "bytes": "count"}}
 _TELL_EVERY = 500
 _OF_THE_ARCHIVE = (NotLetIn, TrustFault, ProxyDenied)
 _ANYTHING = Query("Arkiv", limit=1)

@@ -9,10 +9,7 @@ from noarkit.events import Event, EventFields, Listener
 from noarkit.loading.verification.ledger import Ledger
 from noarkit.loading.verification.outcome import KEYS, SUMS, VerifyResult
 
-EVENTS: EventFields = {
-    "asked": {"keys": "count"},
-}
-
+EVENTS: EventFields = {"asked": {"keys": "count"}}
 OWNERS = ("refRegistrering", "refMappe", "refDokument", "refDokumentversjon")
 _TELL_EVERY = 5000
 _SOURCE_FAULT = "F2"

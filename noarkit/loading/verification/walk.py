@@ -17,10 +17,7 @@ from noarkit.loading.verification.outcome import RECORDS, VerifyResult
 from noarkit.loading.verification.rules import recipe_rules
 from noarkit.records import Groundwork, Growing, Source, SourceRecord, innermost
 
-EVENTS: EventFields = {
-    "walked": {"records": "count", "of": "count?"},
-}
-
+EVENTS: EventFields = {"walked": {"records": "count", "of": "count?"}}
 _TELL_EVERY = 5000
 
 # what became of each record that was planned: its root's own outcome, or the plan's

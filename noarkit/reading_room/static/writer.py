@@ -30,10 +30,7 @@ from noarkit.reading_room.tree import tree_to
 from noarkit.safe import atomic
 from noarkit.words.texts import render as render_fault
 
-EVENTS: EventFields = {
-    "pages_written": {"items": "count", "files": "count"},
-}
-
+EVENTS: EventFields = {"pages_written": {"items": "count", "files": "count"}}
 MANIFEST = "manifest-sha256.txt"
 _ASSETS = ("room.css", "room.js", "search.js", "icon.svg")
 _AT_A_TIME = 500

@@ -22,10 +22,7 @@ from noarkit.results import HIDDEN, Result, json_field
 from noarkit.services.port import Writable, WriteBackOutcome
 from noarkit.services.source.source import ConnectorSource
 
-EVENTS: EventFields = {
-    "not_written_back": {"stream": "text", "id": "text", "why": "text"},
-}
-
+EVENTS: EventFields = {"not_written_back": {"stream": "text", "id": "text", "why": "text"}}
 NAME = "written-back.db"
 CASE_FILES = ("Saksmappe", "Mappe")
 _PARTS = 4
