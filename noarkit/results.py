@@ -56,36 +56,27 @@ class JsonKind:
 
 @dataclass(frozen=True, slots=True)
 class JsonField:
-    """How a field is told where that is not as it stands: see `json_field`."""
-
-    name: str = ""
-    form: Callable[[Any], object] | None = None
-    is_optional: bool = False
-    is_closed: bool = False
-    is_omitted: bool = False
-    is_spread: bool = False
-    is_hidden: bool = False
-
-
-def json_field(
-    name: str = "",
-    form: Callable[[Any], object] | None = None,
-    *,
-    optional: bool = False,
-    closed: bool = False,
-    omitted: bool = False,
-    spread: bool = False,
-    hidden: bool = False,
-) -> dict[str, JsonField]:
-    """The metadata of a field that has another `name` in JSON, or is brought in `form` first: its kind is then what
-    `form` is annotated to return.
+    """How a field is told where that is not as it stands: by another `name`, or brought in `form` first, whose kind is
+    what `form` is annotated to return.
 
     One that is `spread` is told by its own fields, among those of the result; where it is None, they are empty. One
     that is `hidden` is for callers in Python alone. Readers must not count on one that is `optional`; one that is
     `omitted` is left out where it is None or an empty text. One that is `closed` will never have another value than its
     type lists.
     """
-    return {_KEY: JsonField(name, form, optional or omitted, closed, omitted, spread, hidden)}
+
+    name: str = ""
+    form: Callable[[Any], object] | None = None
+    optional: bool = False
+    closed: bool = False
+    omitted: bool = False
+    spread: bool = False
+    hidden: bool = False
+
+
+def json_field(name: str = "", form: Callable[[Any], object] | None = None, **marks: bool) -> dict[str, JsonField]:
+    """The metadata of a field that is told as a `JsonField` says."""
+    return {_KEY: JsonField(name, form, **marks)}
 
 
 HIDDEN = json_field(hidden=True)
@@ -95,7 +86,7 @@ SPREAD = json_field(spread=True)
 def json_value(
     name: str = "", form: Callable[[Any], object] | None = None, **marks: bool
 ) -> Callable[[Getter], Getter]:
-    """Declares that a property is told as JSON too, as `json_field` does for fields; stands below `property`."""
+    """Declares that a property is told as JSON too; stands below `property`."""
 
     def declare(getter: Getter) -> Getter:
         vars(getter).update(json_field(name, form, **marks))
@@ -114,9 +105,9 @@ class JsonObject:
         values: dict[str, object] = {}
         for attribute, how in _members(type(self)):
             value = getattr(self, attribute)
-            if how.is_omitted and value in (None, ""):
+            if how.omitted and value in (None, ""):
                 continue
-            if not how.is_spread:
+            if not how.spread:
                 values[how.name or attribute] = _plain(how.form(value) if how.form else value)
             elif value is None:
                 values |= {name: [] if kind.word == "list" else None for name, kind in _spread(type(self), attribute)}
@@ -150,15 +141,15 @@ def kinds_of(declaring: type[JsonObject]) -> dict[str, JsonKind]:
     """Returns the fields that a class declares, by their names in JSON."""
     kinds: dict[str, JsonKind] = {}
     for attribute, how in _members(declaring):
-        if how.is_spread:
+        if how.spread:
             kinds |= _spread(declaring, attribute)
             continue
         form = get_type_hints(how.form) if isfunction(how.form) else {}
         kind = _kind_of(form.get("return", _hint(declaring, attribute)))
         kinds[how.name or attribute] = replace(
             kind,
-            is_optional=kind.is_optional or how.is_optional,
-            values=kind.values if how.is_closed else (),
+            is_optional=kind.is_optional or how.optional or how.omitted,
+            values=kind.values if how.closed else (),
         )
     return kinds
 
@@ -182,7 +173,7 @@ def _told_members(declaring: type[JsonObject]) -> tuple[tuple[str, JsonField], .
         for name, value in vars(base).items()
         if isinstance(value, property) and hasattr(value.fget, _KEY)
     ]
-    return tuple((name, how) for name, how in (*stored, *computed) if not how.is_hidden and not name.startswith("_"))
+    return tuple((name, how) for name, how in (*stored, *computed) if not how.hidden and not name.startswith("_"))
 
 
 _members: Callable[[type[JsonObject]], tuple[tuple[str, JsonField], ...]] = cache(_told_members)  # type: ignore[assignment]  # classes are hashable
