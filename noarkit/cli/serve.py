@@ -12,8 +12,8 @@ from noarkit.cli.archive_room import ArchiveRoom
 from noarkit.cli.options import Session, command, option
 from noarkit.cli.running import working
 from noarkit.errors import UsageFault, VerifyMismatch
-from noarkit.wings import has_wing
 from noarkit.events import EventFields
+from noarkit.wings import has_wing
 
 DEFAULT_DATA = "noarkit-archive"
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
