@@ -13,12 +13,18 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController  # type: ignore[import-untyped]  # it tells no types
+
 ROOT = Path(__file__).resolve().parent.parent
 LIST = Path(__file__).with_name("slow.toml")
+_LEFT_OUT = "left_out"
 SHARE = 8
 """One of so many slow cases is taken."""
 
@@ -52,6 +58,13 @@ def is_drawn(file: str, position: int, draw: int) -> bool:
     return (zlib.crc32(file.encode()) + position) % SHARE == draw
 
 
+@dataclass
+class LeftOut:
+    """A case that a process of the tests left out, as the process that counts them knows it."""
+
+    nodeid: str
+
+
 class SlowTests:
     """Marks what is slow, and leaves out what this run does not take."""
 
@@ -72,8 +85,18 @@ class SlowTests:
         left_out = self._mark(items, named_files(config))
         if left_out and not takes_all(config):
             config.hook.pytest_deselected(items=left_out)
+            if (output := getattr(config, "workeroutput", None)) is not None:
+                output[_LEFT_OUT] = [item.nodeid for item in left_out]
             gone = set(left_out)
             items[:] = [item for item in items if item not in gone]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: WorkerController) -> None:
+        """Counts what processes of the tests have left out: each of them the same."""
+        left_out = getattr(node, "workeroutput", {}).get(_LEFT_OUT, ())
+        reporter = node.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.stats["deselected"] = [LeftOut(nodeid) for nodeid in left_out]
 
     def _mark(self, items: Sequence[pytest.Item], named: frozenset[Path]) -> list[pytest.Item]:
         positions: Counter[str] = Counter()

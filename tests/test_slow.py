@@ -54,6 +54,8 @@ def folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest
         ((), 3, 15),
         (("test_sweep.py",), 18, 0),
         (("test_sweep.py::test_step[7]",), 1, 0),
+        (("-n", "1"), 3, 15),
+        (("-n", "1", "--all"), 18, 0),
         (("--all",), 18, 0),
         (("-k", "step"), 16, 2),
         (("-m", "slow"), 17, 1),
