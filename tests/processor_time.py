@@ -20,7 +20,7 @@ CASE_S = 10.0
 """What a case may cost that is not named as slow."""
 BUDGET_S = 1_200.0
 """What an ordinary run may cost, all its processes taken together: ten minutes of two processors."""
-TEST_S = 2.0
+TEST_S = 1.0
 """Tests are told as dear whose cases cost more, taken together."""
 _TOLD = 30
 _COST_S = "processor_s"
