@@ -11,7 +11,7 @@ from typing import ClassVar
 from noarkit.api.deriving import DeriveOptions, DeriveResult, derive_source
 from noarkit.api.destination import destination, open_target
 from noarkit.archive.port import Archive
-from noarkit.copies.additions import EXTERNAL_SYSTEM, AdditionMapper
+from noarkit.copies.additions import AdditionMapper
 from noarkit.copies.archived import ARCHIVE, ArchivedDocument, ArchivedDocuments, DocumentList
 from noarkit.copies.lookup import StoreLookup
 from noarkit.copies.planning import SourceWithCopies
@@ -29,6 +29,7 @@ from noarkit.loading.folder import RunFolder
 from noarkit.loading.plan import PlanSpec, make_plan
 from noarkit.loading.state import read_state
 from noarkit.loading.stopping import StopRequest, stop_fault
+from noarkit.model.own_marks import COPIES
 from noarkit.reports import write_plan_report
 from noarkit.reports.lists import write_lists
 from noarkit.reports.plan_page import Context
@@ -163,7 +164,7 @@ def _plan(
             SourceWithCopies(document_list, copies, StoreLookup),
             mapper,
             "",
-            EXTERNAL_SYSTEM,
+            COPIES,  # no other plan's keys are asked for
             settings.config.zone,
             close=False,
         )

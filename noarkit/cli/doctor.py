@@ -20,6 +20,7 @@ from noarkit.config import Config
 from noarkit.errors import NoarkitError, PlanFault, gravest
 from noarkit.events import EventFields
 from noarkit.loading.folder import RunFolder
+from noarkit.model.own_marks import PROBE_TITLE
 from noarkit.words.texts import render
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ _LEAST_FREE_BYTES = 1_000_000_000
 _MOST_SKEW_S = 60
 _LEAST_DAYS = 30
 _BUILT = datetime(2025, 1, 1, tzinfo=UTC)
-PROBE_TITLE = "noarkit: probe (not part of any series)"
 _PROBE_TYPE = "Klassifikasjonssystem"
 
 

@@ -11,8 +11,6 @@ from noarkit.graph.entity import Content, CreationMode, Entity, FieldValue, Mapp
 from noarkit.model.conversions import copy_key
 from noarkit.records import SourceRecord
 
-EXTERNAL_SYSTEM = "noarkit:copies"
-"""The system by which a plan of such copies names what it makes; no other plan's keys are asked for."""
 NO_COPY = "no-copy"
 """Why a document is skipped: nothing was made of it."""
 

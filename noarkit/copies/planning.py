@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from noarkit.errors import ItemUnreadable, ItemVanished
 from noarkit.events import Listener
 from noarkit.graph.entity import Content, Entity, FieldValue, MappedRecord, Note, SetAside, Skipped
-from noarkit.model.conversions import DERIVED_FROM, Conversion, copy_key, derived_from, details_text
+from noarkit.model.conversions import Conversion, copy_key, derived_from, details_text
+from noarkit.model.own_marks import DERIVED_FROM
 from noarkit.recipes.expressions import content_format
 from noarkit.records import Connected, ContentStream, Settling, Source, SourceIdentity, SourceItem, SourceRecord
 from noarkit.safe.digest import Readable

@@ -29,10 +29,9 @@ from noarkit.forms.noark5.write.content import Codes, xml_text
 from noarkit.forms.noark5.write.placeholders import NO_CHANGES
 from noarkit.forms.noark5.write.structure import namespaces
 from noarkit.model.mapping import mapping
+from noarkit.model.own_marks import CHUNK_ANCHORS, MARKER_TITLE
 from noarkit.model.xml_model import xml_model
 
-ANCHORS = "noarkit:chunk"
-GUARDS = "noarkit: run guards (not part of any series)"
 _GUARDED = "refKlassifikasjonssystem.tittel = @s"
 _TASK = "changes"
 _KEPT = "kept-changes"
@@ -117,7 +116,7 @@ def merge_kept(store: ExtractStore, path: Path, zone: str) -> None:
 def own_accounts(archive: Archive) -> frozenset[str]:
     """The accounts that loaded with noarkit into this archive."""
     account_ids: list[str] = []
-    for kind, mark, value in (("EksternId", "eksterntSystem = @s", ANCHORS), ("Klasse", _GUARDED, GUARDS)):
+    for kind, mark, value in (("EksternId", "eksterntSystem = @s", CHUNK_ANCHORS), ("Klasse", _GUARDED, MARKER_TITLE)):
         while True:
             condition = " && ".join([mark, *(f"opprettetAvBrukerIdent != @a{n}" for n in range(len(account_ids)))])
             parameters: dict[str, Parameter] = {"@s": value, **{f"@a{n}": name for n, name in enumerate(account_ids)}}

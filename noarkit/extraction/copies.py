@@ -15,8 +15,9 @@ import orjson
 
 from noarkit.extraction.delivered_formats import NO_PDFA_BESIDE, NOT_TAKEN, reason_not_taken
 from noarkit.extraction.store import ExtractStore
-from noarkit.model.conversions import DERIVED_FROM, parse_details, source_of
+from noarkit.model.conversions import parse_details, source_of
 from noarkit.model.formats import PDFA_WANTED, is_accepted
+from noarkit.model.own_marks import DERIVED_FROM
 from noarkit.safe.csv_files import Cell, write_csv
 from noarkit.words.texts import texts
 

@@ -21,13 +21,12 @@ from noarkit.extraction.rows import CLASS, DOCUMENT, FOLDER, FONDS, RECORD, VERS
 from noarkit.extraction.selection import FOLDERS, RECORDS, ResolvedSelection
 from noarkit.extraction.store import ExtractStore, Progress, Row, key_of
 from noarkit.model import metamodel
-from noarkit.model.conversions import DERIVED_FROM
+from noarkit.model.own_marks import CHUNK_ANCHORS, DERIVED_FROM, OWN_SYSTEMS
 
 PAGE_SIZE = 500
 _AT_ONCE = 4
 _WAITING_PAGES = 16
 _PARENTS = 100
-_OWN_SYSTEMS = "noarkit:"
 
 _STRUCTURE = ("Arkiv", "Arkivskaper", "Klassifikasjonssystem", "Arkivdel", "Klasse")
 _MATERIAL = (RECORDS, "Dokument", "Dokumentversjon", "Korrespondansepart", FOLDERS)
@@ -103,7 +102,7 @@ def fetch_versions(
 
 def _whole_task(kind: str) -> Task:
     if kind == "EksternId":
-        return Task(kind, kind, "eksterntSystem != @chunk", {"@chunk": f"{_OWN_SYSTEMS}chunk"})
+        return Task(kind, kind, "eksterntSystem != @chunk", {"@chunk": CHUNK_ANCHORS})
     return Task(kind, kind)
 
 
@@ -325,7 +324,7 @@ def _drain(results: queue.Queue[_StoredPage | BaseException]) -> None:
 def _is_not_own(entity: SavedObject) -> bool:
     """False for what our own loads leave behind for themselves."""
     system = str(entity.fields.get("eksterntSystem", "")) if entity.type == "EksternId" else ""
-    return system == DERIVED_FROM or not system.startswith(_OWN_SYSTEMS)
+    return system == DERIVED_FROM or not system.startswith(OWN_SYSTEMS)
 
 
 def _one_of(path: str, ids: Sequence[str]) -> tuple[str, dict[str, Parameter]]:

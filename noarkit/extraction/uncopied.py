@@ -11,7 +11,8 @@ import orjson
 
 from noarkit.copies.archived import ArchivedDocument, ArchivedVersion
 from noarkit.extraction.store import ExtractStore
-from noarkit.model.conversions import DERIVED_FROM, source_of
+from noarkit.model.conversions import source_of
+from noarkit.model.own_marks import DERIVED_FROM
 
 _PRODUCTION, _ARCHIVAL = "P", "A"
 

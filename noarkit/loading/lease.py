@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from noarkit.events import Event
 from noarkit.graph.store import Position
+from noarkit.model.own_marks import CHUNK_ANCHORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class RunFacts:
     @property
     def anchor_system(self) -> str:
         """The eksterntSystem of anchors, apart from the source's own."""
-        return "noarkit:chunk"
+        return CHUNK_ANCHORS
 
     def anchor(self, chunk_key: str) -> str:
         """The name a chunk goes by in the archive; the same in every attempt."""

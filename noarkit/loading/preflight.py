@@ -17,8 +17,8 @@ from noarkit.loading import lookup
 from noarkit.loading.compose import send
 from noarkit.loading.lease import Guard
 from noarkit.loading.lookup import GUARD_TYPE
+from noarkit.model.own_marks import MARKER_TITLE, uuid_of_mark
 
-MARKER_TITLE = "noarkit: run guards (not part of any series)"
 NOT_FOUND_AGAIN = "the account does not find what it writes"
 _MARKER_TYPE = "Klassifikasjonssystem"
 _MARKER_QUERY = Query(_MARKER_TYPE, "tittel = @t", {"@t": MARKER_TITLE}, order=(("id", "asc"),), limit=1)
@@ -59,7 +59,7 @@ def prove_abilities(archive: Archive, external_system: str, probe: str) -> Archi
         honours_versions=_retry_once(
             lambda: honours_versions(archive, _find_guard(archive, marker.id, probe) or guard)
         ),
-        sets_system_fields=guard.fields.get("uuid") == lookup_uuid(probe),
+        sets_system_fields=guard.fields.get("uuid") == uuid_of_mark(probe),
         knows_system=knows_system,
         witness=witness,
         writes_after_link=is_after_link,
@@ -85,7 +85,7 @@ def _make_probe(archive: Archive, marker: str, name: str) -> tuple[SavedObject, 
     # refusal must not choose the weaker way for the whole run.
     for is_after_link in (False, False, True, True):
         try:
-            return _make_guard(archive, marker, name, lookup_uuid(name), is_after_link=is_after_link), is_after_link
+            return _make_guard(archive, marker, name, uuid_of_mark(name), is_after_link=is_after_link), is_after_link
         except (NotAllowed, ArchiveRefused):
             guard = _find_guard(archive, marker, name)
             if guard is not None:  # made by an attempt that was not answered; after the link is right everywhere
@@ -103,13 +103,6 @@ def find_identity(archive: Archive) -> str | None:
     """The archive's identity, where a run left its marker there and the account sees it."""
     marker = _find_marker(archive)
     return str(marker.fields.get("uuid")) if marker else None
-
-
-def lookup_uuid(name: str) -> str:
-    """The uuid of a probe or guard: made from its name, like every other."""
-    import uuid
-
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"noarkit:{name}"))
 
 
 def guard_for(archive: Archive, marker: str, plan: str, shard: int) -> Guard:

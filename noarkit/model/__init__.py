@@ -5,6 +5,7 @@ mapping           fields → elements of an extract (noark5-mapping.txt)
 xml_model         the documents of an extract: their elements, in order (noark5-xml.txt)
 formats           formats of files that archives accept (archive-formats.toml)
 conversions       how a conversion to an archival format is carried, and told
+own_marks         what noarkit itself leaves in an archive, by name
 identity_numbers  national identity numbers
 disclosure        what may be shown of anything, and what people see of it until they give a reason
 """

@@ -13,8 +13,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-DERIVED_FROM = "noarkit:derived-from"
-"""The system of the external id by which a copy names its source; the id is `sha256:` and the source's checksum."""
 COPY_MARK = "+a"
 """What is added to the key of a version to name its archival copy. No key of a recipe or package ends so."""
 

@@ -21,10 +21,10 @@ from noarkit.archive.http import connect
 from noarkit.archive.settings import ArchiveSettings
 from noarkit.archive.token import Credentials
 from noarkit.cli.connectivity import reach
-from noarkit.cli.doctor import PROBE_TITLE
 from noarkit.cli.main import main
 from noarkit.embedded import open_embedded
 from noarkit.errors import ArchiveAway
+from noarkit.model.own_marks import PROBE_TITLE
 from tests.archive.certificates import Identity, write
 from tests.cli.elsewhere import PROGRAM, environment
 from tests.waiting import PATIENCE_S

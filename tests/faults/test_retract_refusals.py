@@ -24,9 +24,9 @@ from noarkit.errors import NotAllowed, UsageFault
 from noarkit.events import Event
 from noarkit.loading.clocks import system_clocks
 from noarkit.loading.folder import RunFolder
-from noarkit.loading.preflight import MARKER_TITLE
 from noarkit.loading.retraction.run import RetractSettings, retract
 from noarkit.loading.stopping import StopRequest
+from noarkit.model.own_marks import MARKER_TITLE
 from tests.faults.test_retract import Scene, journal_rows, loaded, made_by, rows_of, write_tree
 
 __all__ = ["loaded"]

@@ -25,10 +25,11 @@ from noarkit.loading.estimation.earlier import earlier_measurement
 from noarkit.loading.estimation.estimate import Prices, worker_times
 from noarkit.loading.estimation.figures import DEFAULTS, LEVELS, Figure, Figures, figure_of
 from noarkit.loading.estimation.model import LIMITS, Setup, fitted_share, makespan, shards_per_second, time_of
-from noarkit.loading.estimation.probe import CLASS_NAME, probe_archive
+from noarkit.loading.estimation.probe import probe_archive
 from noarkit.loading.folder import RunFolder
 from noarkit.loading.journal import Journal
 from noarkit.manual.chapters import chapter_source
+from noarkit.model.own_marks import ESTIMATE_CLASS
 from noarkit.words.texts import LANGUAGES, texts
 from tests.loading.conftest import Opened
 from tests.loading.direct import DirectArchive
@@ -197,7 +198,7 @@ def test_measuring_an_archive_leaves_the_same_classes_each_time_and_nothing_else
         names = _classes(settings)
         second = probe_archive(settings, "source", together=2)
         assert _classes(settings) == names
-        assert all(name.startswith(CLASS_NAME) for name in names)
+        assert all(name.startswith(ESTIMATE_CLASS) for name in names)
         for kind in ("Arkiv", "Dokumentversjon", "EksternId"):
             assert _count(settings, kind) == 0
     for measurement in (first, second):

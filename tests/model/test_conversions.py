@@ -9,7 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from noarkit.model.conversions import (
-    DERIVED_FROM,
     Comment,
     Conversion,
     checksums_in,
@@ -22,6 +21,7 @@ from noarkit.model.conversions import (
     parse_details,
     source_of,
 )
+from noarkit.model.own_marks import DERIVED_FROM
 
 LETTER = Conversion(
     source_format="fmt/412",

@@ -16,9 +16,9 @@ from noarkit.archive.values import Json, Order, Query, SavedObject
 from noarkit.catalogue.places.noark_objects import DOCUMENT, FOLDERS, RECORDS, VERSION, family_of
 from noarkit.errors import ArchiveNotFound, ArchiveRefused, NotAllowed
 from noarkit.events import Event, Listener
-from noarkit.extraction.changes import GUARDS, own_accounts
+from noarkit.extraction.changes import own_accounts
 from noarkit.extraction.rows import natural
-from noarkit.model.conversions import DERIVED_FROM
+from noarkit.model.own_marks import DERIVED_FROM, MARKER_TITLE, OWN_SYSTEMS
 from noarkit.safe.scratch import scratch
 
 STRUCTURE = ("Arkiv", "Arkivdel", "Klassifikasjonssystem", "Klasse", FOLDERS, RECORDS)
@@ -30,7 +30,6 @@ PRECEDENT = "refPresedens"
 _BY_ID: tuple[tuple[str, Order], ...] = (("id", "asc"),)
 _PAGE = 500
 _BATCH = 500
-_OWN_SYSTEMS = "noarkit:"
 _LOGGED = ("UPDATE", "MOVE")
 # of the links of an object, the first of these that it has says what it lies in
 _PARENTS: Mapping[str, tuple[str, ...]] = {
@@ -159,8 +158,8 @@ def _is_own(archived: SavedObject) -> bool:
     """True for what our own loads leave behind for themselves."""
     if archived.type == "EksternId":
         system = str(archived.fields.get("eksterntSystem", ""))
-        return system.startswith(_OWN_SYSTEMS) and system != DERIVED_FROM
-    return archived.type == "Klassifikasjonssystem" and archived.fields.get("tittel") == GUARDS
+        return system.startswith(OWN_SYSTEMS) and system != DERIVED_FROM
+    return archived.type == "Klassifikasjonssystem" and archived.fields.get("tittel") == MARKER_TITLE
 
 
 def _fetch_links(archive: Archive, db: sqlite3.Connection) -> None:

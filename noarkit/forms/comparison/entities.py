@@ -21,9 +21,9 @@ from noarkit.graph.entity import Entity, SetAside
 from noarkit.model import metamodel
 from noarkit.model.disclosure import Disclosure, of_fields, of_whole
 from noarkit.model.mapping import mapping
+from noarkit.model.own_marks import MARKER_TITLE
 from noarkit.records import Groundwork, SourceRecord
 
-GUARDS = "noarkit: run guards (not part of any series)"
 _PARENTS: Mapping[str, tuple[str, ...]] = {
     "Arkivdel": ("refArkiv",),
     "Klasse": ("refForelderKlasse", "refKlassifikasjonssystem"),
@@ -90,7 +90,7 @@ def archive_rows(archive: Archive, fonds: str, zone: ZoneInfo) -> Iterator[Row]:
     systems: set[str] = set()
     for kind in _TYPES:
         for item in objects(archive, Query(kind, order=(("id", "asc"),))):
-            if kind == "Klassifikasjonssystem" and item.fields.get("tittel") == GUARDS:
+            if kind == "Klassifikasjonssystem" and item.fields.get("tittel") == MARKER_TITLE:
                 systems.add(item.id)
             elif item.links.get("refKlassifikasjonssystem") not in systems or kind != "Klasse":
                 yield _object_row(item, names, zone)

@@ -25,11 +25,11 @@ from noarkit.loading import lookup, preflight
 from noarkit.loading.estimation.figures import DEFAULTS, LEVELS, Figure, Figures, Measurement, figure_of
 from noarkit.loading.estimation.model import fitted_share
 from noarkit.loading.lookup import GUARD_TYPE
+from noarkit.model.own_marks import ESTIMATE_CLASS
 from noarkit.safe.children import is_single_threaded
 from noarkit.safe.processors import usable_processors
 from noarkit.safe.worker_pool import ParentPipe, ProcessPool
 
-CLASS_NAME = "noarkit: estimate"
 _QUERIES, _SMALL, _LARGE, _UPDATES = 9, 9, 3, 25
 _CLASSES = 100
 _LARGE_BYTES, _FIRST_LARGE_BYTES, _QUICK_S = 8 * 1024 * 1024, 1024 * 1024, 1.0
@@ -94,7 +94,7 @@ def probe_archive(settings: ArchiveSettings, external_system: str, *, together: 
 
 
 def _query(archive: Archive) -> object:
-    return archive.query(Query("EksternId", "eksterntSystem = @s", {"@s": CLASS_NAME}, limit=1))
+    return archive.query(Query("EksternId", "eksterntSystem = @s", {"@s": ESTIMATE_CLASS}, limit=1))
 
 
 # uploads
@@ -144,7 +144,7 @@ def _measure_transactions(session: _Session) -> tuple[Figure, Figure, bool]:
 
 def _find_or_make_classes(archive: Archive, marker: str) -> list[SavedObject]:
     """The classes of a probe, which stand from the first estimate on."""
-    names = [f"{CLASS_NAME} {number:03}" for number in range(_CLASSES)]
+    names = [f"{ESTIMATE_CLASS} {number:03}" for number in range(_CLASSES)]
     found = _find_classes(archive, marker, names)
     missing = [name for name in names if name not in found]
     if missing:

@@ -17,9 +17,10 @@ from noarkit.archive.values import Parameter, Query, SavedObject
 from noarkit.graph.entity import CreationMode
 from noarkit.loading.lookup import ORDERS, uuid_for
 from noarkit.loading.verification.ledger import AMISS, ArchivedEntity, Ledger
-from noarkit.loading.verification.markers import ANCHORS, Marker, Markers
+from noarkit.loading.verification.markers import Marker, Markers
 from noarkit.loading.verification.objects import ObjectComparison, fingerprint_of
 from noarkit.loading.verification.outcome import BELOW, Finding
+from noarkit.model.own_marks import CHUNK_ANCHORS
 
 
 class ChildFamily(NamedTuple):
@@ -82,7 +83,7 @@ def _has_children(comparison: ObjectComparison, below: ChildFamily) -> bool:
     parameters: dict[str, Parameter] = {"@none": None}
     if below.family == "EksternId":
         condition += " && eksterntSystem != @anchors"
-        parameters["@anchors"] = ANCHORS
+        parameters["@anchors"] = CHUNK_ANCHORS
     # asked in all orders, since a false «none» would leave what nobody planned unseen, and certify it
     queries = (Query(below.family, condition, parameters, order=order, limit=1) for order in ORDERS)
     return has_any(comparison.archive, queries, below.link)
@@ -139,7 +140,7 @@ def _children(comparison: ObjectComparison, below: ChildFamily, parents: list[st
     parameters: dict[str, str] = {f"@p{i}": parent_id for i, parent_id in enumerate(parents)}
     condition = " || ".join(f"{below.link}.id = {name}" for name in parameters)
     if below.family == "EksternId":
-        condition, parameters["@anchors"] = f"eksterntSystem != @anchors && ({condition})", ANCHORS
+        condition, parameters["@anchors"] = f"eksterntSystem != @anchors && ({condition})", CHUNK_ANCHORS
     return objects(comparison.archive, Query(below.family, condition, parameters, order=(("id", "asc"),)))
 
 

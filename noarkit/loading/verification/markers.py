@@ -16,8 +16,8 @@ from noarkit.loading.lookup import uuid_of_key
 from noarkit.loading.verification.changes import ChangeLog
 from noarkit.loading.verification.ledger import BEARERS
 from noarkit.model import metamodel
+from noarkit.model.own_marks import CHUNK_ANCHORS
 
-ANCHORS = "noarkit:chunk"
 Marker = Literal["run", "foreign", ""]
 """Put there by a run; with a key or uuid as runs give them, and nothing that proves it; with neither."""
 _OWNERS: Mapping[str, str] = {
@@ -54,7 +54,7 @@ class Markers:
         """What the marks of an object prove."""
         keys = self._keys.get(actual.id, [])
         uuid = str(actual.fields.get("uuid") or "").lower()
-        if any(system == ANCHORS or uuid_of_key(system, key) == uuid for system, key in keys):
+        if any(system == CHUNK_ANCHORS or uuid_of_key(system, key) == uuid for system, key in keys):
             return "run"
         # every folder and record of a run bears its key; what is below them is known by the kind of its uuid
         if not keys and (metamodel().types[actual.type].family in BEARERS or not _is_of_a_key(uuid)):

@@ -17,7 +17,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from noarkit.loading.preflight import MARKER_TITLE
+from noarkit.model.own_marks import MARKER_TITLE
 from noarkit.server.areas import open_service
 from noarkit.server.clients import ClientsFile
 from tests.faults.chaos.client import Job, Result

@@ -9,7 +9,8 @@ from noarkit.forms.noark5.conversions import ELEMENT, conversion_elements
 from noarkit.forms.noark5.moments import Moments
 from noarkit.forms.noark5.nodes import Node, text
 from noarkit.graph.entity import Entity
-from noarkit.model.conversions import DERIVED_FROM, Conversion, derived_from, parse_details
+from noarkit.model.conversions import Conversion, derived_from, parse_details
+from noarkit.model.own_marks import DERIVED_FROM
 
 
 def split_conversion(node: Node, zone: ZoneInfo) -> tuple[Node, Conversion | None]:

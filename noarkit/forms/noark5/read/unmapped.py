@@ -18,8 +18,8 @@ from noarkit.forms.noark5.write import unmapped
 from noarkit.graph.entity import Entity, FieldValue
 from noarkit.model import Field, metamodel
 from noarkit.model.mapping import BUSINESS_METADATA, mapping
+from noarkit.model.own_marks import OWN_SYSTEMS
 
-_OWN_KEYS = "noarkit:"
 """Systems of keys by which a load finds its own way; a package may not bring such."""
 
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
@@ -125,7 +125,7 @@ class _UnitRestore:
         if unmapped.CONCERNS in object_node:
             parent, link = self._find_by_uuid(object_node) or "", "refDokument"
         fields, unused = self._fields(type_name, object_node)
-        reserved = str(fields.get("eksterntSystem", "")).startswith(_OWN_KEYS)
+        reserved = str(fields.get("eksterntSystem", "")).startswith(OWN_SYSTEMS)
         if not parent or not fields or reserved or link not in metamodel().types[type_name].references:
             self._lose(type_name, object_node)
             return
