@@ -10,7 +10,8 @@ from __future__ import annotations
 from uuid import NAMESPACE_URL, uuid5
 
 OWN_SYSTEMS = "noarkit:"
-"""How the external systems begin that are our own: no archivist's keys, and no part of a delivery."""
+"""How the external systems begin that are our own: no archivist's keys, and no part of a delivery; a package may not
+bring such."""
 CHUNK_ANCHORS = f"{OWN_SYSTEMS}chunk"
 """The external system of chunk anchors: `eksternID` names the plan and the chunk."""
 COPIES = f"{OWN_SYSTEMS}copies"

@@ -20,8 +20,6 @@ from noarkit.model import Field, metamodel
 from noarkit.model.mapping import BUSINESS_METADATA, mapping
 from noarkit.model.own_marks import OWN_SYSTEMS
 
-"""Systems of keys by which a load finds its own way; a package may not bring such."""
-
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _FILE_NAME, _MEDIA_TYPE = "filnavn", "innholdstype"
